@@ -2,8 +2,8 @@ import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-s
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { systemIds } from '../../src/adapters/system/ids.js'
 import { sha256 } from '../../src/adapters/system/system.js'
-import { endWrite, startWrite } from '../../src/api/tracing/call-writes.js'
-import { writeCalls } from '../../src/api/tracing/write-calls.js'
+import { endWrite, startWrite } from '../../src/application/calls/call-writes.js'
+import { writeCalls } from '../../src/application/calls/write-calls.js'
 import { instantOf, type Instant } from '../../src/kernel/codec/instant.js'
 
 export const PROJECT = 'bench/questions'

@@ -1,8 +1,8 @@
 import type { Directory } from '../domain/access/directory.js'
 import type { Role } from '../domain/access/roles.js'
-import { requireAdministrator, requireRole } from './auth/rights.js'
-import type { FailureKind } from './failure.js'
-import { authorizeRead, projectInPath, type Teams } from './projects/access.js'
+import { requireAdministrator, requireRole } from '../application/access/rights.js'
+import type { FailureKind } from '../application/failure.js'
+import { authorizeRead, projectInPath, type Teams } from '../application/access/project-access.js'
 import type { RouteRequest } from './route.js'
 import type { AnyRequest } from './run.js'
 

@@ -1,5 +1,5 @@
 import type { Operand } from '../domain/query/expression.js'
-import { Failure } from './failure.js'
+import { Failure } from '../application/failure.js'
 
 /**
  * The ids in a purge query. Only ids are allowed, so that no query deletes more than it names. `what` begins the error

@@ -1,8 +1,8 @@
 import { accessToProject, projectsIn, type Authorization } from './authorization.js'
-import type { FailureKind } from './failure.js'
-import type { Teams } from './projects/access.js'
+import type { FailureKind } from '../application/failure.js'
+import type { Teams } from '../application/access/project-access.js'
 import { acknowledgeProjects, prepareProjects } from './projects/write-steps.js'
-import type { Reading } from './reading.js'
+import type { Reading } from '../application/reading/reading.js'
 import type {
   AnyRoute,
   RequestHeader,

@@ -4,8 +4,8 @@ import type { Codec, JsonSchema } from '../kernel/codec/codec.js'
 import type { Cause } from '../kernel/event.js'
 import type { ClickHouseReader } from '../kernel/ports/clickhouse.js'
 import type { Position } from '../kernel/ports/event-store.js'
-import type { FailureKind } from './failure.js'
-import type { Principal } from './principal.js'
+import type { FailureKind } from '../application/failure.js'
+import type { Principal } from '../application/principal.js'
 
 export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly body: Body

@@ -1,6 +1,6 @@
 import type { Ports } from '../kernel/ports/ports.js'
-import type { Access } from './auth/access.js'
-import type { KeyPorts } from './auth/new-key.js'
+import type { Access } from '../application/access/access.js'
+import type { KeyPorts } from '../application/access/new-key.js'
 import { priceListRoutes } from './admin/prices.js'
 import { rebuildRoutes } from './admin/rebuilds.js'
 import { accessRoutes } from './access/routes.js'

@@ -4,8 +4,8 @@ import { entityOf } from '../kernel/ids.js'
 import type { JsonObject } from '../kernel/json/json.js'
 import type { ClickHouseReader } from '../kernel/ports/clickhouse.js'
 import type { Position } from '../kernel/ports/event-store.js'
-import { throwIfRefused } from './auth/rights.js'
-import { defaultEntity, type Principal } from './principal.js'
+import { throwIfRefused } from '../application/access/rights.js'
+import { defaultEntity, type Principal } from '../application/principal.js'
 import type { RouteRequest, RouteResponse } from './route.js'
 
 export type Eventually<A> = A | Promise<A>

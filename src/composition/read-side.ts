@@ -1,5 +1,5 @@
-import type { ProjectionLag } from '../api/throttle.js'
-import type { ReadableProjection } from '../api/reading.js'
+import type { ProjectionLag } from '../application/throttle.js'
+import type { ReadableProjection } from '../application/reading/reading.js'
 import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../kernel/ports/clickhouse.js'
 import type { Clock } from '../kernel/ports/clock.js'

@@ -7,7 +7,7 @@ import type { Clock } from '../kernel/ports/clock.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { SecretStore } from '../kernel/ports/secret-store.js'
-import { reconcileSecrets } from '../api/secrets/reconcile.js'
+import { reconcileSecrets } from '../application/secrets/reconcile.js'
 
 export const secretsFile = (dataDirectory: string) => join(dataDirectory, 'secrets.db')
 const keyFile = (dataDirectory: string) => join(dataDirectory, 'master-keys')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
-import { Failure } from '../../src/api/failure.js'
+import { Failure } from '../../src/application/failure.js'
 import { administratorKey, anyKey } from '../../src/api/authorization.js'
 import { readerOfRequest } from '../../src/api/http/reader-of-request.js'
 import type { HasReader } from '../../src/api/run.js'

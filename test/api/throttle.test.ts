@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { throttleFor } from '../../src/api/throttle.js'
+import { throttleFor } from '../../src/application/throttle.js'
 
 const LAGGING = 10_000
 

@@ -1,6 +1,6 @@
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { invalid } from '../failure.js'
+import { invalid } from '../../application/failure.js'
 
 const MAX_BYTES = 255
 

@@ -1,5 +1,5 @@
-import type { Access } from '../auth/access.js'
-import type { KeyPorts } from '../auth/new-key.js'
+import type { Access } from '../../application/access/access.js'
+import type { KeyPorts } from '../../application/access/new-key.js'
 import type { AnyRoute } from '../route.js'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.js'
 import { showMe } from './me.js'

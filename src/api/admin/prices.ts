@@ -14,8 +14,8 @@ import {
 } from '../../domain/prices/events.js'
 import { contentsOf, listProblem, priceListMembers } from '../../domain/prices/list-file.js'
 import { administratorKey } from '../authorization.js'
-import { invalidField } from '../failure.js'
-import type { Reading } from '../reading.js'
+import { invalidField } from '../../application/failure.js'
+import type { Reading } from '../../application/reading/reading.js'
 import type { AnyRoute } from '../route.js'
 import { writeDirectory } from '../route-kinds.js'
 

@@ -15,8 +15,8 @@ import {
 } from '../../projections/rebuilds/queries.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import { administratorKey } from '../authorization.js'
-import { Failure } from '../failure.js'
-import type { Reading } from '../reading.js'
+import { Failure } from '../../application/failure.js'
+import type { Reading } from '../../application/reading/reading.js'
 import type { AnyRoute } from '../route.js'
 import { alsoReads, readPresent, writeDirectory } from '../route-kinds.js'
 

@@ -6,7 +6,7 @@ import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute, RouteRequest, RouteSpec } from '../route.js'
 import { writing, type PlannedWrite } from '../run.js'
 import { labelledVersion, newAlias, newTag } from './codecs.js'
-import type { WriteCollection } from './collections.js'
+import type { WriteCollection } from '../../application/artifacts/collections.js'
 
 /** A route that changes the labels of the collection in the request. */
 export type LabelRoute<Body> = RouteSpec<Body> & {

@@ -1,6 +1,6 @@
 import { collectionName, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { entityOf } from '../../kernel/ids.js'
-import { Failure, invalid } from '../failure.js'
+import { Failure, invalid } from '../../application/failure.js'
 import type { RouteRequest } from '../route.js'
 
 export const collectionInPath = ({ params }: Pick<RouteRequest<unknown>, 'params'>): string => {

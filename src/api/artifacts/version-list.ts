@@ -4,9 +4,13 @@ import { versionIn, versionName } from '../../domain/artifacts/version-name.js'
 import type { FoldCache } from '../../kernel/fold-cache.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { takePage, type PageQuery } from '../access/page.js'
-import { invalid } from '../failure.js'
+import { invalid } from '../../application/failure.js'
 import { noSuchCollection, noSuchVersion } from './place.js'
-import { storedVersions, withAliases, type StoredVersion } from './stored-versions.js'
+import {
+  storedVersions,
+  withAliases,
+  type StoredVersion,
+} from '../../application/artifacts/stored-versions.js'
 
 interface Versions {
   readonly ports: Pick<Ports, 'eventStore'>

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { administratorKey } from '../authorization.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import type { Audit } from './audit.js'

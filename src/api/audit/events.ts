@@ -11,7 +11,7 @@ import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/eve
 import { anyKey } from '../authorization.js'
 import { linesOf } from '../http/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import type { Principal } from '../principal.js'
+import type { Principal } from '../../application/principal.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import type { Audit } from './audit.js'

@@ -9,15 +9,20 @@ import { teamName } from '../../kernel/ids.js'
 import { namesAfter } from '../../domain/webhooks/names/decider.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../access/page.js'
-import { throwIfRefused, requireRole } from '../auth/rights.js'
+import { throwIfRefused, requireRole } from '../../application/access/rights.js'
 import { memberOfTeam } from '../authorization.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory, writeDirectory } from '../route-kinds.js'
 import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
 import type { Automations } from './automations.js'
-import { checkedContent, roleFor, findWebhook, findWebhookAtCreation } from './checks.js'
-import { automationById, rosterOf } from './current-state.js'
-import { confirmName, takeName } from './names.js'
+import {
+  checkedContent,
+  roleFor,
+  findWebhook,
+  findWebhookAtCreation,
+} from '../../application/webhooks/checks.js'
+import { automationById, rosterOf } from '../../application/webhooks/current-state.js'
+import { confirmName, takeName } from '../../application/webhooks/names.js'
 
 const PATH = '/api/automations'
 

@@ -13,14 +13,14 @@ import { webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
 import { webhookStream } from '../../domain/webhooks/events.js'
 import type { SigningSecret } from '../../domain/webhooks/signing.js'
 import { roleInTeam } from '../authorization.js'
-import { Failure, invalidField } from '../failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import type { AnyRoute, RouteResponse } from '../route.js'
 import { writeDirectory } from '../route-kinds.js'
 import type { Automations } from './automations.js'
 import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
-import { secretValuesOf } from './secret-values.js'
-import { sendTest, type TestResponse } from './send-test.js'
-import { concurrencyLimit } from './concurrency-limit.js'
+import { secretValuesOf } from '../../application/webhooks/secret-values.js'
+import { sendTest, type TestResponse } from '../../application/webhooks/send-test.js'
+import { concurrencyLimit } from '../../application/webhooks/concurrency-limit.js'
 
 const newTest = closed('WebhookTest', {
   says: 'A payload template as in automations. It is sent once and not stored.',

@@ -7,7 +7,7 @@ import { MAX_MODEL_BYTES, modelName, priceStream } from '../../domain/prices/eve
 import { exactCosts } from '../../domain/prices/offered.js'
 import { recognised, type PriceState } from '../../domain/prices/state.js'
 import { inBody } from '../authorization.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { writeProject, type ProjectWrites } from '../route-kinds.js'
 import { writing } from '../run.js'

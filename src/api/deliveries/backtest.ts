@@ -6,16 +6,16 @@ import type { AutomationVersion } from '../../domain/webhooks/automations/state.
 import { jsonEqual } from '../../kernel/json/equal.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { applyChange } from '../automations/one-automation.js'
-import { Failure, invalid } from '../failure.js'
+import { Failure, invalid } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, readDirectory } from '../route-kinds.js'
 import { backtestBody, backtested, type LogPoint } from './backtest-codecs.js'
-import { replayAutomation, type FiredEvent } from './backtesting.js'
+import { replayAutomation, type FiredEvent } from '../../application/webhooks/backtesting.js'
 import type { Deliveries } from './deliveries.js'
-import { renderedFor, templateOf } from './rendered.js'
-import { judgeWithVersion, judgeAtTime } from './retraced.js'
+import { renderedFor, templateOf } from '../../application/webhooks/rendered.js'
+import { judgeWithVersion, judgeAtTime } from '../../application/webhooks/retraced.js'
 import { ofExistingAutomation } from './rights.js'
-import { sourceOf } from './source.js'
+import { sourceOf } from '../../application/webhooks/source.js'
 
 /** Limits the bodies in a response, in characters. */
 const MOST_SIZE = 8 * 1024 * 1024

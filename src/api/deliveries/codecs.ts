@@ -6,7 +6,7 @@ import { deliverySource } from '../../domain/webhooks/deliveries/events.js'
 import { id, teamName } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { pageFields } from '../access/page.js'
-import { invalid } from '../failure.js'
+import { invalid } from '../../application/failure.js'
 import { integerInQuery } from '../integer-in-query.js'
 
 /** `held` deliveries wait for their disabled webhook. `suppressed` deliveries are never sent. */

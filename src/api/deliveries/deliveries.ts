@@ -1,8 +1,8 @@
 import type { AttemptRecords } from '../../kernel/ports/attempt-records.js'
 import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import type { Access } from '../auth/access.js'
-import type { Reading } from '../reading.js'
+import type { Access } from '../../application/access/access.js'
+import type { Reading } from '../../application/reading/reading.js'
 
 export interface Deliveries {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'> & {

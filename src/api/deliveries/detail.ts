@@ -5,7 +5,7 @@ import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import { deliveryDetail, detailQuery } from './codecs.js'
 import type { Deliveries } from './deliveries.js'
-import { bodyOf } from './rendered.js'
+import { bodyOf } from '../../application/webhooks/rendered.js'
 import { ofDelivery } from './rights.js'
 import { disabledAmong } from './webhooks.js'
 

@@ -4,7 +4,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { redriveDecider } from '../../domain/webhooks/redrives/decider.js'
 import { redriveStream, type RedriveAsked } from '../../domain/webhooks/redrives/events.js'
 import { repeatableId } from '../access/idempotency.js'
-import { throwIfRefused } from '../auth/rights.js'
+import { throwIfRefused } from '../../application/access/rights.js'
 import type { RouteRequest } from '../route.js'
 import type { Deliveries } from './deliveries.js'
 

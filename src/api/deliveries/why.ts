@@ -10,14 +10,14 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { deliverySource } from '../../domain/webhooks/deliveries/events.js'
 import { id } from '../../kernel/ids.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
-import { Failure, invalid } from '../failure.js'
-import type { Principal } from '../principal.js'
+import { Failure, invalid } from '../../application/failure.js'
+import type { Principal } from '../../application/principal.js'
 import { ofAutomation } from '../automations/one-automation.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import type { Deliveries } from './deliveries.js'
-import { predictFiring, judgeAtTime } from './retraced.js'
-import { sourceOf } from './source.js'
+import { predictFiring, judgeAtTime } from '../../application/webhooks/retraced.js'
+import { sourceOf } from '../../application/webhooks/source.js'
 
 const whyQuery = closed('WhyAsked', {
   required: { event: string },

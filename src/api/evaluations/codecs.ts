@@ -5,7 +5,7 @@ import { boolean, integerBetween, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { isOpRef, parseRef } from '../../domain/refs/ref.js'
-import { invalid } from '../failure.js'
+import { invalid } from '../../application/failure.js'
 import { integerInQuery } from '../integer-in-query.js'
 
 const MAX_REF_BYTES = 8192

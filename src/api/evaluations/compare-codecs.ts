@@ -3,7 +3,7 @@ import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/con
 import { int64, integerBetween, json, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 
 const MIN_RUNS = 2
 const MAX_RUNS = 8

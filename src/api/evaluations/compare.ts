@@ -10,15 +10,15 @@ import { predictionOf, rowOfCalls } from '../../domain/evaluations/rows-of-calls
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { inBody } from '../authorization.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { waitForPrices } from '../tracing/requested-costs.js'
 import { compareRequest, comparedRunIds, comparison } from './compare-codecs.js'
 import type { Evaluations } from './evaluations.js'
-import { rowCallsOf } from './read-rows.js'
+import { rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { runsAt } from './results.js'
-import { rowCostsFrom } from './row-costs.js'
+import { rowCostsFrom } from '../../application/evaluations/row-costs.js'
 import { textOf } from './runs.js'
 
 /** The rows of all runs are in memory at once, without examples and outputs. */

@@ -15,7 +15,7 @@ import { projectId } from '../../kernel/ids.js'
 import { tableStats } from '../../projections/tables/queries.js'
 import { execute } from '../../kernel/execute.js'
 import { inBody } from '../authorization.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { alsoReads, writeProject } from '../route-kinds.js'
 import { writing } from '../run.js'
@@ -28,7 +28,7 @@ import {
   requireObject,
   requireScorers,
   type ObjectsRequest,
-} from './referenced-objects.js'
+} from '../../application/evaluations/referenced-objects.js'
 
 const evaluateModelRequest = open('EvaluateModelRequest', {
   required: { project_id: projectId, evaluation_ref: string, model_ref: string },

@@ -1,10 +1,10 @@
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { id as idCodec } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
-import { Failure } from '../failure.js'
-import { foldedCall } from '../tracing/folded-call.js'
+import { Failure } from '../../application/failure.js'
+import { foldedCall } from '../../application/calls/folded-call.js'
 import type { Evaluations } from './evaluations.js'
-import { parsedCall } from './parsed-call.js'
+import { parsedCall } from '../../application/evaluations/parsed-call.js'
 
 /** Where SDKs look for evaluations, their runs and what belongs to them. */
 export const inV2 = (path: string): string => `/v2/:entity/:project/${path}`

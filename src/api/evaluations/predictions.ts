@@ -22,7 +22,7 @@ import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
 import { callNow, inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls.js'
 import { listRoute } from './list-route.js'
-import { rowCallsById } from './read-rows.js'
+import { rowCallsById } from '../../application/evaluations/read-rows.js'
 import { runNow, textOf } from './runs.js'
 import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
 

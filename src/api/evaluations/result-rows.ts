@@ -5,10 +5,10 @@ import { weaveAttributes } from '../../domain/evaluations/run-calls.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { parseRef } from '../../domain/refs/ref.js'
-import { resolveRefs } from '../refs/resolve.js'
-import type { Sources } from '../refs/resolve.js'
+import { resolveRefs } from '../../application/refs/resolve.js'
+import type { Sources } from '../../application/refs/resolve.js'
 import type { ResultsQuery } from './results-codecs.js'
-import type { CostOf } from './row-costs.js'
+import type { CostOf } from '../../application/evaluations/row-costs.js'
 
 export interface FoundRow {
   readonly calls: RowCalls

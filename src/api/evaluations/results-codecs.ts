@@ -5,7 +5,7 @@ import { boolean, int64, integerBetween, json, number, oneOf, string } from '../
 import { open } from '../../kernel/codec/struct.js'
 import { isSortField, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
 import { id } from '../../kernel/ids.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import { requireFew } from './codecs.js'
 
 const off = withDefault(boolean, false, true)

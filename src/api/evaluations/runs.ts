@@ -29,14 +29,14 @@ import {
   type ProjectRequest,
 } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
-import { pagesOf } from '../tracing/pages.js'
+import { pagesOf } from '../../application/calls/pages.js'
 import { listInQuery, objectOrOpRef, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
 import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
-import { parsedCall } from './parsed-call.js'
-import { rowsOf } from './read-rows.js'
-import { summaryOfRun } from './summary-of-run.js'
+import { parsedCall } from '../../application/evaluations/parsed-call.js'
+import { rowsOf } from '../../application/evaluations/read-rows.js'
+import { summaryOfRun } from '../../application/evaluations/summary-of-run.js'
 import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
 
 const runCreate = open('EvaluationRunCreateRequest', {

@@ -16,12 +16,12 @@ import type { StoredCall } from '../../projections/calls/queries.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { tableStats } from '../../projections/tables/queries.js'
 import { inBody } from '../authorization.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
-import { foldedCall } from '../tracing/folded-call.js'
+import { foldedCall } from '../../application/calls/folded-call.js'
 import type { Evaluations } from './evaluations.js'
-import { countEndedRows } from './progress.js'
+import { countEndedRows } from '../../application/evaluations/progress.js'
 
 const statusRequest = closed('EvaluationStatusRequest', { required: { project_id: projectId, call_id: id } })
 

@@ -13,11 +13,11 @@ import {
   type StoredFeedback,
 } from '../../projections/feedback/queries.js'
 import { inBody } from '../authorization.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
-import { pages } from '../tracing/pages.js'
+import { pages } from '../../application/calls/pages.js'
 import { feedbackQueried, feedbackQuery, type FeedbackQuery } from './codecs.js'
 
 const MAX_FIELDS = 1000

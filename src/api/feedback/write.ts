@@ -6,7 +6,7 @@ import { execute } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { inBody } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import { namedIds } from '../purging.js'
 import type { AnyRoute } from '../route.js'
 import { changeProject, writeProject, type ProjectWrites } from '../route-kinds.js'
@@ -19,7 +19,12 @@ import {
   feedbackPurge,
   feedbackReplace,
 } from './codecs.js'
-import { AT_ONCE, lastOf, prepareBatch, type FeedbackPorts } from './record-feedback.js'
+import {
+  AT_ONCE,
+  lastOf,
+  prepareBatch,
+  type FeedbackPorts,
+} from '../../application/feedback/record-feedback.js'
 
 export interface FeedbackWrites extends ProjectWrites {
   readonly ports: FeedbackPorts

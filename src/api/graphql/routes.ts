@@ -5,7 +5,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../kernel/codec/text.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { anyKey } from '../authorization.js'
-import { Failure, invalidField } from '../failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { writeDirectory } from '../route-kinds.js'
 import {

@@ -1,6 +1,6 @@
 import type { Problem } from '../../kernel/codec/problem.js'
 import type { JsonObject } from '../../kernel/json/json.js'
-import type { Failure } from '../failure.js'
+import type { Failure } from '../../application/failure.js'
 
 /** The error type and code by status. */
 const USUAL: Readonly<Record<number, readonly [type: string, code: string | null]>> = {

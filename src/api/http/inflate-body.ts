@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import inflate from 'inflation'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 
 export interface InflatedBody {
   readonly stream: Readable

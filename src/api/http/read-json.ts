@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import getRawBody from 'raw-body'
 import type { Json } from '../../kernel/json/json.js'
 import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../kernel/json/parse.js'
-import { Failure, invalid } from '../failure.js'
+import { Failure, invalid } from '../../application/failure.js'
 import { inflateBody } from './inflate-body.js'
 
 /** In bytes, after decompression. */

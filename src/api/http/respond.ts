@@ -16,10 +16,10 @@ import { holdsDigits } from '../../kernel/json/digits.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import type { RouteResponse } from '../route.js'
 import { chatErrorOf, shouldRetry } from './chat-error.js'
-import { STATUS } from './status.js'
+import { STATUS } from '../../application/failure-status.js'
 
 export const respond = (
   ctx: Context,

@@ -11,12 +11,12 @@ import { weaveDigest } from '../../domain/objects/weave-digest.js'
 import type { StoredVersion } from '../../projections/objects/queries.js'
 import { execute } from '../../kernel/execute.js'
 import { inBody } from '../authorization.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { changeProject, readProject, writeProject, type ProjectWrites } from '../route-kinds.js'
 import { writing } from '../run.js'
-import { versionsFromLog } from './object-from-log.js'
-import { publishObject, type ObjectPorts } from './publish.js'
+import { versionsFromLog } from '../../application/objects/object-from-log.js'
+import { publishObject, type ObjectPorts } from '../../application/objects/publish.js'
 
 export interface Objects extends ProjectWrites {
   readonly ports: ObjectPorts

@@ -14,7 +14,7 @@ import {
   type VersionPlace,
 } from '../../projections/objects/queries.js'
 import { inBody } from '../authorization.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'

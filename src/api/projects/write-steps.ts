@@ -1,9 +1,9 @@
 import { entityOf } from '../../kernel/ids.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import type { Principal } from '../principal.js'
-import type { Reading } from '../reading.js'
-import type { Teams } from './access.js'
+import type { Principal } from '../../application/principal.js'
+import type { Reading } from '../../application/reading/reading.js'
+import type { Teams } from '../../application/access/project-access.js'
 
 /** The steps before a write to projects. */
 export const prepareProjects = async (

@@ -4,11 +4,11 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { entityOf } from '../../kernel/ids.js'
 import { parseRef } from '../../domain/refs/ref.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { readProjects, type ProjectReads } from '../route-kinds.js'
-import { resolveRefs } from './resolve.js'
-import { sourcesFrom } from './sources.js'
+import { resolveRefs } from '../../application/refs/resolve.js'
+import { sourcesFrom } from '../../application/refs/sources.js'
 
 /** The limit of the original servers. */
 const MAX_REFS = 1000

@@ -8,9 +8,9 @@ import { teamName } from '../../kernel/ids.js'
 import { sorted } from '../../kernel/sorted.js'
 import { foldCache, type FoldCache } from '../../kernel/fold-cache.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { canAccessTeam } from '../auth/rights.js'
-import { Failure } from '../failure.js'
-import type { Principal } from '../principal.js'
+import { canAccessTeam } from '../../application/access/rights.js'
+import { Failure } from '../../application/failure.js'
+import type { Principal } from '../../application/principal.js'
 import type { RouteRequest } from '../route.js'
 
 export interface Registries {

@@ -1,4 +1,4 @@
-import { openCollections } from '../artifacts/collections.js'
+import { openCollections } from '../../application/artifacts/collections.js'
 import { labelRoutes } from '../artifacts/labels.js'
 import { artifactRoutes } from '../artifacts/routes.js'
 import type { AnyRoute } from '../route.js'

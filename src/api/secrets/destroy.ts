@@ -1,7 +1,7 @@
 import { execute } from '../../kernel/execute.js'
 import { secretDecider } from '../../domain/secrets/decider.js'
 import { secretStream } from '../../domain/secrets/events.js'
-import { reconcileSecret } from './reconcile.js'
+import { reconcileSecret } from '../../application/secrets/reconcile.js'
 import { roleInTeam } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute } from '../route.js'

@@ -1,6 +1,6 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { SecretStore } from '../../kernel/ports/secret-store.js'
-import type { Access } from '../auth/access.js'
+import type { Access } from '../../application/access/access.js'
 import type { LiveUpstreams } from '../inference/upstreams/live-upstreams.js'
 
 export interface Secrets {

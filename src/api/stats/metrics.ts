@@ -1,5 +1,5 @@
 import { figureCount, type RequestedMetric } from '../../projections/usage/stats/queries.js'
-import { Failure, invalidField } from '../failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import type { CallStatsRequest } from './codecs.js'
 
 const MOST_METRICS = 32

@@ -1,7 +1,7 @@
 import { bucketStarts } from '../../domain/usage/starts.js'
 import { offsetsOf } from '../../domain/usage/zone.js'
 import { microseconds, type Instant } from '../../kernel/codec/instant.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 
 const LONGEST_SECONDS = 31 * 86_400
 const MOST_BUCKETS = 10_000

@@ -6,7 +6,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import type { SortBy } from '../../projections/tables/queries.js'
-import { Failure, invalidField } from '../failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 
 export const noSuchTable = (): Failure =>
   new Failure('not-found', 'Table not found: the project has no table with this digest.')

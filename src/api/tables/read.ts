@@ -14,7 +14,7 @@ import {
   type TableEntry,
 } from '../../projections/tables/queries.js'
 import { inBody } from '../authorization.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute, ResponseSpec } from '../route.js'

@@ -1,10 +1,10 @@
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { digestedRow } from '../../domain/tables/digests.js'
 import { RowOrder } from '../../domain/tables/row-order.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { TableUpdate } from './codecs.js'
-import type { DigestedRow } from './publish-table.js'
+import type { DigestedRow } from '../../application/tables/publish-table.js'
 
 interface UpdatedTable {
   readonly rowDigests: readonly string[]

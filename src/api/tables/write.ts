@@ -7,11 +7,11 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import { isDigest, tableStream, type TablePublished } from '../../domain/tables/events.js'
 import { knownRows } from '../../projections/tables/queries.js'
 import { inBody } from '../authorization.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { alsoReads, writeProject, type ProjectWrites } from '../route-kinds.js'
 import { noSuchTable, tableCreate, tableCreateFromDigests, tableUpdate } from './codecs.js'
-import { digestedRows, publishTable, type TablePorts } from './publish-table.js'
+import { digestedRows, publishTable, type TablePorts } from '../../application/tables/publish-table.js'
 import { applyUpdates } from './updates.js'
 
 export interface Tables extends ProjectWrites {

@@ -6,16 +6,16 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { wellFormed } from '../../kernel/json/well-formed.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { Failure, invalidBody } from '../failure.js'
+import { Failure, invalidBody } from '../../application/failure.js'
 import type { JsonBody } from '../http/read-json.js'
-import { defaultEntity, type Principal } from '../principal.js'
-import { noSuchProject } from '../projects/access.js'
+import { defaultEntity, type Principal } from '../../application/principal.js'
+import { noSuchProject } from '../../application/access/project-access.js'
 import { acknowledgeProjects } from '../projects/write-steps.js'
 import type { RouteRequest } from '../route.js'
-import type { CallWrite } from './call-writes.js'
+import type { CallWrite } from '../../application/calls/call-writes.js'
 import { recordRejected, type RejectedElement } from './rejected-elements.js'
 import { later, projectOf, type Tracing } from './tracing.js'
-import { writeCalls, type WriteResult } from './write-calls.js'
+import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
 
 /** Each element takes about 1 KB of memory, even if it is rejected. The 10 MiB batches of SDKs hold half as many. */
 export const MAX_ELEMENTS = 100_000

@@ -5,7 +5,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { emptyResponse } from '../empty-response.js'
 import type { JsonBody } from '../http/read-json.js'
-import { authorizeRead, projectInPath } from '../projects/access.js'
+import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { writeAuthorized } from '../route-kinds.js'
 import {
@@ -19,7 +19,7 @@ import {
   reject,
   type AuthorizedBatch,
 } from './batch-ingest.js'
-import { completeWrites, endWrite, startWrite } from './call-writes.js'
+import { completeWrites, endWrite, startWrite } from '../../application/calls/call-writes.js'
 import { completedCall, endedCall, startedCall, type EndedCall, type StartedCall } from './client-call.js'
 import { idFor } from './generated-id.js'
 import { started } from './start-and-end.js'

@@ -12,8 +12,8 @@ import {
 import { feedbackBytes, feedbackOn } from '../../projections/feedback/queries.js'
 import type { usageFrom } from '../../projections/usage/queries.js'
 import { feedbackJson } from '../feedback/read.js'
-import { pages, pagesOf } from './pages.js'
-import { usageText } from './usage-json.js'
+import { pages, pagesOf } from '../../application/calls/pages.js'
+import { usageText } from '../../application/calls/usage-json.js'
 
 /** Members of a call that are included on request. */
 export interface RequestedExtras {

@@ -7,8 +7,8 @@ import type { Operation } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
 import { parseRef } from '../../domain/refs/ref.js'
 import type { OrderBy, StoredCall } from '../../projections/calls/queries.js'
-import { invalidField } from '../failure.js'
-import { resolveRefs, type Sources } from '../refs/resolve.js'
+import { invalidField } from '../../application/failure.js'
+import { resolveRefs, type Sources } from '../../application/refs/resolve.js'
 
 const MAX_COLUMNS = 32
 const MAX_PARTS = 32

@@ -1,5 +1,5 @@
 import type { Ports } from '../../kernel/ports/ports.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import type { RouteRequest } from '../route.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 

@@ -8,7 +8,7 @@ import { MAX_PATH_PARTS } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
 import { isCallField, type OrderBy } from '../../projections/calls/queries.js'
-import { Failure, invalidField } from '../failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import { callsFilter } from './filter.js'
 
 const off = withDefault(boolean, false, true)

@@ -2,8 +2,8 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { priceListExists } from '../../projections/prices/queries.js'
 import { cachedBooks, type PriceBook } from '../../projections/prices/queries-of-books.js'
 import { PRICE_LISTS_SCOPE } from '../admin/prices.js'
-import { invalidField } from '../failure.js'
-import type { Reading } from '../reading.js'
+import { invalidField } from '../../application/failure.js'
+import type { Reading } from '../../application/reading/reading.js'
 import type { ProjectRequest } from '../route-kinds.js'
 
 /** The price list to use, null for the project's prices and the default list. Null if costs were not requested. */

@@ -1,4 +1,4 @@
-import { Failure, invalidField } from '../failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { inPath } from '../authorization.js'
@@ -6,10 +6,10 @@ import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { writeProject } from '../route-kinds.js'
 import { endedCall, startedCall } from './client-call.js'
-import { endWrite, startWrite } from './call-writes.js'
+import { endWrite, startWrite } from '../../application/calls/call-writes.js'
 import { idFor } from './generated-id.js'
 import type { Tracing } from './tracing.js'
-import { writeCalls, type WriteResult } from './write-calls.js'
+import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
 
 const startRequest = closed('CallStartRequest', { required: { start: startedCall } })
 const endRequest = closed('CallEndRequest', { required: { end: endedCall } })

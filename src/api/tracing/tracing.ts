@@ -1,7 +1,7 @@
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { ProjectWrites } from '../route-kinds.js'
-import type { CallWrite } from './call-writes.js'
-import type { WritingPorts } from './write-calls.js'
+import type { CallWrite } from '../../application/calls/call-writes.js'
+import type { WritingPorts } from '../../application/calls/write-calls.js'
 
 export interface Tracing extends ProjectWrites {
   readonly ports: WritingPorts

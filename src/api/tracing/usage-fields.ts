@@ -9,7 +9,7 @@ import {
 } from '../../projections/calls/queries.js'
 import type { Books } from '../../projections/prices/queries-of-books.js'
 import { readTotals, usageOfCalls } from '../../projections/usage/query/queries.js'
-import { invalidField } from '../failure.js'
+import { invalidField } from '../../application/failure.js'
 import { refuseTooLarge } from './usage.js'
 
 /** Whether a filter or an order uses inclusive usage, `usage.…`, and whether that includes costs. */

@@ -14,12 +14,12 @@ import {
 } from '../../projections/usage/queries.js'
 import { TotalsNotReady } from '../../projections/usage/query/queries.js'
 import { inBody } from '../authorization.js'
-import { Failure } from '../failure.js'
+import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { requestedCosts, unpricedHeader, waitForPrices } from './requested-costs.js'
 import { callsFilter, requireBoundedFilter, requireBoundedValues } from './filter.js'
-import { modelUsage, usageJson } from './usage-json.js'
+import { modelUsage, usageJson } from '../../application/calls/usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
 /** Limits the matching calls of one response, which are held in memory. */

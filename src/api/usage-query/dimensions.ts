@@ -9,7 +9,7 @@ import {
   type Dimension,
   type UsageOrder,
 } from '../../projections/usage/query/queries.js'
-import { Failure, invalidField } from '../failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import { NAMED_DIMENSIONS, type UsageQueryRequest } from './codecs.js'
 
 const MAX_DIMENSIONS = 3

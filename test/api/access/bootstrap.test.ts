@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
+import { bootstrapAccess } from '../../../src/application/access/bootstrap.js'
 import { OperatorError } from '../../../src/kernel/ports/operator-error.js'
 import { bearer, openedAccess, somePorts, storedEvents } from './given.js'
 

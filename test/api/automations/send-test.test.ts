@@ -7,7 +7,7 @@ import {
   webhookSender,
   type ClosableWebhookSender,
 } from '../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
-import { sendTest, type TestedWebhook } from '../../../src/api/automations/send-test.js'
+import { sendTest, type TestedWebhook } from '../../../src/application/webhooks/send-test.js'
 import { answers, dependingOn } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { admitting } from '../../../src/api/inference/limits/admission.js'
-import { Failure } from '../../../src/api/failure.js'
+import { Failure } from '../../../src/application/failure.js'
 import { Ledger } from '../../../src/domain/gateway/budgets/ledger.js'
 import { Gate } from '../../../src/domain/gateway/limits/gate.js'
 import type { LimitContent } from '../../../src/domain/gateway/limits/content.js'

@@ -5,7 +5,7 @@ import { secretRoutes } from '../../../src/api/secrets/routes.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
 import { SecretsUnavailable, type SecretStore } from '../../../src/kernel/ports/secret-store.js'
-import { reconcileSecrets } from '../../../src/api/secrets/reconcile.js'
+import { reconcileSecrets } from '../../../src/application/secrets/reconcile.js'
 import { noUpstreams } from '../../../src/domain/gateway/upstreams/directory.js'
 import { givenTeams, somePorts } from '../access/given.js'
 

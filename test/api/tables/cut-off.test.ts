@@ -3,7 +3,7 @@ import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blo
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { systemIds } from '../../../src/adapters/system/ids.js'
 import { sha256, systemClock } from '../../../src/adapters/system/system.js'
-import { digestedRows, publishTable } from '../../../src/api/tables/publish-table.js'
+import { digestedRows, publishTable } from '../../../src/application/tables/publish-table.js'
 import { rowDigestsOf } from '../../../src/api/tables/write.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { EventTooLarge, StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'

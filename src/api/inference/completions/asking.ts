@@ -11,7 +11,7 @@ import {
 import { redactSecrets, secretMatcher, type Redact } from '../../../domain/secrets/redact-secrets.js'
 import type { RequestOutcome } from '../../../domain/gateway/upstreams/health.js'
 import type { Target } from '../../../domain/gateway/upstreams/offered.js'
-import { Failure } from '../../failure.js'
+import { Failure } from '../../../application/failure.js'
 import type { Inference } from '../inference.js'
 import type { Visit } from '../upstreams/live-targets.js'
 import { bearerOf } from './bearer.js'

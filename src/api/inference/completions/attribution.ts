@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { entityOf, projectId } from '../../../kernel/ids.js'
-import { Failure } from '../../failure.js'
-import { defaultEntity, type Principal } from '../../principal.js'
-import type { Teams } from '../../projects/access.js'
+import { Failure } from '../../../application/failure.js'
+import { defaultEntity, type Principal } from '../../../application/principal.js'
+import type { Teams } from '../../../application/access/project-access.js'
 
 const DEFAULT_PROJECT = 'inference'
 

@@ -1,6 +1,6 @@
 import { BEARER_EXPECTED, isBearer } from '../../../domain/secrets/bearer.js'
 import type { Upstream } from '../../../domain/gateway/upstreams/directory.js'
-import { Failure } from '../../failure.js'
+import { Failure } from '../../../application/failure.js'
 import type { Inference } from '../inference.js'
 
 /** Why an upstream cannot be asked: its secret is to be mended, by whoever manages the upstream. */

@@ -1,6 +1,6 @@
 import type { Log } from '../../../kernel/ports/log.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
-import { Failure } from '../../failure.js'
+import { Failure } from '../../../application/failure.js'
 import { backoff } from '../../../kernel/backoff.js'
 import { within } from '../../../kernel/within.js'
 

@@ -1,6 +1,6 @@
 import { chatErrorOf } from '../../http/chat-error.js'
-import { STATUS } from '../../http/status.js'
-import { Failure } from '../../failure.js'
+import { STATUS } from '../../../application/failure-status.js'
+import { Failure } from '../../../application/failure.js'
 
 export interface KeepAlive {
   /** Silence after which the head of an answer is sent, together with a first comment. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { id } from '../../../kernel/ids.js'
-import { invalid } from '../../failure.js'
+import { invalid } from '../../../application/failure.js'
 
 /** Where in a trace a completion belongs; null for what is not said. */
 export interface Placed {

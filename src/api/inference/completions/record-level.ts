@@ -3,7 +3,7 @@ import { load } from '../../../kernel/execute.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
 import { projectDecider } from '../../../domain/projects/decider.js'
 import { projectStream, recordLevel, type RecordLevel } from '../../../domain/projects/events.js'
-import { invalid } from '../../failure.js'
+import { invalid } from '../../../application/failure.js'
 
 const HEADER = 'Tallytree-Record'
 

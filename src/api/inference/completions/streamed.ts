@@ -1,7 +1,7 @@
 import { within } from '../../../kernel/within.js'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { CompletionStream } from '../../../domain/completion/stream.js'
-import type { Failure } from '../../failure.js'
+import type { Failure } from '../../../application/failure.js'
 import { jsonText } from '../../../kernel/json/text.js'
 import type { Asked } from './asking.js'
 import { parsed } from './parsed.js'

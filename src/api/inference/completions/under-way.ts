@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.js'
+import { Failure } from '../../../application/failure.js'
 import type { OnDisconnect } from '../../route.js'
 
 /** One completion as long as it lasts. */

@@ -5,7 +5,7 @@ import {
 } from '../../../domain/gateway/upstreams/upstream-client.js'
 import { isJsonObject, type Json } from '../../../kernel/json/json.js'
 import type { Redact } from '../../../domain/secrets/redact-secrets.js'
-import { Failure, type FailureKind } from '../../failure.js'
+import { Failure, type FailureKind } from '../../../application/failure.js'
 
 /** What a client can mend itself passes with its status; the rest is the upstream's fault. */
 const PASSED: Readonly<Record<number, FailureKind>> = {

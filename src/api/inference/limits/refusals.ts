@@ -7,7 +7,7 @@ import type { BudgetExceeded, Exceeded } from '../../../domain/gateway/limits/ga
 import type { RateExceeded } from '../../../domain/gateway/limits/meter.js'
 import { scopeInWords, type LimitScope } from '../../../domain/gateway/limits/scope.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
-import { Failure } from '../../failure.js'
+import { Failure } from '../../../application/failure.js'
 
 /** What a client is told whose completion a limit has no room for: which one, what is used of it, and by which calls. */
 export const refusalOf = (refused: Exceeded, asked: Amount, now: Date): Failure =>

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json/json.js'
-import type { FailureKind } from '../../failure.js'
-import { STATUS } from '../../http/status.js'
+import type { FailureKind } from '../../../application/failure.js'
+import { STATUS } from '../../../application/failure-status.js'
 import type { AnyRoute } from '../../route.js'
 import { headersByName } from './headers.js'
 

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import * as E from 'fp-ts/lib/Either.js'
-import { decode } from '../kernel/codec/codec.js'
-import { instantOf } from '../kernel/codec/instant.js'
-import { execute } from '../kernel/execute.js'
-import type { Ports } from '../kernel/ports/ports.js'
-import { priceDecider } from '../domain/prices/decider.js'
-import { DEFAULT_LIST, priceStream } from '../domain/prices/events.js'
-import { contentsOf, priceListFile, type PriceListFile } from '../domain/prices/list-file.js'
-import { DEFAULT_PRICES } from '../files.js'
+import { decode } from '../../kernel/codec/codec.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { execute } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { priceDecider } from '../../domain/prices/decider.js'
+import { DEFAULT_LIST, priceStream } from '../../domain/prices/events.js'
+import { contentsOf, priceListFile, type PriceListFile } from '../../domain/prices/list-file.js'
+import { DEFAULT_PRICES } from '../../files.js'
 
 /**
  * Imports the price list of this release into the log, so that every cost can be computed from the log. Each version is

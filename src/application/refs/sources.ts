@@ -3,7 +3,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { callsById } from '../../projections/calls/queries.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { rowValues, rowValuesByIndex } from '../../projections/tables/queries.js'
-import { callJson } from '../tracing/call-json.js'
+import { callJson } from '../calls/call-json.js'
 import type { Sources } from './resolve.js'
 
 /** Reads values at the position of their project. A project without access has no position and no values. */

@@ -11,9 +11,9 @@ import { objectValues } from '../../projections/objects/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import { resolveRefs } from '../refs/resolve.js'
 import { sourcesFrom } from '../refs/sources.js'
-import type { RouteRequest } from '../route.js'
-import type { HasReader } from '../run.js'
-import type { Evaluations } from './evaluations.js'
+import type { RouteRequest } from '../../api/route.js'
+import type { HasReader } from '../../api/run.js'
+import type { Evaluations } from '../../api/evaluations/evaluations.js'
 
 const MAX_SCORERS = 100
 /** The latency of the model, in the summary of a run. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { parseInstant, type Instant } from '../kernel/codec/instant.js'
-import type { Position } from '../kernel/ports/event-store.js'
-import { Failure, invalid } from './failure.js'
+import { parseInstant, type Instant } from '../../kernel/codec/instant.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { Failure, invalid } from '../failure.js'
 
 export type AsOf =
   | { readonly kind: 'position'; readonly position: Position }

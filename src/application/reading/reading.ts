@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Position } from '../kernel/ports/event-store.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { asOfIn, refuseAsOf, requirePast, type AsOf, type History } from './as-of.js'
-import { Failure, invalid } from './failure.js'
+import { Failure, invalid } from '../failure.js'
 
 /** What reads need from the projector. */
 export interface ReadableProjection {

@@ -12,7 +12,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { callIdPages, callsById, NO_FILTER, type PayloadColumn } from '../../projections/calls/queries.js'
 import { feedbackOn } from '../../projections/feedback/queries.js'
-import { pagesOf } from '../tracing/pages.js'
+import { pagesOf } from '../calls/pages.js'
 import { parsedCall } from './parsed-call.js'
 
 const OF_ROWS = ['attributes', 'inputs', 'output', 'summary'] as const satisfies readonly PayloadColumn[]

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { cachedBooks } from '../../projections/prices/queries-of-books.js'
-import type { Reading } from '../reading.js'
-import { callCosts } from '../tracing/call-costs.js'
+import type { Reading } from '../reading/reading.js'
+import { callCosts } from '../calls/call-costs.js'
 
 /** The cost of a prediction in US dollars; null where it has no usage. */
 export type CostOf = (prediction: EvaluationCall | undefined) => number | null

@@ -1,25 +1,25 @@
-import { parsedCall } from '../api/evaluations/parsed-call.js'
-import { rowCallsOf } from '../api/evaluations/read-rows.js'
-import { resolveRefs } from '../api/refs/resolve.js'
-import type { sourcesFrom } from '../api/refs/sources.js'
+import { parsedCall } from './parsed-call.js'
+import { rowCallsOf } from './read-rows.js'
+import { resolveRefs } from '../refs/resolve.js'
+import type { sourcesFrom } from '../refs/sources.js'
 import {
   RunFailed,
   type EvaluationPorts,
   type RowToScore,
   type SourceRow,
-} from '../dispatch/evaluations/ports.js'
-import { tableOfDataset, type EvaluationObject } from '../domain/evaluations/evaluation-object.js'
-import { rowOfCalls } from '../domain/evaluations/rows-of-calls.js'
-import { ROW_OP, type EvaluationCall } from '../domain/evaluations/run-calls.js'
-import type { Json } from '../kernel/json/json.js'
-import { parseJson } from '../kernel/json/parse.js'
-import type { ClickHouseReader } from '../kernel/ports/clickhouse.js'
-import type { Position } from '../kernel/ports/event-store.js'
-import type { Operation } from '../domain/query/expression.js'
-import { parseRef } from '../domain/refs/ref.js'
-import { callIds, callsById, NO_FILTER } from '../projections/calls/queries.js'
-import { tableOrder } from '../projections/tables/queries.js'
-import type { Stores } from './stores.js'
+} from '../../dispatch/evaluations/ports.js'
+import { tableOfDataset, type EvaluationObject } from '../../domain/evaluations/evaluation-object.js'
+import { rowOfCalls } from '../../domain/evaluations/rows-of-calls.js'
+import { ROW_OP, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import type { Json } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import type { Operation } from '../../domain/query/expression.js'
+import { parseRef } from '../../domain/refs/ref.js'
+import { callIds, callsById, NO_FILTER } from '../../projections/calls/queries.js'
+import { tableOrder } from '../../projections/tables/queries.js'
+import type { Stores } from '../../composition/stores.js'
 
 type RowPorts = Pick<Stores, 'clickHouse'> & Pick<EvaluationPorts, 'sha256'>
 

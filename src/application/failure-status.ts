@@ -1,4 +1,4 @@
-import type { FailureKind } from '../failure.js'
+import type { FailureKind } from './failure.js'
 
 export const STATUS: Readonly<Record<FailureKind, number>> = {
   'bad-request': 400,

@@ -18,7 +18,7 @@ import { jsonText } from '../../kernel/json/text.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { Failure } from '../../application/failure.js'
 import type { RouteResponse } from '../route.js'
-import { chatErrorOf, shouldRetry } from './chat-error.js'
+import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'
 import { STATUS } from '../../application/failure-status.js'
 
 export const respond = (

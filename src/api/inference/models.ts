@@ -7,7 +7,7 @@ import { Failure } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
-import type { Inference } from './inference.js'
+import type { Inference } from '../../gateway/gateway.js'
 
 const model = open('Model', {
   required: {

@@ -1,6 +1,6 @@
 import type { AnyRoute } from '../route.js'
 import { completionRoutes } from './completions/completions.js'
-import type { Inference, UpstreamManaging } from './inference.js'
+import type { Inference, UpstreamManaging } from '../../gateway/gateway.js'
 import { limitRoutes, type Limiting } from './limits/limits.js'
 import { modelRoutes } from './models.js'
 import { changeUpstream, deleteUpstream, showUpstream } from './upstreams/one-upstream.js'

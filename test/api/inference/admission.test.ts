@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { admitting } from '../../../src/api/inference/limits/admission.js'
+import { admitting } from '../../../src/gateway/limits/admission.js'
 import { Failure } from '../../../src/application/failure.js'
 import { Ledger } from '../../../src/domain/gateway/budgets/ledger.js'
 import { Gate } from '../../../src/domain/gateway/limits/gate.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { openEnds } from '../../../src/api/inference/completions/ends.js'
+import { openEnds } from '../../../src/gateway/completions/ends.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { rambling } from '../../support/upstreams/rambling.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { LiveTargets, type Visit } from '../../../src/api/inference/upstreams/live-targets.js'
+import { LiveTargets, type Visit } from '../../../src/gateway/upstreams/live-targets.js'
 import type { RequestOutcome } from '../../../src/domain/gateway/upstreams/health.js'
 import type { Target } from '../../../src/domain/gateway/upstreams/offered.js'
 import { aContent, aModel } from '../../unit/domain/upstream/given.js'

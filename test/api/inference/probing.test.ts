@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { undiciUpstreamClient } from '../../../src/adapters/outgoing/upstream-client/undici-upstream-client.js'
-import { startProbing } from '../../../src/api/inference/upstreams/probing.js'
+import { startProbing } from '../../../src/gateway/upstreams/probing.js'
 import type { Upstream } from '../../../src/domain/gateway/upstreams/directory.js'
 import { answers, answersHugely, closes } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../support/receivers/receiver.js'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { configuredUpstreams } from '../../../src/composition/configured-upstreams.js'
+import { configuredUpstreams } from '../../../src/gateway/upstreams/configured-upstreams.js'
 import { readConfig } from '../../../src/config.js'
 
 const ONE = {

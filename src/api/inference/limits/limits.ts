@@ -26,8 +26,8 @@ import { roleInTeam } from '../../authorization.js'
 import { invalidBody, invalidField } from '../../../application/failure.js'
 import type { AnyRoute } from '../../route.js'
 import { readDirectory, writeDirectory } from '../../route-kinds.js'
-import type { LiveLedger } from './live-ledger.js'
-import { notReadYet } from './refusals.js'
+import type { LiveLedger } from '../../../gateway/limits/live-ledger.js'
+import { notReadYet } from '../../../gateway/limits/refusals.js'
 
 export interface Limiting {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>

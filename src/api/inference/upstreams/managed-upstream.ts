@@ -11,7 +11,7 @@ import { secretValuesOf } from '../../../application/webhooks/secret-values.js'
 import { invalidBody } from '../../../application/failure.js'
 import type { Principal } from '../../../application/principal.js'
 import { writing, type PlannedWrite } from '../../run.js'
-import type { UpstreamManaging } from '../inference.js'
+import type { UpstreamManaging } from '../../../gateway/gateway.js'
 
 export const UPSTREAMS_PATH = '/api/inference/upstreams'
 

@@ -9,7 +9,7 @@ import { Failure } from '../../../application/failure.js'
 import type { AnyRoute } from '../../route.js'
 import { readDirectory, writeDirectory } from '../../route-kinds.js'
 import { writing } from '../../run.js'
-import type { UpstreamManaging } from '../inference.js'
+import type { UpstreamManaging } from '../../../gateway/gateway.js'
 import { requireGoodUpstream, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { upstreamChange, upstreamJson } from './upstream-codecs.js'
 

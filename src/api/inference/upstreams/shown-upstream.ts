@@ -2,7 +2,7 @@ import { instantOf } from '../../../kernel/codec/instant.js'
 import type { Clock } from '../../../kernel/ports/clock.js'
 import type { ServedModel } from '../../../domain/gateway/upstreams/content.js'
 import type { Upstream } from '../../../domain/gateway/upstreams/directory.js'
-import type { LiveTargets } from './live-targets.js'
+import type { LiveTargets } from '../../../gateway/upstreams/live-targets.js'
 import type { ModelHealth, ShownUpstream } from './upstream-codecs.js'
 
 /** An upstream with how its models do here and now. */

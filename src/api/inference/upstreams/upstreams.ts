@@ -7,7 +7,7 @@ import { repeatableId } from '../../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../../access/page.js'
 import type { AnyRoute, RouteRequest } from '../../route.js'
 import { readDirectory, writeDirectory } from '../../route-kinds.js'
-import type { UpstreamManaging } from '../inference.js'
+import type { UpstreamManaging } from '../../../gateway/gateway.js'
 import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { newUpstream, upstreamJson } from './upstream-codecs.js'
 

@@ -1,4 +1,4 @@
-import { MAX_TOKENS, type CompletionRequest } from '../../completion/request.js'
+import { MAX_TOKENS, type CompletionRequest } from '../../../gateway/answer/request.js'
 import type { Json } from '../../../kernel/json/json.js'
 
 /** Assumed maximum length of a choice when the request states none. */

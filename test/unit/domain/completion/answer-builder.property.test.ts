@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { AnswerBuilder } from '../../../../src/domain/completion/answer-builder.js'
+import { AnswerBuilder } from '../../../../src/gateway/answer/answer-builder.js'
 import { canonicalJson } from '../../../../src/kernel/json/canonical.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { COUNTS } from '../../../counts.js'

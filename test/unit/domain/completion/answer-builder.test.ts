@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { AnswerBuilder } from '../../../../src/domain/completion/answer-builder.js'
-import { ANSWER_LIMITS } from '../../../../src/domain/completion/answer-memory.js'
+import { AnswerBuilder } from '../../../../src/gateway/answer/answer-builder.js'
+import { ANSWER_LIMITS } from '../../../../src/gateway/answer/answer-memory.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 
 const take = (answer: AnswerBuilder, index: number, delta: JsonObject, more: JsonObject = {}) =>

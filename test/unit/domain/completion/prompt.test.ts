@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { promptTokensOf } from '../../../../src/domain/completion/prompt.js'
+import { promptTokensOf } from '../../../../src/gateway/answer/prompt.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { arbitraryJson } from '../../../support/arbitrary-json.js'
 

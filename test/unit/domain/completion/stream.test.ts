@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { AnswerBuilder } from '../../../../src/domain/completion/answer-builder.js'
-import { CompletionStream } from '../../../../src/domain/completion/stream.js'
+import { AnswerBuilder } from '../../../../src/gateway/answer/answer-builder.js'
+import { CompletionStream } from '../../../../src/gateway/answer/stream.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 
 const streamOf = (more: object = {}, answer: AnswerBuilder | null = null) =>

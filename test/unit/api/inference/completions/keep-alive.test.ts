@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keptAlive } from '../../../../../src/api/inference/completions/keep-alive.js'
+import { keptAlive } from '../../../../../src/gateway/completions/keep-alive.js'
 
 /** No other timer of this process has this delay. */
 const EVERY_MS = 7

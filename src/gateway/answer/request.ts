@@ -1,0 +1,75 @@
+import * as t from 'io-ts'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { Codec, refuse } from '../../kernel/codec/codec.js'
+import { endlessNumberIn } from '../../kernel/codec/finite.js'
+import { boolean, integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { modelName } from '../../domain/prices/events.js'
+
+/** Upper bound for the length of a response. */
+export const MAX_TOKENS = 2 ** 31
+
+/** The op name of a completion's call. */
+export const OP_NAME = 'openai.chat.completions.create'
+
+const message = open('ChatMessage', { required: { role: string } })
+
+/** The fields that the gateway reads; everything else is passed to the upstream. */
+const read = open('ChatCompletionRequest', {
+  required: { model: modelName, messages: arrayOf(message, 1) },
+  optional: {
+    stream: withDefault(boolean, false, true),
+    stream_options: nullable(
+      open('StreamOptions', { optional: { include_usage: withDefault(boolean, false, true) } }),
+    ),
+    n: withDefault(integerBetween(1, 128), 1, true),
+    best_of: nullable(integerBetween(1, 128)),
+    max_tokens: nullable(integerBetween(1, MAX_TOKENS)),
+    max_completion_tokens: nullable(integerBetween(1, MAX_TOKENS)),
+  },
+})
+
+type Read = t.TypeOf<typeof read>
+
+export interface CompletionRequest extends Read {
+  /** The whole request as received. */
+  readonly given: JsonObject
+}
+
+/** Keeps unknown keys, which are passed to the upstream. */
+export const completionRequest: Codec<CompletionRequest> = new Codec(
+  read.name,
+  (u): u is CompletionRequest => jsonObject.is(u) && 'given' in u && read.is(u),
+  (u, context) => {
+    const decoded = read.validate(u, context)
+    if (decoded._tag === 'Left') return decoded
+    const given = u as JsonObject
+    const endless = endlessNumberIn(given, context)
+    return endless === undefined
+      ? t.success({ given, ...decoded.right })
+      : refuse(undefined, endless, 'finite_number', 'Input should be a finite number')
+  },
+  read.schema,
+)
+
+/** The request to the upstream: with its own name of the model, and for a stream always with usage. */
+export const upstreamRequest = (
+  { given, stream }: CompletionRequest,
+  upstreamModel: string,
+  continuousUsage: boolean,
+): JsonObject =>
+  withDigitsOf(given, {
+    ...given,
+    model: upstreamModel,
+    ...(stream
+      ? {
+          stream_options: {
+            ...(given['stream_options'] as JsonObject | null),
+            include_usage: true,
+            ...(continuousUsage ? { continuous_usage_stats: true } : {}),
+          },
+        }
+      : {}),
+  })

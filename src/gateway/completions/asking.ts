@@ -1,0 +1,220 @@
+import { upstreamRequest, type CompletionRequest } from '../answer/request.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
+import {
+  KEPT_CONNECTION,
+  SLOW_READER,
+  UpstreamFault,
+  type UpstreamEnd,
+  type UpstreamAnswer,
+} from '../../domain/gateway/upstreams/upstream-client.js'
+import { redactSecrets, secretMatcher, type Redact } from '../../domain/secrets/redact-secrets.js'
+import type { RequestOutcome } from '../../domain/gateway/upstreams/health.js'
+import type { Target } from '../../domain/gateway/upstreams/offered.js'
+import { Failure } from '../../application/failure.js'
+import type { Inference } from '../gateway.js'
+import type { Visit } from '../upstreams/live-targets.js'
+import { bearerOf } from './bearer.js'
+import { readError } from './read-error.js'
+import { failureOfError, failureOfFault, failureOfStatus } from './upstream-failure.js'
+
+/** One try at an upstream, as the call keeps it. */
+interface Try extends JsonObject {
+  readonly upstream: string
+  readonly outcome: string
+}
+
+export interface Asked {
+  readonly target: Target
+  readonly answer: UpstreamAnswer
+  readonly tries: readonly Try[]
+  /** Whether an upstream that was asked before may have worked on the request. */
+  readonly isOwed: boolean
+  /** Logs an error that the answer reports, and makes it a failure. */
+  readonly errorIn: (reported: Json) => Failure
+}
+
+/** An upstream reported an error in place of an answer: it refused, whatever the status was. */
+export const refusedIn = ({ errorIn, tries, isOwed }: Asked, reported: Json): NobodyAnswered =>
+  new NobodyAnswered(errorIn(reported), tries, isOwed)
+
+/** Every target was asked that could be; the last one's failure counts. */
+export class NobodyAnswered extends Error {
+  override readonly name = 'NobodyAnswered'
+  constructor(
+    readonly failure: Failure,
+    readonly tries: readonly Try[],
+    /** Whether an upstream may have worked on the request, so that it may have to be paid for. */
+    readonly isOwed: boolean,
+  ) {
+    super(failure.reason)
+  }
+}
+
+/** How long a request waits for room at its upstreams, all in all. */
+const MOST_WAIT_MS = 3000
+
+type Asking = Pick<Inference, 'inference'>
+
+/**
+ * Asks the targets in turn until one answers with a head that says it will do it. Those without room are passed over, and
+ * waited for when all others failed.
+ */
+export const ask = async (
+  { inference }: Asking,
+  request: CompletionRequest,
+  targets: readonly Target[],
+  signal: AbortSignal,
+  logsMessages: boolean,
+): Promise<Asked> => {
+  const tries: Try[] = []
+  let failure = noRoom
+  let isOwed = false
+  let isFinal = true
+  let left = inference.targets.inOrder(targets)
+  let patienceMs = MOST_WAIT_MS
+  while (left.length > 0) {
+    const since = performance.now()
+    const visit =
+      inference.targets.enter(left, targets) ??
+      (await inference.targets.wait(left, targets, patienceMs, signal))
+    if (visit === undefined) {
+      isFinal = false
+      break
+    }
+    patienceMs = Math.max(0, patienceMs - (performance.now() - since))
+    left = left.filter((target) => target !== visit.target)
+    const tried = await askOne({ inference }, request, visit, signal, tries, logsMessages)
+    if ('answer' in tried) return { ...tried, isOwed }
+    ;({ failure } = tried)
+    isOwed ||= tried.isOwed
+    isFinal &&= failure.details.isFinal === true
+    if (tried.isAborted) throw new NobodyAnswered(failure, tries, isOwed)
+    if (!tried.mayGoOn) break
+  }
+  // One of the others may answer the next time, whatever the last one says.
+  const { kind, reason, details } = failure
+  throw new NobodyAnswered(new Failure(kind, reason, { ...details, isFinal }), tries, isOwed)
+}
+
+const noRoom = new Failure(
+  'overloaded',
+  'All upstreams of the model are at their concurrency limit. Try again.',
+  { retryAfter: 2 },
+)
+
+interface Failed {
+  readonly failure: Failure
+  /** Whether another upstream may do better. */
+  readonly mayGoOn: boolean
+  readonly isAborted: boolean
+  /** Whether the upstream may have worked on the request. */
+  readonly isOwed: boolean
+}
+
+const askOne = async (
+  { inference }: Asking,
+  request: CompletionRequest,
+  visit: Visit,
+  signal: AbortSignal,
+  tries: Try[],
+  logsMessages: boolean,
+): Promise<Omit<Asked, 'isOwed'> | Failed> => {
+  const { target } = visit
+  const note = (outcome: string, counted: string) => {
+    tries.push({ upstream: target.upstream.content.name, outcome })
+    inference.metrics.tries.add({ outcome: counted })
+  }
+  const sent = await bearerOf(inference, target.upstream)
+  if ('failure' in sent) {
+    note(sent.outcome, 'fault')
+    visit.end('nothing')
+    return { failure: sent.failure, mayGoOn: true, isAborted: false, isOwed: false }
+  }
+  const { bearer } = sent
+  const redact: Redact = (text) => (bearer === null ? text : redactSecrets([secretMatcher([bearer])])(text))
+  const logged = (status: number, failure: Failure): Failure => {
+    const { reason, details } = failure
+    inference.log.warn('gateway.upstream_error', {
+      upstream: target.upstream.content.name,
+      model: target.model.id,
+      status,
+      message: logsMessages ? reason : (details.reasonWithoutQuote ?? reason),
+    })
+    return failure
+  }
+  try {
+    const answer = await postTo({ inference }, request, target, bearer, signal, () =>
+      note(`reset ${KEPT_CONNECTION}`, 'fault'),
+    )
+    if (answer.status === 200) {
+      note('answered', 'answered')
+      visit.begin()
+      void answer.ended.then((ended) => visit.end(shownBy(ended)))
+      return {
+        target,
+        answer,
+        tries,
+        errorIn: (reported) => logged(answer.status, failureOfError(reported, redact)),
+      }
+    }
+    const error = await readError(answer.body)
+    visit.end(answer.status >= 500 ? 'fault' : 'answer')
+    note(`status ${answer.status}`, answer.status >= 500 ? 'fault' : 'refused')
+    return {
+      failure: logged(answer.status, failureOfStatus(answer.status, answer.headers, error, redact)),
+      mayGoOn: answer.status !== 400 && answer.status !== 422,
+      isAborted: false,
+      isOwed: false,
+    }
+  } catch (error) {
+    visit.end(error instanceof UpstreamFault ? shownBy(error) : 'nothing')
+    if (!(error instanceof UpstreamFault)) throw error
+    note(error.message, error.kind === 'aborted' ? 'aborted' : 'fault')
+    const isAborted = error.kind === 'aborted'
+    return { failure: failureOfFault(error), mayGoOn: true, isAborted, isOwed: error.mayHaveWorked }
+  }
+}
+
+/** A kept connection that turns out to be closed says nothing of the upstream: it is asked over a new one. */
+const postTo = async (
+  { inference }: Asking,
+  request: CompletionRequest,
+  { upstream, model }: Target,
+  bearer: string | null,
+  signal: AbortSignal,
+  onKept: () => void,
+): Promise<UpstreamAnswer> => {
+  const { base_url, timeouts, continuous_usage_stats } = upstream.content
+  const began = performance.now()
+  const post = (isFresh: boolean) =>
+    inference.upstreamClient.ask(
+      {
+        url: `${base_url.replace(/\/+$/, '')}/chat/completions`,
+        headers: {
+          'content-type': 'application/json',
+          accept: request.stream ? 'text/event-stream' : 'application/json',
+          'accept-encoding': 'identity',
+          ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+        },
+        body: jsonText(upstreamRequest(request, model.upstream_id, continuous_usage_stats)),
+        timeouts: { ...timeouts, total_ms: Math.max(1, timeouts.total_ms - (performance.now() - began)) },
+        isGuarded: upstream.isConfigured !== true,
+        isFresh,
+      },
+      signal,
+    )
+  try {
+    return await post(false)
+  } catch (error) {
+    if (!(error instanceof UpstreamFault) || error.code !== KEPT_CONNECTION) throw error
+    onKept()
+    return post(true)
+  }
+}
+
+const shownBy = (ended: UpstreamEnd): RequestOutcome => {
+  if (ended === 'complete') return 'answer'
+  if (ended === 'left' || ended.code === SLOW_READER) return 'nothing'
+  return ended.kind === 'aborted' ? 'nothing' : 'fault'
+}

@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { entityOf, projectId } from '../../kernel/ids.js'
+import { Failure } from '../../application/failure.js'
+import { defaultEntity, type Principal } from '../../application/principal.js'
+import type { Teams } from '../../application/access/project-access.js'
+
+const DEFAULT_PROJECT = 'inference'
+
+/**
+ * The project that a completion is written to: the one of `<Vendor>-Project`, or of `OpenAI-Project`, or else
+ * `inference` of the key's default team.
+ *
+ * @throws Failure for a project that the key may not use, or that is none: 401, as clients of the field expect
+ */
+export const attributedProject = (
+  { canAccessTeam }: Pick<Teams, 'canAccessTeam'>,
+  vendor: string,
+  headers: IncomingHttpHeaders,
+  principal: Principal,
+): string => {
+  const header = headers[`${vendor}-project`] ?? headers['openai-project']
+  const named = header === undefined || header === '' ? undefined : String(header)
+  const project = named ?? `${defaultEntity(principal)}/${DEFAULT_PROJECT}`
+  if (!projectId.is(project))
+    throw refused(
+      'Invalid project header: expected team/project, each of 1 to 128 letters, digits, dots, ' +
+        'underscores or hyphens.',
+    )
+  if (!canAccessTeam(principal, entityOf(project)))
+    throw refused(
+      named === undefined
+        ? 'Authentication failed: the user of the API key is in no team. Ask a team administrator to add them.'
+        : 'Authentication failed: the API key has no access to the team of the project header.',
+    )
+  return project
+}
+
+const refused = (reason: string): Failure => new Failure('unauthenticated', reason)

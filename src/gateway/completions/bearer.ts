@@ -1,0 +1,30 @@
+import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
+import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
+import { Failure } from '../../application/failure.js'
+import type { Inference } from '../gateway.js'
+
+/** Why an upstream cannot be asked: its secret is to be mended, by whoever manages the upstream. */
+export interface Unusable {
+  /** As the tries of a call have it. */
+  readonly outcome: 'no secret' | 'unusable secret'
+  readonly failure: Failure
+}
+
+/** What an upstream is sent as its bearer, null for one that needs none; or why there is nothing to send. */
+export const bearerOf = async (
+  { credentialOf }: Pick<Inference['inference'], 'credentialOf'>,
+  upstream: Upstream,
+): Promise<{ readonly bearer: string | null } | Unusable> => {
+  const bearer = await credentialOf(upstream).catch(() => undefined)
+  if (bearer === undefined) return unusable('no secret', upstream, 'has no readable value')
+  return bearer === null || isBearer(bearer)
+    ? { bearer }
+    : unusable('unusable secret', upstream, `is not valid in a header: it should be ${BEARER_EXPECTED}`)
+}
+
+const unusable = (outcome: Unusable['outcome'], { content }: Upstream, why: string): Unusable => ({
+  outcome,
+  failure: new Failure('upstream-failed', `The upstream's secret ${content.secret ?? ''} ${why}.`, {
+    code: 'upstream_error',
+  }),
+})

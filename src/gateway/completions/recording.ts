@@ -1,0 +1,163 @@
+import { reportedUsageOf } from '../../domain/calls/usage.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { OP_NAME } from '../answer/request.js'
+import { summaryUsage, type Metered } from '../answer/usage.js'
+import type { Cause } from '../../kernel/event.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { wellFormed } from '../../kernel/json/well-formed.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { AppendOutcomeUnknown } from '../../kernel/ports/event-store-errors.js'
+import type { RecordLevel } from '../../domain/projects/events.js'
+import { Failure } from '../../application/failure.js'
+import type { Principal } from '../../application/principal.js'
+import type { EndWrite } from '../../application/calls/call-writes.js'
+import { authorizeWrite } from '../../application/access/project-access.js'
+import { writeCalls } from '../../application/calls/write-calls.js'
+import { giveUp, type GivenUp } from './giving-up.js'
+import type { Inference } from '../gateway.js'
+import { nothing, type Output } from './output.js'
+
+export interface Beginning {
+  readonly id: string
+  readonly project: string
+  readonly parentId: string | null
+  readonly traceId: string | null
+  readonly level: RecordLevel
+  readonly inputs: JsonObject
+  /** What of it is this service's own: upstream, model, reserved maximum. */
+  readonly attributes: JsonObject
+}
+
+export interface Ending {
+  /** Asked for once, where content is recorded; never fails. */
+  readonly output: () => Promise<Output>
+  readonly metered: Metered
+  /** Null where all went well. */
+  readonly failure: Failure | null
+  /** What of it is this service's own: times, tries. */
+  readonly said: JsonObject
+}
+
+/** A completion as it stands in the log: it began, and ends once; the first end counts. */
+export interface Recorded {
+  readonly position: Position | undefined
+  /** Whether its answer is recorded too. */
+  readonly keepsContent: boolean
+  /** Never fails: what cannot be written now is written later, and has no position yet. */
+  readonly end: (ending: Ending) => Promise<Position | undefined>
+}
+
+/** Records that a completion begins; nothing is asked of an upstream before this is durable. */
+export const begin = async (
+  inference: Inference,
+  { id, project, parentId, traceId, level, inputs, attributes }: Beginning,
+  publicModel: string,
+  principal: Principal,
+  { correlationId, causationId, actor }: Cause,
+): Promise<Recorded> => {
+  const cause: Cause = { correlationId, causationId, actor, part: 'inference' }
+  const { ports, teams, reading } = inference
+  const { ends } = inference.inference
+  ends.requireRoom()
+  const [startedAt, began] = [ports.clock.now(), performance.now()]
+  await authorizeWrite(teams, principal, project, cause)
+  // Not paced: a client waits for this completion, and a read side that lags behind traces must not delay it.
+  const { written, position } = await writeCalls(ports)(
+    [
+      {
+        type: 'StartCall',
+        source: 'gateway',
+        start: {
+          project_id: project,
+          id,
+          op_name: OP_NAME,
+          display_name: null,
+          trace_id: traceId,
+          parent_id: parentId,
+          thread_id: null,
+          turn_id: null,
+          started_at: instantOf(startedAt),
+          attributes: { tallytree: attributes },
+          inputs: level === 'all' ? inputs : {},
+          otel_dump: null,
+          wb_run_id: null,
+          wb_run_step: null,
+          spilled: {},
+        },
+      },
+    ],
+    cause,
+  ).catch((error: unknown) => {
+    if (error instanceof AppendOutcomeUnknown)
+      void ends.write(() => giveUp(ports, unasked(id, project, startedAt)))
+    throw error
+  })
+  if (written[0]?.refused !== undefined)
+    throw new Failure(
+      'too-large',
+      'The request is too large to record in one event, even without its messages.',
+    )
+  return {
+    position: reading.ackPosition(project, position),
+    keepsContent: level === 'all',
+    end: async ({ output, metered, failure, said }) => {
+      // As long after its start as it took, also where the clock was set meanwhile.
+      const ended_at = instantOf(new Date(startedAt.getTime() + performance.now() - began))
+      const summary: JsonObject = {
+        tallytree: { metering: metered.metering, ...said },
+        ...summaryUsage(publicModel, metered.usage),
+      }
+      const write = async ({ output, spilled }: Output) => {
+        const end: EndWrite = {
+          type: 'EndCall',
+          usage: reportedUsageOf(summary),
+          end: {
+            project_id: project,
+            id,
+            ended_at,
+            output: wellFormed(output),
+            summary,
+            exception: failure === null ? null : exceptionOf(failure, level),
+            wb_run_step_end: null,
+            spilled,
+          },
+        }
+        const { written, position } = await writeCalls(ports)([end], cause)
+        return { isTooLarge: written[0]?.refused === 'too-large', position }
+      }
+      let asked: Promise<Output> | undefined
+      // Who might write when it began has what it used counted, whatever became of the key meanwhile.
+      return ends.write(async () => {
+        const kept = level === 'all' ? await (asked ??= output()) : nothing
+        const first = await write(kept)
+        const { position } = first.isTooLarge ? await write(nothing) : first
+        return reading.ackPosition(project, position)
+      })
+    },
+  }
+}
+
+/** It may have begun all the same; nobody was asked, so that nobody is owed anything. */
+const unasked = (id: string, project: string, endedAt: Date): GivenUp => ({
+  id,
+  project,
+  endedAt,
+  exception: 'No request was sent to an upstream: the event store timed out.',
+  said: { owed: false },
+})
+
+/** The same call, of whose ends the first counts, whoever else is to hear of it. */
+export const endingOnce = (call: Recorded): Recorded => {
+  let hasEnded = false
+  return {
+    ...call,
+    end: async (ending) => {
+      if (hasEnded) return undefined
+      hasEnded = true
+      return call.end(ending)
+    },
+  }
+}
+
+const exceptionOf = ({ reason, details }: Failure, level: RecordLevel): string =>
+  (level === 'all' ? reason : (details.reasonWithoutQuote ?? reason)).toWellFormed()

@@ -1,0 +1,132 @@
+import { SLOW_READER, UpstreamFault, type FaultKind } from '../../domain/gateway/upstreams/upstream-client.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import type { Redact } from '../../domain/secrets/redact-secrets.js'
+import { Failure, type FailureKind } from '../../application/failure.js'
+
+/** What a client can mend itself passes with its status; the rest is the upstream's fault. */
+const PASSED: Readonly<Record<number, FailureKind>> = {
+  400: 'bad-request',
+  413: 'too-large',
+  422: 'invalid',
+  429: 'rate-limited',
+}
+
+/** Statuses that the same request gets again, whenever it is sent. */
+const FINAL = new Set([400, 401, 402, 403, 404, 405, 409, 415, 422, 451])
+
+const isQuotaUsedUp = ({ type, code }: UpstreamError): boolean =>
+  type === 'insufficient_quota' || code === 'insufficient_quota'
+
+/** The failure that a client sees for an upstream's error status. */
+export const failureOfStatus = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Json | undefined,
+  redact: Redact,
+): Failure => {
+  const kind = PASSED[status]
+  const error = errorIn(body, redact)
+  const { message, type, code, param } = error
+  const answered = `The upstream answered with status ${status}`
+  const isFinal = FINAL.has(status) || isQuotaUsedUp(error)
+  if (kind === undefined) return upstreamFailed(answered, message, isFinal)
+  return new Failure(kind, message ?? `${answered}.`, {
+    reasonWithoutQuote: `${answered}.`,
+    isFinal,
+    ...(type === undefined ? {} : { type }),
+    ...(code === undefined ? {} : { code }),
+    ...(param === undefined ? {} : { param }),
+    ...(kind === 'rate-limited' ? { retryAfter: secondsIn(headers['retry-after']) } : {}),
+  })
+}
+
+/** The failure that a client sees for an error that an upstream reports in place of an answer, or within one. */
+export const failureOfError = (body: Json, redact: Redact): Failure => {
+  const error = errorIn(body, redact)
+  return upstreamFailed('The upstream reported an error', error.message, isQuotaUsedUp(error))
+}
+
+const upstreamFailed = (what: string, message: string | undefined, isFinal: boolean): Failure =>
+  new Failure('upstream-failed', message === undefined ? `${what}.` : `${what}: ${message}`, {
+    code: 'upstream_error',
+    reasonWithoutQuote: `${what}.`,
+    isFinal,
+  })
+
+const LONGEST_WAIT = 3600
+
+/** Whole seconds to wait, at least one, of a number or a date (RFC 9110, 10.2.3). */
+const secondsIn = (header = ''): number => {
+  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(header)
+    ? Number(header)
+    : (Date.parse(header) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? 1 : Math.min(Math.max(1, Math.ceil(seconds)), LONGEST_WAIT)
+}
+
+type UpstreamError = Readonly<Partial<Record<'message' | 'type' | 'code' | 'param', string>>>
+
+/** Characters of a message that are passed on, and characters that are searched for the credential. */
+const MOST_CHARACTERS = 2000
+const MOST_SEARCHED = 16_384
+
+/** The error in an upstream's answer, redacted and cut. */
+const errorIn = (body: Json | undefined, redact: Redact): UpstreamError =>
+  Object.fromEntries(
+    Object.entries(textsOf(body)).flatMap(([key, text]) => {
+      const redacted = redact(text.trim().slice(0, MOST_SEARCHED))
+      const cut = redacted.length > MOST_CHARACTERS ? `${redacted.slice(0, MOST_CHARACTERS)}…` : redacted
+      return cut === '' ? [] : [[key, cut.toWellFormed()]]
+    }),
+  )
+
+/** Reads OpenAI's form, vLLM's, FastAPI's, Gemini's list of one, and plain text. */
+const textsOf = (body: Json | undefined): UpstreamError => {
+  if (typeof body === 'string') return { message: body }
+  if (Array.isArray(body)) return isJsonObject(body[0]) ? textsOf(body[0]) : {}
+  if (!isJsonObject(body)) return {}
+  const { error, detail, message } = body
+  if (isJsonObject(error)) return textsIn(error)
+  if (typeof error === 'string') return { message: error }
+  if (typeof detail === 'string') return { message: detail }
+  if (detail !== undefined && detail !== null) return { message: JSON.stringify(detail) }
+  return typeof message === 'string' ? textsIn(body) : {}
+}
+
+const textsIn = (from: Readonly<Record<string, Json>>): UpstreamError =>
+  Object.fromEntries(
+    (['message', 'type', 'code', 'param'] as const).flatMap((key) =>
+      typeof from[key] === 'string' ? [[key, from[key]]] : [],
+    ),
+  )
+
+export const tooSlowReader = new Failure('bad-request', 'The client did not read the response in time.')
+
+export const failureOfFault = ({ kind, code }: UpstreamFault): Failure => {
+  if (code === SLOW_READER) return tooSlowReader
+  return kind === 'timeout'
+    ? new Failure('upstream-too-slow', `The upstream timed out (${code}).`, { code: 'upstream_timeout' })
+    : new Failure('upstream-failed', FAULTS[kind], { code: 'upstream_error' })
+}
+
+const FAULTS: Readonly<Record<Exclude<FaultKind, 'timeout'>, string>> = {
+  'forbidden-address':
+    'The address of the upstream is not allowed. The operator can allow its network with TALLYTREE_UPSTREAM_ALLOW_CIDRS.',
+  dns: "The upstream's host name could not be resolved.",
+  connect: 'The upstream could not be reached.',
+  tls: 'The TLS handshake with the upstream failed.',
+  reset: 'The upstream closed the connection before the response was complete.',
+  protocol: 'The upstream sent an invalid HTTP response.',
+  aborted: 'The request to the upstream was aborted.',
+}
+
+/** What a completion failed of, by what was thrown and whether it was ended early; undefined for what nobody foresaw. */
+export const failureIn = (error: unknown, signal: AbortSignal): Failure | undefined => {
+  if (signal.aborted && signal.reason instanceof Failure) return signal.reason
+  if (error instanceof UpstreamFault) return failureOfFault(error)
+  return error instanceof Failure ? error : undefined
+}
+
+export const badAnswer = (why: string): Failure =>
+  new Failure('upstream-failed', `The upstream's response is not a chat completion: ${why}.`, {
+    code: 'upstream_error',
+  })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { Failure } from '../../src/application/failure.js'
-import { administratorKey, anyKey } from '../../src/api/authorization.js'
-import { readerOfRequest } from '../../src/api/http/reader-of-request.js'
-import type { HasReader } from '../../src/api/run.js'
-import type { AnyRoute, OnDisconnect } from '../../src/api/route.js'
+import { administratorKey, anyKey } from '../../src/api/server/authorization.js'
+import { readerOfRequest } from '../../src/api/server/reader-of-request.js'
+import type { HasReader } from '../../src/api/server/run.js'
+import type { AnyRoute, OnDisconnect } from '../../src/api/server/route.js'
 import {
   changeProject,
   openRoute,
@@ -16,7 +16,7 @@ import {
   readProjects,
   writeDirectory,
   writeProject,
-} from '../../src/api/route-kinds.js'
+} from '../../src/api/server/route-kinds.js'
 import type { ClickHouseReader } from '../../src/kernel/ports/clickhouse.js'
 
 const POSITION = 'Tallytree-Position'

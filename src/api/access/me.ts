@@ -6,9 +6,9 @@ import { boolean } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { teamName } from '../../kernel/ids.js'
 import type { Access } from '../../application/access/access.js'
-import { anyKey } from '../authorization.js'
-import type { AnyRoute } from '../route.js'
-import { readDirectory } from '../route-kinds.js'
+import { anyKey } from '../server/authorization.js'
+import type { AnyRoute } from '../server/route.js'
+import { readDirectory } from '../server/route-kinds.js'
 
 const membership = open('Membership', { required: { team: teamName, roles: arrayOf(role) } })
 const me = open('Me', { required: { user: userName, administrator: boolean, teams: arrayOf(membership) } })

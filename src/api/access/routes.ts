@@ -1,6 +1,6 @@
 import type { Access } from '../../application/access/access.js'
 import type { KeyPorts } from '../../application/access/new-key.js'
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute } from '../server/route.js'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.js'
 import { showMe } from './me.js'
 import { addMember, listMembers, removeMember } from './members.js'

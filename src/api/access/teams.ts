@@ -4,11 +4,11 @@ import { open, closed } from '../../kernel/codec/struct.js'
 import { teamName } from '../../kernel/ids.js'
 import { sorted } from '../../kernel/sorted.js'
 import type { Access } from '../../application/access/access.js'
-import { anyKey } from '../authorization.js'
-import type { AnyRoute } from '../route.js'
-import { readDirectory, writeDirectory } from '../route-kinds.js'
-import { writing } from '../run.js'
-import { pageOf, pageQuery, takePage } from './page.js'
+import { anyKey } from '../server/authorization.js'
+import type { AnyRoute } from '../server/route.js'
+import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
+import { pageOf, pageQuery, takePage } from '../server/page.js'
 
 const newTeam = closed('NewTeam', { required: { name: teamName } })
 const team = open('Team', { required: { name: teamName } })

@@ -2,9 +2,9 @@ import type { AddTag, LabelCommand, SetAlias } from '../../domain/artifacts/comm
 import type { CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionNamed } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
-import { emptyResponse } from '../empty-response.js'
-import type { AnyRoute, RouteRequest, RouteSpec } from '../route.js'
-import { writing, type PlannedWrite } from '../run.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { AnyRoute, RouteRequest, RouteSpec } from '../server/route.js'
+import { writing, type PlannedWrite } from '../server/run.js'
 import { labelledVersion, newAlias, newTag } from './codecs.js'
 import type { WriteCollection } from '../../application/artifacts/collections.js'
 

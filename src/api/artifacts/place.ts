@@ -1,7 +1,7 @@
 import { collectionName, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { entityOf } from '../../kernel/ids.js'
 import { Failure, invalid } from '../../application/failure.js'
-import type { RouteRequest } from '../route.js'
+import type { RouteRequest } from '../server/route.js'
 
 export const collectionInPath = ({ params }: Pick<RouteRequest<unknown>, 'params'>): string => {
   const named = params['collection']!

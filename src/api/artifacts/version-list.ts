@@ -3,7 +3,7 @@ import { versionNamed, type CollectionState } from '../../domain/artifacts/state
 import { versionIn, versionName } from '../../domain/artifacts/version-name.js'
 import type { FoldCache } from '../../kernel/fold-cache.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { takePage, type PageQuery } from '../access/page.js'
+import { takePage, type PageQuery } from '../server/page.js'
 import { invalid } from '../../application/failure.js'
 import { noSuchCollection, noSuchVersion } from './place.js'
 import {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
-import { administratorKey } from '../authorization.js'
+import { administratorKey } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
-import type { AnyRoute } from '../route.js'
-import { readDirectory } from '../route-kinds.js'
+import type { AnyRoute } from '../server/route.js'
+import { readDirectory } from '../server/route-kinds.js'
 import type { Audit } from './audit.js'
 
 export const blobsRoute = ({ ports: { blobs } }: Pick<Audit, 'ports'>): AnyRoute =>

@@ -1,4 +1,4 @@
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute } from '../server/route.js'
 import type { Audit } from './audit.js'
 import { blobsRoute } from './blobs.js'
 import { digestsRoute } from './digests.js'

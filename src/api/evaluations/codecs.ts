@@ -6,7 +6,7 @@ import { open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { isOpRef, parseRef } from '../../domain/refs/ref.js'
 import { invalid } from '../../application/failure.js'
-import { integerInQuery } from '../integer-in-query.js'
+import { integerInQuery } from '../server/integer-in-query.js'
 
 const MAX_REF_BYTES = 8192
 const refText = textUpToBytes(MAX_REF_BYTES)

@@ -14,12 +14,12 @@ import { decodeJudgeModel } from '../../domain/evaluations/scorers/judge-setting
 import { projectId } from '../../kernel/ids.js'
 import { tableStats } from '../../projections/tables/queries.js'
 import { execute } from '../../kernel/execute.js'
-import { inBody } from '../authorization.js'
+import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
-import type { AnyRoute } from '../route.js'
-import { alsoReads, writeProject } from '../route-kinds.js'
-import { writing } from '../run.js'
-import { idFor } from '../tracing/generated-id.js'
+import type { AnyRoute } from '../server/route.js'
+import { alsoReads, writeProject } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
+import { idFor } from '../server/generated-id.js'
 import type { Evaluations } from './evaluations.js'
 import {
   nestedObjects,

@@ -1,4 +1,4 @@
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute } from '../server/route.js'
 import { evaluationObjectRoutes } from './collections.js'
 import { cancelRoute } from './cancel.js'
 import { compareRoute } from './compare.js'

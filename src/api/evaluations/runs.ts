@@ -16,10 +16,10 @@ import { jsonText } from '../../kernel/json/text.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
-import { inPath } from '../authorization.js'
-import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
+import { inPath } from '../server/authorization.js'
+import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute } from '../server/route.js'
 import {
   alsoReads,
   changeProject,
@@ -27,8 +27,8 @@ import {
   readProjectLog,
   writeProject,
   type ProjectRequest,
-} from '../route-kinds.js'
-import { idFor } from '../tracing/generated-id.js'
+} from '../server/route-kinds.js'
+import { idFor } from '../server/generated-id.js'
 import { pagesOf } from '../../application/calls/pages.js'
 import { listInQuery, objectOrOpRef, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'

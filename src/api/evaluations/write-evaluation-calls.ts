@@ -6,7 +6,7 @@ import { endWrite, startWrite, type CallWrite } from '../../application/calls/ca
 import { writeCalls, type WriteResults } from '../../application/calls/write-calls.js'
 import { Failure } from '../../application/failure.js'
 import { publishObject } from '../../application/objects/publish.js'
-import type { RouteRequest } from '../route.js'
+import type { RouteRequest } from '../server/route.js'
 import type { Evaluations } from './evaluations.js'
 import { callNow } from './found-calls.js'
 

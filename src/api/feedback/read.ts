@@ -12,11 +12,11 @@ import {
   type OrderBy,
   type StoredFeedback,
 } from '../../projections/feedback/queries.js'
-import { inBody } from '../authorization.js'
+import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import type { AnyRoute } from '../route.js'
-import { readProject, type ProjectReads } from '../route-kinds.js'
+import type { AnyRoute } from '../server/route.js'
+import { readProject, type ProjectReads } from '../server/route-kinds.js'
 import { pages } from '../../application/calls/pages.js'
 import { feedbackQueried, feedbackQuery, type FeedbackQuery } from './codecs.js'
 

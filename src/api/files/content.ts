@@ -5,10 +5,10 @@ import { fileStream, type FileEvent } from '../../domain/files/events.js'
 import { projectId } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { inBody } from '../authorization.js'
+import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
-import type { AnyRoute } from '../route.js'
-import { readProject } from '../route-kinds.js'
+import type { AnyRoute } from '../server/route.js'
+import { readProject } from '../server/route-kinds.js'
 import type { Files } from './upload.js'
 
 const fileContent = closed('FileContentRequest', { required: { project_id: projectId, digest: string } })

@@ -10,12 +10,12 @@ import { entityOf, projectId } from '../../kernel/ids.js'
 import { BlobTooLarge, type BlobStore } from '../../kernel/ports/blobs.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { weaveDigest } from '../../domain/objects/weave-digest.js'
-import type { Authorization } from '../authorization.js'
+import type { Authorization } from '../server/authorization.js'
 import { Failure, invalid, invalidField } from '../../application/failure.js'
 import { authorizeRead } from '../../application/access/project-access.js'
-import type { AnyRoute } from '../route.js'
-import { writeAuthorized, type ProjectWrites } from '../route-kinds.js'
-import { writing } from '../run.js'
+import type { AnyRoute } from '../server/route.js'
+import { writeAuthorized, type ProjectWrites } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
 
 export interface Files extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids'>

@@ -9,8 +9,8 @@ import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/proje
 import { Failure } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import { authorizeRead, type Teams } from '../../application/access/project-access.js'
-import { acknowledgeProjects, prepareProjects } from '../projects/write-steps.js'
-import type { ProjectWrites } from '../route-kinds.js'
+import { acknowledgeProjects, prepareProjects } from '../server/write-steps.js'
+import type { ProjectWrites } from '../server/route-kinds.js'
 
 export interface GraphQlParts extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>

@@ -4,10 +4,10 @@ import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../kernel/codec/text.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { anyKey } from '../authorization.js'
+import { anyKey } from '../server/authorization.js'
 import { Failure, invalidField } from '../../application/failure.js'
-import type { AnyRoute, RouteRequest } from '../route.js'
-import { writeDirectory } from '../route-kinds.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { writeDirectory } from '../server/route-kinds.js'
 import {
   projectNamed,
   upsertModel,

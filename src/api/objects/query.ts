@@ -13,13 +13,13 @@ import {
   type ObjectSort,
   type VersionPlace,
 } from '../../projections/objects/queries.js'
-import { inBody } from '../authorization.js'
+import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import { asArray } from '../http/json-pages.js'
-import type { AnyRoute } from '../route.js'
-import { readProject } from '../route-kinds.js'
-import { requireBoundedValues } from '../tracing/filter.js'
+import { asArray } from '../server/json-pages.js'
+import type { AnyRoute } from '../server/route.js'
+import { readProject } from '../server/route-kinds.js'
+import { requireBoundedValues } from '../calls/filter.js'
 import { objectJson, objectSchema, type ObjectJsonOptions, type Objects } from './objects.js'
 
 const off = withDefault(boolean, false, true)

@@ -1,4 +1,4 @@
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute } from '../server/route.js'
 import { labelListRoutes, labelRoutes } from './labels.js'
 import { createObject, deleteObject, readObject, type Objects } from './objects.js'
 import { queryObjects } from './query.js'

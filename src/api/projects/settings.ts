@@ -5,11 +5,11 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { ProjectCommand } from '../../domain/projects/commands.js'
 import { projectDecider } from '../../domain/projects/decider.js'
 import { projectStream, recordLevel, usageReporting } from '../../domain/projects/events.js'
-import { inPath } from '../authorization.js'
+import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
-import type { AnyRoute } from '../route.js'
-import { writeProject, type ProjectWrites } from '../route-kinds.js'
-import { writing } from '../run.js'
+import type { AnyRoute } from '../server/route.js'
+import { writeProject, type ProjectWrites } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
 
 const chosen = closed('ProjectSettings', {
   says: 'Absent fields keep their values; at least one field is required.',

@@ -1,4 +1,4 @@
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute } from '../server/route.js'
 import { destroySecret } from './destroy.js'
 import { listSecrets } from './list.js'
 import type { Secrets } from './secrets.js'

@@ -2,8 +2,8 @@ import type { Metrics } from '../../kernel/ports/metrics.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import type { AnyRoute } from '../route.js'
-import { openRoute } from '../route-kinds.js'
+import type { AnyRoute } from '../server/route.js'
+import { openRoute } from '../server/route-kinds.js'
 import { metricsRoute } from './metrics.js'
 
 /** What a health check looks at. */

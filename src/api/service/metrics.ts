@@ -1,6 +1,6 @@
 import type { Metrics } from '../../kernel/ports/metrics.js'
-import type { AnyRoute } from '../route.js'
-import { openRoute } from '../route-kinds.js'
+import type { AnyRoute } from '../server/route.js'
+import { openRoute } from '../server/route-kinds.js'
 
 /** Needs no authentication, as scrapers expect, because no metric names a tenant. */
 export const metricsRoute = (metrics: Pick<Metrics, 'read'>): AnyRoute =>

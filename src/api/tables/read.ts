@@ -13,12 +13,12 @@ import {
   tableStats,
   type TableEntry,
 } from '../../projections/tables/queries.js'
-import { inBody } from '../authorization.js'
+import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
-import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
+import { asArray, asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import type { AnyRoute, ResponseSpec } from '../route.js'
-import { readProject, type ProjectReads } from '../route-kinds.js'
+import type { AnyRoute, ResponseSpec } from '../server/route.js'
+import { readProject, type ProjectReads } from '../server/route-kinds.js'
 import {
   noSuchTable,
   sortFieldsOf,

@@ -9,7 +9,7 @@ import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { Principal } from '../principal.js'
-import { keyIn } from '../../api/auth/credentials.js'
+import { keyIn } from '../../api/server/credentials.js'
 import { followDirectory } from './live-directory.js'
 import { canAccessTeam } from './rights.js'
 

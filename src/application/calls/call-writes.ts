@@ -3,7 +3,7 @@ import { reportedUsageOf } from '../../domain/calls/usage.js'
 import { sdkSource } from '../../domain/calls/events.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
-import type { CompletedCall, EndedCall, StartedCall } from '../../api/tracing/client-call.js'
+import type { CompletedCall, EndedCall, StartedCall } from '../../api/calls/client-call.js'
 
 /** The requested write to one call, before its trace is known. */
 export type CallWrite = StartWrite | EndWrite

@@ -11,8 +11,8 @@ import { objectValues } from '../../projections/objects/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import { resolveRefs } from '../refs/resolve.js'
 import { sourcesFrom } from '../refs/sources.js'
-import type { RouteRequest } from '../../api/route.js'
-import type { HasReader } from '../../api/run.js'
+import type { RouteRequest } from '../../api/server/route.js'
+import type { HasReader } from '../../api/server/run.js'
 import type { Evaluations } from '../../api/evaluations/evaluations.js'
 
 const MAX_SCORERS = 100

@@ -15,9 +15,9 @@ import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { execute } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { Failure, invalidBody } from '../failure.js'
-import type { RouteRequest } from '../../api/route.js'
-import { idFor } from '../../api/tracing/generated-id.js'
-import { later } from '../../api/tracing/tracing.js'
+import type { RouteRequest } from '../../api/server/route.js'
+import { idFor } from '../../api/server/generated-id.js'
+import { later } from '../../api/calls/tracing.js'
 import type { FeedbackCreate } from '../../api/feedback/codecs.js'
 
 export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>

@@ -2,7 +2,7 @@ import type { PastDecision } from '../../domain/webhooks/automations/matching/pa
 import type { Figure } from '../../domain/webhooks/automations/matching/verdict.js'
 import type { AutomationVersion } from '../../domain/webhooks/automations/state.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
-import type { Deliveries } from '../../api/deliveries/deliveries.js'
+import type { Deliveries } from '../../api/webhooks/deliveries/deliveries.js'
 import { predictFiring, type Judge } from './retraced.js'
 
 export interface FiredEvent {

@@ -14,7 +14,7 @@ import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
 import type { Webhook } from '../../domain/webhooks/decider.js'
 import { webhookStream } from '../../domain/webhooks/events.js'
 import { invalidBody, invalidField } from '../failure.js'
-import type { ValidationPorts } from '../../api/automations/automations.js'
+import type { ValidationPorts } from '../../api/webhooks/automations.js'
 import { hasRegistry, rosterOf, webhookById } from './current-state.js'
 
 /** The role in the team that automations of a scope require. */

@@ -10,7 +10,7 @@ import { DEEPEST } from '../../domain/webhooks/deliveries/events.js'
 import { deliveryIdOf } from '../../domain/webhooks/deliveries/id.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { webhookStream } from '../../domain/webhooks/events.js'
-import type { Deliveries } from '../../api/deliveries/deliveries.js'
+import type { Deliveries } from '../../api/webhooks/deliveries/deliveries.js'
 
 type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>
 

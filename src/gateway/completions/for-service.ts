@@ -7,7 +7,7 @@ import { parseJson } from '../../kernel/json/parse.js'
 import { Failure } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import type { Inference } from '../gateway.js'
-import { complete } from '../../api/inference/completions/completions.js'
+import { complete } from '../../api/gateway/completions.js'
 
 /** A completion that the service itself needs, such as the verdict of a judge, on behalf of a user. */
 export interface ServiceCompletion {

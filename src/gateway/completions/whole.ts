@@ -1,7 +1,7 @@
 import { isUpstreamError, meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
-import type { RouteResponse } from '../../api/route.js'
+import type { RouteResponse } from '../../api/server/route.js'
 import { requireType } from './answer-type.js'
 import { refusedIn, type Asked } from './asking.js'
 import type { Completing } from './completing.js'

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts'
-import type { deliveryDetail, deliveryJson } from '../../../src/api/deliveries/codecs.js'
+import type { deliveryDetail, deliveryJson } from '../../../src/api/webhooks/deliveries/codecs.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../support/receivers/receiver.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { anAutomation, aWebhook, givenTeam } from '../automations/given.js'

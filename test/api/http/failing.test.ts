@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { createApp } from '../../../src/api/app.js'
+import { createApp } from '../../../src/api/server/app.js'
 import { Failure } from '../../../src/application/failure.js'
 import { prefetchFirst } from '../../../src/kernel/prefetch-first.js'
-import type { RouteResponse } from '../../../src/api/route.js'
-import { openRoute } from '../../../src/api/route-kinds.js'
+import type { RouteResponse } from '../../../src/api/server/route.js'
+import { openRoute } from '../../../src/api/server/route-kinds.js'
 import {
   ClickHouseUnavailable,
   ReadTooExpensive,

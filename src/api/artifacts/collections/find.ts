@@ -1,0 +1,84 @@
+import type { Directory } from '../../../domain/access/directory.js'
+import { registryName } from '../../../domain/artifacts/place.js'
+import { registryDecider, type RegistriesState } from '../../../domain/artifacts/registry.js'
+import { registryStream, type RegistryEvent } from '../../../domain/artifacts/events.js'
+import { withDefault } from '../../../kernel/codec/containers.js'
+import { open } from '../../../kernel/codec/struct.js'
+import { teamName } from '../../../kernel/ids.js'
+import { sorted } from '../../../kernel/sorted.js'
+import { foldCache, type FoldCache } from '../../../kernel/fold-cache.js'
+import type { Ports } from '../../../kernel/ports/ports.js'
+import { canAccessTeam } from '../../../application/access/rights.js'
+import { Failure } from '../../../application/failure.js'
+import type { Principal } from '../../../application/principal.js'
+import type { RouteRequest } from '../../server/route.js'
+
+export interface Registries {
+  readonly access: { readonly directory: () => Directory }
+  readonly registriesOf: FoldCache<RegistriesState>
+}
+
+export interface FoundRegistry {
+  readonly team: string
+  readonly registry: string
+}
+
+/** Selects the team, if several have a registry with this name. */
+export const teamFields = { team: withDefault(teamName, undefined) }
+export const teamQuery = open('RegistryTeam', { optional: teamFields })
+
+/** The registries that the cached teams may have together. */
+const MOST_KEPT = 50_000
+
+export const openRegistries = (ports: Pick<Ports, 'eventStore'>): FoldCache<RegistriesState> =>
+  foldCache<RegistriesState>(
+    ports,
+    {
+      initialState: registryDecider.initialState,
+      evolve: (state, { type, data }) =>
+        registryDecider.evolve(state, { type, data } as unknown as RegistryEvent),
+      weightOf: ({ ids }) => ids.size,
+    },
+    MOST_KEPT,
+  )
+
+/** Limits the search for a registry without a team. */
+const MOST_TEAMS = 100
+
+/** Finds the registry of the path in the teams of the key. */
+export const findRegistry = async (
+  { access, registriesOf }: Registries,
+  { params, query: { team }, principal }: RouteRequest<unknown, { readonly team?: string | undefined }>,
+): Promise<FoundRegistry> => {
+  const registry = params['registry']!
+  if (!registryName.is(registry)) throw noSuchRegistry()
+  const has = (team: string) => registriesOf(registryStream(team), ({ state }) => state.ids.has(registry))
+  if (team !== undefined) {
+    if (canAccessTeam(principal, team) && (await has(team))) return { team, registry }
+    throw noSuchRegistry()
+  }
+  const teams = teamsOf(access.directory(), principal)
+  if (teams.length > MOST_TEAMS)
+    throw new Failure(
+      'conflict',
+      `The key has access to more than ${MOST_TEAMS} teams. Select one with ?team=.`,
+    )
+  const those = await Promise.all(teams.map(async (team) => ((await has(team)) ? [team] : [])))
+  const [found, ...others] = those.flat()
+  if (found === undefined) throw noSuchRegistry()
+  if (others.length === 0) return { team: found, registry }
+  throw new Failure(
+    'conflict',
+    `Several teams of the key have a registry named ${registry}. Select one with ?team=.`,
+    { body: { teams: [found, ...others] } },
+  )
+}
+
+/** Does not distinguish missing registries from those without access. */
+const noSuchRegistry = (): Failure =>
+  new Failure('not-found', 'Registry not found, or the API key has no access to its team.')
+
+const teamsOf = ({ teams }: Directory, principal: Principal): readonly string[] => {
+  if (!principal.administrator) return principal.teams
+  return teams.size > MOST_TEAMS ? [...teams.keys()] : sorted(teams.keys())
+}

@@ -1,0 +1,150 @@
+import type * as t from 'io-ts'
+import type { LinkVersion } from '../../../domain/artifacts/commands.js'
+import type { RegisteredEvent, VersionCreated, VersionLinked } from '../../../domain/artifacts/events.js'
+import { collectionStream, type CollectionPlace } from '../../../domain/artifacts/place.js'
+import type { CollectionState } from '../../../domain/artifacts/state.js'
+import { versionName } from '../../../domain/artifacts/version-name.js'
+import { instantOf } from '../../../kernel/codec/instant.js'
+import { open } from '../../../kernel/codec/struct.js'
+import { entityOf } from '../../../kernel/ids.js'
+import { repeatableId } from '../../server/idempotency.js'
+import { pageFields, pageOf } from '../../server/page.js'
+import type { Access } from '../../../application/access/access.js'
+import type { Artifacts } from '../versions.js'
+import { collectionInPath, placeInProject } from '../place.js'
+import type { StoredVersion } from '../../../application/artifacts/stored-versions.js'
+import { listVersions, readVersion } from '../version-list.js'
+import type { Authorization } from '../../server/authorization.js'
+import { emptyResponse } from '../../server/empty-response.js'
+import { authorizeRead } from '../../../application/access/project-access.js'
+import type { AnyRoute, RouteRequest } from '../../server/route.js'
+import { readLog, writeDirectory } from '../../server/route-kinds.js'
+import { writing } from '../../server/run.js'
+import { linkedVersion, newLink, registeredVersion } from './codecs.js'
+import { findRegistry, teamFields, teamQuery, type Registries } from './find.js'
+
+export interface Linking extends Artifacts, Registries {
+  readonly access: Pick<Access, 'directory'>
+}
+
+export const REGISTERED = '/api/registries/:registry/:collection'
+
+/** The registry collection in the path, within the teams of the key. A name that several teams use is a conflict. */
+const collectionOf = (parts: Registries): Authorization<{ readonly place: CollectionPlace }> => ({
+  errors: ['not-found', 'conflict'],
+  authorize: async (request: RouteRequest<unknown, t.TypeOf<typeof teamQuery>>) => {
+    const { team, registry } = await findRegistry(parts, request)
+    return { place: { team, registry, collection: collectionInPath(request), project_id: null } }
+  },
+})
+
+export const ofRegistry = (parts: Registries) => ({ query: teamQuery, authorization: collectionOf(parts) })
+
+export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
+  const { ports, teams, collections } = parts
+  const versions = { ports, stateOf: collections.stateOf }
+  const registered = ofRegistry(parts)
+
+  return [
+    writeDirectory({
+      method: 'post',
+      path: `${REGISTERED}/links`,
+      summary:
+        "Links a project's version to a registry's collection, which assigns a version number; a version already linked keeps its " +
+        'number. Requires membership in both teams.',
+      body: newLink,
+      ...registered,
+      requestHeaders: ['Idempotency-Key'],
+      response: linkedVersion,
+      handle: async (request) => {
+        const { place, principal } = request
+        const link_id = linkId(ports, request, place)
+        const { entity, project, collection, version } = request.body
+        const project_id = `${entity}/${project}`
+        authorizeRead(teams, principal, project_id)
+        const { known, event } = await readVersion(versions)(placeInProject(project_id, collection), version)
+        const { artifact_id, type: artifactType, metadata } = event.data as unknown as VersionCreated
+        const source = { project_id, collection, version: known.version, artifact_id }
+        const command = { type: 'LinkVersion', place, source, artifactType, metadata, link_id } as const
+        return writing((cause) => collections.writeRegistered(command, cause, linkedOrKnown(command)), {
+          respond: ({ state: version }) => ({ body: { version: versionName(version!), artifact_id } }),
+        })
+      },
+    }),
+    writeDirectory({
+      method: 'delete',
+      path: `${REGISTERED}/links/:version`,
+      summary:
+        'Removes a version from a registry, by its name there or an alias. Its aliases are removed too.',
+      ...registered,
+      response: emptyResponse,
+      handle: ({ place, params }) => {
+        const command = { type: 'UnlinkVersion', place, version: params['version']! } as const
+        return writing((cause) => collections.writeRegistered(command, cause, () => undefined))
+      },
+    }),
+    readLog(parts, {
+      method: 'get',
+      path: `${REGISTERED}/versions`,
+      summary: "Lists the versions linked to a registry's collection, by number.",
+      ...registered,
+      query: open('RegisteredVersions', { optional: { ...teamFields, ...pageFields } }),
+      response: pageOf(registeredVersion),
+      handle:
+        ({ place, query }) =>
+        async () => ({ body: await listVersions(versions)(place, query, shown) }),
+    }),
+    readLog(parts, {
+      method: 'get',
+      path: `${REGISTERED}/versions/:version`,
+      summary: 'Reads a version by its name in the registry, such as v0, or by an alias.',
+      ...registered,
+      response: registeredVersion,
+      handle:
+        ({ place, params }) =>
+        async () => ({ body: shown(await readVersion(versions)(place, params['version']!)) }),
+    }),
+  ]
+}
+
+const linkedOrKnown =
+  ({ link_id, source }: LinkVersion) =>
+  (before: CollectionState, events: readonly RegisteredEvent[]): number | undefined => {
+    for (const { type, data } of events) if (type === 'VersionLinked') return data.version
+    const repeated = link_id === null ? undefined : before.byLink.get(link_id)
+    return repeated ?? before.byId.get(source.artifact_id) ?? undefined
+  }
+
+/** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
+const linkId = (
+  ports: Linking['ports'],
+  { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,
+  place: CollectionPlace,
+) => {
+  const key = headers['idempotency-key']
+  return key === undefined
+    ? null
+    : repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, key)
+}
+
+const shown = ({ known, event, aliases }: StoredVersion) => {
+  const { source, type, metadata } = event.data as unknown as VersionLinked
+  const { project_id, collection, version, artifact_id } = source
+  const entity = entityOf(project_id)
+  return {
+    version: versionName(known.version),
+    source: {
+      entity,
+      project: project_id.slice(entity.length + 1),
+      collection,
+      version: versionName(version),
+    },
+    artifact_id,
+    type,
+    metadata,
+    aliases,
+    tags: known.tags,
+    linked_at: instantOf(event.recordedAt),
+    linked_by: event.metadata.actor,
+  }
+}

@@ -1,0 +1,90 @@
+import type * as t from 'io-ts'
+import { registryStream } from '../../../domain/artifacts/events.js'
+import { registryDecider } from '../../../domain/artifacts/registry.js'
+import { open } from '../../../kernel/codec/struct.js'
+import type { Cause } from '../../../kernel/event.js'
+import { executeOnFold } from '../../../kernel/fold-cache.js'
+import { teamName } from '../../../kernel/ids.js'
+import { sortedAfter } from '../../../kernel/sorted.js'
+import { repeatableId } from '../../server/idempotency.js'
+import { pageFields, pageOf, takePage } from '../../server/page.js'
+import { requireRole } from '../../../application/access/rights.js'
+import { memberOfTeam } from '../../server/authorization.js'
+import type { AnyRoute, RouteRequest } from '../../server/route.js'
+import { readLog, writeDirectory } from '../../server/route-kinds.js'
+import { writing } from '../../server/run.js'
+import { newRegistry, registry } from './codecs.js'
+import type { Linking } from './links.js'
+
+const PATH = '/api/registries'
+
+const listQuery = open('RegistriesOf', { required: { team: teamName }, optional: pageFields })
+
+export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
+  const { ports, access, teams, registriesOf } = parts
+  return [
+    writeDirectory({
+      method: 'post',
+      path: PATH,
+      summary:
+        'Creates a registry of a team. Needs the role registry_administrator; a duplicate name is a ' +
+        'conflict, except in a retry with the same Idempotency-Key.',
+      body: newRegistry,
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: registry,
+      authorization: {
+        errors: ['not-found', 'forbidden'],
+        authorize: async ({
+          body: { team },
+          principal,
+          cause,
+        }: RouteRequest<t.TypeOf<typeof newRegistry>>) => {
+          await teams.ensureTeam(principal, team, cause)
+          requireRole(access, principal, team, 'registry_administrator')
+          return {}
+        },
+      },
+      handle: ({ body: { name, team }, headers, principal }) => {
+        const key = headers['idempotency-key']
+        const id = repeatableId(ports, `${principal.userId}\n${team}\nregistry`, key)
+        const stream = registryStream(team)
+        const command = { type: 'CreateRegistry', team, registry: name, id } as const
+        const write = (cause: Cause) =>
+          executeOnFold(ports)(
+            registriesOf,
+            registryDecider,
+            stream,
+            command,
+            cause,
+            ({ ids }) => ids.get(name) ?? null,
+          )
+        return writing(write, {
+          respond: () => ({ body: { id, name, team } }),
+          refusalBody: (known) => ({ id: known, name, team }),
+        })
+      },
+    }),
+    readLog(parts, {
+      method: 'get',
+      path: PATH,
+      summary: "Lists a team's registries by name.",
+      query: listQuery,
+      response: pageOf(registry),
+      authorization: memberOfTeam(access),
+      handle:
+        ({ query }) =>
+        async () => {
+          const { team } = query
+          const body = await registriesOf(registryStream(team), ({ state: { ids } }) =>
+            takePage(
+              query,
+              (after) => [...sortedAfter(ids, after)].map(([name, id]) => ({ id, name, team })),
+              ({ name }) => name,
+            ),
+          )
+          return { body }
+        },
+    }),
+  ]
+}

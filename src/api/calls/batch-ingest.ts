@@ -1,0 +1,188 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { decode, type Codec } from '../../kernel/codec/codec.js'
+import type { Problem } from '../../kernel/codec/problem.js'
+import { entityOf, projectId } from '../../kernel/ids.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
+import { wellFormed } from '../../kernel/json/well-formed.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { Failure, invalidBody } from '../../application/failure.js'
+import type { JsonBody } from '../server/read-json.js'
+import { defaultEntity, type Principal } from '../../application/principal.js'
+import { noSuchProject } from '../../application/access/project-access.js'
+import { acknowledgeProjects } from '../server/write-steps.js'
+import type { RouteRequest } from '../server/route.js'
+import type { CallWrite } from '../../application/calls/call-writes.js'
+import { recordRejected, type RejectedElement } from './rejected-elements.js'
+import { later, projectOf, type Tracing } from './tracing.js'
+import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
+
+/** Each element takes about 1 KB of memory, even if it is rejected. The 10 MiB batches of SDKs hold half as many. */
+export const MAX_ELEMENTS = 100_000
+
+interface RawElement {
+  /** The index in the batch. */
+  readonly index: number
+  readonly raw: Json
+  readonly mayBeIllFormed: boolean
+}
+
+/** An element with its writes, or why it is rejected. */
+interface BatchElement {
+  readonly index: number
+  readonly raw: Json
+  readonly writes: readonly CallWrite[]
+  readonly problem?: Problem
+}
+
+/** Splits the envelope `{batch: [...]}` into undecoded elements. */
+export const elementsOf = (
+  { value, mayBeIllFormed }: JsonBody,
+  envelope: Codec<{ readonly batch: readonly Json[] }>,
+): readonly RawElement[] => {
+  const decoded = decode(envelope)(value)
+  if (E.isLeft(decoded)) throw invalidBody(decoded.left)
+  const { batch } = decoded.right
+  if (batch.length > MAX_ELEMENTS)
+    throw new Failure(
+      'too-large',
+      `The batch exceeds the limit of ${MAX_ELEMENTS} elements. Split it into smaller batches.`,
+    )
+  return batch.map((raw, index) => ({ index, raw, mayBeIllFormed }))
+}
+
+/** The nesting depth of the envelope. */
+const ENVELOPE_DEPTH = 2
+
+export const decodeElement =
+  <A>(codec: Codec<A>, writesOf: (a: A, index: number) => readonly CallWrite[]) =>
+  ({ index, raw, mayBeIllFormed }: RawElement): BatchElement => {
+    const element = { index, raw, writes: [] }
+    if (deeperThan(raw, MAX_DEPTH - ENVELOPE_DEPTH)) return reject(element, TOO_DEEP)
+    const decoded = decode(codec)(mayBeIllFormed ? wellFormed(raw) : raw)
+    return E.isLeft(decoded)
+      ? reject(element, decoded.left[0]!)
+      : { ...element, writes: writesOf(decoded.right, index) }
+  }
+
+export const reject = (element: BatchElement, { loc, ...problem }: Problem): BatchElement => ({
+  ...element,
+  writes: [],
+  problem: { ...problem, loc: ['body', 'batch', element.index, ...loc] },
+})
+
+const problemOf = (msg: string, loc: Problem['loc'] = [], type = 'value_error'): Problem => ({
+  loc,
+  type,
+  msg,
+})
+
+const TOO_DEEP = problemOf(`Input should have at most ${MAX_DEPTH} levels of nesting`, [], 'recursion_depth')
+const TOO_LARGE = problemOf('Value error, the call is too large for one event')
+const NOT_PERMITTED = problemOf('Value error, project not found', ['project_id'])
+export const OTHER_PROJECT = problemOf('Value error, the project should match the path', ['project_id'])
+
+export const isOf =
+  (project: string) =>
+  ({ writes: [write] }: BatchElement): boolean =>
+    write === undefined || projectOf(write) === project
+
+export interface AuthorizedBatch {
+  readonly elements: readonly BatchElement[]
+  /** The projects of all permitted writes. */
+  readonly project: readonly string[]
+  /** The project for rejected elements without a project. */
+  readonly home: string
+}
+
+/** Rejects elements of projects without access. If no element is permitted, throws a 404. */
+export const authorizeElements = (
+  { teams }: Pick<Tracing, 'teams'>,
+  elements: readonly BatchElement[],
+  principal: Principal,
+  inPath?: string,
+): AuthorizedBatch => {
+  const isPermitted = permission(teams, principal)
+  const checked = elements.map((element) => {
+    const [write] = element.writes
+    return write === undefined || isPermitted(projectOf(write)) ? element : reject(element, NOT_PERMITTED)
+  })
+  const writes = checked.flatMap((element) => element.writes)
+  if (writes.length === 0 && elements.some((element) => element.writes.length > 0)) throw noSuchProject()
+  const unattributed = `${defaultEntity(principal)}/unattributed`
+  const home = inPath ?? (writes[0] === undefined ? unattributed : projectOf(writes[0]))
+  if (!isPermitted(home)) throw noSuchProject()
+  return { elements: checked, project: [...new Set(writes.map(projectOf))], home }
+}
+
+type IsPermitted = (project: string) => boolean
+
+const permission =
+  ({ canAccessTeam }: Tracing['teams'], principal: Principal): IsPermitted =>
+  (project) =>
+    canAccessTeam(principal, entityOf(project))
+
+type BatchRequest = AuthorizedBatch & Pick<RouteRequest<JsonBody>, 'principal' | 'cause'>
+
+/** Records the valid elements, and stores the rejected ones in the project that they name or in `home`. */
+export const recordBatch = async (
+  tracing: Tracing,
+  { elements, project, home, principal, cause }: BatchRequest,
+) => {
+  const writes = elements.flatMap((element) => element.writes)
+  const { written, position } = await writeCalls(tracing.ports)(writes, cause)
+  let next = 0
+  const results: JsonObject[] = []
+  const rejected: RejectedElement[] = []
+  for (const element of elements) {
+    const own = written.slice(next, (next += element.writes.length))
+    const { problem } = own.some(({ refused }) => refused === 'too-large')
+      ? reject(element, TOO_LARGE)
+      : element
+    results.push(element.problem === undefined ? resultOf(element, own) : resultOfRejected(element.raw))
+    if (problem === undefined) continue
+    const named = namedProject(element.raw)
+    const isHere = projectId.is(named) && permission(tracing.teams, principal)(named)
+    rejected.push({ project_id: isHere ? named : home, problem, raw: element.raw })
+  }
+  const stored = await storeRejected(tracing, rejected, { principal, cause })
+  return {
+    results,
+    position:
+      later(acknowledgeProjects(tracing, project, position), stored) ??
+      tracing.reading.ackPosition(home, undefined),
+    headers: rejected.length === 0 ? {} : { 'Tallytree-Refused': String(rejected.length) },
+  }
+}
+
+const resultOf = ({ writes }: BatchElement, [first]: readonly WriteResult[]): JsonObject =>
+  writes[0]?.type === 'StartCall' && first !== undefined ? { id: first.id, trace_id: first.trace_id } : {}
+
+/** Responds to a rejected start as if it were accepted, because SDKs read the id from the response. */
+const resultOfRejected = (raw: Json): JsonObject => {
+  const start = requestOf(raw)?.['start']
+  if (!isJsonObject(start) || typeof start['id'] !== 'string') return {}
+  const { id, trace_id } = start
+  return { id, trace_id: typeof trace_id === 'string' && trace_id !== '' ? trace_id : id }
+}
+
+const requestOf = (raw: Json): JsonObject | undefined =>
+  isJsonObject(raw) && isJsonObject(raw['req']) ? raw['req'] : undefined
+
+const namedProject = (raw: Json): unknown => {
+  const request = requestOf(raw)
+  const part = request?.['start'] ?? request?.['end'] ?? raw
+  return isJsonObject(part) ? part['project_id'] : undefined
+}
+
+const storeRejected = async (
+  tracing: Tracing,
+  rejected: readonly RejectedElement[],
+  { principal, cause }: Pick<BatchRequest, 'principal' | 'cause'>,
+): Promise<Position | undefined> => {
+  const projects = [...new Set(rejected.map(({ project_id }) => project_id))]
+  for (const entity of new Set(projects.map(entityOf)))
+    await tracing.teams.ensureTeam(principal, entity, cause)
+  const position = await recordRejected(tracing.ports)(rejected, cause)
+  return acknowledgeProjects(tracing, projects, position)
+}

@@ -1,0 +1,141 @@
+import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { json, oneOf } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { JsonBody } from '../server/read-json.js'
+import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { writeAuthorized } from '../server/route-kinds.js'
+import {
+  authorizeElements,
+  decodeElement,
+  elementsOf,
+  isOf,
+  MAX_ELEMENTS,
+  OTHER_PROJECT,
+  recordBatch,
+  reject,
+  type AuthorizedBatch,
+} from './batch-ingest.js'
+import { completeWrites, endWrite, startWrite } from '../../application/calls/call-writes.js'
+import { completedCall, endedCall, startedCall, type EndedCall, type StartedCall } from './client-call.js'
+import { idFor } from '../server/generated-id.js'
+import { started } from './start-and-end.js'
+import type { Tracing } from './tracing.js'
+
+const batchOf = <A>(codec: Codec<A>) => ({
+  required: { batch: describedAs(arrayOf(codec), { maxItems: MAX_ELEMENTS }) },
+})
+
+const startItem = open('StartItem', {
+  optional: { mode: nullable(oneOf('start')) },
+  required: { req: closed('StartRequest', { required: { start: startedCall } }) },
+})
+const endItem = open('EndItem', {
+  optional: { mode: nullable(oneOf('end')) },
+  required: { req: closed('EndRequest', { required: { end: endedCall } }) },
+})
+
+type BatchItem =
+  { readonly mode: 'start'; readonly start: StartedCall } | { readonly mode: 'end'; readonly end: EndedCall }
+
+/** `{mode: 'start', req: {start}}` or `{mode: 'end', req: {end}}`; `mode` may be absent. */
+const batchItem: Codec<BatchItem> = new Codec<BatchItem>(
+  'BatchItem',
+  (u): u is BatchItem => isJsonObject(u) && (u['mode'] === 'start' || u['mode'] === 'end'),
+  (u, c) => {
+    const mode = isJsonObject(u) ? (u['mode'] ?? modeOfRequest(u['req'])) : undefined
+    if (mode === 'start') {
+      const item = startItem.validate(u, c)
+      return item._tag === 'Right' ? { ...item, right: { mode, start: item.right.req.start } } : item
+    }
+    if (mode === 'end') {
+      const item = endItem.validate(u, c)
+      return item._tag === 'Right' ? { ...item, right: { mode, end: item.right.req.end } } : item
+    }
+    return refuse(u, c, 'value_error', "Value error, mode should be 'start' or 'end'")
+  },
+  { oneOf: [startItem.schema, endItem.schema] },
+)
+
+const modeOfRequest = (request: unknown): string | undefined =>
+  isJsonObject(request) ? ['start', 'end'].find((mode) => Object.hasOwn(request, mode)) : undefined
+
+const upsertResponse = {
+  title: 'CallsUpsertBatchResponse',
+  type: 'object',
+  properties: {
+    res: {
+      type: 'array',
+      description: 'In the order of the batch; for a start, its id and trace.',
+      items: { anyOf: [started.schema, emptyResponse.schema] },
+    },
+  },
+  required: ['res'],
+}
+
+/** An invalid element of a batch never rejects the others. */
+export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
+  const route = (
+    path: string,
+    summary: string,
+    body: NonNullable<AnyRoute['body']>,
+    authorize: (request: RouteRequest<JsonBody>) => AuthorizedBatch,
+    respond: (results: readonly JsonObject[]) => JsonObject,
+  ): AnyRoute => ({
+    ...writeAuthorized<AuthorizedBatch, JsonBody>(tracing, {
+      method: 'post',
+      path,
+      summary,
+      requestHeaders: body === upsertBody ? ['Idempotency-Key'] : [],
+      response: {
+        schema: body === upsertBody ? upsertResponse : emptyResponse.schema,
+        headers: ['Tallytree-Position', 'Tallytree-Refused'],
+      },
+      authorization: { errors: ['not-found'], authorize },
+      handle: (request) => async () => {
+        const { results, ...response } = await recordBatch(tracing, request)
+        return { body: respond(results), ...response }
+      },
+    }),
+    body,
+    lenientBatch: true,
+  })
+  return [
+    route(
+      '/call/upsert_batch',
+      'Record starts and ends of calls in order, with one result per element.',
+      upsertBody,
+      (request) => {
+        const writesOf = (item: BatchItem, index: number) =>
+          item.mode === 'start'
+            ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index, item.start))]
+            : [endWrite(item.end)]
+        const elements = elementsOf(request.body, closedEnvelope).map(decodeElement(batchItem, writesOf))
+        return authorizeElements(tracing, elements, request.principal)
+      },
+      (res) => ({ res }),
+    ),
+    route(
+      '/v2/:entity/:project/calls/complete',
+      'Record completed calls, each with start and end.',
+      completeBody,
+      ({ body, params, principal }) => {
+        const project = projectInPath(params)
+        authorizeRead(tracing.teams, principal, project)
+        const elements = elementsOf(body, openEnvelope)
+          .map(decodeElement(completedCall, completeWrites))
+          .map((element) => (isOf(project)(element) ? element : reject(element, OTHER_PROJECT)))
+        return authorizeElements(tracing, elements, principal, project)
+      },
+      () => ({}),
+    ),
+  ]
+}
+
+const upsertBody = closed('CallsUpsertBatch', batchOf(batchItem))
+const completeBody = open('CallsComplete', batchOf(completedCall))
+const closedEnvelope = closed('Batch', { required: { batch: arrayOf(json) } })
+const openEnvelope = open('Batch', { required: { batch: arrayOf(json) } })

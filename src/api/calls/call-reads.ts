@@ -1,0 +1,248 @@
+import { Readable } from 'node:stream'
+import type * as t from 'io-ts'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { boolean, int64 } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { entityOf, id } from '../../kernel/ids.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import {
+  callIdPages,
+  callIds,
+  callsByKey,
+  countCalls,
+  type CallId,
+  type CallSelection,
+  type StoredCall,
+} from '../../projections/calls/queries.js'
+import { cachedBooks } from '../../projections/prices/queries-of-books.js'
+import { usageFrom } from '../../projections/usage/queries.js'
+import { prefetchFirst } from '../../kernel/prefetch-first.js'
+import { inBody } from '../server/authorization.js'
+import { asArray, asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { readProject, type ProjectRequest } from '../server/route-kinds.js'
+import { callCosts } from '../../application/calls/call-costs.js'
+import { sourcesFrom } from '../../application/refs/sources.js'
+import { extrasOf, feedbackOnCalls, pagesWithFeedback, usageOn } from './call-extras.js'
+import { callJson, readCall } from '../../application/calls/call-json.js'
+import { waitForPrices } from './requested-costs.js'
+import { expandRefs, expansionPaths, refuseReferencedFields } from './expand-refs.js'
+import { foldedCall } from '../../application/calls/folded-call.js'
+import { requireBoundedFilter } from './filter.js'
+import { pagesOf } from '../../application/calls/pages.js'
+import { refuseTooLarge, type UsageReads } from '../usage/usage.js'
+import { readWithUsage, requireLimit, usedUsage } from './usage-fields.js'
+import {
+  callRead,
+  callsQuery,
+  callsStats,
+  refuseUnsupported,
+  sortingOf,
+  requestedColumns,
+  type CallsQuery,
+} from './query-codecs.js'
+
+export interface CallReads extends UsageReads {
+  readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
+}
+
+interface ReadBody {
+  readonly project_id: string
+  readonly include_costs?: boolean | null
+}
+
+export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
+  const { ports, teams, reading } = reads
+  const books = cachedBooks(reading.generation)
+  const usageOf = usageOn(usageFrom(reading.generation), reads.maxTraceCalls)
+  const ready = (request: ProjectRequest, needsPrices: boolean) => (): Promise<Position> =>
+    waitForPrices(reading, request, needsPrices ? { list: null } : null)
+
+  /** The cost function, if costs were requested. */
+  const costsAt = async (
+    reader: ClickHouseReader,
+    { project_id, include_costs }: ReadBody,
+    position: Position,
+  ) => {
+    if (include_costs !== true) return undefined
+    const book = await books(reader, { projectId: project_id, list: null, position })
+    return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
+  }
+
+  /** Answers a query in the given format, from the JSON texts of the calls by page. */
+  const answer = (
+    request: ProjectRequest & Pick<RouteRequest<CallsQuery>, 'body' | 'principal'>,
+    formatted: (texts: AsyncIterable<readonly string[]>) => AsyncIterable<string>,
+    type: string,
+  ) => {
+    const { body, reader } = request
+    refuseUnsupported(body)
+    requireBoundedFilter(body.filter)
+    const sortBy = sortingOf(body.sort_by)
+    const operation = body.query?.$expr ?? null
+    refuseReferencedFields(body.expand_columns, operation, sortBy)
+    const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
+    const usage = usedUsage(operation, sortBy)
+    if (usage.isUsed || body.include_usage) requireLimit(body.limit)
+    const textsAt = (position: Position) => {
+      const expand = (calls: readonly StoredCall[]) =>
+        ways.length === 0 ? calls : expandRefs(sourcesOf(request, reader), calls, ways)
+      const { project_id: projectId, filter, limit, offset } = body
+      const selection = { projectId, filter, operation, position }
+      const page = { sortBy, limit, offset }
+      const ids = usage.isUsed
+        ? onePage(() =>
+            readWithUsage(reader, books, selection, usage, (selected) =>
+              callIds(reader)({ ...selected, ...page }),
+            ),
+          )
+        : callIdPages(reader, { ...selection, ...page })
+      return prefetchFirst(textsOf(body, reader, ids, position, expand))
+    }
+    return {
+      waitFor: ready(request, body.include_costs || usage.hasCosts),
+      read: async (position: Position) => ({ body: Readable.from(formatted(await textsAt(position))), type }),
+    }
+  }
+
+  /** References resolve to what the caller may read. */
+  const sourcesOf = (
+    { principal, headers }: Pick<RouteRequest, 'headers' | 'principal'>,
+    reader: ClickHouseReader,
+  ) =>
+    sourcesFrom(reader, async (projectId) =>
+      teams.canAccessTeam(principal, entityOf(projectId))
+        ? reading.waitForAsOf(projectId, headers)
+        : undefined,
+    )
+
+  async function* textsOf(
+    asked: CallsQuery,
+    reader: ClickHouseReader,
+    ids: AsyncIterable<readonly CallId[]>,
+    position: Position,
+    expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
+  ) {
+    const { project_id: projectId, include_feedback, include_usage, include_costs } = asked
+    const wanted = requestedColumns(asked)
+    const costs = await costsAt(reader, asked, position)
+    for await (const part of include_feedback
+      ? pagesWithFeedback(reader, projectId, ids, position)
+      : pagesOf(ids)) {
+      const page = part.map(({ id }) => id)
+      const [stored, usage] = await Promise.all([
+        callsByKey(reader)(projectId, part, position),
+        include_usage
+          ? usageOf(reader, projectId, page, position, include_costs).catch(refuseTooLarge)
+          : () => undefined,
+      ])
+      const calls = await expand(stored)
+      const extras = await extrasOf(reader, projectId, calls, position, asked)
+      const feedback = include_feedback
+        ? await feedbackOnCalls(reader, projectId, page, position)
+        : () => undefined
+      yield calls.map((call) =>
+        callJson(call, wanted, {
+          feedback: feedback(call.id),
+          costs,
+          usage: usage(call.id),
+          others: extras(call),
+        }),
+      )
+    }
+  }
+
+  return [
+    readProject(reads, {
+      method: 'post',
+      path: '/call/read',
+      summary: 'Read one call; null if it does not exist.',
+      body: callRead,
+      response: open('CallReadResponse', { required: { call: nullable(readCall) } }),
+      project: inBody,
+      handle: (request) => {
+        const { body, headers, reader } = request
+        const { project_id, id: callId } = body
+        return {
+          waitFor: readsModels(body)
+            ? ready(request, body.include_costs)
+            : () => reading.logPosition(headers),
+          read: async (position) => {
+            const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
+            const costs = await costsAt(reader, body, position)
+            const extras = await extrasOf(reader, project_id, call ? [call] : [], position, body)
+            const json =
+              call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
+            return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8' }
+          },
+        }
+      },
+    }),
+    readProject(reads, {
+      method: 'post',
+      path: '/calls/query',
+      summary: 'Read the calls that match a filter and a query in one response.',
+      body: callsQuery,
+      errors: ['forbidden'],
+      response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
+      project: inBody,
+      handle: (request) =>
+        answer(request, (texts) => asArray('calls', texts), 'application/json; charset=utf-8'),
+    }),
+    readProject(reads, {
+      method: 'post',
+      path: '/calls/stream_query',
+      summary: 'Stream the calls that match a filter and a query, one per line.',
+      body: callsQuery,
+      errors: ['forbidden'],
+      response: { schema: linesOf('One call per line.', readCall.schema), type: JSON_LINES },
+      project: inBody,
+      handle: (request) => answer(request, asLines, JSON_LINES),
+    }),
+    readProject(reads, {
+      method: 'post',
+      path: '/calls/query_stats',
+      summary: 'Count the calls that match a filter and a query.',
+      body: callsStats,
+      errors: ['forbidden'],
+      response: open('CallsQueryStatsResponse', {
+        required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
+      }),
+      project: inBody,
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
+        const { filter, query, limit, include_total_storage_size: withBytes, expand_columns } = body
+        const operation = query?.$expr ?? null
+        requireBoundedFilter(filter)
+        refuseReferencedFields(expand_columns, operation, [])
+        const usage = usedUsage(operation, [])
+        const count = (selected: CallSelection) => countCalls(reader)(selected, limit, withBytes)
+        return {
+          waitFor: ready(request, usage.hasCosts),
+          read: async (position) => {
+            const selection = { projectId, filter, operation, position }
+            const { bytes, ...counted } =
+              filter?.thread_ids?.length === 0
+                ? { count: 0, has_more: false, bytes: withBytes ? 0 : null }
+                : usage.isUsed
+                  ? await readWithUsage(reader, books, selection, usage, count)
+                  : await count(selection)
+            return { body: { ...counted, total_storage_size_bytes: bytes } }
+          },
+        }
+      },
+    }),
+  ]
+}
+
+async function* onePage<A>(read: () => Promise<readonly A[]>): AsyncGenerator<readonly A[]> {
+  const page = await read()
+  if (page.length > 0) yield page
+}
+
+/** Whether the response needs more than the call's own stream. */
+const readsModels = (asked: t.TypeOf<typeof callRead>): boolean =>
+  asked.include_costs || asked.include_storage_size || asked.include_total_storage_size

@@ -1,0 +1,68 @@
+import type { Position } from '../../kernel/ports/event-store.js'
+import { priceListExists } from '../../projections/prices/queries.js'
+import { cachedBooks, type PriceBook } from '../../projections/prices/queries-of-books.js'
+import { PRICE_LISTS_SCOPE } from '../prices/price-list.js'
+import { invalidField } from '../../application/failure.js'
+import type { Reading } from '../../application/reading/reading.js'
+import type { ProjectRequest } from '../server/route-kinds.js'
+
+/** The price list to use, null for the project's prices and the default list. Null if costs were not requested. */
+export type RequestedCosts = { readonly list: string | null } | null
+
+/** Waits for the project and, if costs are requested, for the price lists. Refuses an unknown list. */
+export const waitForPrices = async (
+  reading: Reading,
+  { project, headers, reader }: ProjectRequest,
+  costs: RequestedCosts,
+): Promise<Position> => {
+  const position = await reading.waitForAsOf(project, headers)
+  if (costs === null) return position
+  const withPrices = await reading.waitForAsOf(PRICE_LISTS_SCOPE, headers)
+  if (costs.list !== null && !(await priceListExists(reader, costs.list, withPrices)))
+    throw invalidField(['price_list'], 'value_error', 'Value error, unknown price list')
+  return withPrices
+}
+
+/** Refuses a price list without a request for costs. */
+export const requestedCosts = (
+  isRequested: boolean,
+  list: string | null,
+  option = 'include_costs',
+): RequestedCosts => {
+  if (isRequested) return { list }
+  if (list === null) return null
+  const rule = `Value error, a price list requires costs: request them with ${option}`
+  throw invalidField(['price_list'], 'value_error', rule)
+}
+
+/** How a route waits for the prices of the requested costs, and reads them; null without costs. */
+export const pricedReads = (reading: Reading) => {
+  const books = cachedBooks(reading.generation)
+  return (request: ProjectRequest, costs: RequestedCosts) => ({
+    waitFor: () => waitForPrices(reading, request, costs),
+    pricesAt: async (position: Position): Promise<PriceBook | null> =>
+      costs === null
+        ? null
+        : books(request.reader, { projectId: request.project, list: costs.list, position }),
+  })
+}
+
+export const unpricedHeader = (models: readonly string[]): Readonly<Record<string, string>> =>
+  models.length === 0 ? {} : { 'Tallytree-Unpriced-Models': namesInHeader(models) }
+
+/** HTTP clients limit the size of headers. */
+const MOST_CHARACTERS = 4096
+
+/** Percent-encoded names, separated by commas. If there are too many, ends with `+` and the number of omitted names. */
+const namesInHeader = (names: readonly string[]): string => {
+  const shown: string[] = []
+  let length = 0
+  for (const name of names) {
+    const encoded = encodeURIComponent(name)
+    length += encoded.length + 1
+    if (length > MOST_CHARACTERS) break
+    shown.push(encoded)
+  }
+  const more = names.length - shown.length
+  return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(',')
+}

@@ -1,0 +1,95 @@
+import { Failure, invalidField } from '../../application/failure.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { string } from '../../kernel/codec/leaves.js'
+import { inPath } from '../server/authorization.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { writeProject } from '../server/route-kinds.js'
+import { endedCall, startedCall } from './client-call.js'
+import { endWrite, startWrite } from '../../application/calls/call-writes.js'
+import { idFor } from '../server/generated-id.js'
+import type { Tracing } from './tracing.js'
+import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
+
+const startRequest = closed('CallStartRequest', { required: { start: startedCall } })
+const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
+
+export const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
+
+/** `/call/start` and `/call/end`, also under a project's path. */
+export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
+  const startRoute = (path: string, summary: string) =>
+    writeProject(tracing, {
+      method: 'post',
+      path,
+      summary,
+      body: startRequest,
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: started,
+      project: (request) => inPathOr(request.body.start, request),
+      handle: (request) => {
+        const { start } = request.body
+        requireSameProject(request, start, 'start')
+        const write = startWrite(start, start.id ?? idFor(tracing.ports, request, 0, start))
+        return async (cause) => {
+          const { written, position } = await writeCalls(tracing.ports)([write], cause)
+          const { id, trace_id } = taken(written[0]!)
+          return { body: { id, trace_id }, position }
+        }
+      },
+    })
+
+  const endRoute = (path: string, summary: string) =>
+    writeProject(tracing, {
+      method: 'post',
+      path,
+      summary,
+      body: endRequest,
+      errors: ['conflict'],
+      response: emptyResponse,
+      project: (request) => inPathOr(request.body.end, request),
+      handle: (request) => {
+        const { end } = request.body
+        requireSameProject(request, end, 'end')
+        return async (cause) => {
+          const { written, position } = await writeCalls(tracing.ports)([endWrite(end)], cause)
+          taken(written[0]!)
+          return { body: {}, position }
+        }
+      },
+    })
+
+  return [
+    startRoute('/call/start', 'Record the start of a call.'),
+    endRoute('/call/end', 'Record the end of a call.'),
+    startRoute('/v2/:entity/:project/call/start', 'Record the start of a call of this project.'),
+    endRoute('/v2/:entity/:project/call/end', 'Record the end of a call of this project.'),
+  ]
+}
+
+const taken = (written: WriteResult): WriteResult => {
+  const { refused } = written
+  if (refused === undefined) return written
+  if (refused === 'too-large')
+    throw new Failure(
+      'too-large',
+      'The call is too large for one event, even without inputs, output and attributes.',
+    )
+  throw new Failure('conflict', refused.reason)
+}
+
+const inPathOr = (
+  { project_id }: { readonly project_id: string },
+  request: Pick<RouteRequest, 'params'>,
+): string => (request.params['project'] === undefined ? project_id : inPath(request))
+
+/** Under `/v2/{entity}/{project}` the body must name the same project. */
+const requireSameProject = (
+  { project }: { readonly project: string },
+  { project_id }: { readonly project_id: string },
+  part: string,
+): void => {
+  if (project_id === project) return
+  throw invalidField([part, 'project_id'], 'value_error', 'Value error, the project should match the path')
+}

@@ -1,0 +1,52 @@
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import { askedFields } from '../../domain/query/asked-fields.js'
+import type { Operation } from '../../domain/query/expression.js'
+import {
+  isUsageCost,
+  isUsageField,
+  type CallSelection,
+  type OrderBy,
+} from '../../projections/calls/queries.js'
+import type { Books } from '../../projections/prices/queries-of-books.js'
+import { readTotals, usageOfCalls } from '../../projections/usage/query/queries.js'
+import { invalidField } from '../../application/failure.js'
+import { refuseTooLarge } from '../usage/usage.js'
+
+/** Whether a filter or an order uses inclusive usage, `usage.…`, and whether that includes costs. */
+export interface UsedUsage {
+  readonly isUsed: boolean
+  readonly hasCosts: boolean
+}
+
+export const usedUsage = (operation: Operation | null, sortBy: readonly OrderBy[]): UsedUsage => {
+  const fields = [...(operation === null ? [] : askedFields(operation)), ...sortBy.map(({ field }) => field)]
+  return { isUsed: fields.some(isUsageField), hasCosts: fields.some(isUsageCost) }
+}
+
+const MAX_LIMIT = 10_000
+
+/** Calls that are filtered or sorted by usage are read at once, and their usage is in memory. */
+export const requireLimit = (limit: number | null): void => {
+  if (limit !== null && limit <= MAX_LIMIT) return
+  const rule = `Value error, calls with usage, or filtered or sorted by it, need a limit of at most ${MAX_LIMIT}`
+  throw invalidField(['limit'], 'value_error', rule)
+}
+
+/**
+ * Reads a selection that uses inclusive usage.
+ *
+ * @throws Failure
+ */
+export const readWithUsage = async <A>(
+  reader: ClickHouseReader,
+  books: Books,
+  selection: CallSelection,
+  { hasCosts }: UsedUsage,
+  read: (selection: CallSelection) => Promise<A>,
+): Promise<A> => {
+  const { projectId, position } = selection
+  const prices = hasCosts ? await books(reader, { projectId, list: null, position }) : null
+  return readTotals(reader, { ...selection, kind: 'inclusive', prices }, (open) =>
+    read({ ...selection, usage: usageOfCalls(selection, { open, prices }) }),
+  ).catch(refuseTooLarge)
+}

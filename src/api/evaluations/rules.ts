@@ -1,0 +1,239 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { boolean, jsonObject, number, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import {
+  evaluationRuleDecider,
+  existingRules,
+  MAX_RULES,
+  type EvaluationRules,
+} from '../../domain/evaluations/rules/decider.js'
+import type { EvaluationRuleCommand } from '../../domain/evaluations/rules/commands.js'
+import { evaluationRulesStream, ruleName, type RuleContent } from '../../domain/evaluations/rules/events.js'
+import type { Cause } from '../../kernel/event.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { query } from '../../domain/query/query.js'
+import { callIds, NO_FILTER } from '../../projections/calls/queries.js'
+import { execute, load } from '../../kernel/execute.js'
+import { definedFields } from '../webhooks/defined-fields.js'
+import { inPath } from '../server/authorization.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { Evaluations } from './evaluations.js'
+import { requireScorers, type ObjectsRequest } from '../../application/evaluations/referenced-objects.js'
+import { Failure, invalidField } from '../../application/failure.js'
+import type { AnyRoute } from '../server/route.js'
+import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
+import { requireBoundedFilter } from '../calls/filter.js'
+import { idFor } from '../server/generated-id.js'
+
+const PATH = '/api/evaluation-rules/:entity/:project'
+
+const filterFields = {
+  op_names: nullable(arrayOf(string)),
+  trace_roots_only: withDefault(boolean, false),
+  query: nullable(query),
+}
+const newFilter = closed('NewEvaluationRuleFilter', { optional: filterFields })
+
+const newRule = closed('NewEvaluationRule', {
+  required: { name: ruleName, scorer_refs: arrayOf(string, 1) },
+  optional: {
+    filter: nullable(newFilter),
+    sample_rate: withDefault(number, 1),
+    enabled: withDefault(boolean, true),
+  },
+})
+
+/** Absent fields keep their values. */
+const ruleChange = closed('EvaluationRuleChange', {
+  optional: {
+    name: withDefault(ruleName, undefined),
+    scorer_refs: withDefault(arrayOf(string, 1), undefined),
+    filter: withDefault(newFilter, undefined),
+    sample_rate: withDefault(number, undefined),
+    enabled: withDefault(boolean, undefined),
+  },
+})
+
+const ruleJson = open('EvaluationRule', {
+  required: {
+    id: string,
+    project_id: string,
+    name: string,
+    filter: open('ShownEvaluationRuleFilter', {
+      required: {
+        op_names: nullable(arrayOf(string)),
+        trace_roots_only: boolean,
+        query: nullable(jsonObject),
+      },
+    }),
+    sample_rate: number,
+    scorer_refs: arrayOf(string),
+    enabled: boolean,
+    wb_user_id: string,
+  },
+})
+
+const ruleList = open('EvaluationRuleList', { required: { data: arrayOf(ruleJson) } })
+
+const shownRule = (project_id: string, id: string, { key_id: _, ...content }: RuleContent): JsonObject => ({
+  id,
+  project_id,
+  ...(content as unknown as JsonObject),
+})
+
+const noSuchRule = (): Failure => new Failure('not-found', 'Evaluation rule not found in this project.')
+
+/** Rules that score calls of a project as they end. */
+export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
+  const { ports } = evaluations
+
+  const rulesOf = async (project: string): Promise<EvaluationRules> =>
+    (await load(ports, evaluationRuleDecider, evaluationRulesStream(project))).state
+
+  const run = (command: EvaluationRuleCommand) => (cause: Cause) =>
+    execute(ports)(evaluationRuleDecider, evaluationRulesStream(command.project_id), [command], cause)
+
+  const shown = (project: string, id: string, rules: EvaluationRules): JsonObject => {
+    const rule = rules.get(id)
+    if (rule === undefined || rule.deleted) throw noSuchRule()
+    return shownRule(project, id, rule.content)
+  }
+
+  /** Refuses what cannot be applied: scorers, a sample rate, or fields that calls do not have. */
+  const requireValid = async (
+    request: ObjectsRequest,
+    project: string,
+    { scorer_refs, sample_rate, filter }: Partial<t.TypeOf<typeof newRule>>,
+  ): Promise<void> => {
+    if (sample_rate !== undefined && !(sample_rate > 0 && sample_rate <= 1))
+      throw invalidField(
+        ['sample_rate'],
+        'value_error',
+        'Value error, input should be greater than 0 and at most 1',
+      )
+    if (scorer_refs !== undefined) await requireScorers(evaluations, scorer_refs, ['scorer_refs'], request)
+    if (filter === undefined || filter === null) return
+    const { op_names, trace_roots_only } = filter
+    const asked = { ...NO_FILTER, op_names, trace_roots_only, call_ids: ['-'] }
+    requireBoundedFilter(asked)
+    await callIds(request.reader)({
+      projectId: project,
+      filter: asked,
+      operation: filter.query?.$expr ?? null,
+      position: 0n,
+      sortBy: [],
+      limit: 1,
+      offset: null,
+    })
+  }
+
+  return [
+    readProjectLog(evaluations, {
+      method: 'get',
+      path: PATH,
+      summary: 'List the evaluation rules of a project, in the order of their creation.',
+      response: ruleList,
+      project: inPath,
+      handle:
+        ({ project }) =>
+        async () => ({
+          body: {
+            data: existingRules(await rulesOf(project)).map(({ id, content }) =>
+              shownRule(project, id, content),
+            ),
+          },
+        }),
+    }),
+    writeProject(evaluations, {
+      method: 'post',
+      path: PATH,
+      summary:
+        'Create a rule that scores calls as they end, as feedback. It applies to calls that end after its creation. ' +
+        `A project has at most ${MAX_RULES} rules.`,
+      body: newRule,
+      requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
+      errors: [...alsoReads.errors, 'conflict', 'forbidden'],
+      response: ruleJson,
+      project: inPath,
+      handle: async (request) => {
+        const { body, project, principal } = request
+        await requireValid(request, project, body)
+        const id = idFor(ports, request, 0)
+        const rule: RuleContent = {
+          ...body,
+          filter: contentOfFilter(body.filter ?? NO_CONDITIONS),
+          wb_user_id: principal.userId,
+          key_id: principal.keyId,
+        }
+        return writing(run({ type: 'CreateEvaluationRule', project_id: project, id, rule }), {
+          respond: ({ state }) => ({ body: shown(project, id, state) }),
+        })
+      },
+    }),
+    readProjectLog(evaluations, {
+      method: 'get',
+      path: `${PATH}/:id`,
+      summary: 'Read an evaluation rule.',
+      response: ruleJson,
+      project: inPath,
+      handle:
+        ({ project, params }) =>
+        async () => ({ body: shown(project, params['id']!, await rulesOf(project)) }),
+    }),
+    writeProject(evaluations, {
+      method: 'patch',
+      path: `${PATH}/:id`,
+      summary:
+        'Update an evaluation rule. Absent fields keep their values; filter is replaced as a whole. From then on it ' +
+        'acts with the rights and budgets of the caller.',
+      body: ruleChange,
+      requestHeaders: alsoReads.requestHeaders,
+      errors: [...alsoReads.errors, 'conflict', 'forbidden'],
+      response: ruleJson,
+      project: inPath,
+      handle: async (request) => {
+        const { body, project, principal, params } = request
+        const id = params['id']!
+        const change = definedFields(body)
+        shown(project, id, await rulesOf(project))
+        await requireValid(request, project, change)
+        const { filter, ...others } = change
+        const command: EvaluationRuleCommand = {
+          type: 'ChangeEvaluationRule',
+          project_id: project,
+          id,
+          change: {
+            ...others,
+            ...(filter === undefined ? {} : { filter: contentOfFilter(filter) }),
+            wb_user_id: principal.userId,
+            key_id: principal.keyId,
+          },
+        }
+        return writing(run(command), { respond: ({ state }) => ({ body: shown(project, id, state) }) })
+      },
+    }),
+    changeProject(evaluations, {
+      method: 'delete',
+      path: `${PATH}/:id`,
+      summary: 'Delete an evaluation rule permanently. The scores that it gave stay. Idempotent.',
+      response: emptyResponse,
+      project: inPath,
+      handle: ({ project, params }) =>
+        writing(run({ type: 'DeleteEvaluationRule', project_id: project, id: params['id']! })),
+    }),
+  ]
+}
+
+const NO_CONDITIONS: t.TypeOf<typeof newFilter> = { op_names: null, trace_roots_only: false, query: null }
+
+const contentOfFilter = ({
+  op_names,
+  trace_roots_only,
+  query: asked,
+}: t.TypeOf<typeof newFilter>): RuleContent['filter'] => ({
+  op_names,
+  trace_roots_only,
+  query: asked as unknown as JsonObject | null,
+})

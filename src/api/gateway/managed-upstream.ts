@@ -1,0 +1,77 @@
+import type { Cause } from '../../kernel/event.js'
+import type { ExecuteResult } from '../../kernel/execute.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
+import { upstreamProblems } from '../../domain/gateway/upstreams/checks.js'
+import type { UpstreamContent } from '../../domain/gateway/upstreams/content.js'
+import type { Upstreams } from '../../domain/gateway/upstreams/directory.js'
+import { requireAdministrator, requireRole } from '../../application/access/rights.js'
+import { hasSecret } from '../../application/webhooks/current-state.js'
+import { secretValuesOf } from '../../application/webhooks/secret-values.js'
+import { invalidBody } from '../../application/failure.js'
+import type { Principal } from '../../application/principal.js'
+import { writing, type PlannedWrite } from '../server/run.js'
+import type { UpstreamManaging } from '../../gateway/gateway.js'
+
+export const UPSTREAMS_PATH = '/api/inference/upstreams'
+
+export const requireOwner = (
+  access: UpstreamManaging['access'],
+  principal: Principal,
+  team: string | null,
+): void => {
+  if (team === null) requireAdministrator(principal)
+  else requireRole(access, principal, team, 'team_administrator')
+}
+
+/** Refuses values that an upstream cannot have, and the name of a secret that is none of the team's, or cannot be sent. */
+export const requireGoodUpstream = async (
+  { ports }: Pick<UpstreamManaging, 'ports'>,
+  team: string | null,
+  given: Partial<UpstreamContent>,
+): Promise<void> => {
+  const problems = [...upstreamProblems(given)]
+  const refuseSecret = (msg: string) => problems.push({ loc: ['secret'], type: 'value_error', msg })
+  const { secret } = given
+  if (secret != null && team === null)
+    refuseSecret(
+      'An upstream for all teams cannot use a secret of a team: configure its credential in TALLYTREE_UPSTREAMS_FILE',
+    )
+  else if (secret != null) {
+    const problem = await secretProblem(ports, team!, secret)
+    if (problem !== undefined) refuseSecret(problem)
+  }
+  if (problems.length > 0) throw invalidBody(problems)
+}
+
+const secretProblem = async (
+  ports: UpstreamManaging['ports'],
+  team: string,
+  name: string,
+): Promise<string | undefined> => {
+  if (!(await hasSecret(ports, team, name))) return 'The team has no secret with this name'
+  const [newest] = await secretValuesOf(ports, team, name)
+  return newest === undefined || isBearer(newest.value)
+    ? undefined
+    : `The value of the secret is not valid in a header: it should be ${BEARER_EXPECTED}`
+}
+
+/** A write of an upstream; the prices that come with it are published before it is answered. */
+export const written = (
+  { shownUpstream, publishPrices }: UpstreamManaging,
+  id: string,
+  run: (cause: Cause) => Promise<ExecuteResult<Upstreams>>,
+  refusalBody?: (state: Upstreams) => JsonObject,
+): PlannedWrite =>
+  writing(
+    async (cause) => {
+      const executed = await run(cause)
+      const upstream = executed.state.get(id)
+      if (executed.refusals.size === 0) await publishPrices(upstream!.team, cause)
+      return executed
+    },
+    {
+      respond: ({ state }) => ({ body: shownUpstream(state.get(id)!) }),
+      ...(refusalBody && { refusalBody }),
+    },
+  )

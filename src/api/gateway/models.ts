@@ -1,0 +1,66 @@
+import { modelsOf, targetsOf } from '../../domain/gateway/upstreams/offered.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
+import { integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { anyKey } from '../server/authorization.js'
+import { Failure } from '../../application/failure.js'
+import type { Principal } from '../../application/principal.js'
+import type { AnyRoute } from '../server/route.js'
+import { readDirectory } from '../server/route-kinds.js'
+import type { Inference } from '../../gateway/gateway.js'
+
+const model = open('Model', {
+  required: {
+    id: string,
+    object: oneOf('model'),
+    created: integerBetween(0, 0),
+    owned_by: oneOf('system'),
+    root: string,
+  },
+})
+
+const list = open('ModelList', { required: { object: oneOf('list'), data: arrayOf(model) } })
+
+const shown = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'system', root: id }) as const
+
+/** Whose upstreams a key may use. */
+export const teamsOf = ({ administrator, teams }: Principal): 'all' | readonly string[] =>
+  administrator ? 'all' : teams
+
+export const noSuchModel = (): Failure =>
+  new Failure(
+    'not-found',
+    'The model does not exist, or the API key has no access to it. GET /v1/models lists the available models.',
+    { param: 'model', code: 'model_not_found' },
+  )
+
+/** The models that a key may use. */
+export const modelRoutes = ({
+  inference: { upstreams },
+}: Pick<Inference, 'inference'>): readonly AnyRoute[] => [
+  readDirectory({
+    method: 'get',
+    path: '/v1/models',
+    summary: 'Lists the models available to the API key, by id.',
+    errorFormat: 'chat',
+    response: list,
+    authorization: anyKey,
+    handle: ({ principal }) => ({
+      body: { object: 'list', data: modelsOf(upstreams(), teamsOf(principal)).map(shown) },
+    }),
+  }),
+  readDirectory({
+    method: 'get',
+    path: '/v1/models/*id',
+    summary: 'Reads a model. Slashes in its id may be percent-encoded.',
+    errorFormat: 'chat',
+    errors: ['not-found'],
+    response: model,
+    authorization: anyKey,
+    handle: ({ principal, params }) => {
+      const [target] = targetsOf(upstreams(), teamsOf(principal), params['id']!)
+      if (target === undefined) throw noSuchModel()
+      return { body: shown(target.model.id) }
+    },
+  }),
+]

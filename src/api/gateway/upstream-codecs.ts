@@ -1,0 +1,58 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { boolean, integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { id } from '../../kernel/ids.js'
+import { owner, timeouts, upstreamFields } from '../../domain/gateway/upstreams/content.js'
+
+const { required, optional } = upstreamFields
+
+export const newUpstream = closed('NewUpstream', { required, optional: { team: owner, ...optional } })
+
+/** What is absent stays; null takes an option away. */
+export const upstreamChange = closed('UpstreamChange', {
+  optional: {
+    name: withDefault(required.name, undefined),
+    base_url: withDefault(required.base_url, undefined),
+    models: withDefault(required.models, undefined),
+    secret: withDefault(optional.secret, undefined),
+    timeouts: withDefault(timeouts, undefined),
+    weight: withDefault(integerBetween(0, 1000), undefined),
+    continuous_usage_stats: withDefault(boolean, undefined),
+    probe: withDefault(boolean, undefined),
+    enabled: withDefault(boolean, undefined),
+  },
+})
+
+const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
+
+const modelHealth = open('UpstreamModelHealth', {
+  says: 'The health of a model of an upstream, as seen by the responding process.',
+  required: {
+    model: string,
+    /** `out` is not asked until `out_until`; `probing` is asked by one request, which decides. */
+    state: oneOf('in', 'out', 'probing'),
+    faults_in_a_row: count,
+    in_flight: count,
+  },
+  optional: { out_until: nullable(instant) },
+})
+export type ModelHealth = t.TypeOf<typeof modelHealth>
+
+const upstreamHealth = open('UpstreamHealth', {
+  required: { models: arrayOf(modelHealth) },
+  optional: {
+    /** By the last probe; null where it is not probed. */
+    reachable: nullable(boolean),
+  },
+})
+
+export const upstreamJson = open('Upstream', {
+  says:
+    'A server of models. `secret` is the name of a secret of its team. A configured upstream comes from the ' +
+    "operator's file and can only be changed there.",
+  required: { id, ...required, configured: boolean, health: upstreamHealth },
+  optional: { team: owner, ...optional },
+})
+export type ShownUpstream = t.TypeOf<typeof upstreamJson>

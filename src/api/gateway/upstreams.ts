@@ -1,0 +1,89 @@
+import type * as t from 'io-ts'
+import { open } from '../../kernel/codec/struct.js'
+import { withDefault } from '../../kernel/codec/containers.js'
+import { teamName } from '../../kernel/ids.js'
+import type { Upstreams } from '../../domain/gateway/upstreams/directory.js'
+import { repeatableId } from '../server/idempotency.js'
+import { pageFields, pageOf, takePage } from '../server/page.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import type { UpstreamManaging } from '../../gateway/gateway.js'
+import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
+import { newUpstream, upstreamJson } from './upstream-codecs.js'
+
+export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: UPSTREAMS_PATH,
+    summary:
+      'Creates an upstream of a team, or of all teams without `team`. A model name that another upstream serves ' +
+      'is a conflict. So is a duplicate upstream name; the response has the id of the existing one. Needs the role ' +
+      'team_administrator, or the administrator key for all teams.',
+    body: newUpstream,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: upstreamJson,
+    authorization: {
+      errors: ['not-found', 'forbidden'],
+      authorize: ({ body: { team }, principal }: RouteRequest<t.TypeOf<typeof newUpstream>>) => {
+        requireOwner(managing.access, principal, team)
+        return {}
+      },
+    },
+    handle: async ({ body: { team, ...content }, headers, principal }) => {
+      const { ports, liveUpstreams } = managing
+      await requireGoodUpstream(managing, team, content)
+      const id = repeatableId(
+        ports,
+        `${principal.userId}\n${team ?? ''}\nupstream`,
+        headers['idempotency-key'],
+      )
+      const command = { type: 'CreateUpstream', id, team, content } as const
+      return written(
+        managing,
+        id,
+        (cause) => liveUpstreams.run(command, cause),
+        (state) => (state.has(id) ? {} : namesake(state, team, content.name)),
+      )
+    },
+  })
+
+/** The id of the upstream that has a name already, if it is the name that is taken. */
+const namesake = (upstreams: Upstreams, team: string | null, name: string): { readonly id?: string } => {
+  const holder = [...upstreams.values()].find((one) => one.team === team && one.content.name === name)
+  return holder === undefined ? {} : { id: holder.id }
+}
+
+const listQuery = open('UpstreamsAsked', {
+  optional: { team: withDefault(teamName, undefined), ...pageFields },
+})
+
+export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: UpstreamManaging): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: UPSTREAMS_PATH,
+    summary:
+      'Lists the upstreams of a team, or all without `team`, ordered by id, with the health of their models. ' +
+      'Needs the role team_administrator, or the administrator key for all.',
+    query: listQuery,
+    response: pageOf(upstreamJson),
+    authorization: {
+      errors: ['not-found', 'forbidden'],
+      authorize: ({ query: { team }, principal }: RouteRequest<unknown, t.TypeOf<typeof listQuery>>) => {
+        requireOwner(access, principal, team ?? null)
+        return {}
+      },
+    },
+    handle: ({ query }) => {
+      const { team } = query
+      const listed = [...liveUpstreams.all().values()]
+        .filter((one) => team === undefined || one.team === team)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+      const { data, next } = takePage(
+        query,
+        (after) => listed.filter(({ id }) => after === undefined || id > after),
+        ({ id }) => id,
+      )
+      return { body: { data: data.map(shownUpstream), next } }
+    },
+  })

@@ -1,0 +1,77 @@
+import type { JsonObject } from '../../kernel/json/json.js'
+
+/** The areas of the API, by the first word of their paths. */
+const AREAS: readonly (readonly [name: string, says: string, words: readonly string[]])[] = [
+  ['calls', 'Record, read, change and delete calls.', ['call', 'calls']],
+  ['usage', 'Usage of calls, including all their descendants.', ['trace', 'usage']],
+  ['objects', 'Versions of objects, and references to them.', ['obj', 'objs', 'tags', 'aliases', 'refs']],
+  ['tables', 'Tables of rows, addressed by content digest.', ['table']],
+  ['files', 'Files, addressed by content digest.', ['file', 'files']],
+  ['feedback', 'Feedback from people and programs on calls and objects.', ['feedback']],
+  ['costs', 'Prices and the cost of calls.', ['cost']],
+  [
+    'evaluations',
+    'Evaluation runs, their predictions and scores, and what they are made of.',
+    [
+      'evaluations',
+      'evaluation_runs',
+      'predictions',
+      'scores',
+      'eval_results',
+      'leaderboards',
+      'ops',
+      'datasets',
+      'scorers',
+      'evaluation-rules',
+    ],
+  ],
+  ['graphql', 'The subset of GraphQL that SDKs use before tracing.', ['graphql']],
+  ['artifacts', "Versions of artifacts in a project's collections, their aliases and tags.", ['artifacts']],
+  ['registries', 'Registries of teams, which link versions of projects.', ['registries']],
+  ['runs', 'Runs and their metrics.', ['runs']],
+  ['projects', 'Settings of a project.', ['projects']],
+  ['access', 'Teams, members and API keys.', ['teams', 'users']],
+  ['secrets', 'Secrets that webhooks and upstreams use. Their values are never returned.', ['secrets']],
+  ['webhooks', 'URLs that receive messages.', ['webhooks']],
+  ['automations', 'Triggers that send messages to webhooks.', ['automations']],
+  ['deliveries', 'Deliveries: past, pending and held, with resend and cancel.', ['deliveries']],
+  [
+    'inference',
+    'Chat completions, the upstreams that serve them, and limits on their use.',
+    ['chat', 'models', 'inference', 'limits'],
+  ],
+  ['admin', 'Operation of the whole service. Needs the administrator key.', ['admin']],
+  ['audit', 'The event log and digests of the read models.', ['events', 'blobs']],
+  ['service', 'The service itself. No API key needed.', ['health', 'server_info', 'metrics', 'openapi.json']],
+]
+
+/** The words of a path that identify its area, without parameters and common prefixes. */
+const wordsOf = (path: string): readonly string[] =>
+  path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !/^(api|v\d+)$/.test(part))
+
+/**
+ * The area of a path, `other` if its first word is unknown. Resources of a team have areas of their own, and usage of
+ * given calls belongs to usage.
+ */
+export const areaOf = (path: string): string => {
+  const words = wordsOf(path)
+  // `/v1/models` is of the gateway.
+  if (words[0] === 'models' && path.startsWith('/v2/')) return 'evaluations'
+  if (words.at(-1) === 'usage') return 'usage'
+  return (words[0] === 'teams' ? areaNamed(words[1]) : undefined) ?? areaNamed(words[0]) ?? 'other'
+}
+
+const areaNamed = (word = ''): string | undefined => AREAS.find(([, , known]) => known.includes(word))?.[0]
+
+/** The descriptions of the used areas, in the order above. */
+export const tagsOf = (paths: readonly string[]): readonly JsonObject[] => {
+  const used = new Set(paths.map(areaOf))
+  return AREAS.filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description }))
+}
+
+/** An operation id from method and path, such as `post_call_start` or `delete_users_me_api_keys_id`. */
+export const operationIdOf = (method: string, path: string): string => {
+  const parts = path.split('/').filter((part) => part !== '' && part !== 'api')
+  const named = parts.filter((part, place) => !part.startsWith(':') || place === parts.length - 1)
+  return [method, ...named].join('_').replaceAll(/\W+/g, '_').replaceAll(/_+/g, '_')
+}

@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { FailureKind } from '../../application/failure.js'
+import { STATUS } from '../../application/failure-status.js'
+import type { AnyRoute } from '../server/route.js'
+import { headersByName } from './headers.js'
+
+const SAYS: Readonly<Record<FailureKind, string>> = {
+  'bad-request': 'The request is malformed or contradictory.',
+  unauthenticated: 'No valid API key.',
+  forbidden: 'The API key lacks a permission, or a field is not allowed; see the reason.',
+  'not-found': 'Not found, or the API key has no access; the two are not distinguished.',
+  conflict: 'Conflicts with an existing record.',
+  'too-large': 'A size limit is exceeded; see the reason.',
+  invalid: 'Validation failed. The response has the location and the rule, never the value.',
+  'too-costly': 'The read exceeded its memory limit. Narrow the request.',
+  overloaded: 'Temporarily unavailable. Try again.',
+  'not-yet-readable': 'The read models have not caught up with the requested position. Try again.',
+  'too-slow': 'The read timed out. Narrow the request.',
+  'budget-spent': 'A budget is exceeded; see the response.',
+  'rate-limited': 'A rate limit is reached; the response has the limit and when to retry.',
+  'upstream-failed': 'The upstream failed, or its response is not a chat completion.',
+  'upstream-too-slow': 'The upstream timed out.',
+}
+
+const reason = {
+  title: 'Reason',
+  description: 'Why the request failed.',
+  type: 'object',
+  properties: { reason: { type: 'string' } },
+  required: ['reason'],
+  additionalProperties: true,
+}
+
+const validation = {
+  title: 'HTTPValidationError',
+  type: 'object',
+  properties: {
+    detail: {
+      type: 'array',
+      items: {
+        title: 'ValidationError',
+        type: 'object',
+        properties: {
+          loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+          msg: { type: 'string' },
+          type: { type: 'string' },
+        },
+        required: ['loc', 'msg', 'type'],
+      },
+    },
+  },
+  required: ['detail'],
+}
+
+const chatError = {
+  title: 'ChatError',
+  description: 'Why the completion failed, in the format of chat completion clients and of FastAPI.',
+  type: 'object',
+  properties: {
+    error: {
+      title: 'ChatErrorContent',
+      type: 'object',
+      properties: {
+        message: { type: 'string' },
+        type: { type: 'string' },
+        param: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        code: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      },
+      required: ['message', 'type', 'param', 'code'],
+    },
+    detail: { anyOf: [{ type: 'string' }, validation.properties.detail] },
+  },
+  required: ['error', 'detail'],
+  additionalProperties: true,
+}
+
+/** The error responses of a route, by status. */
+export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonObject): JsonObject => {
+  const kinds = kindsOf(route)
+  const statuses = [...new Set(kinds.map((kind) => STATUS[kind]))].sort((a, b) => a - b)
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const ofStatus = kinds.filter((kind) => STATUS[kind] === status)
+      const schema = named(
+        route.errorFormat === 'chat' ? chatError : status === STATUS.invalid ? validation : reason,
+      )
+      return [
+        status,
+        {
+          description: ofStatus.map((kind) => SAYS[kind]).join(' '),
+          headers: headersByName(headersOf(status)),
+          content: { 'application/json': { schema } },
+        },
+      ]
+    }),
+  )
+}
+
+const kindsOf = ({ access, body, form, errors }: AnyRoute): readonly FailureKind[] => {
+  if (access === 'open') return errors ?? []
+  const all = Object.keys(SAYS) as FailureKind[]
+  const possible = new Set<FailureKind>([
+    'unauthenticated',
+    'invalid',
+    ...(body === undefined ? [] : (['bad-request', 'too-large'] as const)),
+    ...(form === undefined ? [] : (['too-large'] as const)),
+    ...(errors ?? all),
+  ])
+  return all.filter((kind) => possible.has(kind))
+}
+
+const headersOf = (status: number) => {
+  if (status === STATUS.unauthenticated) return ['WWW-Authenticate'] as const
+  return status === STATUS.overloaded || status === STATUS['rate-limited'] ? (['Retry-After'] as const) : []
+}

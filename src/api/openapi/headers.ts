@@ -1,0 +1,104 @@
+import type { JsonObject } from '../../kernel/json/json.js'
+import { id } from '../../kernel/ids.js'
+import { recordLevel } from '../../domain/projects/events.js'
+import type { RequestHeader, ResponseHeader } from '../server/route.js'
+
+type CommonHeader = 'x-request-id' | 'WWW-Authenticate'
+
+const count = { type: 'integer', minimum: 0 }
+const position = { type: 'integer', format: 'int64', minimum: 0 }
+
+const ASKED: Readonly<Record<RequestHeader, JsonObject>> = {
+  'Tallytree-Min-Position': {
+    description: 'A log position from an earlier response. The read waits up to two seconds for it.',
+    schema: position,
+  },
+  'Tallytree-Stale': {
+    description: '"allow" reads the current state without waiting for the latest writes.',
+    schema: { type: 'string', enum: ['allow'] },
+  },
+  'Tallytree-As-Of': {
+    description:
+      'Reads the state as of a log position, in decimal digits, or of a time (RFC 3339), which ' +
+      'means the last event recorded at or before it.',
+    schema: { type: 'string', examples: ['1234', '2026-01-31T09:30:00Z'] },
+  },
+  'Idempotency-Key': {
+    description:
+      'Makes retries safe: requests of one user with the same key create the same resource, with the same id.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  'Vendor-Project': {
+    description:
+      'The project of the completion, `team/project`. Takes precedence over `OpenAI-Project`; the default is the project ' +
+      "`inference` in the key's first team. `Vendor` is configured with TALLYTREE_VENDOR.",
+    schema: { type: 'string' },
+  },
+  'OpenAI-Project': {
+    description: 'The project of the completion, as chat completion clients send it.',
+    schema: { type: 'string' },
+  },
+  'Tallytree-Parent-Call': {
+    description:
+      'The id of the parent call, in the same project. The completion joins the trace of that call ' +
+      'if its start is already recorded.',
+    schema: id.schema,
+  },
+  'Tallytree-Trace': {
+    description: 'The id of the trace that the completion joins, even if its parent is not recorded yet.',
+    schema: id.schema,
+  },
+  traceparent: {
+    description: 'The W3C header. Used if neither Tallytree-Parent-Call nor Tallytree-Trace is present.',
+    schema: { type: 'string' },
+  },
+  'Tallytree-Record': {
+    description:
+      '`metadata` records neither the messages nor the response, whatever the setting of the project; `all` uses ' +
+      'that setting.',
+    schema: recordLevel.schema,
+  },
+}
+
+const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
+  'x-request-id': {
+    description: 'The id of the request, also in the log: a UUID, or under /v1 the id from the request.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'Retry-After': { description: 'Seconds to wait before retrying.', required: true, schema: count },
+  'WWW-Authenticate': {
+    description: 'The supported authentication schemes.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'Tallytree-Position': {
+    description: 'The log position of the state that was read, or from which the write can be read.',
+    schema: position,
+  },
+  'Tallytree-Refused': {
+    description: 'The number of rejected elements of the batch. Absent if there are none.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Tallytree-Truncated': {
+    description: 'The number of matching calls beyond `limit`. Absent if there are none.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Tallytree-Unfinished-Descendants': {
+    description: 'The number of descendants of the returned calls that have not ended.',
+    schema: count,
+  },
+  'Tallytree-Unpriced-Models': {
+    description:
+      'The models without a price, whose tokens cost 0: a comma-separated list of percent-encoded names. A longer list ' +
+      'ends with + and the number of further models. Absent if all have prices or costs were not requested.',
+    schema: { type: 'string' },
+  },
+}
+
+export const headerParameters = (names: readonly RequestHeader[]): readonly JsonObject[] =>
+  names.map((name) => ({ name, in: 'header', required: false, ...ASKED[name] }))
+
+/** The headers of a response, including the request id. */
+export const headersByName = (names: readonly (ResponseHeader | CommonHeader)[]): JsonObject =>
+  Object.fromEntries((['x-request-id', ...names] as const).map((name) => [name, ANSWERED[name]]))

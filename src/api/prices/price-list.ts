@@ -1,0 +1,82 @@
+import { withDefault } from '../../kernel/codec/containers.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { integerBetween } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { execute } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { priceDecider } from '../../domain/prices/decider.js'
+import {
+  DEFAULT_LIST,
+  listName,
+  MAX_LISTED_PRICES,
+  priceStream,
+  priceText,
+} from '../../domain/prices/events.js'
+import { contentsOf, listProblem, priceListMembers } from '../../domain/prices/list-file.js'
+import { administratorKey } from '../server/authorization.js'
+import { invalidField } from '../../application/failure.js'
+import type { Reading } from '../../application/reading/reading.js'
+import type { AnyRoute } from '../server/route.js'
+import { writeDirectory } from '../server/route-kinds.js'
+
+interface PriceLists {
+  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
+  readonly reading: Reading
+}
+
+/** Imports are acknowledged under this name. Reads with costs of any project wait for it. */
+export const PRICE_LISTS_SCOPE = 'price lists'
+
+const count = integerBetween(0, MAX_LISTED_PRICES)
+
+export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRoute[] => [
+  writeDirectory({
+    method: 'post',
+    path: '/api/admin/prices',
+    summary:
+      'Imports prices into a price list, replacing prices for the same model and date. Needs the administrator key.',
+    body: closed('PriceListImport', {
+      required: priceListMembers,
+      optional: { list: withDefault(listName, DEFAULT_LIST) },
+    }),
+    response: open('PriceListImportResponse', {
+      required: {
+        list: listName,
+        version: priceText,
+        published: count,
+        withdrawn: integerBetween(0, Number.MAX_SAFE_INTEGER),
+        unchanged: count,
+      },
+    }),
+    authorization: administratorKey,
+    handle: ({ body, principal: { userId } }) => {
+      const problem = listProblem(body)
+      if (problem !== undefined) throw invalidField(problem.loc, 'value_error', problem.msg)
+      const { list, version, source } = body
+      const prices = contentsOf(body).map((price) => ({ id: ports.ids.next(), price }))
+      const now = instantOf(ports.clock.now())
+      const command = {
+        type: 'ImportPrices',
+        list,
+        version,
+        source,
+        prices,
+        once: false,
+        userId,
+        now,
+      } as const
+      const stream = priceStream({ project_id: null, list })
+      return async (cause) => {
+        // `PriceListImported` comes last, so that a retry completes an interrupted import.
+        const options = { splitAppends: true }
+        const { events, position } = await execute(ports)(priceDecider, stream, [command], cause, options)
+        const published = events.filter(({ type }) => type === 'PricePublished').length
+        const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
+        return {
+          body: { list, version, published, withdrawn, unchanged: prices.length - published },
+          position: reading.ackPosition(PRICE_LISTS_SCOPE, position),
+        }
+      }
+    },
+  }),
+]

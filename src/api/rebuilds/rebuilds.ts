@@ -1,0 +1,125 @@
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { execute } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { rebuildDecider } from '../../domain/rebuilds/decider.js'
+import { rebuildStream } from '../../domain/rebuilds/events.js'
+import {
+  rebuildOf,
+  rebuildsIn,
+  REBUILD_STATES,
+  UNFINISHED,
+  type Rebuild,
+} from '../../projections/rebuilds/queries.js'
+import { KeyedMutex } from '../../kernel/keyed-mutex.js'
+import { administratorKey } from '../server/authorization.js'
+import { Failure } from '../../application/failure.js'
+import type { Reading } from '../../application/reading/reading.js'
+import type { AnyRoute } from '../server/route.js'
+import { alsoReads, readPresent, writeDirectory } from '../server/route-kinds.js'
+
+interface Rebuilds {
+  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
+  readonly reading: Reading
+}
+
+const rebuild = open('Rebuild', {
+  required: { id: string, state: oneOf(...REBUILD_STATES), requested_at: instant, requested_by: string },
+  optional: {
+    started_at: nullable(instant),
+    finished_at: nullable(instant),
+    reached: string,
+    target: string,
+    events: number,
+    events_per_second: number,
+    remaining_seconds: nullable(number),
+    reason: nullable(string),
+  },
+})
+
+/** Requests for rebuilds are acknowledged under this name, in place of a project. */
+const REBUILDS_SCOPE = 'rebuilds'
+const MANY = 100
+
+export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
+  const { ports, reading } = parts
+  const mutex = new KeyedMutex()
+  const scope = () => REBUILDS_SCOPE
+
+  return [
+    writeDirectory({
+      method: 'post',
+      path: '/api/admin/rebuilds',
+      summary:
+        'Starts a rebuild of all read models from the log, one rebuild at a time. Needs the administrator key.',
+      requestHeaders: ['Tallytree-Min-Position'],
+      errors: [...alsoReads.errors, 'conflict'],
+      response: rebuild,
+      authorization: administratorKey,
+      handle:
+        ({ principal, headers, reader }) =>
+        (cause) =>
+          mutex.runExclusive(REBUILDS_SCOPE, async () => {
+            // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
+            await reading.waitForNow(REBUILDS_SCOPE, { ...headers, 'tallytree-stale': undefined })
+            const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
+            if (unfinished !== undefined)
+              throw new Failure(
+                'conflict',
+                `A rebuild is already running: see GET /api/admin/rebuilds/${unfinished.id}.`,
+                { body: { id: unfinished.id } },
+              )
+            const request = {
+              id: ports.ids.next(),
+              requested_at: instantOf(ports.clock.now()),
+              requested_by: principal.userId,
+            }
+            const command = { type: 'RequestRebuild', request } as const
+            const stream = rebuildStream(request.id)
+            const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, {
+              assumeNew: true,
+            })
+            reading.ackPosition(REBUILDS_SCOPE, position)
+            return { body: { state: 'requested', ...request }, position }
+          }),
+    }),
+    readPresent(parts, {
+      method: 'get',
+      path: '/api/admin/rebuilds',
+      summary: 'Lists the latest rebuilds and their progress, newest first. Needs the administrator key.',
+      response: open('RebuildList', { required: { data: arrayOf(rebuild) } }),
+      authorization: administratorKey,
+      scope,
+      handle:
+        ({ reader }) =>
+        async () => {
+          const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
+          return { body: { data: rebuilds.map(rebuildJson) } }
+        },
+    }),
+    readPresent(parts, {
+      method: 'get',
+      path: '/api/admin/rebuilds/:id',
+      summary: 'The progress of a rebuild. Needs the administrator key.',
+      errors: ['not-found'],
+      response: rebuild,
+      authorization: administratorKey,
+      scope,
+      handle:
+        ({ params, reader }) =>
+        async () => {
+          const found = await rebuildOf(reader, params['id'] ?? '')
+          if (found === undefined) throw new Failure('not-found', 'Rebuild not found.')
+          return { body: rebuildJson(found) }
+        },
+    }),
+  ]
+}
+
+const rebuildJson = ({ version: _, rebuilt: __, requested_position: ___, ...said }: Rebuild) => ({
+  ...said,
+  reached: String(said.reached),
+  target: String(said.target),
+})

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import Router, { type RouterContext } from '@koa/router'
+import Koa, { type Context, type Next } from 'koa'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Log } from '../../kernel/ports/log.js'
+import type { RequestSeconds } from '../../kernel/ports/metrics.js'
+import { measureRequests, noteRoute } from './measure-requests.js'
+import { respondAsChat, respondFailure, respondUnrouted } from './respond.js'
+import { requestIdIn } from './request-id.js'
+import { serve, type Authenticator } from './serve.js'
+import type { AnyRoute } from './route.js'
+
+/** The HTTP application. SDKs expect every route under the prefix `/traces` as well. */
+export const createApp = (
+  authenticating: Authenticator,
+  reader: ClickHouseReader,
+  routes: readonly AnyRoute[],
+  log: Log,
+  requestSeconds?: RequestSeconds,
+): Koa => {
+  const router = new Router()
+  const plain = new Map<string, Handler>()
+  for (const route of routes) {
+    const serving = serve(authenticating, reader, route)
+    const handler: Handler = (ctx) => {
+      noteRoute(ctx, route.path)
+      if (route.errorFormat === 'chat') respondAsChat(ctx)
+      return serving(ctx)
+    }
+    router[route.method](route.path, handler)
+    if (!/[:*]/.test(route.path)) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
+  }
+  const app = new Koa()
+  if (requestSeconds !== undefined) app.use(measureRequests(requestSeconds))
+  app.use(handleErrors(log))
+  app.use(withoutPrefix)
+  app.use(servePlain(plain))
+  app.use(router.routes())
+  app.use(respondToUnmatched)
+  app.on('error', logAborted(log))
+  return app
+}
+
+type Handler = (ctx: Context) => Promise<void>
+
+/** The router tries all patterns in turn, so paths without parameters are looked up in a map first. */
+const servePlain = (handlers: ReadonlyMap<string, Handler>) => (ctx: Context, next: Next) => {
+  const handler = handlers.get(`${ctx.method} ${ctx.path}`)
+  return handler === undefined ? next() : handler(ctx)
+}
+
+/** Paths of the chat completions API, whose clients expect its request ids and error format. */
+const CHAT_PATH = /^(\/traces)?\/v1(\/|$)/
+
+/** Sets the request id and turns errors into responses. */
+const handleErrors = (log: Log) => async (ctx: Context, next: Next) => {
+  const isOfField = CHAT_PATH.test(ctx.path)
+  if (isOfField) respondAsChat(ctx)
+  const requestId = (isOfField ? requestIdIn(ctx.req.headers) : undefined) ?? randomUUID()
+  ctx.set('x-request-id', requestId)
+  try {
+    await next()
+  } catch (error) {
+    if (respondFailure(ctx, error)) return
+    const name = error instanceof Error ? error.name : typeof error
+    log.error('request.failed', { requestId, method: ctx.method, path: ctx.path, name, at: framesOf(error) })
+  }
+}
+
+/** Logs responses that were aborted after their first byte, but not when the client disconnected. */
+const logAborted = (log: Log) => {
+  const noted = new WeakSet<object>()
+  return (error: Error & { readonly code?: string }, ctx?: Context) => {
+    const code = error.code ?? ''
+    // Koa reports the same error for the stream and for the response.
+    if (WENT_AWAY.has(code) || code.startsWith('HPE_') || noted.has(error)) return
+    noted.add(error)
+    const requestId = ctx?.response.get('x-request-id') ?? ''
+    log.error('response.aborted', { requestId, path: ctx?.path ?? '', name: error.name, at: framesOf(error) })
+  }
+}
+
+/** Error codes of a client that disconnected, in addition to the HTTP parser's own (`HPE_`). */
+const WENT_AWAY = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'])
+
+/** The stack frames without the message, which may quote the request. */
+const framesOf = (error: unknown): string[] => {
+  const { stack = '', message } = error instanceof Error ? error : { message: '' }
+  const at = stack.indexOf(message)
+  return (at < 0 ? '' : stack.slice(at + message.length))
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 8)
+    .map((line) => line.trim())
+}
+
+const PREFIX = '/traces'
+
+const withoutPrefix = (ctx: Context, next: Next) => {
+  if (ctx.path.startsWith(`${PREFIX}/`)) ctx.path = ctx.path.slice(PREFIX.length)
+  return next()
+}
+
+/** A known path with another method is a 405 with `Allow` (RFC 9110, 15.5.6). */
+const respondToUnmatched = (ctx: Context) => {
+  const allowed = methodsAt(ctx)
+  if (allowed.length === 0) {
+    respondUnrouted(ctx, 404, 'unknown_url', 'Unknown endpoint. GET /openapi.json lists all endpoints.')
+    return
+  }
+  ctx.set('Allow', [...allowed, 'OPTIONS'].join(', '))
+  if (ctx.method === 'OPTIONS') ctx.status = 204
+  else {
+    const reason = `Method not allowed: this endpoint supports ${allowed.join(', ')}. GET /openapi.json lists all endpoints.`
+    respondUnrouted(ctx, 405, 'method_not_allowed', reason)
+  }
+}
+
+const methodsAt = (ctx: Context): readonly string[] => {
+  const { matched = [] } = ctx as Partial<RouterContext>
+  return [...new Set(matched.flatMap(({ methods }) => methods))].sort()
+}

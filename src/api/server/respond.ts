@@ -1,0 +1,117 @@
+import type { Context } from 'koa'
+import { BlobsUnavailable } from '../../kernel/ports/blobs.js'
+import {
+  ClickHouseUnavailable,
+  ReadAbandoned,
+  ReadTooExpensive,
+  TooManyReads,
+} from '../../kernel/ports/clickhouse.js'
+import {
+  AppendOutcomeUnknown,
+  EventTooLarge,
+  StoreUnavailable,
+} from '../../kernel/ports/event-store-errors.js'
+import { SecretsUnavailable, SecretUnreadable } from '../../kernel/ports/secret-store.js'
+import { holdsDigits } from '../../kernel/json/digits.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
+import { UnknownField } from '../../domain/query/unknown-field.js'
+import { Failure } from '../../application/failure.js'
+import type { RouteResponse } from './route.js'
+import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'
+import { STATUS } from '../../application/failure-status.js'
+
+export const respond = (
+  ctx: Context,
+  { status = 200, body, type, headers, position }: RouteResponse,
+): void => {
+  ctx.status = status
+  if (isPlain(body) && holdsDigits(body)) {
+    // Koa's own serialiser would lose digits of large integers.
+    ctx.body = jsonText(body)
+    ctx.type = 'json'
+  } else ctx.body = body
+  if (type !== undefined) ctx.type = type
+  if (headers !== undefined) ctx.set({ ...headers })
+  if (position !== undefined) ctx.set('Tallytree-Position', String(position))
+  sayTime(ctx)
+}
+
+const isPlain = (body: unknown): body is JsonObject =>
+  isJsonObject(body) && Object.getPrototypeOf(body) === Object.prototype
+
+/** The `performance` time since which this request responds in the format of chat completions. */
+const CHAT_SINCE = 'chat'
+
+/** Responds in the format of chat completions from here on. */
+export const respondAsChat = (ctx: Context): void => {
+  ctx.state[CHAT_SINCE] ??= performance.now()
+}
+
+/** Clients of chat completions expect `Retry-After` with these. */
+const WAITED_AFTER = new Set([429, 503])
+
+const isChat = (ctx: Context): boolean => ctx.state[CHAT_SINCE] !== undefined
+
+const sayTime = (ctx: Context): void => {
+  const since: unknown = ctx.state[CHAT_SINCE]
+  if (typeof since === 'number')
+    ctx.set('openai-processing-ms', String(Math.round(performance.now() - since)))
+}
+
+/** Responds with a failure. Returns false for an unexpected error, which is a 500. */
+export const respondFailure = (ctx: Context, error: unknown): boolean => {
+  const failure = failureOf(error)
+  ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
+  const told = failure ?? new Failure('overloaded', 'Internal server error')
+  ctx.body = isChat(ctx) ? chatErrorOf(told, ctx.status) : bodyOf(told)
+  const retryAfter =
+    failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
+  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
+  if (failure?.kind === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="tallytree", Bearer')
+  if (isChat(ctx))
+    ctx.set('x-should-retry', String(failure?.details.isFinal !== true && shouldRetry(ctx.status)))
+  sayTime(ctx)
+  return failure !== undefined
+}
+
+/** Responds to a path or method without a route. `code` is for clients of chat completions. */
+export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, reason: string): void => {
+  ctx.status = status
+  ctx.body = isChat(ctx) ? chatErrorOf({ reason, details: { code } }, status) : { reason }
+  if (isChat(ctx)) ctx.set('x-should-retry', 'false')
+  sayTime(ctx)
+}
+
+const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>
+  kind === 'invalid'
+    ? { detail: (details.problems ?? []).map((problem) => ({ ...problem })) }
+    : { reason, ...details.body }
+
+const failureOf = (error: unknown): Failure | undefined => {
+  if (error instanceof Failure) return error
+  if (error instanceof UnknownField) return new Failure('forbidden', error.message)
+  if (error instanceof EventTooLarge)
+    return new Failure(
+      'too-large',
+      'The request would append more than 1 MiB to the event log. Nothing was written. Split it into smaller requests.',
+    )
+  if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
+    return new Failure('overloaded', 'The event store is unavailable. Try again.', { retryAfter: 1 })
+  if (error instanceof BlobsUnavailable)
+    return new Failure('overloaded', 'Blob storage is unavailable. Try again.', { retryAfter: 1 })
+  if (error instanceof ClickHouseUnavailable)
+    return new Failure('overloaded', 'The read database is unavailable. Try again.', { retryAfter: 1 })
+  if (error instanceof SecretsUnavailable)
+    return new Failure('overloaded', 'The secret store is unavailable. Try again.', { retryAfter: 1 })
+  if (error instanceof SecretUnreadable)
+    return new Failure('overloaded', `Cannot read a stored secret: ${error.message}.`, { retryAfter: 60 })
+  if (error instanceof ReadAbandoned) return new Failure('overloaded', 'The client closed the connection.')
+  if (error instanceof TooManyReads)
+    return new Failure('overloaded', 'Too many reads are queued. Try again.', { retryAfter: 1 })
+  if (error instanceof ReadTooExpensive)
+    return error.limit === 'time'
+      ? new Failure('too-slow', 'The read timed out. Narrow the filter.')
+      : new Failure('too-costly', 'The read exceeded its memory limit. Narrow the filter.')
+  return undefined
+}

@@ -1,0 +1,116 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Codec, JsonSchema } from '../../kernel/codec/codec.js'
+import type { Cause } from '../../kernel/event.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import type { FailureKind } from '../../application/failure.js'
+import type { Principal } from '../../application/principal.js'
+
+export interface RouteRequest<Body = unknown, Query = unknown> {
+  readonly body: Body
+  readonly params: Readonly<Record<string, string>>
+  /** Decoded lazily, so that authorisation by the path comes before a 422 for a bad query. */
+  readonly query: Query
+  readonly headers: IncomingHttpHeaders
+  /** Authenticated after the body was read. */
+  readonly principal: Principal
+  /** For handlers that read the stream: authenticates again, and throws if the key was revoked meanwhile. */
+  readonly reauthenticate: () => Principal
+  readonly cause: Cause
+  /** The raw body, for routes without a JSON body. */
+  readonly stream: Readable
+  readonly onDisconnect: OnDisconnect
+  /** Reads in the share of the team until the client disconnects. The route kinds choose the team. */
+  readonly readerOf: (team: string) => ClickHouseReader
+}
+
+/** Calls back when the client disconnects before the end of the response. Returns a function that unsubscribes. */
+export type OnDisconnect = (onDisconnect: () => void) => () => void
+
+export interface RouteResponse {
+  readonly status?: number
+  /** Objects are written as JSON, strings and streams unchanged. */
+  readonly body: unknown
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The log position of the response, sent as `Tallytree-Position`. */
+  readonly position?: Position | undefined
+}
+
+/** Documented request headers. */
+export type RequestHeader =
+  | 'Tallytree-Min-Position'
+  | 'Tallytree-Stale'
+  | 'Tallytree-As-Of'
+  | 'Idempotency-Key'
+  | 'Vendor-Project'
+  | 'OpenAI-Project'
+  | 'Tallytree-Parent-Call'
+  | 'Tallytree-Trace'
+  | 'traceparent'
+  | 'Tallytree-Record'
+
+/** Documented response headers, in addition to those of every response. */
+export type ResponseHeader =
+  | 'Retry-After'
+  | 'Tallytree-Position'
+  | 'Tallytree-Refused'
+  | 'Tallytree-Truncated'
+  | 'Tallytree-Unfinished-Descendants'
+  | 'Tallytree-Unpriced-Models'
+
+export interface ResponseSpec {
+  readonly schema: JsonSchema
+  readonly type?: string
+  /** Other content types that the request can choose, with their schemas. */
+  readonly alternatives?: Readonly<Record<string, JsonSchema>>
+  /** By default, those of the route's kind. */
+  readonly headers?: readonly ResponseHeader[]
+}
+
+/** What every route declares; its kind adds authorisation, headers and errors. */
+export interface RouteSpec<Body = unknown, Query = unknown> {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** In the router's form, `/v2/:entity/:project/call/start`. */
+  readonly path: string
+  /** One sentence for the API description. */
+  readonly summary: string
+  /** Errors in the format of chat completions, instead of the service's own. */
+  readonly errorFormat?: 'chat'
+  /** The JSON body; absent if the route takes none or reads the stream itself. */
+  readonly body?: Codec<Body>
+  /** The parts of the multipart form that the route reads from the stream. */
+  readonly form?: JsonSchema
+  /**
+   * The handler gets the JSON undecoded, as `JsonBody`, and decodes `body` element by element, so that an invalid
+   * element does not refuse its neighbours.
+   */
+  readonly lenientBatch?: true
+  readonly query?: Codec<Query>
+  /** Request headers beyond those of its kind. */
+  readonly requestHeaders?: readonly RequestHeader[]
+  /** Failures in addition to those of its kind, its authorisation, and its body or form. */
+  readonly errors?: readonly FailureKind[]
+  /** The response with status 200. */
+  readonly response: ResponseSpec & {
+    /** Successful responses with other statuses. */
+    readonly otherStatuses?: Readonly<Record<number, ResponseSpec & { readonly says: string }>>
+  }
+}
+
+/** A route of any kind, as it is served and documented. */
+export interface AnyRoute extends RouteSpec {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind
+  readonly body?: Codec<any>
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind
+  readonly query?: Codec<any>
+  /** Open routes need no authentication. */
+  readonly access?: 'open'
+  readonly requestHeaders: readonly RequestHeader[]
+  /** If absent, all failures are documented. */
+  readonly errors?: readonly FailureKind[]
+  readonly responseHeaders: readonly ResponseHeader[]
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind
+  readonly handle: (request: RouteRequest<any, any>) => Promise<RouteResponse>
+}

@@ -1,0 +1,123 @@
+import type { Cause } from '../../kernel/event.js'
+import type { ExecuteResult } from '../../kernel/execute.js'
+import { entityOf } from '../../kernel/ids.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { throwIfRefused } from '../../application/access/rights.js'
+import { defaultEntity, type Principal } from '../../application/principal.js'
+import type { RouteRequest, RouteResponse } from './route.js'
+
+export type Eventually<A> = A | Promise<A>
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the kind ties body and query to the handler
+export type AnyRequest = RouteRequest<any, any>
+
+/** The reader of a request: limited to the team's share, and cancelled when the client disconnects. */
+export interface HasReader {
+  readonly reader: ClickHouseReader
+}
+
+type Authorize<Scope> = (request: AnyRequest) => Eventually<Scope>
+
+/** Queries and responds, once the read models have reached the position. */
+type Query = (position: Position) => Eventually<RouteResponse>
+
+/** What a read handler returns: its query, and how to wait for the position if not as its kind does. */
+export type PlannedRead = Query | { readonly waitFor: () => Promise<Position>; readonly read: Query }
+
+interface WriteResponse extends RouteResponse {
+  /** The position of the earlier write, when a retry wrote nothing and has no `position`. */
+  readonly readableAt?: Position | undefined
+}
+
+/** What a write handler returns. The `position` of the response is that of the last event written. */
+export type PlannedWrite = (cause: Cause) => Eventually<WriteResponse>
+
+/** Authorise, let the handler check the request, wait for the position, query, respond with the position. */
+export const runRead =
+  <Request extends AnyRequest, Scope extends object>(
+    { authorize }: { readonly authorize: Authorize<Scope> },
+    handle: (request: Request & Scope & HasReader) => Eventually<PlannedRead>,
+    waitFor: (request: Request & Scope) => Promise<Position>,
+  ) =>
+  async (request: Request): Promise<RouteResponse> => {
+    const authorized = withScope(request, await authorize(request))
+    const planned = await handle(authorized)
+    const isUsual = typeof planned === 'function'
+    const position = await (isUsual ? waitFor(authorized) : planned.waitFor())
+    return { position, ...(await (isUsual ? planned : planned.read)(position)) }
+  }
+
+/** The steps of a kind of write around the handler. */
+interface WriteSteps<Request> {
+  readonly prepare: (request: Request) => Promise<void>
+  /** Returns the position of the response. */
+  readonly acknowledge: (request: Request, written: WriteResponse) => Position | undefined
+}
+
+/** Authorise, let the handler check the request, prepare, write, acknowledge the position, respond. */
+export const runWrite =
+  <Request extends AnyRequest, Scope extends object>(
+    { authorize }: { readonly authorize: Authorize<Scope> },
+    handle: (request: Request & Scope & HasReader) => Eventually<PlannedWrite>,
+    { prepare, acknowledge }: WriteSteps<Request & Scope>,
+  ) =>
+  async (request: Request): Promise<RouteResponse> => {
+    const authorized = withScope(request, await authorize(request))
+    const write = await handle(authorized)
+    await prepare(authorized)
+    const written = await write(authorized.cause)
+    return { ...written, position: acknowledge(authorized, written) }
+  }
+
+/** Names the members of the request before the spread: see decision 0017, this is on the path of every request. */
+export const withScope = <Request extends AnyRequest, Scope extends object>(
+  request: Request,
+  scope: Scope,
+): Request & Scope & HasReader => {
+  const { body, params, query, headers } = request as RouteRequest
+  const { principal, reauthenticate, cause, stream, onDisconnect, readerOf } = request
+  return {
+    body,
+    params,
+    query,
+    headers,
+    principal,
+    reauthenticate,
+    cause,
+    stream,
+    onDisconnect,
+    readerOf,
+    reader: readerOf(teamOf(scope, principal)),
+    ...scope,
+  } as unknown as Request & Scope & HasReader
+}
+
+/** The team on whose behalf the request reads. */
+const teamOf = (
+  { project, team }: { readonly project?: unknown; readonly team?: unknown },
+  principal: Principal,
+): string => {
+  if (typeof project === 'string') return entityOf(project)
+  return typeof team === 'string' ? team : defaultEntity(principal)
+}
+
+interface Responding<State, Event> {
+  /** The default is `{}`. */
+  readonly respond?: (executed: ExecuteResult<State, Event>) => Omit<RouteResponse, 'position'>
+  /** Further members of the body when the first command is refused. */
+  readonly refusalBody?: (state: State) => JsonObject
+}
+
+/** Writes commands to one stream. A refusal of the first command is the failure of the request. */
+export const writing =
+  <State, Event>(
+    run: (cause: Cause) => Promise<ExecuteResult<State, Event>>,
+    { respond, refusalBody }: Responding<State, Event> = {},
+  ): PlannedWrite =>
+  async (cause) => {
+    const executed = await run(cause)
+    throwIfRefused(executed.refusals.get(0), refusalBody?.(executed.state))
+    return { body: {}, ...respond?.(executed), position: executed.position, readableAt: executed.readableAt }
+  }

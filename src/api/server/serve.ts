@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Context } from 'koa'
+import { decode } from '../../kernel/codec/codec.js'
+import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
+import { wellFormed } from '../../kernel/json/well-formed.js'
+import { refuseAsOf } from '../../application/reading/as-of.js'
+import { Failure, invalid, invalidBody, invalidField } from '../../application/failure.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Principal } from '../../application/principal.js'
+import { readJson } from './read-json.js'
+import { readerOfRequest } from './reader-of-request.js'
+import { respond } from './respond.js'
+import type { AnyRoute, OnDisconnect } from './route.js'
+
+export interface Authenticator {
+  readonly authenticate: (authorization: string | undefined) => Principal | undefined
+}
+
+const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
+
+/**
+ * A route as a Koa handler: authenticate, decode, handle, respond. Authenticates again after reading the body, which
+ * may take long.
+ */
+export const serve = (authenticating: Authenticator, reader: ClickHouseReader, route: AnyRoute) => {
+  const decodeBody = route.body === undefined ? undefined : decode(route.body)
+  const decodeQuery = queryDecoder(route)
+  const presentAlone = route.access !== 'open' && !route.requestHeaders.includes('Tallytree-As-Of')
+  return async (ctx: Context): Promise<void> => {
+    const reauthenticate = () => (route.access === 'open' ? ANONYMOUS : principalOf(authenticating, ctx))
+    const asking = reauthenticate()
+    if (presentAlone) refuseAsOf(ctx.req.headers)
+    const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
+    const principal = decodeBody === undefined ? asking : reauthenticate()
+    const requestId = ctx.response.get('x-request-id') || randomUUID()
+    const query = decodeQuery(ctx.query)
+    const onDisconnect = onDisconnectOf(ctx)
+    const response = await route.handle({
+      body,
+      params: (ctx.params ?? {}) as Record<string, string>,
+      get query() {
+        return query()
+      },
+      headers: ctx.req.headers,
+      principal,
+      reauthenticate,
+      cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
+      stream: ctx.req,
+      onDisconnect,
+      readerOf: (team) => readerOfRequest(reader, onDisconnect, team),
+    })
+    respond(ctx, response)
+  }
+}
+
+/** A pipelined response that waits for an earlier one emits no `close`, so the socket is watched too. */
+const onDisconnectOf =
+  ({ req: { socket }, res }: Context): OnDisconnect =>
+  (leave) => {
+    const forget = () => {
+      res.off('close', look)
+      socket.off('close', look)
+    }
+    const look = () => {
+      forget()
+      if (!res.writableFinished) leave()
+    }
+    if (res.destroyed || socket.destroyed) look()
+    else {
+      res.on('close', look)
+      socket.on('close', look)
+    }
+    return forget
+  }
+
+const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal => {
+  const principal = authenticate(ctx.req.headers.authorization)
+  if (principal !== undefined) return principal
+  throw new Failure(
+    'unauthenticated',
+    'A valid API key is required: send it as the password of Basic authentication (any user name), or as ' +
+      '"Authorization: Bearer <key>". An administrator issues keys with POST /api/teams/{team}/members.',
+  )
+}
+
+type RawQuery = Readonly<Record<string, string | string[] | undefined>>
+
+/** Decodes the query lazily and once. */
+export const queryDecoder = ({ query: codec }: Pick<AnyRoute, 'query'>) => {
+  if (codec === undefined) return () => () => undefined
+  const decodeQuery = decode(codec)
+  return (query: RawQuery) => {
+    let decoded: ReturnType<typeof decodeQuery> | undefined
+    return (): unknown => {
+      decoded ??= decodeQuery({ ...query })
+      if (E.isRight(decoded)) return decoded.right
+      throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
+    }
+  }
+}
+
+const bodyOf = async (
+  ctx: Context,
+  route: AnyRoute,
+  decodeBody: ReturnType<typeof decode>,
+): Promise<unknown> => {
+  const read = await readJson(ctx.req)
+  if (route.lenientBatch === true) return read
+  const { value, mayBeIllFormed } = read
+  if (deeperThan(value, MAX_DEPTH))
+    throw invalidField([], 'recursion_depth', `Input should have at most ${MAX_DEPTH} levels of nesting`)
+  const decoded = decodeBody(mayBeIllFormed ? wellFormed(value) : value)
+  if (E.isRight(decoded)) return decoded.right
+  throw invalidBody(decoded.left)
+}

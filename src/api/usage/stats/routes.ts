@@ -1,0 +1,79 @@
+import { Readable } from 'node:stream'
+import type { Clock } from '../../../kernel/ports/clock.js'
+import { instantOf } from '../../../kernel/codec/instant.js'
+import { callStats, isCost, usageStats, type UsageStats } from '../../../projections/usage/stats/queries.js'
+import { inBody } from '../../server/authorization.js'
+import type { AnyRoute } from '../../server/route.js'
+import { readProject, type ProjectReads } from '../../server/route-kinds.js'
+import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/requested-costs.js'
+import { requireBoundedFilter } from '../../calls/filter.js'
+import { readTotals } from '../../../projections/usage/query/queries.js'
+import { refuseTooLarge } from '../usage.js'
+import { callStatsRequest, callStatsResponse } from './codecs.js'
+import { requireBoundedResponse, requestedMetrics } from './metrics.js'
+import { rangeOf } from './range.js'
+import { statsJson } from './stats-json.js'
+
+export interface StatsReads extends ProjectReads {
+  readonly ports: { readonly clock: Clock }
+}
+
+const NO_USAGE: UsageStats = { buckets: [], unpriced: [] }
+
+export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
+  const { ports } = reads
+  const priced = pricedReads(reads.reading)
+  return [
+    readProject(reads, {
+      method: 'post',
+      path: '/calls/stats',
+      summary: 'Usage, cost and outcome of calls without their descendants, in buckets of their start time.',
+      body: callStatsRequest,
+      errors: ['forbidden'],
+      response: {
+        schema: callStatsResponse.schema,
+        headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
+      },
+      project: inBody,
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
+        const { filter, query, start, timezone, price_list: list } = body
+        requireBoundedFilter(filter)
+        const usage = requestedMetrics('usage_metrics', body.usage_metrics)
+        const calls = requestedMetrics('call_metrics', body.call_metrics)
+        const hasCosts = usage.some(({ metric }) => isCost(metric))
+        const costs = requestedCosts(hasCosts, list, 'a metric such as total_cost')
+        const { waitFor, pricesAt } = priced(request, costs)
+        const end = body.end ?? instantOf(ports.clock.now())
+        const { granularity, starts } = rangeOf({ start, end, granularity: body.granularity, timezone })
+        for (const wanted of [usage, calls]) requireBoundedResponse(starts.length, wanted)
+        const requireFew = (models: number) => requireBoundedResponse(starts.length, usage, models)
+
+        return {
+          waitFor,
+          read: async (position) => {
+            const operation = query?.$expr ?? null
+            const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
+            const readUsage = async () => {
+              if (usage.length === 0) return NO_USAGE
+              const prices = await pricesAt(position)
+              return readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
+                usageStats(reader)(span, { wanted: usage, prices, open, requireFew }),
+              )
+            }
+            const [callBuckets, { buckets, unpriced }] = await Promise.all([
+              callStats(reader)(span, calls),
+              readUsage().catch(refuseTooLarge),
+            ])
+            const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
+            return {
+              body: Readable.from(json, { objectMode: false }),
+              type: 'application/json; charset=utf-8',
+              headers: unpricedHeader(unpriced),
+            }
+          },
+        }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,168 @@
+import { Readable } from 'node:stream'
+import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
+import { boolean, integerBetween, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { projectId } from '../../kernel/ids.js'
+import { listName } from '../../domain/prices/events.js'
+import { query } from '../../domain/query/query.js'
+import { NO_FILTER } from '../../projections/calls/queries.js'
+import {
+  AnswerTooLarge,
+  TraceTooLarge,
+  usageFrom,
+  type UsageAnswer,
+} from '../../projections/usage/queries.js'
+import { TotalsNotReady } from '../../projections/usage/query/queries.js'
+import { inBody } from '../server/authorization.js'
+import { Failure } from '../../application/failure.js'
+import type { AnyRoute } from '../server/route.js'
+import { readProject, type ProjectReads } from '../server/route-kinds.js'
+import { requestedCosts, unpricedHeader, waitForPrices } from '../calls/requested-costs.js'
+import { callsFilter, requireBoundedFilter, requireBoundedValues } from '../calls/filter.js'
+import { modelUsage, usageJson } from '../../application/calls/usage-json.js'
+
+const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
+/** Limits the matching calls of one response, which are held in memory. */
+const MAX_LIMIT = 1_000_000
+
+const includeCosts = withDefault(boolean, false)
+
+const traceUsageRequest = closed('TraceUsageRequest', {
+  required: { project_id: projectId },
+  optional: {
+    filter: nullable(callsFilter),
+    query: nullable(query),
+    include_costs: includeCosts,
+    limit,
+    price_list: nullable(listName),
+  },
+})
+
+const callsUsageRequest = closed('CallsUsageRequest', {
+  required: { project_id: projectId, call_ids: arrayOf(string) },
+  optional: { include_costs: includeCosts, limit },
+})
+
+const usageResponse = open('UsageResponse', {
+  says: 'By call and model, including all descendants of the call.',
+  required: { call_usage: recordOf(recordOf(modelUsage)), unfinished_call_ids: arrayOf(string) },
+})
+
+const headers = [
+  'Tallytree-Position',
+  'Tallytree-Truncated',
+  'Tallytree-Unfinished-Descendants',
+  'Tallytree-Unpriced-Models',
+] as const
+
+export interface UsageReads extends ProjectReads {
+  readonly maxTraceCalls: number
+}
+
+export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
+  const { reading, maxTraceCalls } = reads
+  const usage = usageFrom(reading.generation)
+  const ask = (...asked: Parameters<typeof usage>) => usage(...asked).catch(refuseTooLarge)
+
+  return [
+    readProject(reads, {
+      method: 'post',
+      path: '/trace/usage',
+      summary: 'Usage of the calls that match a filter and a query, each including all its descendants.',
+      body: traceUsageRequest,
+      errors: ['forbidden'],
+      response: { schema: usageResponse.schema, headers },
+      project: inBody,
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
+        const { filter, query, include_costs, price_list: list, limit } = body
+        const costs = requestedCosts(include_costs, list)
+        requireBoundedFilter(filter)
+        requireBoundedLimit(limit)
+        return {
+          waitFor: () => waitForPrices(reading, request, costs),
+          read: async (position) => {
+            const operation = query?.$expr ?? null
+            const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
+            const answer = await ask(reader, question)
+            return {
+              ...streamed(usageJson(answer.calls, { withCosts: costs !== null })),
+              headers: headersOf(answer),
+            }
+          },
+        }
+      },
+    }),
+    readProject(reads, {
+      method: 'post',
+      path: '/calls/usage',
+      summary: 'Usage of the given calls, each including all its descendants.',
+      body: callsUsageRequest,
+      response: { schema: usageResponse.schema, headers },
+      project: inBody,
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
+        const { include_costs, limit } = body
+        requireBoundedLimit(limit)
+        const distinct = [...new Set(body.call_ids)]
+        const call_ids = distinct.slice(0, limit)
+        requireBoundedValues(call_ids, 'call_ids')
+        const costs = include_costs ? { list: null } : null
+        return {
+          waitFor: () => waitForPrices(reading, request, costs),
+          read: async (position) => {
+            const filter = { ...NO_FILTER, call_ids }
+            const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }
+            const answer = call_ids.length === 0 ? NOTHING : await ask(reader, question)
+            const unknownIds = unknownAmong(call_ids, answer)
+            return {
+              ...streamed(usageJson(answer.calls, { withCosts: include_costs, unknownIds })),
+              headers: headersOf({ ...answer, truncatedCount: distinct.length - call_ids.length }),
+            }
+          },
+        }
+      },
+    }),
+  ]
+}
+
+const requireBoundedLimit = (limit: number): void => {
+  if (limit > MAX_LIMIT)
+    throw new Failure('too-large', `limit should be at most ${MAX_LIMIT}. Request fewer calls.`)
+}
+
+const NOTHING: UsageAnswer = { calls: [], truncatedCount: 0, unfinishedDescendants: 0, unpricedModels: [] }
+
+const streamed = (chunks: AsyncGenerator<string>) => ({
+  body: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }),
+  type: 'application/json; charset=utf-8',
+})
+
+const headersOf = ({ truncatedCount, unfinishedDescendants, unpricedModels }: UsageAnswer) => ({
+  ...(truncatedCount > 0 ? { 'Tallytree-Truncated': String(truncatedCount) } : {}),
+  ...unpricedHeader(unpricedModels),
+  'Tallytree-Unfinished-Descendants': String(unfinishedDescendants),
+})
+
+const unknownAmong = (callIds: readonly string[], { calls }: UsageAnswer): readonly string[] => {
+  const unknown = new Set(callIds)
+  for (const { id } of calls) unknown.delete(id)
+  return [...unknown]
+}
+
+/** Rethrows size errors as 413. */
+export const refuseTooLarge = (error: unknown): never => {
+  if (error instanceof TraceTooLarge)
+    throw new Failure(
+      'too-large',
+      `A trace exceeds the limit of ${error.limit} calls. An operator can raise TALLYTREE_MAX_TRACE_CALLS.`,
+    )
+  if (error instanceof TotalsNotReady)
+    throw new Failure('not-yet-readable', 'The totals of usage are being updated. Try again in some seconds.')
+  if (error instanceof AnswerTooLarge)
+    throw new Failure(
+      'too-large',
+      'The answer has too many entries per call and model. Request fewer calls, such as the roots of traces.',
+    )
+  throw error
+}

@@ -1,0 +1,109 @@
+import type * as t from 'io-ts'
+import type { AutomationCommand } from '../../domain/webhooks/automations/commands.js'
+import { automationDecider } from '../../domain/webhooks/automations/decider.js'
+import { automationStream, type AutomationContent } from '../../domain/webhooks/automations/events.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { Cause } from '../../kernel/event.js'
+import { execute } from '../../kernel/execute.js'
+import { teamName } from '../../kernel/ids.js'
+import { namesAfter } from '../../domain/webhooks/names/decider.js'
+import { repeatableId } from '../server/idempotency.js'
+import { pageFields, pageOf, takePage } from '../server/page.js'
+import { throwIfRefused, requireRole } from '../../application/access/rights.js'
+import { memberOfTeam } from '../server/authorization.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
+import type { Automations } from './automations.js'
+import {
+  checkedContent,
+  roleFor,
+  findWebhook,
+  findWebhookAtCreation,
+} from '../../application/webhooks/checks.js'
+import { automationById, rosterOf } from '../../application/webhooks/current-state.js'
+import { confirmName, takeName } from '../../application/webhooks/names.js'
+
+const PATH = '/api/automations'
+
+export const createAutomation = ({ ports, access, runExclusive }: Automations): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: PATH,
+    summary:
+      'Creates an automation of a team for one of its webhooks, given by name or id. A duplicate name is a conflict; ' +
+      'the response has the id of the existing automation. Needs the role project_administrator, registry_administrator or ' +
+      'team_administrator, depending on its scope.',
+    body: newAutomation,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: automationJson,
+    authorization: {
+      errors: ['not-found', 'forbidden'],
+      authorize: ({ body: { team, scope }, principal }: RouteRequest<t.TypeOf<typeof newAutomation>>) => {
+        requireRole(access, principal, team, roleFor(scope))
+        return {}
+      },
+    },
+    handle: ({ body, headers, principal }) => {
+      const { team, name, description, enabled, payload, ...proposed } = body
+      const key = headers['idempotency-key']
+      const id = repeatableId(ports, `${principal.userId}\n${team}\nautomation`, key)
+      const named = { team, kind: 'automation', name, id } as const
+      const run = (command: AutomationCommand, cause: Cause) =>
+        execute(ports)(automationDecider, automationStream(id), [command], cause)
+
+      return (cause) =>
+        runExclusive(async () => {
+          const before = key === undefined ? null : await automationById(ports, id, cause)
+          // A retry is compared with the original request, even if its webhook or secrets have changed.
+          const isRepeat = before !== null
+          const webhook = isRepeat
+            ? await findWebhookAtCreation(ports, before, proposed.webhook, cause)
+            : await findWebhook(ports, team, proposed.webhook, cause)
+          const checked = await checkedContent(ports, team, proposed, payload, isRepeat ? undefined : webhook)
+          const { secret } = isRepeat ? before.first.content : webhook.content
+          const content: AutomationContent = {
+            name,
+            description,
+            payload,
+            secret,
+            ...checked,
+            webhook: webhook.id,
+          }
+          if (!isRepeat) await takeName(ports, named, cause)
+          const created = await run({ type: 'CreateAutomation', id, team, content, enabled }, cause)
+          throwIfRefused(created.refusals.get(0))
+          if (!isRepeat)
+            await confirmName(ports, named, cause, () => run({ type: 'DeleteAutomation', id, team }, cause))
+          return { body: shownAutomation(created.state!), position: created.position }
+        })
+    },
+  })
+
+const listQuery = open('AutomationsAsked', { required: { team: teamName }, optional: pageFields })
+
+export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: PATH,
+    summary: "Lists a team's automations by name. Needs membership in the team.",
+    query: listQuery,
+    response: pageOf(automationJson),
+    authorization: memberOfTeam(access),
+    handle: async ({ query, cause }) => {
+      const roster = await rosterOf(ports, query.team, cause)
+      const { data, next } = takePage(
+        query,
+        (after) => namesAfter(roster, 'automation', after),
+        ({ name }) => name,
+      )
+      const found = await Promise.all(data.map(({ id }) => automationById(ports, id, cause)))
+      const shown = found.flatMap((automation, place) =>
+        automation !== null && !automation.deleted && automation.content.name === data[place]?.name
+          ? [shownAutomation(automation)]
+          : [],
+      )
+      return { body: { data: shown, next } }
+    },
+  })

@@ -1,0 +1,115 @@
+import { id } from '../../../kernel/ids.js'
+import { instantOf } from '../../../kernel/codec/instant.js'
+import { int64 } from '../../../kernel/codec/leaves.js'
+import { open } from '../../../kernel/codec/struct.js'
+import type { DeliveryHistory } from '../../../domain/webhooks/deliveries/history.js'
+import type { DeliveryCommand } from '../../../domain/webhooks/deliveries/commands.js'
+import { deliveryDecider } from '../../../domain/webhooks/deliveries/decider.js'
+import { deliveryStream } from '../../../domain/webhooks/deliveries/events.js'
+import { execute } from '../../../kernel/execute.js'
+import { automationById, webhookById } from '../../../application/webhooks/current-state.js'
+import type { Authorization } from '../../server/authorization.js'
+import { Failure } from '../../../application/failure.js'
+import type { AnyRoute } from '../../server/route.js'
+import { writeDirectory } from '../../server/route-kinds.js'
+import { writing, type PlannedWrite } from '../../server/run.js'
+import { deliveryState } from './codecs.js'
+import { ackScopeOf, type Deliveries } from './deliveries.js'
+import { eventIdFor, hasEvent } from './repeats.js'
+import { ofDelivery, requireManagementRole } from './rights.js'
+
+const acted = open('DeliveryActedOn', { required: { id, state: deliveryState, attempts: int64 } })
+
+/** The delivery in the path, for principals who may manage its automation. */
+const managed = (
+  deliveries: Deliveries,
+): Authorization<{ readonly scheduled: NonNullable<DeliveryHistory['scheduled']> }> => {
+  const { authorize } = ofDelivery(deliveries)
+  return {
+    errors: ['not-found', 'forbidden', 'conflict'],
+    authorize: async (request) => {
+      const {
+        account: { scheduled },
+      } = await authorize(request)
+      if (scheduled === null) throw new Failure('conflict', 'The delivery was suppressed and cannot be sent.')
+      const automation = await automationById(deliveries.ports, scheduled.automation_id, request.cause)
+      if (automation === null) throw new Failure('conflict', 'The automation of the delivery does not exist.')
+      requireManagementRole(deliveries, request, automation)
+      return { scheduled }
+    },
+  }
+}
+
+export const resendRoute = (deliveries: Deliveries): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: '/api/deliveries/:id/resend',
+    summary:
+      'Sends a delivery again now, with the same id and in any state, and closes the circuit breaker of its webhook. ' +
+      "Needs the role for its automation's scope.",
+    requestHeaders: ['Idempotency-Key'],
+    response: acted,
+    authorization: managed(deliveries),
+    handle: async (request) => {
+      const { scheduled, cause } = request
+      const { ports } = deliveries
+      const webhook = await webhookById(ports, scheduled.webhook_id, cause)
+      if (webhook?.deleted !== false)
+        throw new Failure('conflict', 'The webhook of the delivery has been deleted.')
+      const { delivery_id: deliveryId } = scheduled
+      const now = instantOf(ports.clock.now())
+      const eventId = eventIdFor(ports, request, `${deliveryId}\nresend`)
+      const isRepeat = eventId !== undefined && (await hasEvent(ports, deliveryStream(deliveryId), eventId))
+      return act(
+        deliveries,
+        scheduled,
+        isRepeat ? undefined : { type: 'ResendDelivery', deliveryId, now },
+        eventId,
+      )
+    },
+  })
+
+export const cancelRoute = (deliveries: Deliveries): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: '/api/deliveries/:id/cancel',
+    summary:
+      'Cancels a pending, retrying or held delivery. A running attempt or a finished delivery is a conflict. ' +
+      "Needs the role for its automation's scope.",
+    response: acted,
+    authorization: managed(deliveries),
+    handle: ({ scheduled }) =>
+      act(deliveries, scheduled, {
+        type: 'CancelDelivery',
+        deliveryId: scheduled.delivery_id,
+        reason: 'by_hand',
+      }),
+  })
+
+const act = (
+  { ports, reading }: Deliveries,
+  { delivery_id, team }: { readonly delivery_id: string; readonly team: string },
+  command: DeliveryCommand | undefined,
+  eventId?: string,
+): PlannedWrite => {
+  const ids = eventId === undefined ? ports.ids : { next: () => eventId }
+  const write = writing(
+    (cause) =>
+      execute({ ...ports, ids })(
+        deliveryDecider,
+        deliveryStream(delivery_id),
+        command === undefined ? [] : [command],
+        cause,
+      ),
+    {
+      respond: ({ state }) => {
+        const attempts = 'attempts' in state ? state.attempts : 0
+        return { body: { id: delivery_id, state: state.phase, attempts } }
+      },
+    },
+  )
+  return async (cause) => {
+    const response = await write(cause)
+    return { ...response, position: reading.ackPosition(ackScopeOf(team), response.position) }
+  }
+}

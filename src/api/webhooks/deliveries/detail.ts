@@ -1,0 +1,99 @@
+import type * as t from 'io-ts'
+import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
+import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
+import type { AnyRoute, RouteRequest } from '../../server/route.js'
+import { readDirectory } from '../../server/route-kinds.js'
+import { deliveryDetail, detailQuery } from './codecs.js'
+import type { Deliveries } from './deliveries.js'
+import { bodyOf } from '../../../application/webhooks/rendered.js'
+import { ofDelivery } from './rights.js'
+import { disabledAmong } from './webhooks.js'
+
+const MOST_ATTEMPTS = 50
+
+export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: '/api/deliveries/:id',
+    summary:
+      'Reads a delivery with its newest attempts from the log, for members of its team. Earlier attempts with ' +
+      '`attempts_before`. Responses of receivers are kept for 90 days in the process that sent the message.',
+    query: detailQuery,
+    response: deliveryDetail,
+    authorization: ofDelivery(
+      deliveries,
+      ({
+        query: { attempts_before: before = Infinity },
+      }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({ most: MOST_ATTEMPTS, before }),
+    ),
+    handle: async ({ account }) => {
+      const webhook = account.scheduled?.webhook_id
+      const isWaiting = account.state.phase === 'pending' || account.state.phase === 'retrying'
+      const disabled = await disabledAmong(
+        deliveries.ports,
+        isWaiting && webhook !== undefined ? [webhook] : [],
+      )
+      return { body: await shownDetail(deliveries, account, disabled.size > 0) }
+    },
+  })
+
+type Detail = t.TypeOf<typeof deliveryDetail>
+
+const shownDetail = async (
+  { ports }: Pick<Deliveries, 'ports'>,
+  account: DeliveryHistory,
+  isHeld: boolean,
+): Promise<Detail> => {
+  const { scheduled, suppressed, state, at } = account
+  const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
+  const first = account.attempts[0]?.started.attempt ?? 0
+  const last = account.attempts.at(-1)?.started.attempt ?? 0
+  const kept = ports.attempts.of(delivery_id, { first, last })
+  const records = new Map(kept.map((record) => [record.attempt, record]))
+  const body = scheduled === null ? { body: null, unresolved: [] } : await bodyOf(ports.eventStore, scheduled)
+  const isOver = state.phase === 'succeeded' || state.phase === 'dead' || state.phase === 'canceled'
+  return {
+    id: delivery_id,
+    team,
+    automation: automation_id,
+    automation_revision: scheduled?.automation_revision ?? null,
+    webhook: scheduled?.webhook_id ?? null,
+    event_type: scheduled?.event_type ?? null,
+    state: isHeld ? 'held' : state.phase === 'absent' ? 'pending' : state.phase,
+    reason: suppressed?.reason ?? ('reason' in state ? state.reason : null),
+    source,
+    depth,
+    variables: scheduled?.variables ?? {},
+    ...body,
+    scheduled_at: scheduled?.scheduled_at ?? source.recorded_at,
+    next_at: 'dueAt' in state ? state.dueAt : null,
+    finished_at: isOver ? at : null,
+    attempts: account.attempts.map((attempt) => shownAttempt(attempt, records.get(attempt.started.attempt))),
+    attempts_before: account.hasEarlier ? first : null,
+  }
+}
+
+const shownAttempt = (
+  { started, finished, isUnknown, endedAt }: AttemptHistory,
+  record: AttemptRecord | undefined,
+): Detail['attempts'][number] => ({
+  attempt: started.attempt,
+  outcome: finished?.outcome ?? (isUnknown ? 'unknown' : 'under_way'),
+  started_at: started.started_at,
+  deadline_at: started.deadline_at,
+  finished_at: endedAt,
+  webhook_revision: started.webhook_revision,
+  possible_duplicate: started.possible_duplicate,
+  status: finished?.status ?? null,
+  error: finished?.error ?? null,
+  reason: finished?.reason ?? null,
+  phases: finished?.phases ?? {},
+  peer: finished?.peer ?? null,
+  body_digest: finished?.body_digest ?? null,
+  body_bytes: finished?.body_bytes ?? null,
+  next_at: finished?.next_at ?? null,
+  response:
+    record === undefined || record.status === null
+      ? null
+      : { status: record.status, headers: record.responseHeaders, body: record.responseBody },
+})

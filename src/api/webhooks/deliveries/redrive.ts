@@ -1,0 +1,151 @@
+import type * as t from 'io-ts'
+import { nullable, withDefault } from '../../../kernel/codec/containers.js'
+import { instantOf } from '../../../kernel/codec/instant.js'
+import { boolean, int64, integerBetween, string } from '../../../kernel/codec/leaves.js'
+import { closed, open } from '../../../kernel/codec/struct.js'
+import { deliveryDecider } from '../../../domain/webhooks/deliveries/decider.js'
+import { deliveryStream } from '../../../domain/webhooks/deliveries/events.js'
+import { execute, load } from '../../../kernel/execute.js'
+import type { Position } from '../../../kernel/ports/event-store.js'
+import { redrivenStates, redriveFilters } from '../../../domain/webhooks/redrives/events.js'
+import {
+  countDeliveries,
+  deliveriesOf,
+  webhooksOf,
+  type DeliveryQuery,
+  type StoredDelivery,
+} from '../../../projections/webhooks/queries.js'
+import { ofAutomation } from '../one-automation.js'
+import type { AnyRoute, RouteRequest } from '../../server/route.js'
+import { alsoReads, writeDirectory } from '../../server/route-kinds.js'
+import type { HasReader } from '../../server/run.js'
+import { redriveRequestedAt } from './redrive-request.js'
+import { cursorIn } from './codecs.js'
+import { ackScopeOf, type Deliveries } from './deliveries.js'
+import { eventIdFor, hasEvent } from './repeats.js'
+import { requireManagementRole } from './rights.js'
+import { webhooksWithStatus } from './webhooks.js'
+
+const MOST_AT_ONCE = 10_000
+const PAGE = 500
+const TOGETHER = 16
+const GONE = ['deleted', undefined] as const
+
+const redriveBody = closed('Redrive', {
+  required: { dry_run: boolean },
+  optional: {
+    states: withDefault(redrivenStates, ['dead'] as const),
+    limit: withDefault(integerBetween(1, MOST_AT_ONCE), MOST_AT_ONCE),
+    ...redriveFilters,
+  },
+})
+
+const redriven = open('Redriven', {
+  says:
+    '`matching` deliveries with an existing webhook were found, `resent` of them are resent, and `left` remain for the next ' +
+    'request, with `next` as its `after`. Deliveries that changed in the meantime are in neither. A retry completes the first ' +
+    'request and counts what it has resent.',
+  required: { dry_run: boolean, matching: int64, resent: int64, left: int64, next: nullable(string) },
+})
+
+export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: '/api/automations/:id/redrive',
+    summary:
+      'Resends dead deliveries of an automation, newest first and within the rate limits of their endpoints, or only counts ' +
+      `them. At most ${MOST_AT_ONCE} per request. A retry with the same Idempotency-Key resends no ` +
+      'others. Needs the role for its scope.',
+    body: redriveBody,
+    requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
+    errors: [...alsoReads.errors, 'forbidden', 'conflict'],
+    response: redriven,
+    authorization: ofAutomation(deliveries),
+    handle: async (asked) => {
+      const { ports, reading } = deliveries
+      const { body, headers, automation, team, reader } = asked
+      requireManagementRole(deliveries, asked, automation)
+      const { dry_run, limit, reason, from, to, states } = body
+      const before = cursorIn(['body', 'after'], body.after)
+      const { id } = automation
+      const name = ackScopeOf(team)
+      const now = await reading.waitForNow(name, headers, await ports.eventStore.head())
+      const askedAt = dry_run ? undefined : await redriveRequestedAt(deliveries, asked, automation, body)
+      // A retry must find the same deliveries, so it waits for its position even with `Tallytree-Stale: allow`.
+      const reached = askedAt === undefined ? now : await reading.waitForNow(name, {}, askedAt)
+      const position = askedAt ?? now
+      const asking: DeliveryQuery = {
+        team,
+        automation: id,
+        position,
+        states,
+        before,
+        reason: reason ?? undefined,
+        from: from ?? undefined,
+        to: to ?? undefined,
+      }
+      const gone = await webhooksWithStatus(ports, GONE, await webhooksOf(reader)(asking), askedAt)
+      const question = { ...asking, webhooks: { only: false, ids: [...gone] } }
+      const matching = await countDeliveries(reader)(question)
+      const left = Math.max(0, matching - limit)
+      return async () => {
+        if (dry_run) return { body: { dry_run, matching, resent: 0, left, next: null }, position }
+        const sent = await resendAll(deliveries, asked, question)
+        const next = left === 0 || sent.last === undefined ? null : String(sent.last)
+        return {
+          body: { dry_run, matching, resent: sent.resent, left, next },
+          position: reading.ackPosition(name, sent.position ?? reached),
+        }
+      }
+    },
+  })
+
+type Redriving = HasReader &
+  Pick<RouteRequest<t.TypeOf<typeof redriveBody>>, 'body' | 'headers' | 'principal' | 'cause'>
+
+const resendAll = async (deliveries: Deliveries, asked: Redriving, question: DeliveryQuery) => {
+  let left = asked.body.limit
+  let last: Position | undefined
+  let resent = 0
+  let position: Position | undefined
+  while (left > 0) {
+    const asking = Math.min(PAGE, left)
+    const page = await deliveriesOf(asked.reader)({ ...question, before: last ?? question.before }, asking)
+    const webhooks = page.flatMap(({ webhook }) => (webhook === null ? [] : [webhook]))
+    const gone = await webhooksWithStatus(deliveries.ports, GONE, webhooks)
+    for (let at = 0; at < page.length; at += TOGETHER) {
+      const some = page.slice(at, at + TOGETHER)
+      for (const done of await Promise.all(some.map((one) => resend(deliveries, asked, one, gone)))) {
+        if (done === undefined) continue
+        resent += 1
+        if (position === undefined || (done.at ?? 0n) > position) position = done.at
+      }
+    }
+    last = page.at(-1)?.position ?? last
+    if (page.length < asking) break
+    left -= page.length
+  }
+  return { resent, position, last }
+}
+
+/**
+ * Resends one delivery. Returns undefined if its state no longer matches the request, and no position if an earlier
+ * attempt of this request has already resent it.
+ */
+const resend = async (
+  { ports }: Deliveries,
+  asked: Redriving,
+  { id: deliveryId, webhook }: Pick<StoredDelivery, 'id' | 'webhook'>,
+  gone: ReadonlySet<string>,
+): Promise<{ readonly at: Position | undefined } | undefined> => {
+  const stream = deliveryStream(deliveryId)
+  const eventId = eventIdFor(ports, asked, `${deliveryId}\nredrive`)
+  if (eventId !== undefined && (await hasEvent(ports, stream, eventId))) return { at: undefined }
+  if (webhook !== null && gone.has(webhook)) return undefined
+  const { state } = await load(ports, deliveryDecider, stream)
+  if (!asked.body.states.some((wanted) => wanted === state.phase)) return undefined
+  const command = { type: 'ResendDelivery', deliveryId, now: instantOf(ports.clock.now()) } as const
+  const ids = eventId === undefined ? ports.ids : { next: () => eventId }
+  const { position } = await execute({ ...ports, ids })(deliveryDecider, stream, [command], asked.cause)
+  return position === undefined ? undefined : { at: position }
+}

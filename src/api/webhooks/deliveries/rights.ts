@@ -1,0 +1,55 @@
+import { missingRight } from '../../../domain/access/rights.js'
+import type { Automation } from '../../../domain/webhooks/automations/decider.js'
+import {
+  deliveryHistory,
+  type DeliveryHistory,
+  type AttemptRange,
+} from '../../../domain/webhooks/deliveries/history.js'
+import { deliveryStream } from '../../../domain/webhooks/deliveries/events.js'
+import { id as idCodec } from '../../../kernel/ids.js'
+import { requireRole } from '../../../application/access/rights.js'
+import { roleFor } from '../../../application/webhooks/checks.js'
+import { automationInPath, requireExisting } from '../one-automation.js'
+import type { Authorization } from '../../server/authorization.js'
+import { Failure } from '../../../application/failure.js'
+import type { RouteRequest } from '../../server/route.js'
+import type { AnyRequest } from '../../server/run.js'
+import type { Deliveries } from './deliveries.js'
+
+type Parts = Pick<Deliveries, 'ports' | 'access'>
+
+/** Requires membership in the team of the automation in the path, which must exist. */
+export const ofExistingAutomation = (parts: Parts): Authorization<{ readonly automation: Automation }> => ({
+  errors: ['not-found'],
+  authorize: async (request) => ({ automation: requireExisting(await automationInPath(parts, request)) }),
+})
+
+/** Requires the role that the automation's scope needs. */
+export const requireManagementRole = (
+  { access }: Parts,
+  { principal }: Pick<RouteRequest, 'principal'>,
+  { team, content }: Pick<Automation, 'team' | 'content'>,
+): void => requireRole(access, principal, team, roleFor(content.scope))
+
+/** The delivery in the path, folded from its events, for members of its team. */
+export const ofDelivery = (
+  { ports, access }: Parts,
+  attemptsOf: (request: AnyRequest) => AttemptRange = () => ({ most: 0, before: 0 }),
+): Authorization<{ readonly account: DeliveryHistory }> => ({
+  errors: ['not-found'],
+  authorize: async (request) => {
+    const attempts = attemptsOf(request)
+    const id = request.params['id']!
+    const stream = deliveryStream(id)
+    const account = idCodec.is(id)
+      ? await deliveryHistory(ports.eventStore.readStream(stream), attempts)
+      : null
+    const team = account?.scheduled?.team ?? account?.suppressed?.team
+    const { userId } = request.principal
+    const outside =
+      team === undefined || missingRight(access.directory(), userId, team, 'member') !== undefined
+    if (account === null || outside)
+      throw new Failure('not-found', 'Delivery not found, or the API key has no access to its team.')
+    return { account }
+  },
+})

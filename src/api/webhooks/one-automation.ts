@@ -1,0 +1,149 @@
+import { missingRight } from '../../domain/access/rights.js'
+import {
+  automationDecider,
+  noSuchAutomation,
+  type Automation,
+} from '../../domain/webhooks/automations/decider.js'
+import { automationStream, type AutomationContent } from '../../domain/webhooks/automations/events.js'
+import { execute } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { throwIfRefused, requireRole } from '../../application/access/rights.js'
+import { anyKey, type Authorization } from '../server/authorization.js'
+import { emptyResponse } from '../server/empty-response.js'
+import { Failure } from '../../application/failure.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { automationChange, automationJson, changedEvent, shownAutomation } from './automation-codecs.js'
+import type { Automations, ValidationPorts } from './automations.js'
+import { checkedContent, roleFor, findWebhook } from '../../application/webhooks/checks.js'
+import { definedFields } from './defined-fields.js'
+import { automationById } from '../../application/webhooks/current-state.js'
+import { releaseName, takeName } from '../../application/webhooks/names.js'
+
+const PATH = '/api/automations/:id'
+
+const notFound = () => new Failure(noSuchAutomation.kind, noSuchAutomation.reason)
+
+/** The automation in the path, also a deleted one. One of another team is a 404. */
+export const automationInPath = async (
+  { ports, access }: Pick<Automations, 'access'> & { readonly ports: Pick<Ports, 'eventStore' | 'ids'> },
+  { params, principal, cause }: Pick<RouteRequest, 'params' | 'principal' | 'cause'>,
+): Promise<Automation> => {
+  const automation = await automationById(ports, params['id']!, cause)
+  if (automation === null) throw notFound()
+  const outside = missingRight(access.directory(), principal.userId, automation.team, 'member')
+  if (outside !== undefined) throw notFound()
+  return automation
+}
+
+export const requireExisting = (automation: Automation): Automation => {
+  if (automation.deleted) throw notFound()
+  return automation
+}
+
+/** Requires membership in the team of the automation in the path, which may be deleted. */
+export const ofAutomation = (
+  automations: Parameters<typeof automationInPath>[0],
+): Authorization<{ readonly automation: Automation; readonly team: string }> => ({
+  errors: ['not-found'],
+  authorize: async (request) => {
+    const automation = await automationInPath(automations, request)
+    return { automation, team: automation.team }
+  },
+})
+
+export const showAutomation = (automations: Automations): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: PATH,
+    summary: 'Reads an automation. Needs membership in its team.',
+    response: automationJson,
+    authorization: ofAutomation(automations),
+    handle: ({ automation }) => ({ body: shownAutomation(requireExisting(automation)) }),
+  })
+
+export const changeAutomation = (automations: Automations): AnyRoute =>
+  writeDirectory({
+    method: 'patch',
+    path: PATH,
+    summary:
+      'Updates an automation. Absent fields keep their values, also inside event and run_filters; null removes a value. ' +
+      'Changing event, scope or filter resets its cooldowns. Needs the role for its scope, both the old and the new one.',
+    body: automationChange,
+    errors: ['not-found', 'forbidden', 'conflict'],
+    response: automationJson,
+    authorization: anyKey,
+    handle: (request) => (cause) =>
+      automations.runExclusive(async () => {
+        const { ports, access } = automations
+        const { body, principal } = request
+        const automation = requireExisting(await automationInPath(automations, request))
+        const { id, team, edition, content: before } = automation
+        for (const scope of [before.scope, body.scope ?? before.scope])
+          requireRole(access, principal, team, roleFor(scope))
+        const content = await applyChange(automations, request, automation)
+        const named = { team, kind: 'automation', id } as const
+        const isRenamed = content.name !== before.name
+        if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
+        const { state, refusals, position } = await execute(ports)(
+          automationDecider,
+          automationStream(id),
+          [{ type: 'ChangeAutomation', id, team, edition, content, enabled: body.enabled ?? null }],
+          cause,
+        )
+        const refused = refusals.get(0)
+        if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
+        throwIfRefused(refused)
+        return { body: shownAutomation(state!), position }
+      }),
+  })
+
+type Change = RouteRequest<(typeof automationChange)['_A']>
+
+/** Applies a change to the content. The payload is only validated again if it or the webhook changes. */
+export const applyChange = async (
+  { ports }: { readonly ports: ValidationPorts },
+  { body, cause }: Pick<Change, 'body' | 'cause'>,
+  { team, content: before }: Automation,
+): Promise<AutomationContent> => {
+  const { name, description, payload, scope, event, run_filters } = definedFields(body)
+  const isSentElsewhere = body.webhook !== undefined
+  const webhook =
+    isSentElsewhere || payload !== undefined
+      ? await findWebhook(ports, team, body.webhook ?? before.webhook, cause)
+      : undefined
+  const filters = run_filters === null ? null : { ...before.run_filters, ...definedFields(run_filters ?? {}) }
+  const proposed = {
+    scope: scope ?? before.scope,
+    event: changedEvent(before.event, event),
+    run_filters: filters === null ? null : { user: null, name_pattern: null, ...filters },
+  }
+  const checked = await checkedContent(ports, team, proposed, payload ?? before.payload, webhook)
+  return {
+    ...before,
+    ...definedFields({ name, description }),
+    webhook: webhook?.id ?? before.webhook,
+    ...checked,
+  }
+}
+
+export const deleteAutomation = (automations: Automations): AnyRoute =>
+  writeDirectory({
+    method: 'delete',
+    path: PATH,
+    summary:
+      'Permanently deletes an automation. Deliveries that it has already scheduled are still sent. Needs the role for its scope.',
+    errors: ['not-found', 'forbidden'],
+    response: emptyResponse,
+    authorization: anyKey,
+    handle: (request) => (cause) =>
+      automations.runExclusive(async () => {
+        const { ports, access } = automations
+        const { id, team, content } = await automationInPath(automations, request)
+        requireRole(access, request.principal, team, roleFor(content.scope))
+        const command = { type: 'DeleteAutomation', id, team } as const
+        const { position } = await execute(ports)(automationDecider, automationStream(id), [command], cause)
+        await releaseName(ports, { team, kind: 'automation', name: content.name, id }, cause)
+        return { body: {}, position }
+      }),
+  })

@@ -1,0 +1,136 @@
+import { nullable } from '../../kernel/codec/containers.js'
+import { int64 } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { execute } from '../../kernel/execute.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
+import { webhookStream } from '../../domain/webhooks/events.js'
+import { countDeliveries } from '../../projections/webhooks/queries.js'
+import { throwIfRefused } from '../../application/access/rights.js'
+import { roleInTeam } from '../server/authorization.js'
+import { Failure } from '../../application/failure.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import type { Automations } from './automations.js'
+import { definedFields } from './defined-fields.js'
+import { webhookById } from '../../application/webhooks/current-state.js'
+import { releaseName, takeName } from '../../application/webhooks/names.js'
+import { shownWebhook, webhookChange, webhookJson } from './webhook-codecs.js'
+import { requireGoodWebhook } from './webhooks.js'
+
+export const WEBHOOK_PATH = '/api/teams/:team/webhooks/:id'
+
+/** The webhook in the path, also a deleted one. */
+export const webhookInPath = async (
+  { ports }: Pick<Automations, 'ports'>,
+  { team, params, cause }: Pick<RouteRequest, 'params' | 'cause'> & { readonly team: string },
+): Promise<Webhook> => {
+  const webhook = await webhookById(ports, params['id']!, cause)
+  if (webhook?.team !== team) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
+  return webhook
+}
+
+export const requireExisting = (webhook: Webhook): Webhook => {
+  if (webhook.deleted) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
+  return webhook
+}
+
+export const showWebhook = (automations: Automations): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: WEBHOOK_PATH,
+    summary: 'Reads a webhook of a team. Needs the role team_administrator.',
+    response: webhookJson,
+    authorization: roleInTeam(automations.access, 'team_administrator'),
+    handle: async (request) => ({
+      body: shownWebhook(requireExisting(await webhookInPath(automations, request))),
+    }),
+  })
+
+export const changeWebhook = (automations: Automations): AnyRoute =>
+  writeDirectory({
+    method: 'patch',
+    path: WEBHOOK_PATH,
+    summary:
+      'Updates a webhook. Absent fields keep their values, null removes an option, `enabled` releases or holds its messages. ' +
+      'Needs the role team_administrator.',
+    body: webhookChange,
+    errors: ['conflict'],
+    response: webhookJson,
+    authorization: roleInTeam(automations.access, 'team_administrator'),
+    handle: (request) => (cause) =>
+      automations.runExclusive(async () => {
+        const { ports } = automations
+        const {
+          id,
+          team,
+          content: before,
+          edition,
+        } = requireExisting(await webhookInPath(automations, request))
+        const { enabled, ...fields } = request.body
+        const content = { ...before, ...definedFields(fields) }
+        await requireGoodWebhook(ports, team, content, definedFields(fields))
+        const named = { team, kind: 'webhook', id } as const
+        const isRenamed = content.name !== before.name
+        if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
+        const { state, refusals, position } = await execute(ports)(
+          webhookDecider,
+          webhookStream(id),
+          [{ type: 'ChangeWebhook', id, team, edition, content, enabled: enabled ?? null }],
+          cause,
+        )
+        const refused = refusals.get(0)
+        if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
+        throwIfRefused(refused)
+        return { body: shownWebhook(state!), position }
+      }),
+  })
+
+const deletedWebhook = open('DeletedWebhook', {
+  says:
+    '`canceled` is the number of pending deliveries that were canceled, null if they cannot be counted. ' +
+    'Deleting it again returns a new count.',
+  required: { canceled: nullable(int64) },
+})
+
+export const deleteWebhook = (automations: Automations): AnyRoute =>
+  writeDirectory({
+    method: 'delete',
+    path: WEBHOOK_PATH,
+    summary:
+      'Permanently deletes a webhook. Pending deliveries are canceled; running attempts are completed. Needs the role ' +
+      'team_administrator.',
+    response: deletedWebhook,
+    authorization: roleInTeam(automations.access, 'team_administrator'),
+    handle: (request) => async (cause) => {
+      const { ports } = automations
+      const deleted = await automations.runExclusive(async () => {
+        const { id, team, content } = await webhookInPath(automations, request)
+        const command = { type: 'DeleteWebhook', id, team } as const
+        const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+        await releaseName(ports, { team, kind: 'webhook', name: content.name, id }, cause)
+        return { id, team, position: position ?? (await ports.eventStore.head()) }
+      })
+      return {
+        body: { canceled: await canceledWith(automations, request.reader, deleted) },
+        position: deleted.position,
+      }
+    },
+  })
+
+/** The dispatcher cancels the pending deliveries later, so these are counted as canceled. */
+const canceledWith = async (
+  { reading }: Automations,
+  reader: ClickHouseReader,
+  { id, team, position }: { readonly id: string; readonly team: string; readonly position: Position },
+): Promise<number | null> => {
+  const count = countDeliveries(reader)
+  try {
+    const asked = { team, webhook: id, position: await reading.waitForNow(`deleting ${id}`, {}, position) }
+    const waiting = await count({ ...asked, states: ['pending', 'retrying'] })
+    return waiting + (await count({ ...asked, states: ['canceled'], reason: 'webhook_deleted' }))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,131 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
+import { nullable, recordOf } from '../../kernel/codec/containers.js'
+import { int64, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import type { Cause } from '../../kernel/event.js'
+import { execute } from '../../kernel/execute.js'
+import { id } from '../../kernel/ids.js'
+import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
+import { render, type RenderError } from '../../domain/webhooks/templates/render.js'
+import { templateText } from '../../domain/webhooks/automations/events.js'
+import { webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
+import { webhookStream } from '../../domain/webhooks/events.js'
+import type { SigningSecret } from '../../domain/webhooks/signing.js'
+import { roleInTeam } from '../server/authorization.js'
+import { Failure, invalidField } from '../../application/failure.js'
+import type { AnyRoute, RouteResponse } from '../server/route.js'
+import { writeDirectory } from '../server/route-kinds.js'
+import type { Automations } from './automations.js'
+import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
+import { secretValuesOf } from '../../application/webhooks/secret-values.js'
+import { sendTest, type TestResponse } from '../../application/webhooks/send-test.js'
+import { concurrencyLimit } from '../../application/webhooks/concurrency-limit.js'
+
+const newTest = closed('WebhookTest', {
+  says: 'A payload template as in automations. It is sent once and not stored.',
+  optional: { payload: nullable(templateText) },
+})
+
+const testAnswer = open('WebhookTestAnswer', {
+  says: 'The response of the endpoint, with the secrets of the webhook redacted. `error`: why there was no response.',
+  required: { id, status: nullable(int64), headers: recordOf(string), body: string, error: nullable(string) },
+})
+
+const USUAL_PAYLOAD = '{"event_type": "TEST"}'
+const MOST_AT_ONCE = 4
+
+/** Sends one test message through the same SSRF guard as deliveries. */
+export const testWebhook = (automations: Automations): AnyRoute => {
+  const { ports } = automations
+  const send = sendTest(ports)
+  const ofTeam = concurrencyLimit(MOST_AT_ONCE)
+  const tested = async (webhook: Webhook, template: Template, cause: Cause): Promise<RouteResponse> => {
+    const { team, id, content } = webhook
+    const leave = ofTeam.enter(team)
+    if (leave === undefined)
+      throw new Failure(
+        'overloaded',
+        `The team already has ${MOST_AT_ONCE} webhook tests running. Try again.`,
+        { retryAfter: 5 },
+      )
+    try {
+      const [accessTokens, secrets] = await Promise.all([
+        secretValuesOf(ports, team, content.access_token),
+        secretValuesOf(ports, team, content.secret),
+      ])
+      const body = bodyOf(template, accessTokens[0], secrets[0])
+      const isWhole =
+        (content.access_token === null || accessTokens.length > 0) &&
+        (content.secret === null || secrets.length > 0)
+      if (!isWhole || E.isLeft(body))
+        return { body: unsent(ports.ids.next(), E.isLeft(body) ? body.left : 'missing_secret') }
+      const { durationMs, ...answer } = await send(
+        { url: content.url, timeout_s: content.timeout_s, accessTokens, secrets },
+        new TextEncoder().encode(body.right),
+        ports.endingTests,
+      )
+      const command = {
+        type: 'RecordTest',
+        id,
+        team,
+        status: answer.status,
+        duration_ms: durationMs,
+      } as const
+      const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+      if (answer.error === 'aborted') throw ending()
+      return { body: answer, position }
+    } finally {
+      leave()
+    }
+  }
+
+  return writeDirectory({
+    method: 'post',
+    path: `${WEBHOOK_PATH}/test`,
+    summary:
+      'Sends a test message to a webhook, even a disabled one, and returns the response of its endpoint. The payload may ' +
+      "reference the webhook's secrets. Needs the role team_administrator.",
+    body: newTest,
+    response: testAnswer,
+    authorization: roleInTeam(automations.access, 'team_administrator'),
+    handle: async (request) => {
+      const webhook = requireExisting(await webhookInPath(automations, request))
+      const template = templateOf(webhook, request.body.payload ?? USUAL_PAYLOAD)
+      return (cause) => tested(webhook, template, cause)
+    },
+  })
+}
+/** The message may have arrived. */
+const ending = () =>
+  new Failure('overloaded', 'The service is stopping before the endpoint has responded. Try again.', {
+    retryAfter: 5,
+  })
+
+type Template = ReturnType<typeof templateOf>
+
+const templateOf = ({ content: { access_token, secret } }: Webhook, payload: string) => {
+  const parsed = parseTemplate(payload, { accessToken: access_token !== null, secret })
+  if (E.isLeft(parsed)) throw invalidField(['payload'], 'value_error', parsed.left)
+  return parsed.right
+}
+
+const bodyOf = (
+  template: Template,
+  token: SigningSecret | undefined,
+  secret: SigningSecret | undefined,
+): E.Either<RenderError, string> => {
+  const rendered = render(template, {}, ({ kind }) => (kind === 'access_token' ? token : secret)?.value)
+  return E.isRight(rendered) ? E.right(rendered.right.body) : rendered
+}
+
+const unsent = (
+  id: string,
+  error: string,
+): t.TypeOf<typeof testAnswer> & Omit<TestResponse, 'durationMs'> => ({
+  id: `test_${id}`,
+  status: null,
+  headers: {},
+  body: '',
+  error,
+})

@@ -33,7 +33,7 @@ import type { Api } from './api.js'
 import { datasetRows, openCalls, sourceRows } from '../application/evaluations/source-rows.js'
 import type { ReadSide } from './read-side.js'
 import { rulePorts } from '../application/evaluations/rule-ports.js'
-import { NO_GATEWAY, preparingScorers, type PrepareScorer } from './scorers.js'
+import { NO_GATEWAY, preparingScorers, type PrepareScorer } from '../dispatch/evaluations/prepare-scorer.js'
 import type { Stores } from './stores.js'
 
 /** Open runs and the position in the log; it may be deleted while the service is stopped. */

@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { RunFailed, type ReadyScorer } from '../dispatch/evaluations/ports.js'
-import { compileBuiltIn } from '../domain/evaluations/scorers/compile.js'
-import { decodeScorer } from '../domain/evaluations/scorers/scorer.js'
-import type { httpScorer } from '../dispatch/evaluations/http-scorer.js'
-import type { judgeScorer } from '../dispatch/evaluations/judge-scorer.js'
-import type { ReadObject } from '../domain/evaluations/resolve-judge.js'
-import type { ScoreRow } from '../domain/evaluations/scoring.js'
-import type { Json } from '../kernel/json/json.js'
-import { scoringTools } from './scoring-tools.js'
+import { RunFailed, type ReadyScorer } from './ports.js'
+import { compileBuiltIn } from '../../domain/evaluations/scorers/compile.js'
+import { decodeScorer } from '../../domain/evaluations/scorers/scorer.js'
+import type { httpScorer } from './http-scorer.js'
+import type { judgeScorer } from './judge-scorer.js'
+import type { ReadObject } from '../../domain/evaluations/resolve-judge.js'
+import type { ScoreRow } from '../../domain/evaluations/scoring.js'
+import type { Json } from '../../kernel/json/json.js'
+import { scoringTools } from '../../composition/scoring-tools.js'
 
 /** Scorers that ask another service. */
 export interface RemoteScorers {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { eventsPage } from '../documentation/events-page.js'
+import { eventsPage } from './events-page.js'
 import { catalogue } from '../domain/catalogue.js'
 
 const EVENTS_PAGE = resolve('docs/events.md')

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answered, TestService } from '../support/service.js'
 import { sharedService, someProject } from './shared-service.js'
-import { accepted, anEnd, aStart, reasonOf } from './tracing/given.js'
+import { accepted, anEnd, aStart, reasonOf } from './calls/given.js'
 
 const asOf = (point: bigint | string) => ({ headers: { 'Tallytree-As-Of': String(point) } })
 

@@ -3,7 +3,7 @@ import { registryStream } from '../../src/domain/artifacts/events.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import { limitsStream } from '../../src/domain/gateway/limits/events.js'
 import { startTestService, type Answered, type TestService } from '../support/service.js'
-import { aStart, anEnd, eventsOf } from './tracing/given.js'
+import { aStart, anEnd, eventsOf } from './calls/given.js'
 
 const MANY = 40
 

@@ -1,6 +1,6 @@
-import { OF_AUTOMATIONS } from './automations/given.js'
-import { OF_DELIVERIES } from './deliveries/given.js'
-import { OF_UPSTREAMS } from './inference/given.js'
+import { OF_AUTOMATIONS } from './webhooks/given.js'
+import { OF_DELIVERIES } from './webhooks/deliveries/given.js'
+import { OF_UPSTREAMS } from './gateway/given.js'
 
 /** Endpoints that are about no project, and no team in their path; each is held against other tenants in a test of its own. */
 export const OF_NEITHER = new Set([

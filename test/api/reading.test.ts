@@ -5,7 +5,7 @@ import { readingFrom, type ReadableProjection } from '../../src/application/read
 import { Failure } from '../../src/application/failure.js'
 import type { TestService } from '../support/service.js'
 import { sharedService, someProject } from './shared-service.js'
-import { accepted, anEnd, aStart, reasonOf, startItem } from './tracing/given.js'
+import { accepted, anEnd, aStart, reasonOf, startItem } from './calls/given.js'
 
 const READS: Readonly<Record<string, object>> = {
   '/call/read': { id: 'c' },

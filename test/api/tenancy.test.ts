@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Answered, TestService } from '../support/service.js'
-import { OF_WEBHOOKS } from './automations/given.js'
+import { OF_WEBHOOKS } from './webhooks/given.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { OF_NEITHER } from './of-neither.js'
 import { sharedService } from './shared-service.js'
@@ -21,7 +21,7 @@ import {
   startItem,
   textIn,
   writesNothing,
-} from './tracing/given.js'
+} from './calls/given.js'
 
 /** Valid requests to the endpoints that are about a team; those about its registries name it in what is asked. */
 const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../support/service.js'
 import { startGateway } from '../support/upstreams/gateway.js'
 import { sharedService, someProject } from './shared-service.js'
-import { accepted, reasonOf, textIn } from './tracing/given.js'
+import { accepted, reasonOf, textIn } from './calls/given.js'
 
 const AT = '2026-01-01T00:00:00Z'
 const WIDE = '1700000000000000123'

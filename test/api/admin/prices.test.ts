@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../tracing/given.js'
-import { someCosts } from '../costs/given.js'
+import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../calls/given.js'
+import { someCosts } from '../prices/given.js'
 
 const price = (llm_id: string, more: object = {}) => ({
   llm_id,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startTestService, type Answered, type TestService } from '../../support/service.js'
-import { aCompleted, accepted, idsOf, reasonOf, textIn } from '../tracing/given.js'
+import { aCompleted, accepted, idsOf, reasonOf, textIn } from '../calls/given.js'
 
 const PROJECT = 'default/rebuilt'
 const CALLS = 400

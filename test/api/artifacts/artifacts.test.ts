@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../tracing/given.js'
+import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../calls/given.js'
 import { givenTeam } from './given.js'
 
 interface Version extends JsonObject {

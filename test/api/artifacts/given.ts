@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TestService } from '../../support/service.js'
-import { accepted, textIn } from '../tracing/given.js'
+import { accepted, textIn } from '../calls/given.js'
 
 export interface GivenTeam {
   readonly team: string

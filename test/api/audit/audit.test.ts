@@ -4,7 +4,7 @@ import { newEvent } from '../../../src/kernel/event.js'
 import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, aStart, textIn } from '../tracing/given.js'
+import { accepted, aStart, textIn } from '../calls/given.js'
 
 interface Line {
   readonly id: string

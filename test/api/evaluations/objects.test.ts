@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, reasonOf, told, writesNothing } from '../tracing/given.js'
+import { accepted, reasonOf, told, writesNothing } from '../calls/given.js'
 import { evaluationsOf, scorerRef } from './requests.js'
 
 describe('the objects of evaluations', () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { SendOptions, TestService } from '../../support/service.js'
-import { accepted } from '../tracing/given.js'
+import { accepted } from '../calls/given.js'
 
 export const EVALUATION = 'weave:///team/p/object/capitals:v0'
 export const MODEL = 'weave:///team/p/object/guesser:v0'

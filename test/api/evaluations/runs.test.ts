@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { callOf, reasonOf, told, writesNothing } from '../tracing/given.js'
+import { callOf, reasonOf, told, writesNothing } from '../calls/given.js'
 import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './requests.js'
 
 const OP = 'weave:///team/p/op/guess:v0'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered, TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, writesNothing } from '../tracing/given.js'
+import { accepted, writesNothing } from '../calls/given.js'
 import { logRun, publish, rescore, scorerObject } from './logged-run.js'
 
 describe('a scorer with an invalid configuration', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
-import { accepted } from '../tracing/given.js'
+import { accepted } from '../calls/given.js'
 
 export const arbitraryFeedbackId = (): string => `feedback-${randomUUID()}`
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted } from '../tracing/given.js'
+import { accepted } from '../calls/given.js'
 
 /** The SDK of npm gives scores without ids, and sends them again when an answer got lost. */
 describe('feedback without an id that is sent again', () => {

@@ -4,7 +4,7 @@ import { readdir, readlink } from 'node:fs/promises'
 import { request } from 'node:http'
 import { ADMINISTRATOR_KEY, type TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, reasonOf, textIn, told, writesNothing } from '../tracing/given.js'
+import { accepted, reasonOf, textIn, told, writesNothing } from '../calls/given.js'
 
 const PATHS = ['/file/content', '/files/content', '/traces/files/content']
 const UNKNOWN = 'File not found in this project.'

@@ -7,7 +7,7 @@ import { readUpload } from '../../../src/api/files/upload.js'
 import type { TestService } from '../../support/service.js'
 import { sendBytes, type RawAnswer } from '../http/raw.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { eventsOf, textIn, writesNothing } from '../tracing/given.js'
+import { eventsOf, textIn, writesNothing } from '../calls/given.js'
 
 const PATHS = ['/file/create', '/files/create']
 const LIMIT = 104_857_600

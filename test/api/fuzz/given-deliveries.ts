@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TestService } from '../../support/service.js'
-import { accepted, textIn } from '../tracing/given.js'
+import { accepted, textIn } from '../calls/given.js'
 import type { Memory } from './memory.js'
 
 /** Deliveries that wait in each round: requests cancel them, and send them again. */

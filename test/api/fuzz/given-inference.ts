@@ -1,5 +1,5 @@
 import type { TestService } from '../../support/service.js'
-import { accepted } from '../tracing/given.js'
+import { accepted } from '../calls/given.js'
 import type { Memory } from './memory.js'
 
 /** The model that is there to be asked. */

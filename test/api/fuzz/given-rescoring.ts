@@ -1,6 +1,6 @@
 import type { TestService } from '../../support/service.js'
 import { publish, scorerObject } from '../evaluations/logged-run.js'
-import { accepted } from '../tracing/given.js'
+import { accepted } from '../calls/given.js'
 import { SERVED } from './given-inference.js'
 import type { Memory } from './memory.js'
 import { HOME } from './places.js'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { entityOf } from '../../../src/kernel/ids.js'
 import type { TestService } from '../../support/service.js'
-import { accepted, aCompleted, aStart, anEnd, textIn } from '../tracing/given.js'
+import { accepted, aCompleted, aStart, anEnd, textIn } from '../calls/given.js'
 import { givenDeliveries } from './given-deliveries.js'
 import { givenRescoring } from './given-rescoring.js'
 import type { Memory } from './memory.js'

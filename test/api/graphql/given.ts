@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { SendOptions, TestService } from '../../support/service.js'
-import { accepted, textIn } from '../tracing/given.js'
+import { accepted, textIn } from '../calls/given.js'
 
 export interface Told {
   readonly data?: Readonly<Record<string, any>> | null // eslint-disable-line @typescript-eslint/no-explicit-any -- GraphQL data has the shape of the query

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, aStart, eventsOf, writesNothing } from '../tracing/given.js'
+import { accepted, aStart, eventsOf, writesNothing } from '../calls/given.js'
 import { ask, dataOf, memberOf } from './given.js'
 
 const ALL = 'id internalId name entityName entity { id name } description repo dockerImage createdAt'

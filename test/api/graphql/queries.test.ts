@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { getIntrospectionQuery } from 'graphql'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { told } from '../tracing/given.js'
+import { told } from '../calls/given.js'
 import { ask, dataOf } from './given.js'
 
 describe('a query in GraphQL', () => {

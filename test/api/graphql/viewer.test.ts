@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, writesNothing } from '../tracing/given.js'
+import { accepted, writesNothing } from '../calls/given.js'
 import { ask, dataOf, memberOf } from './given.js'
 
 interface Page {

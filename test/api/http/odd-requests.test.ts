@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { ADMINISTRATOR_KEY } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, aStart, reasonOf } from '../tracing/given.js'
+import { accepted, aStart, reasonOf } from '../calls/given.js'
 import { endpointsOf } from './endpoints.js'
 import { JSON_TYPE, sendBytes, sendText } from './raw.js'
 

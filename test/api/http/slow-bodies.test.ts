@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { startTestService, type TestService } from '../../support/service.js'
-import { aStart, eventsOf, textIn } from '../tracing/given.js'
+import { aStart, eventsOf, textIn } from '../calls/given.js'
 
 interface Slow {
   /** Sends the rest; the status of the answer. */

@@ -1,5 +1,5 @@
 import type { TestService } from '../../support/service.js'
-import { accepted, textIn } from '../tracing/given.js'
+import { accepted, textIn } from '../calls/given.js'
 
 /** A version of an object as clients read it. */
 export interface ReadObject {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, eventsOf, reasonOf, told, writesNothing } from '../tracing/given.js'
+import { accepted, eventsOf, reasonOf, told, writesNothing } from '../calls/given.js'
 import { objectsOf } from './given.js'
 
 describe('tags and aliases', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, reasonOf, told } from '../tracing/given.js'
+import { accepted, reasonOf, told } from '../calls/given.js'
 import { objectsOf, type ReadObject } from './given.js'
 
 const named = (objs: readonly ReadObject[]) => objs.map((one) => `${one.object_id} v${one.version_index}`)

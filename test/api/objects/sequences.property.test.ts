@@ -13,7 +13,7 @@ import {
   type Name,
 } from '../../support/object-model.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, textIn, writesNothing } from '../tracing/given.js'
+import { accepted, textIn, writesNothing } from '../calls/given.js'
 
 interface Read {
   readonly object_id: string

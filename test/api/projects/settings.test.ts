@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, eventsOf, told, writesNothing } from '../tracing/given.js'
+import { accepted, eventsOf, told, writesNothing } from '../calls/given.js'
 
 describe('how a project’s calls report usage', () => {
   let service: TestService

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { givenTeam } from '../artifacts/given.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../tracing/given.js'
+import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../calls/given.js'
 
 describe('runs', () => {
   let service: TestService

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Answered, TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, eventsOf, reasonOf, textIn, writesNothing } from '../tracing/given.js'
+import { accepted, eventsOf, reasonOf, textIn, writesNothing } from '../calls/given.js'
 
 describe('secrets of a team', () => {
   let service: TestService

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
-import { accepted, textIn } from '../tracing/given.js'
+import { accepted, textIn } from '../calls/given.js'
 
 export interface ReadRow {
   readonly digest: string

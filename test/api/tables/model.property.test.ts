@@ -5,7 +5,7 @@ import { COUNTS } from '../../counts.js'
 import { arbitraryJsonObject } from '../../support/arbitrary-json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted } from '../tracing/given.js'
+import { accepted } from '../calls/given.js'
 import { createTable, rowsOf, updateTable, type ReadRow } from './given.js'
 
 const KEYS = ['a', 'b', 'a.b', '\\', 'a\\', '', "it's", '\u0000', '漢字', 'toString']

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, eventsOf, reasonOf, told, writesNothing } from '../tracing/given.js'
+import { accepted, eventsOf, reasonOf, told, writesNothing } from '../calls/given.js'
 import { createTable, rowsOf, updateTable } from './given.js'
 
 const nested = (levels: number): Json => (levels === 0 ? 'core' : { in: nested(levels - 1) })

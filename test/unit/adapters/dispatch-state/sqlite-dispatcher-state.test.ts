@@ -15,7 +15,7 @@ import type {
   DispatcherState,
   OpenEntry,
 } from '../../../../src/domain/webhooks/deliveries/dispatcher-state.js'
-import { aScheduled } from '../../domain/delivery/arbitrary.js'
+import { aScheduled } from '../../domain/webhooks/deliveries/arbitrary.js'
 import { temporaryDirectory, type TemporaryDirectory } from '../event-store/temporary-directory.js'
 
 const waiting = (changed: Partial<WaitingDelivery> = {}): WaitingDelivery => ({

@@ -8,7 +8,7 @@ import { deliveryStream, type DeliveryScheduled } from '../../../../src/domain/w
 import { instantAt } from '../../../../src/domain/webhooks/deliveries/times.js'
 import { newEvent } from '../../../../src/kernel/event.js'
 import type { SendResult } from '../../../../src/kernel/ports/webhook-sender.js'
-import { aScheduled } from '../../domain/delivery/arbitrary.js'
+import { aScheduled } from '../../domain/webhooks/deliveries/arbitrary.js'
 import { aKnownWebhook, aWaitingDelivery } from './waiting-deliveries.js'
 
 describe('company', () => {

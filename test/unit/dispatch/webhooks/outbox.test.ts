@@ -6,7 +6,7 @@ import { openOutbox } from '../../../../src/dispatch/webhooks/outbox.js'
 import type { Scheduling } from '../../../../src/dispatch/webhooks/scheduling.js'
 import { ConcurrencyConflict, StoreUnavailable } from '../../../../src/kernel/ports/event-store-errors.js'
 import type { Appended } from '../../../../src/kernel/ports/event-store.js'
-import { aScheduled } from '../../domain/delivery/arbitrary.js'
+import { aScheduled } from '../../domain/webhooks/deliveries/arbitrary.js'
 import { until } from '../../../support/until.js'
 
 interface Asked {

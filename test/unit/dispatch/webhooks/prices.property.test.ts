@@ -14,9 +14,13 @@ import { bookOf } from '../../../../src/projections/prices/book.js'
 import { storedPrice } from '../../../../src/projections/prices/stored-price.js'
 import { countersOf, costsOf as costsOfTokens } from '../../../../src/projections/usage/queries.js'
 import { COUNTS } from '../../../counts.js'
-import { logOf } from '../../../api/deliveries/arbitrary-history.js'
-import { recorded } from '../../domain/automation/matching/given.js'
-import { arbitraryCharged, arbitraryPrice, type ArbitraryPrice } from '../../domain/price/arbitrary-prices.js'
+import { logOf } from '../../../api/webhooks/deliveries/arbitrary-history.js'
+import { recorded } from '../../domain/webhooks/automations/matching/given.js'
+import {
+  arbitraryCharged,
+  arbitraryPrice,
+  type ArbitraryPrice,
+} from '../../domain/prices/arbitrary-prices.js'
 
 const ownedBy = (owner: string) =>
   owner.includes('/') ? { project_id: owner, list: null } : { project_id: null, list: owner }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import type { Scheduling } from '../../../../src/dispatch/webhooks/scheduling.js'
 import { openUnscheduled } from '../../../../src/dispatch/webhooks/unscheduled.js'
-import { aScheduled } from '../../domain/delivery/arbitrary.js'
+import { aScheduled } from '../../domain/webhooks/deliveries/arbitrary.js'
 
 const TEAMS = ['a', 'b', 'b-c']
 

@@ -7,7 +7,7 @@ import {
   initialState,
   type WaitingDelivery,
 } from '../../../../src/domain/webhooks/deliveries/state.js'
-import { aScheduled } from '../../domain/delivery/arbitrary.js'
+import { aScheduled } from '../../domain/webhooks/deliveries/arbitrary.js'
 
 /** A webhook as the sender knows it. */
 export const aKnownWebhook = ({

@@ -6,7 +6,7 @@ import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 import { arbitraryOf } from '../../../support/arbitrary-of-codec.js'
 import { arbitraryDeeds } from '../../../support/object-model.js'
 import { arbitraryHistory } from '../arbitrary-history.js'
-import { arbitraryLife } from '../deliveries/lives.js'
+import { arbitraryLife } from '../webhooks/lives.js'
 import { logOf } from '../objects/object-log.js'
 
 export type Happened = Pick<ProjectedEvent, 'type' | 'data'>

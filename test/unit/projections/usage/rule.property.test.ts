@@ -18,9 +18,9 @@ import { PROJECT } from '../../../support/oracle/given.js'
 import type { Answer, Operation } from '../../../support/oracle/operations.js'
 import { answer } from '../../../support/oracle/oracle.js'
 import { record } from '../../../support/oracle/record.js'
-import { costsIn } from '../../usage/handling.js'
-import { arbitraryLives, fraction, standing, type Life } from '../../usage/prices.js'
-import { Recorder } from '../../usage/recorder.js'
+import { costsIn } from './handling.js'
+import { arbitraryLives, fraction, standing, type Life } from './prices.js'
+import { Recorder } from './recorder.js'
 
 const CASES = COUNTS.usageRollups
 

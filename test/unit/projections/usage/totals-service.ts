@@ -4,7 +4,7 @@ import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import { PROJECT } from '../../../support/oracle/given.js'
 import type { Operation } from '../../../support/oracle/operations.js'
-import { recording } from '../../usage/handling.js'
+import { recording } from './handling.js'
 
 /** The tables that usage and its totals are in. */
 export const TABLES = [

@@ -15,8 +15,8 @@ import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import { arbitraryUsageCase } from '../../../support/oracle/cases.js'
 import { PROJECT } from '../../../support/oracle/given.js'
-import { insertRows } from '../../usage/handling.js'
-import { Recorder } from '../../usage/recorder.js'
+import { insertRows } from './handling.js'
+import { Recorder } from './recorder.js'
 import { TABLES } from './totals-service.js'
 
 const CASES = COUNTS.usageTotals

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import type { TestService } from '../../support/service.js'
+import { recordCalls, setCosts, someCosts, tokens } from '../prices/given.js'
+import { sharedService, someProject } from '../shared-service.js'
+import { accepted, told } from './given.js'
+
+describe('a request for usage', () => {
+  let service: TestService
+  before(async () => (service = await sharedService()))
+
+  const ask = async (path: string, body: object) => {
+    const { status, text } = await service.post(path, { project_id: 'default/limits', ...body })
+    return status === 200 ? [status] : [status, text]
+  }
+
+  for (const path of ['/trace/usage', '/calls/usage'])
+    it(`returns a 413 that names limit when ${path} is asked for more than one million calls`, async () => {
+      const body = path === '/calls/usage' ? { call_ids: ['a'] } : {}
+      assert.deepEqual(await ask(path, { ...body, limit: 1_000_000 }), [200])
+      assert.deepEqual(await ask(path, { ...body, limit: 1_000_001 }), [
+        413,
+        '{"reason":"limit should be at most 1000000. Request fewer calls."}',
+      ])
+    })
+
+  it('returns a 413 that names call_ids when /calls/usage is asked for too many', async () => {
+    const ids = (count: number) => Array.from({ length: count }, (_, n) => `call-${n}`)
+    assert.deepEqual(await ask('/calls/usage', { call_ids: ids(100_001), limit: 200_000 }), [
+      413,
+      '{"reason":"call_ids should have at most 100000 values. Split it into several requests."}',
+    ])
+  })
+
+  it('finds calls by id that exist as of its position', async () => {
+    const project = someProject()
+    const usageOf = async (headers = {}) => {
+      const body = { project_id: project, call_ids: ['root', 'child', 'unknown'] }
+      const { call_usage } = accepted(await service.post('/calls/usage', body, { headers })) as {
+        call_usage: Record<string, Record<string, { prompt_tokens: number }>>
+      }
+      return ['root', 'child', 'unknown'].map((id) => call_usage[id]?.['gpt']?.prompt_tokens ?? 0)
+    }
+    const positionNow = async () => {
+      const counted = await service.post('/calls/query_stats', { project_id: project })
+      return counted.headers.get('tallytree-position')!
+    }
+    await recordCalls(service, project, [['root', null, { gpt: tokens(1) }]])
+    const early = await positionNow()
+    await recordCalls(service, project, [['child', 'root', { gpt: tokens(2) }]])
+    assert.deepEqual(await usageOf(), [3, 2, 0])
+    const late = await positionNow()
+    accepted(await service.post('/calls/delete', { project_id: project, call_ids: ['child'] }))
+    assert.deepEqual(await usageOf(), [1, 0, 0])
+    assert.deepEqual(await usageOf({ 'Tallytree-As-Of': late }), [3, 2, 0])
+    assert.deepEqual(await usageOf({ 'Tallytree-As-Of': early }), [1, 0, 0])
+  })
+
+  it('is part of a request for calls with include_usage', async () => {
+    const project = someProject()
+    await setCosts(service, project, { gpt: someCosts({ effective_date: '2025-01-01T00:00:00Z' }) })
+    await recordCalls(service, project, [
+      ['root', null, { gpt: tokens(1) }],
+      ['child', 'root', { gpt: tokens(2), unpriced: tokens(4) }],
+      ['unused', null, {}],
+    ])
+    const listed = async (more: object, headers = {}) => {
+      const body = { project_id: project, limit: 10, include_usage: true, columns: ['id'], ...more }
+      const { calls } = accepted(await service.post('/calls/query', body, { headers })) as unknown as Answer
+      return Object.fromEntries(calls.map(({ id, usage }) => [id, usage]))
+    }
+    const usageOf = async (include_costs: boolean) => {
+      const body = { project_id: project, call_ids: ['root', 'child', 'unused'], include_costs }
+      return accepted(await service.post('/calls/usage', body))['call_usage']
+    }
+    assert.deepEqual(await listed({}), await usageOf(false))
+    const withCosts = await listed({ include_costs: true })
+    assert.deepEqual(withCosts, await usageOf(true))
+    assert.equal(withCosts['root']?.['gpt']?.prompt_tokens_total_cost, 1.5)
+    const roots = {
+      filter: { trace_roots_only: true },
+      sort_by: [{ field: 'usage.total_tokens', direction: 'desc' }],
+    }
+    assert.deepEqual(Object.keys(await listed(roots)), ['root', 'unused'])
+    const none = { project_id: project, limit: 10 }
+    const { calls } = accepted(await service.post('/calls/query', none)) as unknown as Answer
+    assert.ok(calls.length === 3 && calls.every((call) => !('usage' in call)))
+    for (const limit of [null, 10_001])
+      assert.deepEqual(told(await service.post('/calls/query', { ...none, limit, include_usage: true })), [
+        'value_error limit',
+      ])
+  })
+})
+
+interface Answer {
+  readonly calls: readonly {
+    readonly id: string
+    readonly usage?: Readonly<Record<string, { readonly prompt_tokens_total_cost: number | null }>>
+  }[]
+}

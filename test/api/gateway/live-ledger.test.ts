@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
+import { systemIds } from '../../../src/adapters/system/ids.js'
+import { openLedger, type LiveLedger } from '../../../src/gateway/limits/live-ledger.js'
+import { endAbandoned } from '../../../src/gateway/limits/recovery.js'
+import { termsOf, type GatewayCall } from '../../../src/domain/gateway/budgets/gateway-call.js'
+import { keysOf } from '../../../src/domain/gateway/budgets/ledger.js'
+import { callDecider } from '../../../src/domain/calls/decider.js'
+import type { Instant } from '../../../src/kernel/codec/instant.js'
+import { execute } from '../../../src/kernel/execute.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
+import { aCall, ONE } from '../../unit/domain/gateway/budgets/given.js'
+import { until } from '../../support/until.js'
+
+const NOW = new Date('2026-11-21T11:00:00Z')
+const CAUSE = { correlationId: 'c', causationId: 'c', actor: 'user' } as const
+
+const write = async (eventStore: EventStore, call: GatewayCall, part: object = { part: 'inference' }) => {
+  const { project: project_id, id, admittedAt: started_at, stream } = call
+  const none = { display_name: null, trace_id: null, parent_id: null, thread_id: null, turn_id: null }
+  await execute({ eventStore, ids: systemIds })(
+    callDecider,
+    stream,
+    [
+      {
+        type: 'StartCall',
+        source: null,
+        parentTrace: null,
+        userId: 'user',
+        start: {
+          project_id,
+          id,
+          started_at,
+          op_name: 'op',
+          inputs: {},
+          otel_dump: null,
+          ...none,
+          wb_run_id: null,
+          wb_run_step: null,
+          spilled: {},
+          attributes: { tallytree: termsOf(call) },
+        },
+      },
+    ],
+    { ...CAUSE, ...part },
+  )
+}
+
+describe('the ledger of a process', () => {
+  let eventStore: EventStore
+  let kept: string | undefined
+  let logged: string[]
+  let live: LiveLedger
+
+  const open = async (of: EventStore = eventStore): Promise<LiveLedger> => {
+    live = await openLedger({
+      eventStore: of,
+      ids: systemIds,
+      clock: { now: () => NOW },
+      snapshots: { read: () => Promise.resolve(kept), write: (text) => Promise.resolve(void (kept = text)) },
+      log: {
+        info: (event) => void logged.push(event),
+        warn: (event) => void logged.push(event),
+        error: (event) => void logged.push(event),
+      },
+      onCall: () => undefined,
+    })
+    await live.ready(5000)
+    assert.ok(live.isReady())
+    return live
+  }
+  const reserved = ({ ledger }: LiveLedger, call: GatewayCall) => ledger.sums(keysOf(call)[0]!).reserved / ONE
+  const recover = (isAlone: boolean, now = NOW, latest = now) =>
+    endAbandoned({
+      ports: {
+        eventStore,
+        ids: systemIds,
+        clock: { now: () => now },
+        log: { info: () => undefined, warn: () => undefined },
+      },
+      live,
+      isAlone,
+      instance: 'this',
+      latest: () => latest.getTime(),
+    })
+  const endsOf = async ({ stream }: GatewayCall): Promise<readonly JsonObject[]> => {
+    const ends: JsonObject[] = []
+    for await (const { type, data } of eventStore.readStream(stream))
+      if (type !== 'CallStarted') ends.push(data)
+    return ends
+  }
+
+  beforeEach(() => {
+    eventStore = openInMemoryEventStore()
+    kept = undefined
+    logged = []
+  })
+  afterEach(() => live.stop())
+
+  it('goes on from what it put down when it stopped, and from the beginning where that is spoilt or lost', async () => {
+    const [first, second] = [aCall('a'), aCall('b')]
+    await write(eventStore, first)
+    await (await open()).stop()
+    await write(eventStore, second)
+    const whole = kept
+    for (const [snapshot, warnings] of [
+      [whole, []],
+      [undefined, []],
+      [whole?.slice(0, -9), ['ledger.snapshot_rejected']],
+      ['{}', ['ledger.snapshot_rejected']],
+    ] as const) {
+      kept = snapshot
+      logged = []
+      assert.equal(reserved(await open(), first), 20n)
+      assert.deepEqual(logged, warnings)
+      await live.stop()
+    }
+  })
+
+  it('takes no snapshot of another log for one of its own', async () => {
+    await write(eventStore, aCall('a'))
+    await (await open()).stop()
+    const other = openInMemoryEventStore()
+    await write(other, aCall('b'))
+    assert.equal(reserved(await open(other), aCall('b')), 10n)
+    assert.deepEqual(logged, ['ledger.snapshot_rejected'])
+  })
+
+  it('counts no call that a client wrote as if it were a completion', async () => {
+    await write(eventStore, aCall('a'), {})
+    assert.equal(reserved(await open(), aCall('a')), 0n)
+  })
+
+  it('ends what earlier processes left open, once, as an outcome that nobody knows', async () => {
+    const [earlier, own] = [
+      aCall('a', { instance: 'earlier' }),
+      aCall('b', { deadlineAt: '2026-11-21T11:20:00.000000Z' as Instant }),
+    ]
+    await write(eventStore, earlier)
+    await write(eventStore, own)
+    await open()
+    assert.deepEqual(await Promise.all([recover(true), recover(true)]), [1, 1])
+    const ends = await endsOf(earlier)
+    assert.equal(ends.length, 1)
+    const { exception, summary, usage, output } = ends[0]!
+    assert.deepEqual(
+      [exception, summary, usage, output],
+      ['outcome unknown', { tallytree: { metering: 'unknown' } }, { models: [], status_total: null }, null],
+    )
+    assert.deepEqual(await endsOf(own), [])
+    const sums = () => live.ledger.sums(keysOf(own)[0]!)
+    await until(() => sums().unknown !== 0n)
+    assert.deepEqual(sums(), { spent: 0n, reserved: 10n * ONE, unknown: 10n * ONE })
+    assert.equal(await recover(true), 0)
+  })
+
+  it('frees what is held for one of its own of which the log never said that it began, once it would be over', async () => {
+    await open()
+    const calls = [aCall('a'), aCall('b', { deadlineAt: '2026-11-21T11:20:00.000000Z' as Instant })]
+    for (const call of calls) live.ledger.reserve(call)
+    assert.equal(await recover(true), 0)
+    assert.equal(reserved(live, aCall('b')), 20n)
+    for (const { stream } of calls) live.ledger.lose(stream)
+    assert.equal(await recover(true), 0)
+    assert.equal(reserved(live, aCall('b')), 10n)
+  })
+
+  it('takes none for lost that it is at work on itself, wherever its clock jumps', async () => {
+    const [own, lost] = [aCall('a'), aCall('b')]
+    await open()
+    for (const call of [own, lost]) {
+      live.ledger.reserve(call)
+      await write(eventStore, call)
+    }
+    live.ledger.lose(lost.stream)
+    const isRead = () => [...live.ledger.open()].length === 1
+    await until(isRead)
+    for (const day of ['2026-11-23', '2020-01-01', '2099-12-31']) await recover(true, new Date(day))
+    assert.deepEqual([(await endsOf(own)).length, (await endsOf(lost)).length], [0, 1])
+  })
+
+  it('takes none of others for lost because its clock was set', async () => {
+    const call = aCall('a', { instance: 'other', deadlineAt: '2026-11-21T11:00:00.000000Z' as Instant })
+    await write(eventStore, call)
+    await open()
+    const [tomorrow, yesterday] = [new Date('2026-11-22T11:00:00Z'), new Date('2026-11-20T11:00:00Z')]
+    assert.equal(await recover(false, tomorrow, NOW), 0)
+    assert.equal(await recover(false, yesterday, tomorrow), 0)
+    assert.equal(await recover(false, tomorrow, tomorrow), 1)
+  })
+
+  it('leaves what other live processes are at until its deadline has passed', async () => {
+    const [over, going] = [
+      aCall('a', { instance: 'other', deadlineAt: '2026-11-21T10:58:00.000000Z' as Instant }),
+      aCall('b', { instance: 'other', deadlineAt: '2026-11-21T10:59:30.000000Z' as Instant }),
+    ]
+    for (const call of [over, going]) await write(eventStore, call)
+    await open()
+    assert.equal(await recover(false), 1)
+    assert.deepEqual([(await endsOf(over)).length, (await endsOf(going)).length], [1, 0])
+  })
+})

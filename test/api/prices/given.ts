@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
+import type { Answered, TestService } from '../../support/service.js'
+import { accepted, aCompleted } from '../calls/given.js'
+
+/** A model that no list knows. */
+export const someModel = (): string => `model-${randomUUID()}`
+
+/** Per token; dyadic, so that expectations are exact. */
+export const someCosts = (more: object = {}) => ({
+  prompt_token_cost: 0.5,
+  completion_token_cost: 2,
+  ...more,
+})
+
+export const setCosts = async (
+  service: TestService,
+  project_id: string,
+  costs: object,
+): Promise<Readonly<Record<string, string>>> => {
+  const { ids } = accepted(await service.post('/cost/create', { project_id, costs }))
+  return Object.fromEntries(ids as unknown as readonly (readonly [string, string])[])
+}
+
+export const costsOf = async (service: TestService, project_id: string, more: object = {}) => {
+  const { results } = accepted(await service.post('/cost/query', { project_id, ...more }))
+  return results as readonly JsonObject[]
+}
+
+export const byId = (...ids: readonly string[]) => ({
+  $expr: { $in: [{ $getField: 'id' }, ids.map(($literal) => ({ $literal }))] },
+})
+
+/** Calls that ended, each `[id, parent, usage]`, in one trace. */
+export const recordCalls = async (
+  service: TestService,
+  project: string,
+  calls: readonly (readonly [id: string, parent: string | null, usage: object, more?: object])[],
+): Promise<void> => {
+  const batch = calls.map(([id, parent_id, usage, more]) =>
+    aCompleted(project, { id, parent_id, trace_id: 't', summary: { usage }, ...more }),
+  )
+  accepted(await service.post(`/v2/${project}/calls/complete`, { batch }))
+}
+
+/** Usage as a client reports it. */
+export const tokens = (prompt_tokens: number, completion_tokens = 0, more: object = {}) => ({
+  prompt_tokens,
+  completion_tokens,
+  ...more,
+})
+
+/** Members of a call that starts at a time and ends a month later. */
+export const startedAt = (started_at: string, more: object = {}) => ({
+  started_at,
+  ended_at: '2026-02-01T00:00:00Z',
+  ...more,
+})
+
+/** A root `c0` with 29 children, whose tokens add up to more than 2^52. */
+export const recordManyTokens = async (service: TestService, project: string, model: string) => {
+  await setCosts(service, project, { [model]: someCosts({ prompt_token_cost: 0.1 }) })
+  const calls = Array.from({ length: 30 }, (_, n) => {
+    const parent = n === 0 ? null : 'c0'
+    return [`c${n}`, parent, { [model]: tokens(n, 2 ** 48 - n) }] as const
+  })
+  await recordCalls(service, project, calls)
+}
+
+const KINDS = ['prompt', 'completion', 'cache_read_input', 'cache_creation_input'] as const
+
+/** The four costs of each model of a call. */
+export const costsIn = (answer: Answered, callId: string): Record<string, readonly unknown[]> => {
+  const { call_usage } = accepted(answer) as { call_usage: Record<string, Record<string, JsonObject>> }
+  return Object.fromEntries(
+    Object.entries(call_usage[callId]!).map(([model, usage]) => [
+      model,
+      KINDS.map((kind) => usage[`${kind}_tokens_total_cost`]),
+    ]),
+  )
+}

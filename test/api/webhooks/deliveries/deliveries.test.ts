@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { deliveryStream } from '../../../../src/domain/webhooks/deliveries/events.js'
+import { until } from '../../../support/until.js'
+import { answers, hangs, inTurn } from '../../../support/receivers/behaviours.js'
+import { accepted, reasonOf } from '../../calls/given.js'
+import { FAST, givenAutomation, startSending, type Listed, type Sending } from './given.js'
+
+type Given = Awaited<ReturnType<typeof givenAutomation>>
+
+describe('the delivery log', () => {
+  let sending: Sending
+  before(async () => {
+    sending = await startSending()
+  })
+  after(() => sending.stop())
+
+  /** Waits until all deliveries of the automation are in a state; answers them, the newest first. */
+  const all = async ({ listed }: Given, state: string, count: number): Promise<readonly Listed[]> => {
+    await until(async () => (await listed(`state=${state}`)).length === count)
+    return listed()
+  }
+
+  it('tells of a message that arrived: its attempt, its body without secrets, and what was answered', async () => {
+    const given = await givenAutomation(
+      sending,
+      answers(200, { 'x-hello': 'there' }, 'thank you, very-secret'),
+    )
+    await given.aliasAdded('prod')
+    const [delivery] = await all(given, 'succeeded', 1)
+    const { id, state, attempts, status, webhook, event_type, next_at, duration_ms } = delivery!
+    assert.deepEqual(
+      { state, attempts, status, webhook, event_type, next_at },
+      {
+        state: 'succeeded',
+        attempts: 1,
+        status: 200,
+        webhook: given.webhook,
+        event_type: 'ADD_ARTIFACT_ALIAS',
+        next_at: null,
+      },
+    )
+    assert.equal(typeof duration_ms, 'number')
+    await until(async () => {
+      const [attempt] = (await given.detailOf(id)).attempts
+      return attempt!.response !== null
+    })
+    const detail = await given.detailOf(id)
+    assert.equal(detail.body, '{"alias": "prod", "token": "[secret:ACCESS_TOKEN]"}')
+    const [attempt] = detail.attempts
+    const [received] = given.received
+    assert.equal(attempt!.body_digest, createHash('sha256').update(received!.body).digest('hex'))
+    assert.equal(attempt!.outcome, 'succeeded')
+    assert.equal(attempt!.possible_duplicate, false)
+    const response = attempt!.response!
+    assert.equal(response.headers['x-hello'], 'there')
+    assert.match(response.body, /^thank you, /)
+    assert.ok(!JSON.stringify(detail).includes('very-secret'))
+    assert.equal(detail.source.type, 'AliasAdded')
+  })
+
+  it('sends a dead delivery again under its own id, and once for one Idempotency-Key', async () => {
+    const given = await givenAutomation(
+      sending,
+      inTurn(answers(500), answers(500), answers(500), answers(204)),
+    )
+    await given.aliasAdded('prod')
+    const [delivery] = await all(given, 'dead', 1)
+    assert.deepEqual([delivery!.reason, delivery!.attempts], ['exhausted', 3])
+    const path = `/api/deliveries/${delivery!.id}`
+    const repeat = { headers: { 'idempotency-key': 'once' } }
+    accepted(await given.send('POST', `${path}/resend`, undefined, repeat))
+    await all(given, 'succeeded', 1)
+    accepted(await given.send('POST', `${path}/resend`, undefined, repeat))
+    const again = await given.detailOf(delivery!.id)
+    assert.equal(again.state, 'succeeded')
+    assert.equal(again.attempts.length, 4)
+    assert.equal(again.attempts_before, null)
+    const earlier = await given.detailOf(`${delivery!.id}?attempts_before=3`)
+    assert.deepEqual([earlier.state, earlier.attempts.map(({ attempt }) => attempt)], ['succeeded', [1, 2]])
+    assert.equal((await given.send('GET', `${path}?attempts_before=none`)).status, 422)
+    assert.deepEqual(new Set(given.received.map(({ headers }) => headers['webhook-id'])).size, 1)
+  })
+
+  it('holds what waits for a disabled webhook, cancels it by hand, and says so in lists', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    const hook = `${given.webhooks}/${given.webhook}`
+    accepted(await given.send('PATCH', hook, { enabled: false }))
+    await given.aliasAdded('one')
+    await given.aliasAdded('two')
+    const [two, one] = await all(given, 'held', 2)
+    assert.deepEqual([await given.listed('state=pending'), two!.state], [[], 'held'])
+    assert.equal((await given.detailOf(one!.id)).state, 'held')
+    accepted(await given.send('POST', `/api/deliveries/${one!.id}/cancel`))
+    assert.deepEqual(
+      (await given.listed('state=canceled')).map(({ id, reason }) => [id, reason]),
+      [[one!.id, 'by_hand']],
+    )
+    assert.equal((await given.detailOf(one!.id)).reason, 'by_hand')
+    accepted(await given.send('PATCH', hook, { enabled: true }))
+    await all(given, 'succeeded', 1)
+    const refused = await given.send('POST', `/api/deliveries/${two!.id}/cancel`)
+    const reason = 'The delivery is succeeded. Only a pending or retrying delivery can be canceled.'
+    assert.deepEqual([refused.status, refused.json()], [409, { reason }])
+    assert.equal(given.received.length, 1)
+  })
+
+  it('redrives as many dead ones as its dry run counts', async () => {
+    let well = false
+    const given = await givenAutomation(sending, (socket, received) =>
+      answers(well ? 200 : 410)(socket, received),
+    )
+    await given.aliasAdded('one')
+    await all(given, 'dead', 1)
+    well = true
+    const hook = `${given.webhooks}/${given.webhook}`
+    await until(async () => accepted(await given.send('GET', hook))['enabled'] === false)
+    accepted(await given.send('PATCH', hook, { enabled: true }))
+    const path = `/api/automations/${given.automation}/redrive`
+    const dry = accepted(await given.send('POST', path, { dry_run: true, reason: 'gone' }))
+    assert.deepEqual(dry, { dry_run: true, matching: 1, resent: 0, left: 0, next: null })
+    assert.equal(
+      accepted(await given.send('POST', path, { dry_run: true, reason: 'too_old' }))['matching'],
+      0,
+    )
+    const real = accepted(await given.send('POST', path, { dry_run: false }))
+    assert.deepEqual(real, { dry_run: false, matching: 1, resent: 1, left: 0, next: null })
+    await all(given, 'succeeded', 1)
+    assert.equal(accepted(await given.send('POST', path, { dry_run: true }))['matching'], 0)
+  })
+
+  it('redrives in steps, each where the one before stopped, and none whose webhook is gone', async () => {
+    const given = await givenAutomation(sending, answers(404))
+    const hook = `${given.webhooks}/${given.webhook}`
+    accepted(await given.send('PATCH', hook, { stop_on_4xx: true }))
+    for (const alias of ['a', 'b', 'c']) await given.aliasAdded(alias)
+    await all(given, 'dead', 3)
+    const path = `/api/automations/${given.automation}/redrive`
+    let after: unknown = null
+    const left: unknown[] = []
+    do {
+      const step = accepted(await given.send('POST', path, { dry_run: false, limit: 2, after }))
+      left.push([step['matching'], step['resent'], step['left']])
+      after = step['next']
+      await all(given, 'dead', 3)
+    } while (after !== null)
+    assert.deepEqual(left, [
+      [3, 2, 1],
+      [1, 1, 0],
+    ])
+    assert.equal(given.received.length, 6)
+    assert.equal((await given.send('POST', path, { dry_run: true, after: 'x' })).status, 422)
+    accepted(await given.send('DELETE', hook))
+    for (const dry_run of [true, false]) {
+      const { matching, resent } = accepted(await given.send('POST', path, { dry_run }))
+      assert.deepEqual([matching, resent], [0, 0])
+    }
+  })
+
+  /** Deliveries that are dead after an attempt each, the newest first. */
+  const givenDead = async (count: number) => {
+    const given = await givenAutomation(sending, answers(404))
+    const hook = `${given.webhooks}/${given.webhook}`
+    accepted(await given.send('PATCH', hook, { stop_on_4xx: true }))
+    const dies = async (alias: string, of: number) => {
+      await given.aliasAdded(alias)
+      return all(given, 'dead', of)
+    }
+    for (let at = 1; at < count; at += 1) await given.aliasAdded(`alias-${at}`)
+    const dead = await dies(`alias-${count}`, count)
+    const headers = { 'idempotency-key': 'once' }
+    const redrive = (body: object) =>
+      given.send(
+        'POST',
+        `/api/automations/${given.automation}/redrive`,
+        { dry_run: false, ...body },
+        { headers },
+      )
+    const attempts = async () => (await given.listed()).map(({ attempts }) => attempts)
+    return { ...given, hook, dies, dead, redrive, attempts }
+  }
+
+  it('redrives once for one Idempotency-Key, and not another time what has died since', async () => {
+    const given = await givenDead(5)
+    const { redrive, attempts } = given
+    const first = accepted(await redrive({ limit: 2 }))
+    assert.deepEqual([first['matching'], first['resent'], first['left']], [5, 2, 3])
+    await until(async () => given.received.length === 7)
+    await all(given, 'dead', 5)
+    assert.deepEqual(accepted(await redrive({ limit: 2 })), first)
+    await given.dies('later', 6)
+    assert.deepEqual(accepted(await redrive({ limit: 2 })), first)
+    assert.deepEqual(await attempts(), [1, 2, 2, 1, 1, 1])
+    for (const other of [
+      { limit: 3 },
+      {},
+      { limit: 2, states: ['canceled'] },
+      { limit: 2, after: first['next'] },
+    ])
+      assert.match(reasonOf(await redrive(other), 409), /another redrive/)
+    assert.equal(accepted(await redrive({ dry_run: true }))['matching'], 6)
+    accepted(await given.send('DELETE', given.hook))
+    assert.deepEqual(accepted(await redrive({ limit: 2 })), first)
+    assert.deepEqual(await attempts(), [1, 2, 2, 1, 1, 1])
+  })
+
+  it('finishes a redrive that broke off with what was selected then, once it is repeated', async () => {
+    const { redrive, attempts, dead, dies } = await givenDead(4)
+    const { eventStore } = sending.service.stores
+    const append = eventStore.append.bind(eventStore)
+    eventStore.append = (stream, ...more) =>
+      stream === deliveryStream(dead[1]!.id)
+        ? Promise.reject(new Error('broken off'))
+        : append(stream, ...more)
+    try {
+      assert.equal((await redrive({ limit: 3 })).status, 500)
+    } finally {
+      eventStore.append = append
+    }
+    await until(async () => (await attempts()).filter((count) => count === 2).length === 2)
+    await dies('later', 5)
+    const { matching, resent, left } = accepted(await redrive({ limit: 3 }))
+    assert.deepEqual([matching, resent, left], [4, 3, 1])
+    await until(async () => (await attempts()).join() === '1,2,2,2,1')
+  })
+
+  it('is canceled with its webhook, whose deletion counts what waited, the same each time', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    const hook = `${given.webhooks}/${given.webhook}`
+    await given.aliasAdded('sent')
+    await all(given, 'succeeded', 1)
+    accepted(await given.send('PATCH', hook, { enabled: false }))
+    for (const alias of ['one', 'two']) await given.aliasAdded(alias)
+    await all(given, 'held', 2)
+    assert.deepEqual(accepted(await given.send('DELETE', hook)), { canceled: 2 })
+    const [canceled] = await all(given, 'canceled', 2)
+    assert.equal(canceled!.reason, 'webhook_deleted')
+    assert.equal((await given.detailOf(canceled!.id)).reason, 'webhook_deleted')
+    assert.deepEqual(accepted(await given.send('DELETE', hook)), { canceled: 2 })
+    assert.equal(given.received.length, 1)
+  })
+
+  it('lists a team in pages, by webhook, automation, state and status', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    for (const alias of ['a', 'b', 'c', 'd', 'e']) await given.aliasAdded(alias)
+    const newest = await all(given, 'succeeded', 5)
+    const ids: unknown[] = []
+    for (let after = ''; ;) {
+      const query = `team=${given.team}&limit=2&status=200${after}`
+      const page = accepted(await given.send('GET', `/api/deliveries?${query}`)) as unknown as {
+        data: Listed[]
+        next: string | null
+      }
+      ids.push(...page.data.map(({ id }) => id))
+      if (page.next === null) break
+      after = `&after=${page.next}`
+    }
+    assert.deepEqual(
+      ids,
+      newest.map(({ id }) => id),
+    )
+    const asked = async (query: string) =>
+      (accepted(await given.send('GET', `/api/deliveries?team=${given.team}&${query}`))['data'] as unknown[])
+        .length
+    assert.equal(await asked(`webhook=${given.webhook}&automation=${given.automation}`), 5)
+    assert.equal(await asked('webhook=another'), 0)
+    assert.equal(await asked('status=500'), 0)
+    assert.equal(await asked('from=2100-01-01T00:00:00Z'), 0)
+    for (const wrong of ['state=lost', 'status=1', 'limit=0', 'after=x', 'from=x', 'other=1'])
+      assert.equal(
+        (await given.send('GET', `/api/deliveries?team=${given.team}&${wrong}`)).status,
+        422,
+        wrong,
+      )
+    assert.equal((await given.send('GET', '/api/deliveries')).status, 422)
+  })
+
+  it('lets members read, and those alone act who may change the automation', async () => {
+    const given = await givenAutomation(sending, hangs, { ...FAST, timeout_s: 2 })
+    await given.aliasAdded('prod')
+    await until(async () => (await given.listed()).length === 1)
+    const [delivery] = await given.listed()
+    const path = `/api/deliveries/${delivery!.id}`
+    const as = (key: string) => ({ key })
+    const { member, registry_administrator, project_administrator } = given.keys
+    assert.equal((await given.send('GET', path, undefined, as(member))).status, 200)
+    for (const action of ['resend', 'cancel']) {
+      const send = (key: string) => given.send('POST', `${path}/${action}`, undefined, as(key))
+      assert.equal((await send(member)).status, 403)
+      assert.equal((await send(registry_administrator)).status, 403)
+      assert.ok([200, 409].includes((await send(project_administrator)).status))
+    }
+    const redrive = `/api/automations/${given.automation}/redrive`
+    assert.equal((await given.send('POST', redrive, { dry_run: true }, as(member))).status, 403)
+  })
+
+  it('is to other teams as if it were not there', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    await given.aliasAdded('prod')
+    const [delivery] = await all(given, 'succeeded', 1)
+    const { source } = delivery!
+    const { automation, stranger } = given
+    const paths = (id: string, of: string): readonly (readonly [string, string, unknown?])[] => [
+      ['GET', `/api/deliveries/${id}`],
+      ['POST', `/api/deliveries/${id}/resend`],
+      ['POST', `/api/deliveries/${id}/cancel`],
+      ['GET', `/api/automations/${of}/deliveries`],
+      ['GET', `/api/automations/${of}/why?event=${source.position}`],
+      ['POST', `/api/automations/${of}/backtest`, {}],
+      ['POST', `/api/automations/${of}/redrive`, { dry_run: false }],
+    ]
+    const absent = paths('dlv_none', 'none')
+    for (const [at, [method, path, body]] of paths(delivery!.id, automation).entries()) {
+      const seen = await given.send(method, path, body, { key: stranger })
+      const [, missing, same] = absent[at]!
+      const nothing = await given.send(method, missing, same, { key: stranger })
+      assert.deepEqual([seen.status, seen.text], [404, nothing.text], path)
+    }
+    const list = await given.send('GET', `/api/deliveries?team=${given.team}`, undefined, { key: stranger })
+    const none = await given.send('GET', '/api/deliveries?team=no-team', undefined, { key: stranger })
+    assert.deepEqual([list.status, list.text], [404, none.text])
+  })
+})

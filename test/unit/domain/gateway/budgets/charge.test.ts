@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { costOf, dearest, mostCostOf } from '../../../../../src/domain/gateway/budgets/charge.js'
+import { endOf, periodOf } from '../../../../../src/domain/gateway/budgets/periods.js'
+import { maxCompletionTokens } from '../../../../../src/domain/gateway/budgets/reservation.js'
+import type { Instant } from '../../../../../src/kernel/codec/instant.js'
+import type { JsonObject } from '../../../../../src/kernel/json/json.js'
+import { decimalText } from '../../../../../src/domain/prices/decimal.js'
+import type { ModelPrice } from '../../../../../src/domain/gateway/upstreams/content.js'
+import { arbitraryJson } from '../../../../support/arbitrary-json.js'
+import { PRICE } from './given.js'
+
+describe('what a completion costs', () => {
+  it('is exact, tokens of the cache at their own price, and never below nothing', () => {
+    const price = { ...PRICE, prompt_token_cost: '0.000000000001', completion_token_cost: '0.1' }
+    const cost = (prompt: number, completion: number, cacheRead = 0, cacheCreation = 0) =>
+      decimalText(costOf(price, { prompt, completion, cacheRead, cacheCreation }))
+    assert.equal(cost(1, 3), '0.300000000001')
+    assert.equal(cost(10, 0, 4), '2.000000000006')
+    assert.equal(cost(2, 0, 4), '2')
+    assert.equal(cost(5, 0, 0, 1), '2.000000000004')
+    assert.equal(costOf(null, { prompt: 1, completion: 1, cacheRead: 0, cacheCreation: 0 }), 0n)
+  })
+
+  it('is held at the dearest price of those who may serve it', () => {
+    const other = { ...PRICE, prompt_token_cost: '3', completion_token_cost: '0.5' }
+    assert.deepEqual(dearest([PRICE, null, other]), { ...PRICE, prompt_token_cost: '3' })
+    assert.equal(dearest([null]), null)
+  })
+
+  it('is held as if all of the prompt cost the most that any of it may', () => {
+    const most = (price: ModelPrice | null) => decimalText(mostCostOf(price, 10, 3))
+    assert.equal(most(PRICE), '23')
+    assert.equal(most({ ...PRICE, cache_creation_input_token_cost: '0' }), '13')
+    assert.equal(most({ ...PRICE, cache_read_input_token_cost: '4' }), '43')
+    assert.equal(most(null), '0')
+  })
+
+  it('is held for all that it may write: each choice the most that any name says, or the usual many', () => {
+    const most = (given: JsonObject) => maxCompletionTokens({ n: 1, best_of: null, ...given, given })
+    assert.equal(most({}), 4096)
+    assert.equal(most({ n: 3, max_tokens: 7 }), 21)
+    assert.equal(most({ n: 3, best_of: 5, max_tokens: 7 }), 35)
+    assert.equal(most({ max_tokens: 7, max_completion_tokens: 5 }), 7)
+    assert.equal(most({ max_tokens: null, max_completion_tokens: 5, min_tokens: 0 }), 5)
+    assert.equal(most({ max_tokens: 5, n_predict: 100 }), 100)
+    assert.equal(most({ max_tokens: 5, n_predict: -1 }), 4096)
+    assert.equal(most({ max_tokens: 5, max_new_tokens: '300' }), 300)
+    assert.equal(most({ min_tokens: 5000 }), 5000)
+    assert.equal(most({ n: 128, max_tokens: 2 ** 31, n_predict: 1e308 }), 2 ** 38)
+  })
+
+  it('is held in exact decimals, whatever the request says', () =>
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.constantFrom('n_predict', 'max_new_tokens', 'min_tokens', 'max_length'),
+          arbitraryJson,
+        ),
+        fc.integer({ min: 1, max: 128 }),
+        (given, n) => {
+          const written = maxCompletionTokens({ n, best_of: null, given: given })
+          assert.ok(Number.isSafeInteger(written) && written >= n && written <= 128 * 2 ** 31)
+          assert.ok(mostCostOf(PRICE, 0, written) > 0n)
+        },
+      ),
+    ))
+})
+
+describe('periods of budgets', () => {
+  it('are calendar days and months of UTC', () => {
+    const at = '2026-12-31T23:59:59.999999Z' as Instant
+    assert.deepEqual([periodOf('day', at), periodOf('month', at)], ['2026-12-31', '2026-12'])
+    for (const period of ['2026-12-31', '2026-12']) assert.equal(endOf(period), Date.UTC(2027, 0, 1))
+    assert.equal(endOf('2028-02-28'), Date.UTC(2028, 1, 29))
+  })
+})

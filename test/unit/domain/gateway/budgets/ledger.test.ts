@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { Ledger, keysOf } from '../../../../../src/domain/gateway/budgets/ledger.js'
+import { aCall, ended, ONE, PRICE, recorded, started } from './given.js'
+
+const call = aCall('a')
+const KEYS = keysOf(call)
+const sumsOf = (ledger: Ledger) => {
+  const [{ spent, reserved, unknown }, ...others] = KEYS.map((key) => ledger.sums(key)) as [
+    ReturnType<Ledger['sums']>,
+    ...ReturnType<Ledger['sums']>[],
+  ]
+  for (const other of others) assert.deepEqual(other, { spent, reserved, unknown })
+  return [spent / ONE, reserved / ONE, unknown / ONE].map(Number)
+}
+
+describe('the ledger of completions', () => {
+  it('counts a completion in its team, project and key, of the day and of the month', () => {
+    assert.deepEqual(
+      KEYS.map((key) => key.replaceAll('\n', ' ')),
+      ['team', 'project:project', 'key:key'].flatMap((scope) => [
+        `team ${scope} 2026-11-21`,
+        `team ${scope} 2026-11`,
+      ]),
+    )
+  })
+
+  it('holds what was reserved until it knows what was used, whoever says it first', () => {
+    const ledger = new Ledger()
+    ledger.reserve(call)
+    assert.deepEqual(sumsOf(ledger), [0, 10, 0])
+    ledger.settle(call.stream, {
+      kind: 'used',
+      tokens: { prompt: 3, completion: 1, cacheRead: 0, cacheCreation: 0 },
+    })
+    assert.deepEqual(sumsOf(ledger), [4, 0, 0])
+    ledger.take(recorded(started(call), 1))
+    assert.deepEqual(sumsOf(ledger), [4, 0, 0])
+    ledger.take(recorded(ended(call, 4), 2))
+    assert.deepEqual(sumsOf(ledger), [4, 0, 0])
+    assert.deepEqual([...ledger.open()], [])
+  })
+
+  it('takes back what never began, unless the log says that it did', () => {
+    const ledger = new Ledger()
+    ledger.reserve(call)
+    ledger.release(call.stream)
+    assert.deepEqual(sumsOf(ledger), [0, 0, 0])
+    ledger.take(recorded(started(call), 1))
+    assert.deepEqual(sumsOf(ledger), [0, 10, 0])
+    assert.deepEqual([...ledger.open()], [call])
+  })
+
+  it('names what it holds for completions that this process is done with and the log has not ended', () => {
+    const ledger = new Ledger()
+    for (const one of ['a', 'b', 'c', 'd', 'e'].map((id) => aCall(id))) ledger.reserve(one)
+    for (const [at, id] of ['b', 'e'].entries()) ledger.take(recorded(started(aCall(id)), at + 1))
+    ledger.settle(aCall('c').stream, { kind: 'unknown' })
+    for (const id of ['a', 'b', 'c']) ledger.lose(aCall(id).stream)
+    assert.deepEqual([...ledger.withoutStart()], [aCall('a')])
+    assert.deepEqual([...ledger.open()], [aCall('b')])
+  })
+
+  it('keeps what was held where nobody knows, and nothing where nothing is owed', () => {
+    for (const [said, sums] of [
+      [{}, [0, 0, 10]],
+      [{ owed: false }, [0, 0, 0]],
+    ] as const) {
+      const ledger = new Ledger()
+      ledger.take(recorded(started(call), 1))
+      ledger.take(recorded(ended(call, null, said), 2))
+      assert.deepEqual(sumsOf(ledger), sums)
+    }
+  })
+
+  it('charges the price that the end names, and that of the start where it names none', () => {
+    const price = { ...PRICE, prompt_token_cost: '0.5' }
+    for (const [said, spent] of [
+      [{}, 4],
+      [{ price }, 2],
+      [{ price: null }, 0],
+      [{ price: { ...price, prompt_token_cost: 'free' } }, 4],
+    ] as const) {
+      const ledger = new Ledger()
+      ledger.take(recorded(started(call), 1))
+      ledger.take(recorded(ended(call, 4, said), 2))
+      assert.deepEqual(sumsOf(ledger), [spent, 0, 0])
+    }
+  })
+
+  it('believes no client: neither a call that looks like a completion, nor an end or a deletion of one', () => {
+    const ledger = new Ledger()
+    ledger.take(recorded(started(call), 1, null))
+    assert.deepEqual(sumsOf(ledger), [0, 0, 0])
+    for (const [id, event] of [
+      ['b', recorded(ended(aCall('b'), 0), 3, null)],
+      ['c', recorded({ type: 'CallDeleted', stream: aCall('c').stream, data: {} }, 4, null)],
+    ] as const) {
+      ledger.take(recorded(started(aCall(id)), 2))
+      ledger.take(event)
+      ledger.take(recorded(ended(aCall(id), 1), 5))
+    }
+    assert.deepEqual(sumsOf(ledger), [0, 0, 20])
+  })
+
+  it('forgets the periods that are over, once nothing is held in them', () => {
+    const ledger = new Ledger()
+    ledger.take(recorded(started(call), 1))
+    assert.equal(ledger.content(new Set()).accounts.length, 6)
+    ledger.take(recorded(ended(call, 1), 2))
+    assert.equal(ledger.content(new Set(['2026-11'])).accounts.length, 3)
+    assert.equal(ledger.content(new Set()).accounts.length, 0)
+  })
+})

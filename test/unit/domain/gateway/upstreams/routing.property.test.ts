@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { healthy, standingOf, type Health } from '../../../../../src/domain/gateway/upstreams/health.js'
+import { inOrder, type Candidate } from '../../../../../src/domain/gateway/upstreams/routing.js'
+
+const NOW = 1_000_000
+
+const health: fc.Arbitrary<Health> = fc.oneof(
+  fc.constant(healthy),
+  fc.record({
+    phase: fc.constantFrom('open', 'probing'),
+    failuresInARow: fc.nat(20),
+    until: fc.integer({ min: NOW - 10_000, max: NOW + 10_000 }),
+    openMs: fc.constant(5000),
+  }),
+)
+const candidates: fc.Arbitrary<readonly Candidate<number>[]> = fc
+  .array(fc.record({ weight: fc.nat(3), health, isReachable: fc.boolean() }), { minLength: 1, maxLength: 8 })
+  .map((all) => all.map((one, target) => ({ ...one, target })))
+const draws = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }))
+
+const drawing = (stream: Iterator<number>) => () => stream.next().value as number
+
+describe('the order in which targets are asked', () => {
+  it('always has somebody, nobody twice, and nobody who is out unless all are', () => {
+    fc.assert(
+      fc.property(candidates, draws, (all, stream) => {
+        const order = inOrder(all, NOW, drawing(stream))
+        assert.ok(order.length > 0)
+        assert.equal(new Set(order).size, order.length)
+        const standings = order.map((target) => standingOf(all[target]!.health, NOW))
+        if (standings.includes('out')) assert.ok(all.every((one) => standingOf(one.health, NOW) === 'out'))
+        assert.ok(standings.filter((one) => one === 'due').length <= 1)
+        assert.ok(standings.indexOf('due') <= 0)
+      }),
+    )
+  })
+
+  it('has those behind that have no weight, and behind all those that nobody could reach', () => {
+    fc.assert(
+      fc.property(candidates, draws, (all, stream) => {
+        const order = inOrder(all, NOW, drawing(stream))
+          .map((target) => all[target]!)
+          .filter((one) => one.health.phase === 'closed')
+        const ranks = order.map((one) => (one.isReachable ? 0 : 2) + (one.weight > 0 ? 0 : 1))
+        assert.deepEqual(ranks, ranks.toSorted())
+      }),
+    )
+  })
+
+  it('begins with each in proportion to its weight', () => {
+    let seed = 7
+    const draw = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
+    const all = [1, 2, 5, 0].map((weight, target) => ({ target, weight, health: healthy, isReachable: true }))
+    const firsts = [0, 0, 0, 0]
+    const rounds = 16_000
+    for (let round = 0; round < rounds; round += 1) firsts[inOrder(all, NOW, draw)[0]!]! += 1
+    firsts.forEach((count, target) => {
+      const expected = (rounds * all[target]!.weight) / 8
+      assert.ok(Math.abs(count - expected) <= rounds * 0.02, `${target}: ${count}`)
+    })
+  })
+})

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { ClickHouse, Rows } from '../../../../src/kernel/ports/clickhouse.js'
+import { callIds } from '../../../../src/projections/calls/queries.js'
+import { migrate } from '../../../../src/projections/migrate.js'
+import { readTotals, usageOfCalls } from '../../../../src/projections/usage/query/queries.js'
+import { saturated, usageFrom } from '../../../../src/projections/usage/queries.js'
+import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
+import { COUNTS } from '../../../counts.js'
+import { openTestClickHouse } from '../../../support/engine.js'
+import { arbitraryUsageCase, inProject } from '../../../support/oracle/cases.js'
+import { recording } from './handling.js'
+
+const CASES = COUNTS.usageFields
+const REQUESTS = 0
+
+describe('inclusive usage in lists of calls', () => {
+  let clickHouse: ClickHouse
+
+  before(async () => {
+    clickHouse = await openTestClickHouse()
+    await migrate(clickHouse.writer)
+  })
+  after(() => clickHouse.close())
+
+  it(`sorts calls by inclusive usage, whenever totals were stored, in ${CASES} random cases`, async function () {
+    this.timeout(0)
+    const { reader, writer } = clickHouse
+    const tables = { reader, insert: (rows: Rows) => writer.insert(rows) }
+    let projects = 0
+    const law = fc.asyncProperty(arbitraryUsageCase, fc.nat(120), async (usageCase, storedAfter) => {
+      const projectId = `team/project-${(projects += 1)}`
+      for (const table of ['checkpoints', 'touched_traces']) await writer.command(`TRUNCATE TABLE ${table}`)
+      const { recorder, project } = recording(tables, projectId)
+      const { operations } = inProject(projectId, usageCase)
+      for (const [index, operation] of operations.entries()) {
+        await recorder.take(operation)
+        if (index !== Math.floor((operations.length * storedAfter) / 100)) continue
+        await project()
+        await runTotalsPass(clickHouse, recorder.head)
+      }
+      await project()
+
+      const selection = { projectId, filter: null, operation: null, position: recorder.head }
+      const { calls } = await usageFrom()(reader, { ...selection, limit: 10_000, maxTraceCalls: 1000 })
+      const requests = new Map(
+        calls.map(({ id, usage }) => [
+          id,
+          [...usage.values()].reduce((sum, counters) => sum + saturated(counters[REQUESTS]!), 0),
+        ]),
+      )
+      const sortBy = [{ field: 'usage.requests', direction: 'desc' } as const]
+      const sorted = await readTotals(reader, { ...selection, kind: 'inclusive', prices: null }, (open) => {
+        const usage = usageOfCalls(selection, { open, prices: null })
+        return callIds(reader)({ ...selection, usage, sortBy, limit: 10_000, offset: null })
+      })
+      assert.deepEqual(
+        sorted.map(({ id }) => id),
+        [...requests.keys()].sort(
+          (a, b) => requests.get(b)! - requests.get(a)! || Buffer.compare(Buffer.from(a), Buffer.from(b)),
+        ),
+      )
+    })
+    await fc.assert(law, { numRuns: CASES })
+  })
+})

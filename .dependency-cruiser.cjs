@@ -1,6 +1,13 @@
+/** Parts of `kernel` without I/O, timers or state, which the domain may import. */
+const PURE_KERNEL =
+  '^src/kernel/((codec|json|ports|spill)/|(circuit-breaker|decider|event|ids|later|pages|sorted|uuid-of-digest)\\.ts$)'
+
 /**
- * Who may import whom, as `src/` is laid out: the domain in the middle, rooms around it that do not know
- * each other, and composition roots that know them all.
+ * Each folder of `src/` imports only those before it:
+ *
+ *   kernel < domain < adapters, projections < application < gateway < dispatch, api < composition, cli < main
+ *
+ * Adapters are imported only where the process is composed; dispatch and api do not know each other.
  *
  * @type {import('dependency-cruiser').IConfiguration}
  */
@@ -8,55 +15,68 @@ module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'domain-is-pure',
-      comment: 'the domain imports fp-ts, io-ts and itself; no Node built-ins',
+      name: 'kernel-stands-alone',
+      comment: 'what every folder stands on imports none of them',
       severity: 'error',
-      from: { path: '^src/domain/' },
-      to: { pathNot: ['^src/domain/', '(^|/)node_modules/(fp-ts|io-ts)/'] },
+      from: { path: '^src/kernel/' },
+      to: { path: '^src/', pathNot: '^src/kernel/' },
     },
     {
-      name: 'runtime-knows-the-domain',
-      comment: 'timers, locks, caches and followers that the other folders share',
+      name: 'domain-is-pure',
+      comment: 'the domain imports fp-ts, io-ts, itself and the pure part of the kernel; no Node built-ins',
       severity: 'error',
-      from: { path: '^src/runtime/' },
-      to: { path: '^src/', pathNot: '^src/(domain|runtime)/' },
+      from: { path: '^src/domain/' },
+      to: { pathNot: ['^src/domain/', PURE_KERNEL, '(^|/)node_modules/(fp-ts|io-ts)/'] },
     },
     {
       name: 'adapters-know-the-domain',
-      comment: 'an adapter imports the domain, packages and its own folder',
+      comment: 'an adapter imports kernel, domain, packages and its own folder',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)' },
-      to: { path: '^src/', pathNot: '^src/(domain/|runtime/|adapters/$1(/|$))' },
+      to: { path: '^src/', pathNot: '^src/(kernel/|domain/|adapters/$1(/|$))' },
     },
     {
       name: 'projections-know-the-domain',
       severity: 'error',
       from: { path: '^src/projections/' },
-      to: {
-        path: '^src/',
-        pathNot: '^src/(domain/|runtime/|projections/|(files|yield-to-event-loop)\\.ts$)',
-      },
+      to: { path: '^src/', pathNot: '^src/(kernel/|domain/|projections/|files\\.ts$)' },
     },
     {
-      name: 'api-knows-the-domain-and-queries',
-      comment: 'of the projections, the api sees queries and ports',
+      name: 'application-knows-read-models',
       severity: 'error',
-      from: { path: '^src/api/' },
-      to: {
-        path: '^src/',
-        pathNot: [
-          '^src/(domain|runtime|api)/',
-          '^src/yield-to-event-loop\\.ts$',
-          '^src/projections/(.*/|)(queries[^/]*|ports?)\\.ts$',
-          '^src/projections/(.*/|)(queries|ports)/',
-        ],
-      },
+      from: { path: '^src/application/' },
+      to: { path: '^src/', pathNot: '^src/(kernel/|domain/|projections/|application/|files\\.ts$)' },
     },
     {
-      name: 'dispatch-knows-the-domain',
+      name: 'gateway-knows-use-cases',
+      severity: 'error',
+      from: { path: '^src/gateway/' },
+      to: { path: '^src/', pathNot: '^src/(kernel|domain|projections|application|gateway)/' },
+    },
+    {
+      name: 'dispatch-does-not-know-the-api',
       severity: 'error',
       from: { path: '^src/dispatch/' },
-      to: { path: '^src/', pathNot: '^src/(domain|runtime|dispatch)/' },
+      to: { path: '^src/', pathNot: '^src/(kernel|domain|projections|application|gateway|dispatch)/' },
+    },
+    {
+      name: 'api-does-not-know-dispatch',
+      severity: 'error',
+      from: { path: '^src/api/' },
+      to: { path: '^src/', pathNot: '^src/(kernel|domain|projections|application|gateway|api)/' },
+    },
+    {
+      name: 'only-roots-run-projections',
+      comment: 'other folders query the read models; the roots start what fills and rebuilds them',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(cli/|composition/|projections/)' },
+      to: { path: '^src/projections/(runtime/|(all|migrate)\\.ts$)' },
+    },
+    {
+      name: 'koa-stays-in-the-api',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/api/' },
+      to: { path: '(^|/)node_modules/(koa|@koa)/' },
     },
     {
       name: 'only-roots-compose',

@@ -2,7 +2,7 @@ import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-s
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { systemIds } from '../../src/adapters/system/ids.js'
 import { sha256 } from '../../src/adapters/system/system.js'
-import { endWrite, startWrite } from '../../src/application/calls/call-writes.js'
+import { endCall, startCall } from '../../src/application/calls/record.js'
 import { writeCalls } from '../../src/application/calls/write-calls.js'
 import type { Instant } from '../../src/kernel/codec/instant.js'
 
@@ -37,29 +37,17 @@ const textOf = (n: number, length: number): string =>
   ).join(' ')
 
 const startOf = (n: number) =>
-  startWrite(
-    {
-      project_id: PROJECT,
-      id: idOf(n),
-      op_name: `op-${n % 10}`,
-      display_name: null,
-      trace_id: `trace-${Math.floor(n / CALLS_A_TRACE)}`,
-      parent_id: n % CALLS_A_TRACE === 0 ? null : idOf(n - 1),
-      thread_id: null,
-      turn_id: null,
-      started_at: STARTED,
-      attributes: {},
-      inputs: { question: textOf(n, 560) },
-      otel_dump: null,
-      wb_user_id: null,
-      wb_run_id: null,
-      wb_run_step: null,
-    },
-    idOf(n),
-  )
+  startCall(idOf(n), {
+    project_id: PROJECT,
+    op_name: `op-${n % 10}`,
+    trace_id: `trace-${Math.floor(n / CALLS_A_TRACE)}`,
+    parent_id: n % CALLS_A_TRACE === 0 ? null : idOf(n - 1),
+    started_at: STARTED,
+    inputs: { question: textOf(n, 560) },
+  })
 
 const endOf = (n: number) =>
-  endWrite({
+  endCall({
     project_id: PROJECT,
     id: idOf(n),
     ended_at: ENDED,

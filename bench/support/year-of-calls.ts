@@ -2,7 +2,7 @@ import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-s
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { systemIds } from '../../src/adapters/system/ids.js'
 import { sha256 } from '../../src/adapters/system/system.js'
-import { endWrite, startWrite } from '../../src/application/calls/call-writes.js'
+import { endCall, startCall } from '../../src/application/calls/record.js'
 import { writeCalls } from '../../src/application/calls/write-calls.js'
 import { instantOf, type Instant } from '../../src/kernel/codec/instant.js'
 
@@ -110,26 +110,16 @@ const isModelCall = ({ number }: GeneratedCall): boolean => number % 2 === 1
 const startOf = (call: GeneratedCall) => {
   const random = randomOf(call.number)
   const isRoot = call.parent === null
-  return startWrite(
-    {
-      project_id: PROJECT,
-      id: call.id,
-      op_name: `weave:///${PROJECT}/op/${isRoot ? `agent-${random(20)}` : isModelCall(call) ? 'chat' : `tool-${random(30)}`}:v1`,
-      display_name: null,
-      trace_id: call.trace,
-      parent_id: call.parent,
-      thread_id: `thread-${Math.floor(call.number / 500)}`,
-      turn_id: null,
-      started_at: at(call.startedAt),
-      attributes: { environment: random(10) === 0 ? 'staging' : 'production', release: `v${random(12)}` },
-      inputs: { user: `customer-${random(2000)}`, prompt: textOf(random, 24) },
-      otel_dump: null,
-      wb_user_id: null,
-      wb_run_id: null,
-      wb_run_step: null,
-    },
-    call.id,
-  )
+  return startCall(call.id, {
+    project_id: PROJECT,
+    op_name: `weave:///${PROJECT}/op/${isRoot ? `agent-${random(20)}` : isModelCall(call) ? 'chat' : `tool-${random(30)}`}:v1`,
+    trace_id: call.trace,
+    parent_id: call.parent,
+    thread_id: `thread-${Math.floor(call.number / 500)}`,
+    started_at: at(call.startedAt),
+    attributes: { environment: random(10) === 0 ? 'staging' : 'production', release: `v${random(12)}` },
+    inputs: { user: `customer-${random(2000)}`, prompt: textOf(random, 24) },
+  })
 }
 
 const endOf = (call: GeneratedCall) => {
@@ -143,7 +133,7 @@ const endOf = (call: GeneratedCall) => {
         },
       }
     : {}
-  return endWrite({
+  return endCall({
     project_id: PROJECT,
     id: call.id,
     ended_at: at(call.startedAt + 100 + random(5000)),

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
+import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openFileSpools } from '../adapters/spools/file-spools.js'
 import { targetOf } from '../adapters/outgoing/guard/target.js'
-import type { Inference, UpstreamManaging } from '../gateway/gateway.js'
+import type { Inference } from '../gateway/gateway.js'
+import type { UpstreamManaging } from '../api/gateway/managed-upstream.js'
 import { openEnds } from '../gateway/completions/ends.js'
 import { openKeeping } from '../gateway/completions/keeping.js'
 import { chosenRecordLevels } from '../gateway/completions/record-level.js'
@@ -31,6 +33,9 @@ export interface OpenInference {
   readonly close: () => Promise<void>
 }
 
+/** A snapshot of the ledger. It may be deleted while the service is stopped. */
+const LEDGER_FILE = 'ledger.json'
+
 type InferencePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'clock'> & {
   readonly secrets: SecretStore
   readonly log: Log
@@ -49,7 +54,10 @@ export const openInference = async (
 ): Promise<OpenInference> => {
   const configured = configuredUpstreams(config)
   const instance = ports.ids.next()
-  const limits = await openLimits(ports, config, instance)
+  const limits = await openLimits(
+    { ...ports, snapshots: fileSnapshots(join(config.dataDirectory, LEDGER_FILE)) },
+    { apiProcesses: config.apiProcesses, instance, isAlone: config.eventStoreUrl === null },
+  )
   const liveUpstreams = await openUpstreams(ports, configured.upstreams)
   for (const [id, { content }] of liveUpstreams.all()) {
     const left = liveUpstreams.now().get(id)?.content.models.length ?? 0

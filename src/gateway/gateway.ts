@@ -1,29 +1,31 @@
-import type { Cause } from '../kernel/event.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { InferenceMetrics } from '../kernel/ports/metrics.js'
 import type { Ports } from '../kernel/ports/ports.js'
-import type { SecretStore } from '../kernel/ports/secret-store.js'
 import type { UpstreamClient } from '../domain/gateway/upstreams/upstream-client.js'
 import type { Upstream, Upstreams } from '../domain/gateway/upstreams/directory.js'
-import type { Access } from '../application/access/access.js'
-import type { Tracing } from '../api/calls/tracing.js'
+import type { Teams } from '../application/access/project-access.js'
+import type { WritingPorts } from '../application/calls/write-calls.js'
+import type { Reading } from '../application/reading/reading.js'
+import type { Gate } from '../domain/gateway/limits/gate.js'
+import type { LiveLedger } from './limits/live-ledger.js'
 import type { Ends } from './completions/ends.js'
 import type { KeepAlive } from './completions/keep-alive.js'
 import type { Keeping } from './completions/keeping.js'
 import type { ChosenRecordLevel } from './completions/record-level.js'
 import type { Admit } from './limits/admission.js'
-import type { Limiting } from '../api/gateway/limits.js'
 import type { LiveTargets } from './upstreams/live-targets.js'
-import type { LiveUpstreams } from './upstreams/live-upstreams.js'
 import type { UnderWay } from './completions/under-way.js'
-import type { ShownUpstream } from '../api/gateway/upstream-codecs.js'
 
 /** What the inference routes stand on. */
-export interface Inference extends Omit<Tracing, 'throttle'> {
-  readonly ports: Tracing['ports'] & Pick<Ports, 'clock'>
+export interface Inference {
+  readonly ports: WritingPorts & Pick<Ports, 'clock'>
+  readonly teams: Teams
+  readonly reading: Pick<Reading, 'ackPosition'>
   /** Stands in the name of the header that says which project a request is for, lower case. */
   readonly vendor: string
-  readonly inference: Limiting['inference'] & {
+  readonly inference: {
+    readonly live: LiveLedger
+    readonly gate: Gate
     readonly admit: Admit
     readonly upstreamClient: UpstreamClient
     /** The upstreams as this process knows them. */
@@ -43,16 +45,4 @@ export interface Inference extends Omit<Tracing, 'throttle'> {
     /** This process, in what it records. */
     readonly instance: string
   }
-}
-
-export interface UpstreamManaging {
-  readonly ports: Pick<Ports, 'ids' | 'sha256' | 'eventStore'> & {
-    readonly secrets: Pick<SecretStore, 'get'>
-  }
-  readonly access: Pick<Access, 'directory'>
-  readonly liveUpstreams: LiveUpstreams
-  /** An upstream as its managers see it, with how it does. */
-  readonly shownUpstream: (upstream: Upstream) => ShownUpstream
-  /** Makes what the upstreams of an owner cost the prices of their models. */
-  readonly publishPrices: (team: string | null, cause: Cause) => Promise<void>
 }

@@ -4,7 +4,8 @@ import { Failure } from '../../src/application/failure.js'
 import { administratorKey, anyKey } from '../../src/api/server/authorization.js'
 import { readerOfRequest } from '../../src/api/server/reader-of-request.js'
 import type { HasReader } from '../../src/api/server/run.js'
-import type { AnyRoute, OnDisconnect } from '../../src/api/server/route.js'
+import type { OnDisconnect } from '../../src/application/on-disconnect.js'
+import type { AnyRoute } from '../../src/api/server/route.js'
 import {
   changeProject,
   openRoute,

@@ -12,9 +12,10 @@ import { defaultEntity, type Principal } from '../../application/principal.js'
 import { noSuchProject } from '../../application/access/project-access.js'
 import { acknowledgeProjects } from '../server/write-steps.js'
 import type { RouteRequest } from '../server/route.js'
-import type { CallWrite } from '../../application/calls/call-writes.js'
+import { projectOf, type CallWrite } from '../../application/calls/record.js'
 import { recordRejected, type RejectedElement } from './rejected-elements.js'
-import { later, projectOf, type Tracing } from './tracing.js'
+import { later } from '../../kernel/later.js'
+import type { Tracing } from './tracing.js'
 import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
 
 /** Each element takes about 1 KB of memory, even if it is rejected. The 10 MiB batches of SDKs hold half as many. */

@@ -19,8 +19,16 @@ import {
   reject,
   type AuthorizedBatch,
 } from './batch-ingest.js'
-import { completeWrites, endWrite, startWrite } from '../../application/calls/call-writes.js'
-import { completedCall, endedCall, startedCall, type EndedCall, type StartedCall } from './client-call.js'
+import { endCall } from '../../application/calls/record.js'
+import {
+  completedCall,
+  completeWrites,
+  endedCall,
+  startedCall,
+  startWrite,
+  type EndedCall,
+  type StartedCall,
+} from './client-call.js'
 import { idFor } from '../server/generated-id.js'
 import { started } from './start-and-end.js'
 import type { Tracing } from './tracing.js'
@@ -112,7 +120,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
         const writesOf = (item: BatchItem, index: number) =>
           item.mode === 'start'
             ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index, item.start))]
-            : [endWrite(item.end)]
+            : [endCall(item.end)]
         const elements = elementsOf(request.body, closedEnvelope).map(decodeElement(batchItem, writesOf))
         return authorizeElements(tracing, elements, request.principal)
       },

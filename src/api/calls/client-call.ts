@@ -4,8 +4,11 @@ import { nullable, nullableText, withDefault } from '../../kernel/codec/containe
 import { instant } from '../../kernel/codec/instant.js'
 import { int64, json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
+import { startCall, endCall, type CallWrite, type StartWrite } from '../../application/calls/record.js'
 import { displayName, opName } from '../../domain/calls/content.js'
+import { sdkSource } from '../../domain/calls/events.js'
 import { id, projectId } from '../../kernel/ids.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 
 const begins = {
   required: {
@@ -80,3 +83,16 @@ export const completedCall = open('CompletedCall', {
   optional: { ...alsoBegins, ...ends.optional },
 })
 export type CompletedCall = t.TypeOf<typeof completedCall>
+
+export const startWrite = (call: StartedCall, id: string): StartWrite =>
+  startCall(id, call, sourceOf(call.attributes))
+
+export const completeWrites = (call: CompletedCall): readonly CallWrite[] => [
+  startWrite(call, call.id),
+  endCall(call),
+]
+
+const sourceOf = (attributes: JsonObject): StartWrite['source'] => {
+  const source = isJsonObject(attributes['weave']) ? attributes['weave']['source'] : undefined
+  return sdkSource.is(source) ? source : null
+}

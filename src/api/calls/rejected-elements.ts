@@ -8,7 +8,7 @@ import { jsonText } from '../../kernel/json/text.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
-import { later } from './tracing.js'
+import { later } from '../../kernel/later.js'
 
 export interface RejectedElement {
   readonly project_id: string

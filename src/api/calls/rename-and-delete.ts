@@ -16,7 +16,8 @@ import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { alsoReads, changeProject, writeProject } from '../server/route-kinds.js'
 import { writing, type HasReader } from '../server/run.js'
-import { later, type Tracing } from './tracing.js'
+import { later } from '../../kernel/later.js'
+import type { Tracing } from './tracing.js'
 
 const callUpdate = closed('CallUpdateRequest', {
   required: { project_id: projectId, call_id: id },

@@ -5,8 +5,8 @@ import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { writeProject } from '../server/route-kinds.js'
-import { endedCall, startedCall } from './client-call.js'
-import { endWrite, startWrite } from '../../application/calls/call-writes.js'
+import { endCall } from '../../application/calls/record.js'
+import { endedCall, startedCall, startWrite } from './client-call.js'
 import { idFor } from '../server/generated-id.js'
 import type { Tracing } from './tracing.js'
 import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
@@ -53,7 +53,7 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
         const { end } = request.body
         requireSameProject(request, end, 'end')
         return async (cause) => {
-          const { written, position } = await writeCalls(tracing.ports)([endWrite(end)], cause)
+          const { written, position } = await writeCalls(tracing.ports)([endCall(end)], cause)
           taken(written[0]!)
           return { body: {}, position }
         }

@@ -27,7 +27,7 @@ import {
   refuseUser,
   requireObject,
   requireScorers,
-  type ObjectsRequest,
+  type ReadRequest,
 } from '../../application/evaluations/referenced-objects.js'
 
 const evaluateModelRequest = open('EvaluateModelRequest', {
@@ -97,7 +97,7 @@ export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
 const datasetSize = async (
   evaluations: Evaluations,
   { dataset }: EvaluationObject,
-  request: ObjectsRequest,
+  request: ReadRequest,
 ): Promise<number> => {
   const field = ['evaluation_ref', 'dataset']
   const table = tableOfDataset(dataset, await requireObject(evaluations, dataset, field, request))

@@ -19,7 +19,7 @@ import { definedFields } from '../webhooks/defined-fields.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { Evaluations } from './evaluations.js'
-import { requireScorers, type ObjectsRequest } from '../../application/evaluations/referenced-objects.js'
+import { requireScorers, type ReadRequest } from '../../application/evaluations/referenced-objects.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
@@ -103,7 +103,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
 
   /** Refuses what cannot be applied: scorers, a sample rate, or fields that calls do not have. */
   const requireValid = async (
-    request: ObjectsRequest,
+    request: ReadRequest,
     project: string,
     { scorer_refs, sample_rate, filter }: Partial<t.TypeOf<typeof newRule>>,
   ): Promise<void> => {

@@ -18,12 +18,12 @@ import { jsonText } from '../../kernel/json/text.js'
 import { callRef } from '../../domain/refs/ref.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
-import { feedbackCreate, type FeedbackCreate } from '../feedback/codecs.js'
+import { feedbackCreate, type FeedbackCreate } from '../../application/feedback/new-feedback.js'
 import { prepareBatch } from '../../application/feedback/record-feedback.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { idFor } from '../server/generated-id.js'
-import { later } from '../calls/tracing.js'
+import { later } from '../../kernel/later.js'
 import { objectOrOpRef } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
@@ -90,7 +90,8 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         const give = prepareBatch(
           evaluations.ports,
           [feedbackOf(projectId, prediction_id, scoreId, body)],
-          request,
+          request.cause,
+          () => scoreId,
           (problem) => problem,
         )
         return async (cause) => {

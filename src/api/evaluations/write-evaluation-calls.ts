@@ -2,7 +2,7 @@ import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import { OP_WITHOUT_CODE, refOfOp } from '../../domain/evaluations/ops.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
-import { endWrite, startWrite, type CallWrite } from '../../application/calls/call-writes.js'
+import { endCall, startCall, type CallWrite } from '../../application/calls/record.js'
 import { writeCalls, type WriteResults } from '../../application/calls/write-calls.js'
 import { Failure } from '../../application/failure.js'
 import { publishObject } from '../../application/objects/publish.js'
@@ -23,41 +23,21 @@ export interface NewCall {
 }
 
 export const starting = ({ ports }: Pick<Evaluations, 'ports'>, call: NewCall): CallWrite =>
-  startWrite(
-    {
-      project_id: call.projectId,
-      op_name: refOfOp(ports.sha256, call.projectId, call.op),
-      started_at: call.startedAt,
-      attributes: { weave: call.weave },
-      inputs: call.inputs,
-      id: call.id,
-      display_name: null,
-      trace_id: call.traceId,
-      parent_id: call.parentId,
-      thread_id: null,
-      turn_id: null,
-      otel_dump: null,
-      wb_user_id: null,
-      wb_run_id: null,
-      wb_run_step: null,
-    },
-    call.id,
-  )
+  startCall(call.id, {
+    project_id: call.projectId,
+    op_name: refOfOp(ports.sha256, call.projectId, call.op),
+    trace_id: call.traceId,
+    parent_id: call.parentId,
+    started_at: call.startedAt,
+    attributes: { weave: call.weave },
+    inputs: call.inputs,
+  })
 
 export const ending = (
   { projectId, id }: Pick<NewCall, 'projectId' | 'id'>,
   endedAt: Instant,
   output: Json,
-): CallWrite =>
-  endWrite({
-    project_id: projectId,
-    id,
-    ended_at: endedAt,
-    summary: {},
-    output,
-    exception: null,
-    wb_run_step_end: null,
-  })
+): CallWrite => endCall({ project_id: projectId, id, ended_at: endedAt, output })
 
 /** When a request that starts a call began: for a repeat under the same Idempotency-Key, when the first did. */
 export const startOf = async (

@@ -5,20 +5,21 @@ import { id as feedbackId } from '../../kernel/ids.js'
 import { execute } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { inBody } from '../server/authorization.js'
+import { idFor } from '../server/generated-id.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { invalidField } from '../../application/failure.js'
 import { namedIds } from '../server/purging.js'
-import type { AnyRoute } from '../server/route.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { changeProject, writeProject, type ProjectWrites } from '../server/route-kinds.js'
-import { later } from '../calls/tracing.js'
+import { later } from '../../kernel/later.js'
 import {
   feedbackBatch,
   feedbackBatchCreated,
-  feedbackCreate,
   feedbackCreated,
   feedbackPurge,
   feedbackReplace,
 } from './codecs.js'
+import { feedbackCreate, type FeedbackCreate } from '../../application/feedback/new-feedback.js'
 import {
   AT_ONCE,
   lastOf,
@@ -37,6 +38,11 @@ export const feedbackWriteRoutes = (writes: FeedbackWrites): readonly AnyRoute[]
   replaceRoute(writes),
 ]
 
+const newId =
+  ({ ports }: FeedbackWrites, request: RouteRequest) =>
+  (index: number, one: FeedbackCreate): string =>
+    idFor(ports, request, index, one)
+
 const createRoute = (writes: FeedbackWrites): AnyRoute =>
   writeProject(writes, {
     method: 'post',
@@ -48,7 +54,13 @@ const createRoute = (writes: FeedbackWrites): AnyRoute =>
     response: feedbackCreated,
     project: inBody,
     handle: (request) => {
-      const record = prepareBatch(writes.ports, [request.body], request, (problem) => problem)
+      const record = prepareBatch(
+        writes.ports,
+        [request.body],
+        request.cause,
+        newId(writes, request),
+        (problem) => problem,
+      )
       return async () => {
         const { responses, position } = await record()
         return { body: responses[0], position }
@@ -71,7 +83,13 @@ const createBatchRoute = (writes: FeedbackWrites): AnyRoute =>
         ...problem,
         loc: ['batch', index, ...problem.loc],
       })
-      const record = prepareBatch(writes.ports, request.body.batch, request, inBatch)
+      const record = prepareBatch(
+        writes.ports,
+        request.body.batch,
+        request.cause,
+        newId(writes, request),
+        inBatch,
+      )
       return async () => {
         const { responses, position } = await record()
         return { body: { res: responses }, position }
@@ -115,7 +133,14 @@ const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
       const { project_id } = replacement
       if (replacement.id === id)
         throw invalidField(['id'], 'value_error', 'Value error, a replacement should have a new id')
-      const record = prepareBatch(writes.ports, [replacement], request, (problem) => problem, id)
+      const record = prepareBatch(
+        writes.ports,
+        [replacement],
+        request.cause,
+        newId(writes, request),
+        (problem) => problem,
+        id,
+      )
       return async (cause) => {
         const { responses, position } = await record()
         const body = responses[0]!

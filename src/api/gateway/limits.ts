@@ -126,7 +126,7 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
   ]
 }
 
-/** A key of nobody in the team is told like one that is not there. */
+/** Reports a key of another team as unknown. */
 const requireKeyOf = ({ access }: Limiting, team: string, { key }: LimitScope): void => {
   if (key === null) return
   const directory = access.directory()

@@ -4,14 +4,30 @@ import type { JsonObject } from '../../kernel/json/json.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
 import { upstreamProblems } from '../../domain/gateway/upstreams/checks.js'
 import type { UpstreamContent } from '../../domain/gateway/upstreams/content.js'
-import type { Upstreams } from '../../domain/gateway/upstreams/directory.js'
+import type { Upstream, Upstreams } from '../../domain/gateway/upstreams/directory.js'
 import { requireAdministrator, requireRole } from '../../application/access/rights.js'
 import { hasSecret } from '../../application/webhooks/current-state.js'
 import { secretValuesOf } from '../../application/webhooks/secret-values.js'
 import { invalidBody } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import { writing, type PlannedWrite } from '../server/run.js'
-import type { UpstreamManaging } from '../../gateway/gateway.js'
+import type { Access } from '../../application/access/access.js'
+import type { LiveUpstreams } from '../../gateway/upstreams/live-upstreams.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { SecretStore } from '../../kernel/ports/secret-store.js'
+import type { ShownUpstream } from './upstream-codecs.js'
+
+export interface UpstreamManaging {
+  readonly ports: Pick<Ports, 'ids' | 'sha256' | 'eventStore'> & {
+    readonly secrets: Pick<SecretStore, 'get'>
+  }
+  readonly access: Pick<Access, 'directory'>
+  readonly liveUpstreams: LiveUpstreams
+  /** An upstream as its managers see it, with how it does. */
+  readonly shownUpstream: (upstream: Upstream) => ShownUpstream
+  /** Makes what the upstreams of an owner cost the prices of their models. */
+  readonly publishPrices: (team: string | null, cause: Cause) => Promise<void>
+}
 
 export const UPSTREAMS_PATH = '/api/inference/upstreams'
 

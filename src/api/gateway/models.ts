@@ -3,8 +3,7 @@ import { arrayOf } from '../../kernel/codec/containers.js'
 import { integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { anyKey } from '../server/authorization.js'
-import { Failure } from '../../application/failure.js'
-import type { Principal } from '../../application/principal.js'
+import { noSuchModel, teamsOf } from '../../gateway/models.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
 import type { Inference } from '../../gateway/gateway.js'
@@ -22,17 +21,6 @@ const model = open('Model', {
 const list = open('ModelList', { required: { object: oneOf('list'), data: arrayOf(model) } })
 
 const shown = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'system', root: id }) as const
-
-/** Whose upstreams a key may use. */
-export const teamsOf = ({ administrator, teams }: Principal): 'all' | readonly string[] =>
-  administrator ? 'all' : teams
-
-export const noSuchModel = (): Failure =>
-  new Failure(
-    'not-found',
-    'The model does not exist, or the API key has no access to it. GET /v1/models lists the available models.',
-    { param: 'model', code: 'model_not_found' },
-  )
 
 /** The models that a key may use. */
 export const modelRoutes = ({

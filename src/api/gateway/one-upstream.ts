@@ -9,7 +9,7 @@ import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import type { UpstreamManaging } from '../../gateway/gateway.js'
+import type { UpstreamManaging } from './managed-upstream.js'
 import { requireGoodUpstream, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { upstreamChange, upstreamJson } from './upstream-codecs.js'
 

@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../server/route.js'
 import { completionRoutes } from './completions.js'
-import type { Inference, UpstreamManaging } from '../../gateway/gateway.js'
+import type { Inference } from '../../gateway/gateway.js'
+import type { UpstreamManaging } from './managed-upstream.js'
 import { limitRoutes, type Limiting } from './limits.js'
 import { modelRoutes } from './models.js'
 import { changeUpstream, deleteUpstream, showUpstream } from './one-upstream.js'

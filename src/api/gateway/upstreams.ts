@@ -7,7 +7,7 @@ import { repeatableId } from '../server/idempotency.js'
 import { pageFields, pageOf, takePage } from '../server/page.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import type { UpstreamManaging } from '../../gateway/gateway.js'
+import type { UpstreamManaging } from './managed-upstream.js'
 import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { newUpstream, upstreamJson } from './upstream-codecs.js'
 

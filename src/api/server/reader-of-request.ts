@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import type { OnDisconnect } from './route.js'
+import type { OnDisconnect } from '../../application/on-disconnect.js'
 
 /** A reader that counts in the team's share and cancels its queries when the client disconnects. */
 export const readerOfRequest = (

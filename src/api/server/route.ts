@@ -5,6 +5,7 @@ import type { Cause } from '../../kernel/event.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { FailureKind } from '../../application/failure.js'
+import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { Principal } from '../../application/principal.js'
 
 export interface RouteRequest<Body = unknown, Query = unknown> {
@@ -24,9 +25,6 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   /** Reads in the share of the team until the client disconnects. The route kinds choose the team. */
   readonly readerOf: (team: string) => ClickHouseReader
 }
-
-/** Calls back when the client disconnects before the end of the response. Returns a function that unsubscribes. */
-export type OnDisconnect = (onDisconnect: () => void) => () => void
 
 export interface RouteResponse {
   readonly status?: number

@@ -8,13 +8,15 @@ import { refuseAsOf } from '../../application/reading/as-of.js'
 import { Failure, invalid, invalidBody, invalidField } from '../../application/failure.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Principal } from '../../application/principal.js'
+import { keyIn } from './credentials.js'
 import { readJson } from './read-json.js'
 import { readerOfRequest } from './reader-of-request.js'
 import { respond } from './respond.js'
-import type { AnyRoute, OnDisconnect } from './route.js'
+import type { OnDisconnect } from '../../application/on-disconnect.js'
+import type { AnyRoute } from './route.js'
 
 export interface Authenticator {
-  readonly authenticate: (authorization: string | undefined) => Principal | undefined
+  readonly authenticate: (key: string) => Principal | undefined
 }
 
 const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
@@ -75,7 +77,8 @@ const onDisconnectOf =
   }
 
 const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal => {
-  const principal = authenticate(ctx.req.headers.authorization)
+  const key = keyIn(ctx.req.headers.authorization)
+  const principal = key === undefined ? undefined : authenticate(key)
   if (principal !== undefined) return principal
   throw new Failure(
     'unauthenticated',

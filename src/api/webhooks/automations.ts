@@ -1,13 +1,8 @@
-import type { CompilePattern } from '../../kernel/ports/patterns.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import type { SecretStore } from '../../kernel/ports/secret-store.js'
 import type { Access } from '../../application/access/access.js'
 import type { Reading } from '../../application/reading/reading.js'
+import type { ValidationPorts } from '../../application/webhooks/checks.js'
 import type { TestPorts } from '../../application/webhooks/send-test.js'
-
-export interface ValidationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha256'> {
-  readonly compilePattern: CompilePattern
-}
 
 interface ManagingPorts extends ValidationPorts, TestPorts {
   readonly secrets: Pick<SecretStore, 'get'>

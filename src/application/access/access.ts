@@ -9,7 +9,6 @@ import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { Principal } from '../principal.js'
-import { keyIn } from '../../api/server/credentials.js'
 import { followDirectory } from './live-directory.js'
 import { canAccessTeam } from './rights.js'
 
@@ -17,8 +16,8 @@ import { canAccessTeam } from './rights.js'
 export interface Access {
   /** It changes as events arrive, so do not keep it across an `await`. */
   readonly directory: () => Directory
-  /** The principal of an `Authorization` header; undefined for a missing, malformed, unknown or revoked key. */
-  readonly authenticate: (authorization: string | undefined) => Principal | undefined
+  /** The principal of an API key; undefined for an unknown or revoked one. */
+  readonly authenticate: (key: string) => Principal | undefined
   readonly canAccessTeam: (principal: Principal, entity: string) => boolean
   /** Creates a team when the administrator first uses its name; does nothing for others or for a known team. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
@@ -53,10 +52,7 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
 
   return {
     directory: live.now,
-    authenticate: (authorization) => {
-      const key = keyIn(authorization)
-      return key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
-    },
+    authenticate: (key) => principalOf(live.now(), ports.sha256(key)),
     canAccessTeam,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return

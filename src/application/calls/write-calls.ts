@@ -9,7 +9,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { spill } from '../../kernel/spill/spill.js'
-import type { CallWrite, EndWrite, StartWrite } from './call-writes.js'
+import type { CallWrite, EndWrite, StartWrite } from './record.js'
 
 export type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
 

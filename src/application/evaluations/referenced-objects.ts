@@ -11,18 +11,31 @@ import { objectValues } from '../../projections/objects/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import { resolveRefs } from '../refs/resolve.js'
 import { sourcesFrom } from '../refs/sources.js'
-import type { RouteRequest } from '../../api/server/route.js'
-import type { HasReader } from '../../api/server/run.js'
-import type { Evaluations } from '../../api/evaluations/evaluations.js'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { ScoringTools } from '../../kernel/ports/scoring-tools.js'
+import type { Teams } from '../access/project-access.js'
+import type { Principal } from '../principal.js'
+import type { Reading } from '../reading/reading.js'
 
 const MAX_SCORERS = 100
 /** The latency of the model, in the summary of a run. */
 const LATENCY_KEY = 'model_latency'
 
-type ObjectReads = Pick<Evaluations, 'teams' | 'reading'>
-type ScorerReads = ObjectReads & { readonly ports: Pick<Evaluations['ports'], 'scoringTools'> }
+interface ObjectReads {
+  readonly teams: Pick<Teams, 'canAccessTeam'>
+  readonly reading: Pick<Reading, 'waitForNow'>
+}
 
-export type ObjectsRequest = Pick<RouteRequest, 'principal' | 'headers'> & HasReader
+interface ScorerReads extends ObjectReads {
+  readonly ports: { readonly scoringTools: ScoringTools }
+}
+
+export interface ReadRequest {
+  readonly principal: Principal
+  readonly headers: IncomingHttpHeaders
+  readonly reader: ClickHouseReader
+}
 
 /** The server records the user of the key. */
 export const refuseUser = (userId: string | null): void => {
@@ -39,7 +52,7 @@ export const requireObject = async (
   { teams, reading }: ObjectReads,
   text: string,
   field: readonly (string | number)[],
-  { principal, headers, reader }: ObjectsRequest,
+  { principal, headers, reader }: ReadRequest,
 ): Promise<Json> => {
   const ref = parseRef(text)
   if (ref?.kind !== 'object' || ref.edges.length > 0)
@@ -75,7 +88,7 @@ export const orInvalid = <A>(field: readonly (string | number)[], result: E.Eith
 /** Reads objects that an object of the request refers to. */
 export const nestedObjects = (
   { teams, reading }: ObjectReads,
-  { principal, headers, reader }: ObjectsRequest,
+  { principal, headers, reader }: ReadRequest,
 ): ReadObject => {
   const sources = sourcesFrom(reader, async (projectId) =>
     teams.canAccessTeam(principal, entityOf(projectId)) ? reading.waitForNow(projectId, headers) : undefined,
@@ -92,7 +105,7 @@ export const requireScorers = async (
   evaluations: ScorerReads,
   refs: readonly string[],
   field: readonly string[],
-  request: ObjectsRequest,
+  request: ReadRequest,
 ): Promise<void> => {
   if (refs.length > MAX_SCORERS)
     throw invalidField(field, 'too_long', `List should have at most ${MAX_SCORERS} items`)

@@ -10,7 +10,7 @@ import { callCosts } from '../calls/call-costs.js'
 export type CostOf = (prediction: EvaluationCall | undefined) => number | null
 
 /** Costs by the prices of a project at a position. */
-export const rowCostsFrom = ({ generation }: Reading) => {
+export const rowCostsFrom = ({ generation }: Pick<Reading, 'generation'>) => {
   const books = cachedBooks(generation)
   return async (reader: ClickHouseReader, projectId: string, position: Position): Promise<CostOf> => {
     const book = await books(reader, { projectId, list: null, position })

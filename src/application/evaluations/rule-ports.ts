@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { parsedCall } from './parsed-call.js'
-import { feedbackCreate } from '../../api/feedback/codecs.js'
+import { feedbackCreate } from '../feedback/new-feedback.js'
 import { prepareFeedback, recordFeedback } from '../feedback/record-feedback.js'
 import { pages } from '../calls/pages.js'
 import type { RulePorts } from '../../dispatch/evaluations/rule-ports.js'

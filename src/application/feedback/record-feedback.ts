@@ -15,10 +15,8 @@ import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { execute } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { Failure, invalidBody } from '../failure.js'
-import type { RouteRequest } from '../../api/server/route.js'
-import { idFor } from '../../api/server/generated-id.js'
-import { later } from '../../api/calls/tracing.js'
-import type { FeedbackCreate } from '../../api/feedback/codecs.js'
+import { later } from '../../kernel/later.js'
+import type { FeedbackCreate } from './new-feedback.js'
 
 export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
@@ -37,18 +35,19 @@ const MAX_PROBLEMS = 100
 export const prepareBatch = (
   ports: FeedbackPorts,
   batch: readonly FeedbackCreate[],
-  request: Pick<RouteRequest, 'headers' | 'principal' | 'cause'>,
+  cause: Cause,
+  /** Makes the id of an element that names none. */
+  newId: (index: number, one: FeedbackCreate) => string,
   placed: (problem: Problem, index: number) => Problem,
   replacing: string | null = null,
 ) => {
-  const { principal, cause } = request
   const problems = batch.flatMap((one, index) => problemsOf(one).map((problem) => placed(problem, index)))
   if (problems.length > 0) throw invalidBody(problems.slice(0, MAX_PROBLEMS))
 
   return async () => {
     const prepared = await inChunks(batch, AT_ONCE, async (one, index) => {
-      const repeatable = () => repeatableId(ports, principal.userId, one, replacing)
-      return prepareFeedback(ports, one, one.id ?? repeatable() ?? idFor(ports, request, index, one))
+      const repeatable = () => repeatableId(ports, cause.actor, one, replacing)
+      return prepareFeedback(ports, one, one.id ?? repeatable() ?? newId(index, one))
     })
     const now = instantOf(ports.clock.now())
     if (prepared.length > 1) await checkConflicts(ports, prepared, batch, now, cause)

@@ -2,8 +2,7 @@ import type { PastDecision } from '../../domain/webhooks/automations/matching/pa
 import type { Figure } from '../../domain/webhooks/automations/matching/verdict.js'
 import type { AutomationVersion } from '../../domain/webhooks/automations/state.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
-import type { Deliveries } from '../../api/webhooks/deliveries/deliveries.js'
-import { predictFiring, type Judge } from './retraced.js'
+import { predictFiring, type Judge, type ReplayPorts } from './retraced.js'
 
 export interface FiredEvent {
   readonly event: RecordedEvent
@@ -36,7 +35,7 @@ const MOST_SIZE = 8 * 1024 * 1024
  * events; `next` is then the position to continue after, with the same results as without the stop.
  */
 export const replayAutomation = async (
-  ports: Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>,
+  ports: ReplayPorts,
   judge: Judge,
   { after, to, limit }: Range,
   reads = READS,

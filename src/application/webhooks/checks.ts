@@ -14,8 +14,13 @@ import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
 import type { Webhook } from '../../domain/webhooks/decider.js'
 import { webhookStream } from '../../domain/webhooks/events.js'
 import { invalidBody, invalidField } from '../failure.js'
-import type { ValidationPorts } from '../../api/webhooks/automations.js'
+import type { CompilePattern } from '../../kernel/ports/patterns.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import { hasRegistry, rosterOf, webhookById } from './current-state.js'
+
+export interface ValidationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha256'> {
+  readonly compilePattern: CompilePattern
+}
 
 /** The role in the team that automations of a scope require. */
 export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>

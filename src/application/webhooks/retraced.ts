@@ -10,15 +10,15 @@ import { DEEPEST } from '../../domain/webhooks/deliveries/events.js'
 import { deliveryIdOf } from '../../domain/webhooks/deliveries/id.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { webhookStream } from '../../domain/webhooks/events.js'
-import type { Deliveries } from '../../api/webhooks/deliveries/deliveries.js'
+import type { ValidationPorts } from './checks.js'
 
-type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>
+export type ReplayPorts = Pick<ValidationPorts, 'eventStore' | 'sha256' | 'compilePattern'>
 
 /** Evaluates an automation's conditions for past events, which must be passed in log order. */
 export type Judge = (event: RecordedEvent) => Promise<PastDecision | undefined>
 
 /** Evaluates each event with the version of the automation at that time. */
-export const judgeAtTime = (ports: Ports, versions: VersionHistory): Judge => {
+export const judgeAtTime = (ports: ReplayPorts, versions: VersionHistory): Judge => {
   const judge = judging(ports, versions.at)
   return async (event) => {
     const before = versions.read()
@@ -28,10 +28,10 @@ export const judgeAtTime = (ports: Ports, versions: VersionHistory): Judge => {
 }
 
 /** Evaluates all events with one version. */
-export const judgeWithVersion = (ports: Ports, version: AutomationVersion): Judge =>
+export const judgeWithVersion = (ports: ReplayPorts, version: AutomationVersion): Judge =>
   judging(ports, () => Promise.resolve(version))
 
-const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionHistory['at']): Judge =>
+const judging = ({ eventStore, compilePattern }: ReplayPorts, versionFor: VersionHistory['at']): Judge =>
   pastDecisions({ eventStore, pattern: cachedPatterns(compilePattern), versionFor })
 
 /** The delivery that an event causes; none if the webhook was deleted before. */
@@ -40,7 +40,7 @@ export type Firing =
   | { readonly deliveryId: null; readonly suppressed: null }
 
 /** Predicts what the dispatcher does when an automation fires. */
-export const predictFiring = ({ eventStore, sha256 }: Ports) => {
+export const predictFiring = ({ eventStore, sha256 }: ReplayPorts) => {
   const deletions = new Map<string, Promise<Position | undefined>>()
   const deletionOf = (webhook: string) => {
     const known = deletions.get(webhook) ?? deletedAt(eventStore, webhook)
@@ -60,7 +60,10 @@ export const predictFiring = ({ eventStore, sha256 }: Ports) => {
   }
 }
 
-const deletedAt = async (eventStore: Ports['eventStore'], webhook: string): Promise<Position | undefined> => {
+const deletedAt = async (
+  eventStore: ReplayPorts['eventStore'],
+  webhook: string,
+): Promise<Position | undefined> => {
   const last = eventStore.readStream(webhookStream(webhook), { backwards: true, limit: 1 })
   for await (const { type, position } of last) if (type === 'WebhookDeleted') return position
   return undefined

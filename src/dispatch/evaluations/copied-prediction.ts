@@ -1,5 +1,5 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import { endOfCall, startOfCall } from './call-writes.js'
+import { endCall, startCall } from '../../application/calls/record.js'
 import type { SourceRow } from './ports.js'
 import { attributesOf, type Predict, type RowsOfRun } from './score-row.js'
 
@@ -18,20 +18,19 @@ export const copyPrediction =
     const endedAt = instantOf(new Date(Date.parse(startedAt) + Math.max(0, tookMs)))
     const { weave: _, status_counts: __, usage: ___, ...summary } = prediction?.summary ?? {}
     const writes = [
-      startOfCall({
-        projectId: run.projectId,
-        id,
-        traceId: run.runId,
-        parentId: rowId,
-        startedAt,
-        opName: prediction?.op_name ?? 'predict',
+      startCall(id, {
+        project_id: run.projectId,
+        trace_id: run.runId,
+        parent_id: rowId,
+        started_at: startedAt,
+        op_name: prediction?.op_name ?? 'predict',
         attributes: attributesOf(run),
         inputs: prediction?.inputs ?? { self: run.model, example },
       }),
-      endOfCall({
-        projectId: run.projectId,
+      endCall({
+        project_id: run.projectId,
         id,
-        endedAt,
+        ended_at: endedAt,
         summary,
         output: prediction === null ? row.output : prediction.output,
         exception: prediction?.exception ?? null,

@@ -4,7 +4,7 @@ import { decodeEvaluation } from '../../domain/evaluations/evaluation-object.js'
 import type { EvaluationRunFinished } from '../../domain/evaluations/events.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { RUN_OP } from '../../domain/evaluations/run-calls.js'
-import { endOfCall, startOfCall } from './call-writes.js'
+import { endCall, startCall } from '../../application/calls/record.js'
 import { RunFailed, type AskableModel, type EvaluationPorts, type RowToScore, type RunUser } from './ports.js'
 import { runEvaluation, type RunJob } from './run-evaluation.js'
 import { attributesOf, type Predict, type Prediction, type RowsOfRun } from './score-row.js'
@@ -45,13 +45,12 @@ const askModel =
     const known = await ports.call(projectId, id)
     if (known !== undefined && known.ended_at !== null) return recordedPrediction(known)
     const startedAt = instantOf(ports.clock.now())
-    const predictStart = startOfCall({
-      projectId,
-      id,
-      opName: 'LLMStructuredCompletionModel.predict',
-      traceId: runId,
-      parentId: rowId,
-      startedAt,
+    const predictStart = startCall(id, {
+      project_id: projectId,
+      op_name: 'LLMStructuredCompletionModel.predict',
+      trace_id: runId,
+      parent_id: rowId,
+      started_at: startedAt,
       attributes: attributesOf(run),
       inputs: { self: run.model, example },
     })
@@ -73,7 +72,7 @@ const askModel =
     const output = 'output' in answer ? answer.output : null
     const endedAt = instantOf(ports.clock.now())
     return {
-      writes: [endOfCall({ projectId, id, endedAt, output, exception: failed })],
+      writes: [endCall({ project_id: projectId, id, ended_at: endedAt, output, exception: failed })],
       output,
       modelLatency: (performance.now() - began) / 1000,
       skipped: failed === null ? null : `the prediction failed: ${failed}`,

@@ -8,7 +8,7 @@ import {
 import type { Cause } from '../../kernel/event.js'
 import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
 import { execute } from '../../kernel/execute.js'
-import { endOfCall } from './call-writes.js'
+import { endCall } from '../../application/calls/record.js'
 import type { EvaluationPorts } from './ports.js'
 import { finishedRun, type RunJob } from './run-evaluation.js'
 import { isStoreAway } from './store-away.js'
@@ -21,7 +21,7 @@ export const fail = async (
 ): Promise<void> => {
   const { project_id: projectId, id } = request
   const endedAt = instantOf(ports.clock.now())
-  const end = (callId: string) => endOfCall({ projectId, id: callId, endedAt, output: null, exception })
+  const end = (callId: string) => endCall({ project_id: projectId, id: callId, ended_at: endedAt, exception })
   const root = await ports.call(projectId, id)
   if (root !== undefined && root.ended_at === null) {
     const open = await openCalls(ports, projectId, id)

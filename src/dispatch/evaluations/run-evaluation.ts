@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import type { Clock } from '../../kernel/ports/clock.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { CANCELED } from './canceled.js'
-import { endOfCall, startOfCall } from './call-writes.js'
+import { endCall, startCall } from '../../application/calls/record.js'
 import { forEachAtMost } from './for-each-at-most.js'
 import { RunFailed, type EvaluationPorts, type RowToScore, type RunUser } from './ports.js'
 import { scoreRow, type Predict, type RowOutcome, type RowsOfRun } from './score-row.js'
@@ -75,18 +75,17 @@ export const runEvaluation = async <Row extends RowToScore>(
   const known = await ports.call(projectId, summarizeId)
   await ports.writeCalls(
     [
-      startOfCall({
-        projectId,
-        id: summarizeId,
-        opName: 'Evaluation.summarize',
-        traceId: runId,
-        parentId: runId,
-        startedAt: known?.started_at ?? endedAt,
+      startCall(summarizeId, {
+        project_id: projectId,
+        op_name: 'Evaluation.summarize',
+        trace_id: runId,
+        parent_id: runId,
+        started_at: known?.started_at ?? endedAt,
         inputs: { self: evaluation },
         attributes: { tallytree: { evaluation_run_id: runId } },
       }),
-      endOfCall({ projectId, id: summarizeId, endedAt: known?.ended_at ?? endedAt, output }),
-      endOfCall({ projectId, id: runId, endedAt, output, summary }),
+      endCall({ project_id: projectId, id: summarizeId, ended_at: known?.ended_at ?? endedAt, output }),
+      endCall({ project_id: projectId, id: runId, ended_at: endedAt, output, summary }),
     ],
     cause,
   )
@@ -156,14 +155,12 @@ const beginRun = async <Row extends RowToScore>(
   const startedAt = instantOf(ports.clock.now())
   await ports.writeCalls(
     [
-      startOfCall({
-        projectId,
-        id,
-        opName,
-        displayName: runName(id, startedAt),
-        startedAt,
-        traceId: id,
-        parentId: null,
+      startCall(id, {
+        project_id: projectId,
+        op_name: opName,
+        display_name: runName(id, startedAt),
+        started_at: startedAt,
+        trace_id: id,
         inputs: { self: evaluation, model },
         attributes: {
           weave: {

@@ -13,7 +13,7 @@ import { feedbackStream } from '../../domain/feedback/events.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { callRef } from '../../domain/refs/ref.js'
-import { endOfCall, startOfCall } from './call-writes.js'
+import { endCall, startCall } from '../../application/calls/record.js'
 import { forEachAtMost } from './for-each-at-most.js'
 import { RunFailed } from './ports.js'
 import type { RulePorts } from './rule-ports.js'
@@ -200,14 +200,12 @@ const scoreCall = async (
       if (known.exception === null) await give(known.output)
       return undefined
     }
-    const start = startOfCall({
-      projectId,
-      id,
-      opName: `${scorer.name}.score`,
-      traceId: id,
-      parentId: null,
+    const start = startCall(id, {
+      project_id: projectId,
+      op_name: `${scorer.name}.score`,
+      trace_id: id,
       // The same in every attempt.
-      startedAt: call.ended_at ?? call.started_at,
+      started_at: call.ended_at ?? call.started_at,
       attributes: ruleAttributes(ruleId),
       inputs: { self: scorer.ref, call: callRef(projectId, call.id) },
     })
@@ -234,7 +232,10 @@ const scoreCall = async (
   const value = 'value' in scored ? scored.value : null
   const endedAt = instantOf(ports.clock.now())
   if (!scorer.isLocal)
-    await ports.writeCalls([endOfCall({ projectId, id, endedAt, output: value, exception: failed })], cause)
+    await ports.writeCalls(
+      [endCall({ project_id: projectId, id, ended_at: endedAt, output: value, exception: failed })],
+      cause,
+    )
   if (failed !== null) return failed
   await give(value)
   return undefined

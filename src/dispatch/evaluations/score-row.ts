@@ -4,7 +4,7 @@ import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Scored } from '../../domain/evaluations/scoring.js'
 import type { Cause } from '../../kernel/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { endOfCall, startOfCall } from './call-writes.js'
+import { endCall, startCall } from '../../application/calls/record.js'
 import type { CallWrite, EvaluationPorts, RowToScore, RunUser } from './ports.js'
 import type { QueuedScorer } from './scorer-queue.js'
 
@@ -112,10 +112,10 @@ export const scoreRow =
         if (failed !== null) failures[scorer.name] = failed
         const id = run.idOf(row.key, scorer.name)
         ends.push(
-          endOfCall({
-            projectId: run.projectId,
+          endCall({
+            project_id: run.projectId,
             id,
-            endedAt: now(),
+            ended_at: now(),
             output: 'value' in scored ? scored.value : null,
             exception: failed,
           }),
@@ -126,10 +126,10 @@ export const scoreRow =
     run.signal.throwIfAborted()
     for (const applied of all) if (applied.status === 'rejected') throw applied.reason
     const ordered = Object.fromEntries(scorers.map(({ name }) => [name, scores[name] ?? null]))
-    const rowEnd = endOfCall({
-      projectId: run.projectId,
+    const rowEnd = endCall({
+      project_id: run.projectId,
       id: rowId,
-      endedAt: now(),
+      ended_at: now(),
       output: { output, scores: ordered, model_latency: modelLatency },
       ...(skipped === null ? {} : { summary: { tallytree: { skipped } } }),
     })
@@ -201,13 +201,12 @@ const rowStart = (
   { opName, example }: RowToScore,
   startedAt: Instant,
 ): CallWrite =>
-  startOfCall({
-    projectId: run.projectId,
-    id,
-    opName,
-    traceId: run.runId,
-    parentId: run.runId,
-    startedAt,
+  startCall(id, {
+    project_id: run.projectId,
+    op_name: opName,
+    trace_id: run.runId,
+    parent_id: run.runId,
+    started_at: startedAt,
     attributes: attributesOf(run),
     inputs: { self: run.evaluation, model: run.model, example },
   })
@@ -220,13 +219,12 @@ const scorerStart = (
   { name, ref }: QueuedScorer,
   startedAt: Instant,
 ): CallWrite =>
-  startOfCall({
-    projectId: run.projectId,
-    id: run.idOf(key, name),
-    opName: `${name}.score`,
-    traceId: run.runId,
-    parentId: rowId,
-    startedAt,
+  startCall(run.idOf(key, name), {
+    project_id: run.projectId,
+    op_name: `${name}.score`,
+    trace_id: run.runId,
+    parent_id: rowId,
+    started_at: startedAt,
     attributes: {
       ...attributesOf(run),
       weave: { score: 'true', scorer: ref, prediction_id: run.idOf(key, '', 'predict') },

@@ -6,10 +6,8 @@ import { boolean, integerBetween, jsonObject, string } from '../../kernel/codec/
 import { open } from '../../kernel/codec/struct.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { JsonObject } from '../../kernel/json/json.js'
+import { MAX_TOKENS } from '../../domain/gateway/budgets/reservation.js'
 import { modelName } from '../../domain/prices/events.js'
-
-/** Upper bound for the length of a response. */
-export const MAX_TOKENS = 2 ** 31
 
 /** The op name of a completion's call. */
 export const OP_NAME = 'openai.chat.completions.create'

@@ -7,7 +7,7 @@ import { parseJson } from '../../kernel/json/parse.js'
 import { Failure } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import type { Inference } from '../gateway.js'
-import { complete } from '../../api/gateway/completions.js'
+import { complete } from './complete.js'
 
 /** A completion that the service itself needs, such as the verdict of a judge, on behalf of a user. */
 export interface ServiceCompletion {
@@ -72,7 +72,7 @@ export const completeForService =
           return () => asked.signal.removeEventListener('abort', onDisconnect)
         },
       })
-      const completion = parseJson(String(answer))
+      const completion = parseJson(typeof answer === 'string' ? answer : 'null')
       return isJsonObject(completion) ? { completion } : final('the completion is not an object')
     } catch (error) {
       if (!(error instanceof Failure)) throw error

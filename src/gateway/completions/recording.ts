@@ -1,4 +1,3 @@
-import { reportedUsageOf } from '../../domain/calls/usage.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { OP_NAME } from '../answer/request.js'
 import { summaryUsage, type Metered } from '../answer/usage.js'
@@ -10,7 +9,7 @@ import { AppendOutcomeUnknown } from '../../kernel/ports/event-store-errors.js'
 import type { RecordLevel } from '../../domain/projects/events.js'
 import { Failure } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
-import type { EndWrite } from '../../application/calls/call-writes.js'
+import { endCall, startCall } from '../../application/calls/record.js'
 import { authorizeWrite } from '../../application/access/project-access.js'
 import { writeCalls } from '../../application/calls/write-calls.js'
 import { giveUp, type GivenUp } from './giving-up.js'
@@ -64,27 +63,19 @@ export const begin = async (
   // Not paced: a client waits for this completion, and a read side that lags behind traces must not delay it.
   const { written, position } = await writeCalls(ports)(
     [
-      {
-        type: 'StartCall',
-        source: 'gateway',
-        start: {
+      startCall(
+        id,
+        {
           project_id: project,
-          id,
           op_name: OP_NAME,
-          display_name: null,
           trace_id: traceId,
           parent_id: parentId,
-          thread_id: null,
-          turn_id: null,
           started_at: instantOf(startedAt),
           attributes: { tallytree: attributes },
           inputs: level === 'all' ? inputs : {},
-          otel_dump: null,
-          wb_run_id: null,
-          wb_run_step: null,
-          spilled: {},
         },
-      },
+        'gateway',
+      ),
     ],
     cause,
   ).catch((error: unknown) => {
@@ -108,20 +99,15 @@ export const begin = async (
         ...summaryUsage(publicModel, metered.usage),
       }
       const write = async ({ output, spilled }: Output) => {
-        const end: EndWrite = {
-          type: 'EndCall',
-          usage: reportedUsageOf(summary),
-          end: {
-            project_id: project,
-            id,
-            ended_at,
-            output: wellFormed(output),
-            summary,
-            exception: failure === null ? null : exceptionOf(failure, level),
-            wb_run_step_end: null,
-            spilled,
-          },
-        }
+        const end = endCall({
+          project_id: project,
+          id,
+          ended_at,
+          output: wellFormed(output),
+          summary,
+          exception: failure === null ? null : exceptionOf(failure, level),
+          spilled,
+        })
         const { written, position } = await writeCalls(ports)([end], cause)
         return { isTooLarge: written[0]?.refused === 'too-large', position }
       }

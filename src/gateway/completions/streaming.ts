@@ -7,10 +7,9 @@ import { isJsonObject } from '../../kernel/json/json.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { Inference } from '../gateway.js'
 import type { Failure } from '../../application/failure.js'
-import type { RouteResponse } from '../../api/server/route.js'
 import { requireType } from './answer-type.js'
 import { refusedIn, type Asked } from './asking.js'
-import type { Completing } from './completing.js'
+import type { Completing, CompletionResponse } from './completing.js'
 import { keptAlive, type KeepAlive } from './keep-alive.js'
 import { atHand } from './output.js'
 import { readError } from './read-error.js'
@@ -96,8 +95,8 @@ const requireStream = async (asked: Asked): Promise<void> => {
 export const streamAnswer = async (
   open: (closeAnswer: () => void) => Promise<AsyncIterable<string>>,
   keepAlive: KeepAlive,
-  position: RouteResponse['position'],
-): Promise<RouteResponse> => {
+  position: CompletionResponse['position'],
+): Promise<CompletionResponse> => {
   const sent: { body?: Readable } = {}
   const events = keptAlive(
     open(() => sent.body?.destroy()),

@@ -1,5 +1,5 @@
 import { Failure } from '../../application/failure.js'
-import type { OnDisconnect } from '../../api/server/route.js'
+import type { OnDisconnect } from '../../application/on-disconnect.js'
 
 /** One completion as long as it lasts. */
 export interface Leave {

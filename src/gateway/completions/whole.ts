@@ -1,10 +1,9 @@
 import { isUpstreamError, meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
-import type { RouteResponse } from '../../api/server/route.js'
 import { requireType } from './answer-type.js'
 import { refusedIn, type Asked } from './asking.js'
-import type { Completing } from './completing.js'
+import type { Completing, CompletionResponse } from './completing.js'
 import { atHand } from './output.js'
 import { readWhole } from './read-whole.js'
 import { badAnswer } from './upstream-failure.js'
@@ -13,7 +12,7 @@ import { badAnswer } from './upstream-failure.js'
 export const wholeOf = async (
   asked: Asked,
   { call, model, promptTokens, said }: Completing,
-): Promise<RouteResponse> => {
+): Promise<CompletionResponse> => {
   const body = await read(asked, model)
   const text = jsonText(body)
   const position = await call.end({

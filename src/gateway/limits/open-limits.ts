@@ -1,10 +1,7 @@
-import { join } from 'node:path'
-import { fileSnapshots } from '../../adapters/snapshots/file-snapshots.js'
 import { admitting, type Admit } from './admission.js'
 import { LevelsTold } from './levels.js'
 import { openLedger, type LedgerPorts, type LiveLedger } from './live-ledger.js'
 import { recovering } from './recovery.js'
-import type { Config } from '../../config.js'
 import { Gate } from '../../domain/gateway/limits/gate.js'
 
 /** What the limits of completions need. */
@@ -15,33 +12,29 @@ export interface OpenLimits {
   readonly stop: () => Promise<void>
 }
 
-/** A snapshot of the ledger. It may be deleted while the service is stopped. */
-const ledgerFile = (dataDirectory: string) => join(dataDirectory, 'ledger.json')
+interface LimitsOptions {
+  readonly apiProcesses: number
+  /** This process, in what it records. */
+  readonly instance: string
+  /** No other process shares the log. */
+  readonly isAlone: boolean
+}
 
 /** The start waits this long for the ledger to read the log. A longer log is read while the service already runs. */
 const READY_WITHIN_MS = 1000
 
 export const openLimits = async (
-  ports: Omit<LedgerPorts, 'snapshots'>,
-  {
-    dataDirectory,
-    eventStoreUrl,
-    apiProcesses,
-  }: Pick<Config, 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
-  instance: string,
+  ports: LedgerPorts,
+  { apiProcesses, instance, isAlone }: LimitsOptions,
 ): Promise<OpenLimits> => {
   let opened: LiveLedger | undefined
   const levels = new LevelsTold({ ports, live: () => opened })
-  const live = (opened = await openLedger({
-    ...ports,
-    snapshots: fileSnapshots(ledgerFile(dataDirectory)),
-    onCall: (call) => levels.look(call),
-  }))
+  const live = (opened = await openLedger({ ...ports, onCall: (call) => levels.look(call) }))
   const gate = new Gate(live.ledger, apiProcesses)
   const ready = live.ready(Infinity)
   const startedAt = ports.clock.now().getTime() - performance.now()
   const latest = () => startedAt + performance.now()
-  const recovery = recovering({ ports, live, instance, isAlone: eventStoreUrl === null, latest }, ready)
+  const recovery = recovering({ ports, live, instance, isAlone, latest }, ready)
   await live.ready(READY_WITHIN_MS)
   return {
     live,

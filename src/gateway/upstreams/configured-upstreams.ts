@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Config } from '../../config.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
@@ -16,12 +15,21 @@ export interface ConfiguredUpstreams {
   readonly credentials: ReadonlyMap<string, string>
 }
 
+interface UpstreamsConfig {
+  readonly upstreams: {
+    /** The operator's JSON file. */
+    readonly file: string | null
+    /** Looks up an environment variable that the file names. */
+    readonly variable: (name: string) => string | undefined
+  }
+}
+
 type UpstreamInFile = UpstreamsFile['upstreams'][number]
 
 /** @throws OperatorError that names the file, the path in it and the rule; it quotes no value, which may be a credential */
 export const configuredUpstreams = ({
   upstreams: { file, variable },
-}: Pick<Config, 'upstreams'>): ConfiguredUpstreams => {
+}: UpstreamsConfig): ConfiguredUpstreams => {
   if (file === null) return { upstreams: noUpstreams, credentials: new Map() }
   const wrong = (why: string): OperatorError => new OperatorError(`TALLYTREE_UPSTREAMS_FILE: ${file}: ${why}`)
   const decoded = decode(upstreamsFile)(jsonIn(file, wrong))

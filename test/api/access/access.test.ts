@@ -8,7 +8,7 @@ import { makeKey } from '../../../src/application/access/new-key.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
 import { until } from '../../support/until.js'
-import { arbitraryCause, bearer, openedAccess, somePorts, storedEvents } from './given.js'
+import { arbitraryCause, openedAccess, somePorts, storedEvents } from './given.js'
 
 const opened: Access[] = []
 afterEach(() => {
@@ -22,7 +22,7 @@ const givenTwo = async () => {
   const { createdKey } = await bootstrapAccess(ports, here, undefined)
   const elsewhere = await openAccess(ports)
   opened.push(elsewhere)
-  const principal = here.authenticate(bearer(createdKey!))!
+  const principal = here.authenticate(createdKey!)!
   return { ports, here, elsewhere, principal, key: createdKey! }
 }
 
@@ -37,9 +37,9 @@ describe('the access of a process', () => {
     const { ports, here, elsewhere } = await givenTwo()
     const { key, known } = makeKey(ports, null)
     await here.run({ type: 'IssueApiKey', user: 'admin', key: known }, arbitraryCause())
-    assert.equal(here.authenticate(bearer(key))?.keyId, known.key_id)
+    assert.equal(here.authenticate(key)?.keyId, known.key_id)
     afterHalfASecond()
-    await until(() => elsewhere.authenticate(bearer(key)) !== undefined)
+    await until(() => elsewhere.authenticate(key) !== undefined)
   })
 
   it('refuses a revoked key at once where it was revoked, and elsewhere after half a second', async () => {
@@ -47,11 +47,11 @@ describe('the access of a process', () => {
     const { key, known } = makeKey(ports, null)
     await here.run({ type: 'IssueApiKey', user: 'admin', key: known }, arbitraryCause())
     await elsewhere.refresh()
-    assert.ok(elsewhere.authenticate(bearer(key)))
+    assert.ok(elsewhere.authenticate(key))
     await here.run({ type: 'RevokeApiKey', user: 'admin', key_id: known.key_id }, arbitraryCause())
-    assert.equal(here.authenticate(bearer(key)), undefined)
+    assert.equal(here.authenticate(key), undefined)
     afterHalfASecond()
-    await until(() => elsewhere.authenticate(bearer(key)) === undefined)
+    await until(() => elsewhere.authenticate(key) === undefined)
   })
 
   it('shows a principal the teams it has now', async () => {
@@ -60,9 +60,9 @@ describe('the access of a process', () => {
     await here.run({ type: 'CreateTeam', by: 'admin', team: 'alpha' }, arbitraryCause())
     const keyOfNewUser = makeKey(ports, null).known
     await here.run({ ...add, team: 'alpha', keyOfNewUser }, arbitraryCause())
-    assert.deepEqual(here.authenticate(bearer(key))?.teams, ['alpha', 'default'])
+    assert.deepEqual(here.authenticate(key)?.teams, ['alpha', 'default'])
     await here.run({ type: 'RemoveMember', by: 'admin', team: 'alpha', user: 'admin' }, arbitraryCause())
-    assert.deepEqual(here.authenticate(bearer(key))?.teams, ['default'])
+    assert.deepEqual(here.authenticate(key)?.teams, ['default'])
   })
 
   it('counts each event once, however many refreshes run at a time', async () => {
@@ -79,7 +79,7 @@ describe('the access of a process', () => {
     await here.run({ type: 'IssueApiKey', user: 'admin', key: known }, arbitraryCause())
     afterHalfASecond()
     await setImmediate()
-    assert.equal(elsewhere.authenticate(bearer(key)), undefined)
+    assert.equal(elsewhere.authenticate(key), undefined)
   })
 
   it('opens only once the store can be read', async () => {
@@ -99,12 +99,12 @@ describe('the access of a process', () => {
     down = true
     afterHalfASecond()
     await until(() => warnings.length > 0)
-    assert.ok(shaky.authenticate(bearer(key!)))
+    assert.ok(shaky.authenticate(key!))
     const made = makeKey(ports, null)
     await here.run({ type: 'IssueApiKey', user: 'admin', key: made.known }, arbitraryCause())
     down = false
     afterHalfASecond()
-    await until(() => shaky.authenticate(bearer(made.key)) !== undefined)
+    await until(() => shaky.authenticate(made.key) !== undefined)
     assert.deepEqual([...new Set(warnings)], ['access.refresh_failed'])
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { bootstrapAccess } from '../../../src/application/access/bootstrap.js'
 import { OperatorError } from '../../../src/kernel/ports/operator-error.js'
-import { bearer, openedAccess, somePorts, storedEvents } from './given.js'
+import { openedAccess, somePorts, storedEvents } from './given.js'
 
 const givenProcess = async (eventStore = openInMemoryEventStore()) => {
   const ports = somePorts(eventStore)
@@ -16,7 +16,7 @@ describe('the first start', () => {
     const { createdKey, ignoredKey } = await bootstrap()
     assert.match(createdKey!, /^tt_[A-Za-z0-9_-]{43}$/)
     assert.equal(ignoredKey, false)
-    const principal = access.authenticate(bearer(createdKey!))
+    const principal = access.authenticate(createdKey!)
     assert.equal(principal?.userId, 'admin')
     assert.equal(principal.administrator, true)
     assert.deepEqual(principal.teams, ['default'])
@@ -26,7 +26,7 @@ describe('the first start', () => {
     const { access, bootstrap } = await givenProcess()
     const key = 'sixteen-letters!'
     assert.deepEqual(await bootstrap(key), { ignoredKey: false })
-    assert.equal(access.authenticate(bearer(key))?.administrator, true)
+    assert.equal(access.authenticate(key)?.administrator, true)
   })
 
   it('refuses a key that is too short or no header can carry, without quoting it', async () => {
@@ -56,7 +56,7 @@ describe('the first start', () => {
     )
     assert.equal(keys.length, 1)
     assert.equal((await storedEvents(store)).length, 4)
-    for (const { access } of processes) assert.equal(access.authenticate(bearer(keys[0]!))?.userId, 'admin')
+    for (const { access } of processes) assert.equal(access.authenticate(keys[0]!)?.userId, 'admin')
   })
 
   it("is decided by one of two operators' keys; the other is ignored and says so", async () => {
@@ -86,7 +86,7 @@ describe('a later start', () => {
     const again = await givenProcess(ports.eventStore)
     assert.deepEqual(await again.bootstrap('the-key-of-the-operator'), { ignoredKey: false })
     assert.deepEqual(await again.bootstrap('another-key-of-theirs'), { ignoredKey: true })
-    assert.equal(again.access.authenticate(bearer('another-key-of-theirs')), undefined)
+    assert.equal(again.access.authenticate('another-key-of-theirs'), undefined)
     assert.equal((await storedEvents(ports.eventStore)).length, 4)
   })
 })

@@ -83,7 +83,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
     path: string,
     request: Request = {},
   ): Promise<RouteResponse> => {
-    const principal = access.authenticate(bearer(key))
+    const principal = access.authenticate(key)
     if (principal === undefined) throw new Failure('unauthenticated', 'no such key')
     for (const route of routes) {
       const params = route.method === method ? match(route.path, path) : undefined

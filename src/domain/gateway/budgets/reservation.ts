@@ -1,5 +1,7 @@
-import { MAX_TOKENS, type CompletionRequest } from '../../../gateway/answer/request.js'
-import type { Json } from '../../../kernel/json/json.js'
+import type { Json, JsonObject } from '../../../kernel/json/json.js'
+
+/** Upper bound for the length of a response. */
+export const MAX_TOKENS = 2 ** 31
 
 /** Assumed maximum length of a choice when the request states none. */
 const DEFAULT_MAX_TOKENS = 4096
@@ -7,7 +9,13 @@ const DEFAULT_MAX_TOKENS = 4096
 /** Parameter names for the maximum length. Upstreams differ in which one they honour. */
 const LENGTHS = ['max_completion_tokens', 'max_tokens', 'max_new_tokens', 'n_predict']
 
-type LengthOptions = Pick<CompletionRequest, 'n' | 'best_of' | 'given'>
+interface LengthOptions {
+  /** Number of choices. */
+  readonly n: number
+  readonly best_of: number | null
+  /** The request as the client sent it. */
+  readonly given: JsonObject
+}
 
 /** The maximum number of completion tokens: per choice the largest stated maximum, and at least `min_tokens`. */
 export const maxCompletionTokens = ({ n, best_of, given }: LengthOptions): number => {

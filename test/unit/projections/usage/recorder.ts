@@ -6,8 +6,8 @@ import { isJsonObject, type Json } from '../../../../src/kernel/json/json.js'
 import { wellFormed } from '../../../../src/kernel/json/well-formed.js'
 import { projectDecider } from '../../../../src/domain/projects/decider.js'
 import type { UsageReporting } from '../../../../src/domain/projects/events.js'
-import { endWrite, startWrite, type StartWrite } from '../../../../src/application/calls/call-writes.js'
-import { endedCall, startedCall } from '../../../../src/api/calls/client-call.js'
+import { endCall, type StartWrite } from '../../../../src/application/calls/record.js'
+import { endedCall, startedCall, startWrite } from '../../../../src/api/calls/client-call.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 import { eventCompleter } from '../../../support/completed-events.js'
 import type { Operation } from '../../../support/oracle/operations.js'
@@ -41,7 +41,7 @@ export class Recorder {
         return
       }
       case 'end': {
-        const write = endWrite(read(endedCall, operation.end))
+        const write = endCall(read(endedCall, operation.end))
         this.#decide(write.end.id, write)
         return
       }

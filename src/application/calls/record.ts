@@ -1,0 +1,63 @@
+import type { EndCall, StartCall } from '../../domain/calls/commands.js'
+import type { CallEnd, CallStart } from '../../domain/calls/content.js'
+import { reportedUsageOf } from '../../domain/calls/usage.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
+
+/** The requested write to one call, before its trace is known. */
+export type CallWrite = StartWrite | EndWrite
+
+export interface StartWrite extends Pick<StartCall, 'type' | 'source' | 'start'> {
+  readonly type: 'StartCall'
+}
+
+export type EndWrite = EndCall
+
+type NewStart = Pick<CallStart, 'project_id' | 'op_name' | 'started_at'> & Partial<Omit<CallStart, 'id'>>
+
+/** Starts a call. Fields that are left out are null or empty; without a trace, the call takes its parent's. */
+export const startCall = (id: string, call: NewStart, source: StartCall['source'] = null): StartWrite => ({
+  type: 'StartCall',
+  source,
+  // Members by name: see decision 0017, this is on the path of every call.
+  start: {
+    project_id: call.project_id,
+    id,
+    op_name: call.op_name,
+    display_name: call.display_name ?? null,
+    trace_id: call.trace_id ?? null,
+    parent_id: call.parent_id ?? null,
+    thread_id: call.thread_id ?? null,
+    turn_id: call.turn_id ?? null,
+    started_at: call.started_at,
+    attributes: call.attributes ?? {},
+    inputs: call.inputs ?? {},
+    otel_dump: call.otel_dump ?? null,
+    wb_run_id: call.wb_run_id ?? null,
+    wb_run_step: call.wb_run_step ?? null,
+    spilled: {},
+  },
+})
+
+type NewEnd = Pick<CallEnd, 'project_id' | 'id' | 'ended_at'> & Partial<CallEnd>
+
+/** Ends a call with the usage that its summary reports. Fields that are left out are null or empty. */
+export const endCall = (call: NewEnd): EndWrite => {
+  const summary = call.summary ?? {}
+  return {
+    type: 'EndCall',
+    usage: reportedUsageOf(summary),
+    end: withDigitsOf(call, {
+      project_id: call.project_id,
+      id: call.id,
+      ended_at: call.ended_at,
+      output: call.output ?? null,
+      summary,
+      exception: call.exception ?? null,
+      wb_run_step_end: call.wb_run_step_end ?? null,
+      spilled: call.spilled ?? {},
+    }),
+  }
+}
+
+export const projectOf = (write: CallWrite): string =>
+  write.type === 'StartCall' ? write.start.project_id : write.end.project_id

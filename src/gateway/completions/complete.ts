@@ -1,0 +1,130 @@
+import { promptTokensOf } from '../answer/prompt.js'
+import type { CompletionRequest } from '../answer/request.js'
+import { unknown } from '../answer/usage.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { entityOf } from '../../kernel/ids.js'
+import { targetsOf, type Target } from '../../domain/gateway/upstreams/offered.js'
+import { Failure } from '../../application/failure.js'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { OnDisconnect } from '../../application/on-disconnect.js'
+import type { Principal } from '../../application/principal.js'
+import type { Cause } from '../../kernel/event.js'
+import { ask, NobodyAnswered, type Asked as UpstreamAsked } from './asking.js'
+import { attributedProject } from './attribution.js'
+import type { Completing, CompletionResponse } from './completing.js'
+import type { Inference } from '../gateway.js'
+import { noSuchModel, teamsOf } from '../models.js'
+import { atHand } from './output.js'
+import { placedBy } from './parent.js'
+import { recordLevelOf } from './record-level.js'
+import { begin, endingOnce, type Recorded } from './recording.js'
+import { streamAnswer, streamOf } from './streaming.js'
+import type { Leave } from './under-way.js'
+import { failureIn } from './upstream-failure.js'
+import { wholeOf } from './whole.js'
+
+export interface AskedCompletion {
+  readonly body: CompletionRequest
+  readonly headers: IncomingHttpHeaders
+  readonly principal: Principal
+  readonly cause: Cause
+  readonly onDisconnect: OnDisconnect
+}
+
+/** One completion, whole or streamed, recorded as a call. */
+export const complete = async (inference: Inference, asked: AskedCompletion): Promise<CompletionResponse> => {
+  const { body: request, headers, principal } = asked
+  const { upstreams, underWay } = inference.inference
+  const project = attributedProject(inference.teams, inference.vendor, headers, principal)
+  const targets = targetsOf(upstreams(), teamsOf(principal), request.model, entityOf(project))
+  const [first] = targets
+  if (first === undefined) throw noSuchModel()
+  const leave = underWay.enter(asked.onDisconnect)
+  const startedAt = performance.now()
+  try {
+    const begun = await recorded(inference, asked, project, targets)
+    return await answered(inference, request, targets, { leave, startedAt, ...begun })
+  } catch (error) {
+    leave.over()
+    throw error
+  }
+}
+
+/** Admits the request and records it as a call of its project; nothing is asked of an upstream before. */
+const recorded = async (
+  inference: Inference,
+  { body: request, headers, principal, cause }: AskedCompletion,
+  project: string,
+  targets: readonly Target[],
+): Promise<Pick<Begun, 'call' | 'promptTokens'>> => {
+  const { ports } = inference
+  const model = targets[0]!.model.id
+  const id = ports.ids.next()
+  const placed = placedBy(headers)
+  const level = await recordLevelOf(inference.inference.recordLevel, project, headers)
+  const promptTokens = promptTokensOf(request.given)
+  const admission = inference.inference.admit({
+    id,
+    project,
+    keyId: principal.keyId,
+    request,
+    promptTokens,
+    targets,
+  })
+  const recording = begin(
+    inference,
+    { inputs: request.given, attributes: { model, ...admission.attributes }, id, project, level, ...placed },
+    model,
+    principal,
+    cause,
+  )
+  return { call: endingOnce(await admission.begun(recording)), promptTokens }
+}
+
+interface Begun {
+  readonly call: Recorded
+  readonly promptTokens: number
+  readonly leave: Leave
+  readonly startedAt: number
+}
+
+/** Asks upstreams for the answer; however that goes, the call is ended, once. */
+const answered = async (
+  inference: Inference,
+  request: CompletionRequest,
+  targets: readonly Target[],
+  { call, promptTokens, leave, startedAt }: Begun,
+): Promise<CompletionResponse> => {
+  let way: JsonObject = {}
+  const said = () => ({ latency_ms: Math.round(performance.now() - startedAt), ...way })
+  const from = async <A>(
+    answerOf: (asked: UpstreamAsked, completing: Completing) => A,
+  ): Promise<Awaited<A>> => {
+    try {
+      const asked = await ask(inference, request, targets, leave.signal, call.keepsContent)
+      const { target, tries } = asked
+      way = { upstream: target.upstream.content.name, price: target.model.price, tries }
+      const model = target.model.id
+      return await answerOf(asked, { model, call, promptTokens, leave, startedAt, said })
+    } catch (error) {
+      if (error instanceof NobodyAnswered)
+        way = { tries: error.tries, ...(error.isOwed ? {} : { owed: false }) }
+      const failure = failureIn(error instanceof NobodyAnswered ? error.failure : error, leave.signal)
+      await call.end({ output: atHand(null), metered: unknown, failure: failure ?? unforeseen, said: said() })
+      leave.over()
+      throw failure ?? error
+    }
+  }
+  if (request.stream)
+    return streamAnswer(
+      (closeAnswer) =>
+        from((asked, completing) => streamOf(inference, request, asked, completing, closeAnswer)),
+      inference.inference.keepAlive,
+      call.position,
+    )
+  const whole = await from(wholeOf)
+  leave.over()
+  return whole
+}
+
+const unforeseen = new Failure('overloaded', 'Internal server error')

@@ -13,8 +13,6 @@ import type { ClickHouseReader } from '../../../src/kernel/ports/clickhouse.js'
 import type { EventStore, RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { arbitraryKey, sha256 } from '../../unit/domain/access/arbitrary.js'
 
-export const bearer = (key: string): string => `Bearer ${key}`
-
 export const arbitraryCause = (): Cause => ({
   correlationId: randomUUID(),
   causationId: randomUUID(),

@@ -1,7 +1,6 @@
 import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-store.js'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import { systemIds } from '../../src/adapters/system/ids.js'
-import { sha256 } from '../../src/adapters/system/system.js'
+import { systemIds, sha256 } from '../../src/adapters/system/system.js'
 import { endCall, startCall } from '../../src/application/calls/record.js'
 import { writeCalls } from '../../src/application/calls/write-calls.js'
 import type { Instant } from '../../src/kernel/codec/instant.js'

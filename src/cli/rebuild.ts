@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemIds } from '../adapters/system/ids.js'
-import { systemClock } from '../adapters/system/system.js'
+import { systemIds, systemClock } from '../adapters/system/system.js'
 import { jsonLog } from '../adapters/log/json-log.js'
 import { asking, requireApiKey, ServiceSilent, textOf, type Ask } from '../adapters/remote-service/request.js'
 import { openReadSide, type ReadSide } from '../composition/read-side.js'

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
-import { storedLog } from '../adapters/event-store/log-source.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { requireApiKey } from '../adapters/remote-service/request.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
@@ -10,6 +9,8 @@ import { StoreInUse } from '../kernel/ports/event-store-errors.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { openEventStoreServer } from './event-store-server.js'
+import type { BlobStore } from '../kernel/ports/blobs.js'
+import type { EventStore } from '../kernel/ports/event-store.js'
 
 export interface OpenedSource {
   readonly log: LogSource
@@ -59,3 +60,15 @@ const openDirectory = async (directory: string): Promise<LogSource> => {
     )
   }
 }
+
+/** An event store and its blobs as a source to copy from. Closing it closes the store. */
+export const storedLog = (eventStore: EventStore, blobs: Pick<BlobStore, 'open'>): LogSource => ({
+  head: () => eventStore.head(),
+  readAll: (after) => eventStore.readAll({ after }),
+  eventAt: async ({ stream, revision }) => {
+    for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 })) return event
+    return undefined
+  },
+  openBlob: (digest) => blobs.open(digest),
+  close: () => eventStore.close(),
+})

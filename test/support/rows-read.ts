@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import type { EmbeddedConnection } from '../../src/adapters/clickhouse/embedded-connection.js'
-import { withLiterals } from '../../src/adapters/clickhouse/literals.js'
+import { withLiterals } from '../../src/adapters/clickhouse/client.js'
 import type { ClickHouseReader, SqlParameters } from '../../src/kernel/ports/clickhouse.js'
 
 /** How many rows the engine reads for all that a task asks of a reader; each statement is run twice. */

@@ -1,12 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { BlobStore } from '../../kernel/ports/blobs.js'
+import { BlobsUnavailable, BlobTooLarge, type BlobStore, type StoredBlob } from '../../kernel/ports/blobs.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
-import { mapDiskErrors } from './disk-errors.js'
 import { durableDirectories } from './durable-directories.js'
-import { writeChunks } from './write-chunks.js'
 
 /**
  * Blobs are files named by digest, `directory/ab/cd/abcd…`. A file gets its name once it is complete and synced, so a
@@ -123,4 +121,48 @@ async function* chunksOf(path: string) {
 const undefinedWhenMissing = (error: unknown) => {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
   throw error
+}
+
+/** Error codes of the file system, as opposed to those of a source stream that fails. */
+const OF_THE_DISK = new Set([
+  'EACCES',
+  'EDQUOT',
+  'EFBIG',
+  'EIO',
+  'ELOOP',
+  'EMFILE',
+  'ENFILE',
+  'ENOENT',
+  'ENOSPC',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
+  'ESTALE',
+])
+
+/** Maps errors of the file system to the error of the port. */
+const mapDiskErrors = async <A>(work: Promise<A>): Promise<A> => {
+  try {
+    return await work
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    throw OF_THE_DISK.has(code) ? new BlobsUnavailable(`blob storage failed (${code})`, { cause }) : cause
+  }
+}
+
+/** Streams chunks to a file and returns their size and digest. */
+const writeChunks = async (
+  file: FileHandle,
+  source: AsyncIterable<Uint8Array>,
+  limitBytes: number,
+): Promise<StoredBlob> => {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of source) {
+    size += chunk.length
+    if (size > limitBytes) throw new BlobTooLarge(limitBytes)
+    hash.update(chunk)
+    await file.writeFile(chunk)
+  }
+  return { digest: hash.digest('hex'), size }
 }

@@ -1,17 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
-import { ClickHouseUnavailable, type ClickHouse } from '../../kernel/ports/clickhouse.js'
+import { ClickHouseUnavailable, type ClickHouse, type Rows } from '../../kernel/ports/clickhouse.js'
 import { noHealthReports, type HealthReports } from '../../kernel/ports/health.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../kernel/ports/clickhouse-url.js'
 import { portsOf, type Headers } from './client.js'
-import { sameIdWhenRepeated } from './insert-ids.js'
 import { watch } from './liveness.js'
 import { onCluster } from './on-cluster.js'
 import { prepareDatabase, whenThere, type WaitOptions } from './opening.js'
 import { poolOf } from './pool.js'
 import { repeatingReads } from './repeated-reads.js'
-import { readSettings, writeSettings } from './server-settings.js'
-import { quiet, readLimits } from './settings.js'
+import { readSettings, writeSettings, quiet, readLimits } from './settings.js'
 import { serverError, unanswered } from './translation.js'
 
 interface Opening extends WaitOptions {
@@ -146,3 +145,24 @@ const refuseOthers = (headers: Headers = {}): void => {
 }
 
 const ENDS = ['content-length', 'transfer-encoding', 'content-encoding']
+
+type Insert = (sending: { readonly query_id: string }) => Promise<void>
+
+/**
+ * Repeats an insert of unknown outcome under the same query id: with `replace_running_query` the server cancels the first
+ * attempt, so that retries do not add load to a slow server.
+ */
+const sameIdWhenRepeated = () => {
+  const unknown = new Map<string, string>()
+  return async ({ table }: Rows, insert: Insert): Promise<void> => {
+    const query_id = unknown.get(table) ?? randomUUID()
+    try {
+      await insert({ query_id })
+      unknown.delete(table)
+    } catch (error) {
+      if (error instanceof ClickHouseUnavailable) unknown.set(table, query_id)
+      else unknown.delete(table)
+      throw error
+    }
+  }
+}

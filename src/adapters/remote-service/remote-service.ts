@@ -1,5 +1,5 @@
-import * as E from 'fp-ts/lib/Either.js'
 import type { IncomingMessage } from 'node:http'
+import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -7,7 +7,6 @@ import { parseJson } from '../../kernel/json/parse.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { LogSource } from '../../kernel/ports/log-source.js'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
-import { linesOf } from './lines.js'
 import { askPatiently, asking, textOf, type Ask } from './request.js'
 
 /** A running service, as a source for audits. */
@@ -114,4 +113,21 @@ const eventIn = (text: string): RecordedEvent => {
     recordedAt: new Date(recorded_at),
     size: text.length,
   }
+}
+
+const LINE_FEED = 10
+
+/** Splits a byte stream into lines. Throws if the last line is incomplete, since the response was cut off. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let begun: Buffer[] = []
+  for await (const chunk of chunks) {
+    let from = 0
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
+      yield Buffer.concat([...begun, chunk.subarray(from, end)]).toString('utf8')
+      begun = []
+      from = end + 1
+    }
+    if (from < chunk.length) begun.push(chunk.subarray(from))
+  }
+  if (begun.length > 0) throw new Error('the last line is incomplete')
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { SecretsUnavailable } from '../../kernel/ports/secret-store.js'
 import { syncDirectory } from '../../kernel/atomic-file.js'
-import { retryWhileLocked } from './retry-while-locked.js'
+import { retry } from '../../kernel/backoff.js'
 
 /**
  * Envelopes are padded to this length, which is more than the longest and more than half a page, so that each page has
@@ -64,4 +64,21 @@ const ensureSchema = (db: Database.Database): void => {
     throw new SecretsUnavailable(`has schema version ${String(version)}, this release supports ${VERSION}`)
   db.exec(SCHEMA)
   db.pragma(`user_version = ${VERSION}`)
+}
+
+const TIMEOUT_MS = 5000
+const BACKOFF = { firstMs: 10, maxMs: 40 }
+
+/** Waits up to five seconds for another process's lock, without blocking the event loop. */
+export const retryWhileLocked = <A>(task: () => A): Promise<A> => {
+  const until = performance.now() + TIMEOUT_MS
+  return retry(
+    task,
+    (cause) => {
+      if (!(cause instanceof Database.SqliteError)) return false
+      if (/^SQLITE_(BUSY|LOCKED)/.test(cause.code) && performance.now() <= until) return true
+      throw new SecretsUnavailable(`the secret store failed (${cause.code})`, { cause })
+    },
+    BACKOFF,
+  )
 }

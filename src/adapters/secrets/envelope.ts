@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { SecretUnreadable, type SecretVersion } from '../../kernel/ports/secret-store.js'
-import type { MasterKey } from './master-key.js'
+import type { MasterKey } from './key-ring.js'
 
 const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12

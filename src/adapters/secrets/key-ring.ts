@@ -1,7 +1,7 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
 import type { MasterKeyText } from '../../domain/secrets/master-keys.js'
 import { makeKeyFile, readKeyFile } from './key-file.js'
-import { masterKey, type MasterKey } from './master-key.js'
 
 export interface KeyRing {
   /** The key for new values; created if there is none. */
@@ -47,3 +47,14 @@ const ringOf = (given: readonly MasterKeyText[], inFile: readonly MasterKeyText[
   }
   return ring
 }
+
+export interface MasterKey {
+  readonly id: string
+  /** A KeyObject, because raw bytes would appear wherever the object is logged. */
+  readonly key: KeyObject
+}
+
+const masterKey = ({ id, base64 }: MasterKeyText): MasterKey => ({
+  id,
+  key: createSecretKey(Buffer.from(base64, 'base64')),
+})

@@ -1,7 +1,6 @@
-import { openSecretsDatabase, padded } from './database.js'
+import { openSecretsDatabase, padded, retryWhileLocked } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
-import { retryWhileLocked } from './retry-while-locked.js'
 import { SecretUnreadable, type SecretVersion } from '../../kernel/ports/secret-store.js'
 
 export interface ReencryptionResult {

@@ -1,8 +1,7 @@
 import type { HeldSecret, SecretStore } from '../../kernel/ports/secret-store.js'
-import { openSecretsDatabase, padded } from './database.js'
+import { openSecretsDatabase, padded, retryWhileLocked } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
-import { retryWhileLocked } from './retry-while-locked.js'
 
 interface Row {
   readonly version: number

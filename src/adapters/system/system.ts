@@ -1,5 +1,6 @@
-import { createHmac, hash, randomBytes } from 'node:crypto'
-import type { Clock } from '../../kernel/ports/clock.js'
+import { createHmac, hash, randomBytes, randomFillSync } from 'node:crypto'
+import { v7 } from 'uuid'
+import type { Clock, Ids } from '../../kernel/ports/clock.js'
 import type { HmacSha256 } from '../../kernel/ports/hmac.js'
 import type { RandomKey } from '../../kernel/ports/secrets.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
@@ -13,3 +14,24 @@ export const hmacSha256: HmacSha256 = (key, content, form) =>
 
 /** 256 random bits in base64url, with the prefix of our keys. */
 export const randomKey: RandomKey = () => `tt_${randomBytes(32).toString('base64url')}`
+
+const BYTES = 16
+const AT_ONCE = 256
+
+/** Draws random bytes for many UUIDv7s at once, because one draw per id would dominate the cost. */
+const pooledIds = (): Ids => {
+  const pool = new Uint8Array(BYTES * AT_ONCE)
+  let at = pool.length
+  return {
+    next: () => {
+      if (at === pool.length) {
+        randomFillSync(pool)
+        at = 0
+      }
+      at += BYTES
+      return v7({ random: pool.subarray(at - BYTES, at) })
+    },
+  }
+}
+
+export const systemIds: Ids = pooledIds()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { systemIds } from '../../../src/adapters/system/ids.js'
+import { systemIds } from '../../../src/adapters/system/system.js'
 import { openLedger, type LiveLedger } from '../../../src/gateway/limits/live-ledger.js'
 import { endAbandoned } from '../../../src/gateway/limits/recovery.js'
 import { termsOf, type GatewayCall } from '../../../src/domain/gateway/budgets/gateway-call.js'

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-
-import { systemIds } from '../../../src/adapters/system/ids.js'
+import { systemIds } from '../../../src/adapters/system/system.js'
 import { execute } from '../../../src/kernel/execute.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { secretDecider } from '../../../src/domain/secrets/decider.js'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { systemIds } from '../../../src/adapters/system/ids.js'
-import { hmacSha256, systemClock } from '../../../src/adapters/system/system.js'
+import { systemIds, hmacSha256, systemClock } from '../../../src/adapters/system/system.js'
 import {
   webhookSender,
   type ClosableWebhookSender,

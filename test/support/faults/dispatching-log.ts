@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import { systemIds } from '../../../src/adapters/system/ids.js'
+import { systemIds } from '../../../src/adapters/system/system.js'
 import type { DomainEvent } from '../../../src/kernel/decider.js'
 import { newEvent } from '../../../src/kernel/event.js'
 import type { EventStore, RecordedEvent } from '../../../src/kernel/ports/event-store.js'

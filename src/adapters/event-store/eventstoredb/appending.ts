@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { SCHEMA_VERSION } from '../../../kernel/event.js'
-import type { Appended, EventStore } from '../../../kernel/ports/event-store.js'
+import type { Appended, EventStore, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
@@ -13,7 +13,6 @@ import { isNotLeader, refusalOf } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { proposalOf, type Proposal } from './proposal.js'
 import { slots } from './slots.js'
-import { storedAlready } from './stored-already.js'
 import { BACKOFF } from './waiting.js'
 
 /** How long an append may take with all its tries. */
@@ -147,4 +146,22 @@ const placed = async (
     // The append itself succeeded.
   }
   return { revision }
+}
+
+/** Where the events of a proposal are, if they all are where it would have put them. */
+const storedAlready = async (
+  reading: Pick<EventStore, 'readStream'>,
+  { stream, expected, ids }: Proposal,
+): Promise<Appended | undefined> => {
+  let last: RecordedEvent | undefined
+  let matched = 0
+  const from = BigInt(firstRevisionOf(expected))
+  for await (const event of reading.readStream(stream, { from, limit: ids.length })) {
+    if (event.id !== ids[matched]) return undefined
+    matched += 1
+    last = event
+  }
+  return last !== undefined && matched === ids.length
+    ? { revision: last.revision, position: last.position }
+    : undefined
 }

@@ -1,9 +1,8 @@
 import Database from 'better-sqlite3'
 import type { Appended, Expected } from '../../../kernel/ports/event-store.js'
 import { ConcurrencyConflict } from '../../../kernel/ports/event-store-errors.js'
-import { conflict, isMet } from '../expectation.js'
+import { conflict, isMet, firstRevisionOf } from '../expectation.js'
 import type { SerialisedEvent } from '../serialise.js'
-import { earlierAppend } from './earlier-append.js'
 import type { Stream, StreamIndex } from './stream-index.js'
 
 export interface Append {
@@ -67,3 +66,22 @@ export const appendWriter = (db: Database.Database, streams: StreamIndex): Appen
 
 const isUniqueViolation = (error: unknown) =>
   error instanceof Database.SqliteError && error.code === 'SQLITE_CONSTRAINT_UNIQUE'
+
+interface Place {
+  readonly id: string
+  readonly revision: number
+  readonly position: number
+}
+
+/** Recognises the repeat of an append: the place of its last event when all its events are there already. */
+const earlierAppend = (db: Database.Database) => {
+  const from = db.prepare<[number, number, number], Place>(
+    'SELECT id, revision, position FROM events WHERE sid = ? AND revision >= ? ORDER BY revision LIMIT ?',
+  )
+  return ({ sid }: Stream, expected: Expected, events: readonly SerialisedEvent[]): Appended | undefined => {
+    const places = from.all(sid, firstRevisionOf(expected), events.length)
+    const last = places[events.length - 1]
+    if (last === undefined || !events.every(({ id }, index) => places[index]?.id === id)) return undefined
+    return { revision: BigInt(last.revision), position: BigInt(last.position) }
+  }
+}

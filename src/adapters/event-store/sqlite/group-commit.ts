@@ -6,7 +6,7 @@ import type { HealthReports } from '../../../kernel/ports/health.js'
 import type { CommitSignal } from '../commit-signal.js'
 import type { Append, AppendWriter } from './append-writer.js'
 import type { RecentEvents } from './recent-events.js'
-import { sizeOfGroup } from './size-of-group.js'
+import type { SerialisedAppend } from '../serialise.js'
 
 export interface QueuedAppend extends Append {
   readonly given: readonly NewEvent[]
@@ -185,4 +185,20 @@ const settle = (group: readonly QueuedAppend[], outcomes: readonly Written[]): v
     if (outcome instanceof Error) reject(outcome)
     else if (outcome !== undefined) resolve(outcome)
   })
+}
+
+/** A group holds up the event loop while it is written: these bound for how long. */
+const GROUP_EVENTS = 512
+const GROUP_BYTES = 1_048_576
+
+/** How many of the queued appends make the next group: at least one, however large. */
+const sizeOfGroup = (queued: readonly SerialisedAppend[]): number => {
+  let events = 0
+  let bytes = 0
+  const end = queued.findIndex((append) => {
+    events += append.events.length
+    bytes += append.bytes
+    return events > GROUP_EVENTS || bytes > GROUP_BYTES
+  })
+  return end === -1 ? queued.length : Math.max(end, 1)
 }

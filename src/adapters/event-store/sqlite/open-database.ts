@@ -7,12 +7,13 @@ import {
   readFileSync,
   rmSync,
   writeFileSync,
+  existsSync,
+  fstatSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { StoreInUse, StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
-import { requireInPlace } from './in-place.js'
 import { ensureSchema } from './schema.js'
 
 export interface OpenDatabase {
@@ -99,4 +100,18 @@ const writerOf = (path: string) => {
   } catch {
     return 'pid unknown'
   }
+}
+
+/**
+ * Checks that what is written to a log that is open will be found by the next start: a directory that was moved or deleted
+ * takes writes all the same. `writeAheadLog` is its descriptor.
+ *
+ * @throws StoreUnavailable
+ */
+const requireInPlace = (path: string, writeAheadLog: number): void => {
+  if (existsSync(path) && existsSync(`${path}-wal`) && fstatSync(writeAheadLog).nlink > 0) return
+  const cause = Object.assign(new Error('no such file'), { code: 'ENOENT' })
+  throw new StoreUnavailable(`${path} was moved or deleted: restore the files, or restart the service`, {
+    cause,
+  })
 }

@@ -3,6 +3,7 @@ import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
   type RequestOptions,
+  type IncomingHttpHeaders,
 } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { createSecureContext, rootCertificates } from 'node:tls'
@@ -14,7 +15,6 @@ import type {
   WebhookSender,
 } from '../../../kernel/ports/webhook-sender.js'
 import { addressRules, type AllowList, type Listening } from '../guard/address-rules.js'
-import { Excerpt, flatHeaders, HEAD_BYTES } from './answer.js'
 import { dialling, type Dial } from '../guard/connect-to-any.js'
 import { ERRAND, guardedAgents, type ErrandOption, type GuardedAgents } from './guarded-agents.js'
 import { guardedConnect } from '../guard/guarded-connect.js'
@@ -200,3 +200,36 @@ const asWritten = (
 /** What went wrong once there was a connection. */
 const failureOf = (code: string): SendError =>
   /^(HPE_|ERR_)/.test(code) ? { kind: 'protocol', code } : { kind: 'reset', code }
+
+/** Bytes of an answer's body that are kept, and after how many nothing more is read. */
+const KEPT_BYTES = 16_384
+const READ_BYTES = 65_536
+
+/** Bytes of an answer's head. */
+const HEAD_BYTES = 16_384
+
+/** The beginning of a body, however long it is. */
+class Excerpt {
+  private readonly chunks: Buffer[] = []
+  private read = 0
+
+  /** Whether there is any use in reading on. */
+  add(chunk: Buffer): boolean {
+    if (this.read < KEPT_BYTES) this.chunks.push(chunk)
+    this.read += chunk.length
+    return this.read < READ_BYTES
+  }
+
+  /** A copy: what it was read into is let go. */
+  bytes(): Uint8Array {
+    return Uint8Array.from(Buffer.concat(this.chunks).subarray(0, KEPT_BYTES))
+  }
+}
+
+const flatHeaders = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [
+      name,
+      typeof value === 'string' ? value : value.join(', '),
+    ]),
+  )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
-import { systemIds } from '../../../../src/adapters/system/ids.js'
+import { systemIds } from '../../../../src/adapters/system/system.js'
 import { canceling } from '../../../../src/dispatch/webhooks/canceling.js'
 
 describe('what waits for a webhook that was deleted', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
-import { systemIds } from '../../../../src/adapters/system/ids.js'
-import { systemClock } from '../../../../src/adapters/system/system.js'
+import { systemIds, systemClock } from '../../../../src/adapters/system/system.js'
 import { attempt } from '../../../../src/dispatch/webhooks/attempt.js'
 import { openCompany } from '../../../../src/dispatch/webhooks/company.js'
 import { deliveryStream, type DeliveryScheduled } from '../../../../src/domain/webhooks/deliveries/events.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
-import { systemIds } from '../../../../src/adapters/system/ids.js'
+import { systemIds } from '../../../../src/adapters/system/system.js'
 import { openCompany, type Company } from '../../../../src/dispatch/webhooks/company.js'
 import { openOutbox } from '../../../../src/dispatch/webhooks/outbox.js'
 import type { Scheduling } from '../../../../src/dispatch/webhooks/scheduling.js'

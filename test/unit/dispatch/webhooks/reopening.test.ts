@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemIds } from '../../../../src/adapters/system/ids.js'
+import { systemIds } from '../../../../src/adapters/system/system.js'
 import type { Dispatcher } from '../../../../src/dispatch/webhooks/dispatcher.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { DeliveryCommand } from '../../../../src/domain/webhooks/deliveries/commands.js'

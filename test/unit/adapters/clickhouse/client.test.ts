@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { withLiterals } from '../../../../src/adapters/clickhouse/literals.js'
+import { withLiterals } from '../../../../src/adapters/clickhouse/client.js'
 
 describe('a statement with literals', () => {
   it('has them in place of all placeholders of a name', () => {

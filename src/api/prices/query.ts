@@ -1,5 +1,5 @@
 import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
-import { UnknownField } from '../../domain/query/unknown-field.js'
+import { UnknownField } from '../../domain/query/query.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
 import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'

@@ -15,7 +15,7 @@ import { SecretsUnavailable, SecretUnreadable } from '../../kernel/ports/secret-
 import { holdsDigits } from '../../kernel/json/digits.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
-import { UnknownField } from '../../domain/query/unknown-field.js'
+import { UnknownField } from '../../domain/query/query.js'
 import { Failure } from '../../application/failure.js'
 import type { RouteResponse } from './route.js'
 import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'

@@ -1,8 +1,7 @@
 import type { Json } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
-import type { Edge, Ref } from '../../domain/refs/ref.js'
-import { isIndex, walk } from '../../domain/refs/walk.js'
+import { isIndex, walk, type Edge, type Ref } from '../../domain/refs/ref.js'
 
 interface ObjectVersion {
   readonly objectId: string

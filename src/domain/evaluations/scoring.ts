@@ -36,3 +36,6 @@ export interface ScoreContext {
 
 /** Applies one scorer to one row. Never rejects. */
 export type ScoreRow = (row: ScorableRow, context: ScoreContext) => Promise<Scored>
+
+/** Scores one output. `target` is undefined where the scorer does not take one. */
+export type Rule = (output: Json, target: Json | undefined) => Scored

@@ -1,7 +1,7 @@
 import { nothing, type Decider, type Decision } from '../../kernel/decider.js'
 import type { FeedbackCommand, GiveFeedback } from './commands.js'
-import type { FeedbackEvent, FeedbackGiven } from './events.js'
-import { sameFeedback } from './same.js'
+import type { FeedbackEvent, FeedbackGiven, FeedbackContent } from './events.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
 
 export interface FeedbackState {
   readonly given: FeedbackGiven | null
@@ -56,3 +56,14 @@ export const feedbackDecider: Decider<FeedbackState, FeedbackCommand, FeedbackEv
   evolve,
   decide,
 }
+
+/** Equal content, whether the payload is inline or spilled. */
+const sameFeedback = (a: FeedbackContent, b: FeedbackContent): boolean => fingerprint(a) === fingerprint(b)
+
+const fingerprint = (content: FeedbackContent): string =>
+  canonicalJson({
+    ...content,
+    spilled: Object.fromEntries(
+      Object.entries(content.spilled).map(([field, { canonical }]) => [field, canonical]),
+    ),
+  })

@@ -1,9 +1,7 @@
-import type { ModelUsage } from '../calls/usage.js'
-import { FIGURES } from '../calls/usage.js'
+import { FIGURES, type ModelUsage, type Figure } from '../calls/usage.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { TokenCosts } from './change.js'
-import { chargedTokens } from './charged-tokens.js'
 import { amountFrom, type Amount } from './decimal.js'
 import { DEFAULT_LIST, teamsList } from './events.js'
 
@@ -52,4 +50,22 @@ export const costOf = (
     sum = tokens.reduce((total, count, kind) => total + count * amountFrom(costs[kind]!), sum ?? 0n)
   }
   return sum
+}
+
+/** Prompt, completion, cache read and cache creation, in this order. */
+type ChargedTokens = readonly [bigint, bigint, bigint, bigint]
+
+const at = (figure: Figure): number => FIGURES.indexOf(figure)
+const [PROMPT, INPUT] = [at('prompt_tokens'), at('input_tokens')]
+const [COMPLETION, OUTPUT] = [at('completion_tokens'), at('output_tokens')]
+const [READ, CREATION] = [at('cache_read_input_tokens'), at('cache_creation_input_tokens')]
+
+/**
+ * The charged tokens of a model's figures (in the order of `FIGURES`). Cached tokens are subtracted from the
+ * prompt's, never below 0.
+ */
+const chargedTokens = (figures: readonly bigint[]): ChargedTokens => {
+  const [read, creation] = [figures[READ]!, figures[CREATION]!]
+  const prompt = figures[PROMPT]! + figures[INPUT]! - read - creation
+  return [prompt > 0n ? prompt : 0n, figures[COMPLETION]! + figures[OUTPUT]!, read, creation]
 }

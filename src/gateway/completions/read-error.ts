@@ -2,7 +2,7 @@ import type { Json } from '../../kernel/json/json.js'
 import { parsed } from './parsed.js'
 
 /** Some upstreams repeat the whole request in their errors. */
-const MOST_BYTES = 1_048_576
+const MOST_ERROR_BYTES = 1_048_576
 const WITHIN_MS = 2000
 
 /**
@@ -29,7 +29,7 @@ const read = async (reading: AsyncIterator<Uint8Array>): Promise<Json | undefine
     const next = await reading.next()
     if (next.done === true) return bodyIn(new TextDecoder().decode(Buffer.concat(pieces)))
     bytes += next.value.length
-    if (bytes > MOST_BYTES) return undefined
+    if (bytes > MOST_ERROR_BYTES) return undefined
     pieces.push(next.value)
   }
 }

@@ -3,10 +3,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
-import { upstreamProblems } from '../../domain/gateway/upstreams/checks.js'
+import { upstreamProblems, takenBy } from '../../domain/gateway/upstreams/checks.js'
 import { noUpstreams, type Upstream, type Upstreams } from '../../domain/gateway/upstreams/directory.js'
 import { upstreamsFile, type UpstreamsFile } from '../../domain/gateway/upstreams/file.js'
-import { takenBy } from '../../domain/gateway/upstreams/taken.js'
 
 /** The upstreams of the operator's file, with their credentials. */
 export interface ConfiguredUpstreams {

@@ -1,5 +1,5 @@
 import { fieldPath } from '../../domain/query/field-path.js'
-import { UnknownField } from '../../domain/query/unknown-field.js'
+import { UnknownField } from '../../domain/query/query.js'
 import { REF_SCHEME } from '../../domain/refs/ref.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'

@@ -5,7 +5,7 @@ import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhou
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { fieldPath, listIndex } from '../../domain/query/field-path.js'
-import { UnknownField } from '../../domain/query/unknown-field.js'
+import { UnknownField } from '../../domain/query/query.js'
 import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'

@@ -3,7 +3,7 @@ import type { Json } from '../../../kernel/json/json.js'
 import { jsonBytesAtMost } from '../../../kernel/json/measure.js'
 import type { ScoringTools } from '../../../kernel/ports/scoring-tools.js'
 import type { BuiltInSettings } from './built-in-settings.js'
-import type { Rule } from './rule.js'
+import type { Rule } from '../scoring.js'
 
 const MAX_JSON_BYTES = 4 * 1024 * 1024
 

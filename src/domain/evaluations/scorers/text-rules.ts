@@ -2,10 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Json } from '../../../kernel/json/json.js'
 import type { Pattern } from '../../../kernel/ports/patterns.js'
 import type { ScoringTools } from '../../../kernel/ports/scoring-tools.js'
-import type { Scored } from '../scoring.js'
+import type { Scored, Rule } from '../scoring.js'
 import type { BuiltInSettings } from './built-in-settings.js'
-import type { Rule } from './rule.js'
-import { inCodeUnits } from './code-units.js'
 
 /** The time to compare two texts grows with the product of their lengths: 20,000 characters take 0.1 s. */
 const MAX_COMPARED = 20_000
@@ -124,3 +122,24 @@ const tooLongOf = (output: string, target: string, most: number) => {
 const tooLong = (argument: string, most: number) => ({
   failed: `${argument} has more than ${most} characters`,
 })
+
+const ASTRAL = /[\ud800-\udbff][\udc00-\udfff]/
+
+/**
+ * Both texts with one UTF-16 unit for each character (code point), so that units can be compared in the place of
+ * characters. They have to have fewer than 65,536 different characters together.
+ */
+const inCodeUnits = (a: string, b: string): readonly [string, string] => {
+  if (!ASTRAL.test(a) && !ASTRAL.test(b)) return [a, b]
+  const units = new Map<string, string>()
+  const written = (text: string): string => {
+    let result = ''
+    for (const character of text) {
+      const unit = units.get(character) ?? String.fromCharCode(units.size)
+      units.set(character, unit)
+      result += unit
+    }
+    return result
+  }
+  return [written(a), written(b)]
+}

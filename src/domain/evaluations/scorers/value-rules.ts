@@ -1,7 +1,7 @@
 import { jsonEqual } from '../../../kernel/json/equal.js'
 import type { Json } from '../../../kernel/json/json.js'
 import type { BuiltInSettings } from './built-in-settings.js'
-import type { Rule } from './rule.js'
+import type { Rule } from '../scoring.js'
 
 export const exactMatch = ({ ignore_case, trim }: BuiltInSettings<'ExactMatchScorer'>): Rule => {
   const plain = (value: Json | undefined): Json | undefined => {

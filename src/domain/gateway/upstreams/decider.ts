@@ -3,7 +3,7 @@ import { jsonEqual } from '../../../kernel/json/equal.js'
 import type { ChangeUpstream, CreateUpstream, UpstreamCommand } from './commands.js'
 import { evolve, noUpstreams, type Upstreams } from './directory.js'
 import type { UpstreamEvent } from './events.js'
-import { takenBy } from './taken.js'
+import { takenBy } from './checks.js'
 
 type Decided = Decision<UpstreamEvent>
 

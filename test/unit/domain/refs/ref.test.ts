@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Json } from '../../../../src/kernel/json/json.js'
-import { callRef, parseRef, type Edge } from '../../../../src/domain/refs/ref.js'
-import { walk } from '../../../../src/domain/refs/walk.js'
+import { callRef, parseRef, walk, type Edge } from '../../../../src/domain/refs/ref.js'
 import { arbitraryJson } from '../../../support/arbitrary-json.js'
 
 describe('a reference', () => {

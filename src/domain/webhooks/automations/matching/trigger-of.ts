@@ -1,11 +1,70 @@
 import type { RecordedEvent } from '../../../../kernel/ports/event-store.js'
 import { artifactTrigger } from './artifacts.js'
-import { budgetTrigger } from './budgets.js'
 import { callTrigger } from './calls.js'
-import { deliveryTrigger, webhookTrigger } from './deliveries.js'
 import { evaluationTrigger, scoreTrigger } from './evaluations.js'
 import { runTrigger } from './runs.js'
-import type { Trigger } from './trigger.js'
+import type { Trigger, BudgetTrigger, DeliveryTrigger, WebhookTrigger } from './trigger.js'
+import { limitEvents, limitsStream } from '../../../gateway/limits/events.js'
+import { amountFrom, numberFrom } from '../../../prices/decimal.js'
+import { decodeData, envelopeOf } from './decode-data.js'
+import { deliveryEvents, deliveryStream } from '../../deliveries/events.js'
+import { webhookEvents, webhookStream } from '../../events.js'
+
+/** The trigger of a budget that reached a level. */
+const budgetTrigger = (event: RecordedEvent): BudgetTrigger | undefined => {
+  if (event.type !== 'BudgetReached') return undefined
+  const data = decodeData(limitEvents.BudgetReached, event)
+  if (data === undefined || limitsStream(data.team) !== event.stream) return undefined
+  const { team, scope, level, spent, budget } = data
+  const [part, whole] = [amountFrom(spent), amountFrom(budget.amount)]
+  return {
+    kind: 'budget',
+    ...envelopeOf(event),
+    team,
+    types: ['BUDGET_REACHED'],
+    project: scope.project,
+    of: scope.type,
+    level,
+    spent: whole === 0n ? 100 : numberFrom((part * 100n * ONE) / whole),
+  }
+}
+
+const ONE = amountFrom('1')
+
+/** The trigger of a disabled webhook. */
+const webhookTrigger = (event: RecordedEvent): WebhookTrigger | undefined => {
+  if (event.type !== 'WebhookDisabled') return undefined
+  const data = decodeData(webhookEvents.WebhookDisabled, event)
+  if (data === undefined || webhookStream(data.id) !== event.stream) return undefined
+  const { id: webhook_id, team, depth, reason } = data
+  return {
+    kind: 'webhook',
+    ...envelopeOf(event),
+    team,
+    depth,
+    types: ['WEBHOOK_DISABLED'],
+    webhook_id,
+    reason,
+  }
+}
+
+/** The trigger of a delivery's last attempt, if it failed. */
+const deliveryTrigger = (event: RecordedEvent): DeliveryTrigger | undefined => {
+  // Most attempts succeed: skip decoding them.
+  if (event.type !== 'AttemptFinished' || event.data['outcome'] !== 'dead') return undefined
+  const data = decodeData(deliveryEvents.AttemptFinished, event)
+  if (data === undefined || deliveryStream(data.delivery_id) !== event.stream) return undefined
+  const { delivery_id, team, reason } = data
+  return {
+    kind: 'delivery',
+    ...envelopeOf(event),
+    team,
+    depth: null,
+    types: ['DELIVERY_DEAD'],
+    delivery_id,
+    reason,
+  }
+}
 
 const BY_PREFIX: Readonly<Record<string, (event: RecordedEvent) => Trigger | undefined>> = {
   artifact: artifactTrigger,

@@ -4,7 +4,6 @@ import { wellFormed } from '../../kernel/json/well-formed.js'
 import { AnswerMemory, ANSWER_LIMITS, type AnswerLimits } from './answer-memory.js'
 import type { BufferedText, TextKind, SpoolRange } from './buffered-text.js'
 import { headOf, jsonParts, type Outline } from './outline.js'
-import { ToolCalls } from './tool-calls.js'
 import { isReason } from './whole-answer.js'
 
 type Texts = Map<string, BufferedText>
@@ -130,3 +129,56 @@ const wholeChoice = ([index, { role, texts, toolCalls, logprobs, finish_reason }
   ...(logprobs.size === 0 ? {} : { logprobs: Object.fromEntries(logprobs) }),
   finish_reason,
 })
+
+interface ToolCall {
+  id: BufferedText | null
+  readonly name: BufferedText
+  readonly pieces: BufferedText
+}
+
+/** Assembles the tool calls of a choice from their pieces. */
+class ToolCalls {
+  private readonly calls = new Map<number, ToolCall>()
+
+  constructor(private readonly memory: AnswerMemory) {}
+
+  get size(): number {
+    return this.calls.size
+  }
+
+  take(pieces: readonly Json[]): void {
+    for (const piece of pieces) {
+      if (!isJsonObject(piece)) continue
+      const { index, id, function: called } = piece
+      const call = this.at(typeof index === 'number' ? index : this.calls.size)
+      if (call === undefined) continue
+      if (typeof id === 'string' && call.id === null) {
+        call.id = this.memory.newText('string') ?? null
+        this.append(call.id, id)
+      }
+      if (!isJsonObject(called)) continue
+      this.append(call.name, called['name'])
+      this.append(call.pieces, called['arguments'])
+    }
+  }
+
+  whole(): readonly Outline[] {
+    return [...this.calls]
+      .sort(([a], [b]) => a - b)
+      .map(([, { id, name, pieces }]) => ({ id, type: 'function', function: { name, arguments: pieces } }))
+  }
+
+  private at(index: number): ToolCall | undefined {
+    const known = this.calls.get(index)
+    if (known !== undefined) return known
+    const [name, pieces] = [this.memory.newText('string'), this.memory.newText('string')]
+    if (name === undefined || pieces === undefined) return undefined
+    const call = { id: null, name, pieces }
+    this.calls.set(index, call)
+    return call
+  }
+
+  private append(text: BufferedText | null, piece: Json | undefined): void {
+    if (text !== null && typeof piece === 'string') this.memory.addText(text, piece)
+  }
+}

@@ -1,7 +1,6 @@
 import { canonicalJson } from '../../kernel/json/canonical.js'
 import type { Json } from '../../kernel/json/json.js'
 import { wellFormed } from '../../kernel/json/well-formed.js'
-import { TextPieces } from './text-pieces.js'
 
 /** A byte range of the spool. */
 export interface SpoolRange {
@@ -82,4 +81,23 @@ export class BufferedText {
 const endsInHalf = (text: string): boolean => {
   const last = text.charCodeAt(text.length - 1)
   return last >= 0xd800 && last <= 0xdbff
+}
+
+/** Pieces are joined after this many: a short string takes several times its length in memory. */
+const MOST_LOOSE = 64
+
+/** Text that arrives in many small pieces, stored in few strings. */
+class TextPieces {
+  private readonly joined: string[] = []
+  private loose: string[] = []
+
+  add(piece: string): void {
+    if (this.loose.push(piece) < MOST_LOOSE) return
+    this.joined.push(this.loose.join(''))
+    this.loose = []
+  }
+
+  get text(): string {
+    return [...this.joined, ...this.loose].join('')
+  }
 }

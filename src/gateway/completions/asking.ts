@@ -15,7 +15,7 @@ import { Failure } from '../../application/failure.js'
 import type { Inference } from '../gateway.js'
 import type { Visit } from '../upstreams/live-targets.js'
 import { bearerOf } from './bearer.js'
-import { readError } from './read-error.js'
+import { readError } from './read-answer.js'
 import { failureOfError, failureOfFault, failureOfStatus } from './upstream-failure.js'
 
 /** One try at an upstream, as the call keeps it. */

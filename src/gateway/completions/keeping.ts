@@ -3,9 +3,10 @@ import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Spool, Spools } from '../../kernel/ports/spools.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
-import { encoded } from './encoded.js'
-import type { Output } from './output.js'
 import { within } from '../../kernel/within.js'
+import type { SpoolRange } from '../answer/buffered-text.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { SpilledFields } from '../../kernel/spill/fields.js'
 
 /** A streamed answer that is kept for its record, in little memory. None of it ever fails. */
 export interface Kept {
@@ -100,3 +101,46 @@ const failing = (log: KeepingPorts['log']) => {
     },
   }
 }
+
+const CHUNK_BYTES = 65_536
+
+/** Text and what lies in a spool between, in UTF-8, in chunks that are worth writing. */
+async function* encoded(
+  parts: Iterable<string | SpoolRange>,
+  spool: Spool | undefined,
+): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of piecesOf(parts, spool)) {
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes < CHUNK_BYTES) continue
+    yield Buffer.concat(pieces)
+    pieces = []
+    bytes = 0
+  }
+  yield Buffer.concat(pieces)
+}
+
+async function* piecesOf(
+  parts: Iterable<string | SpoolRange>,
+  spool: Spool | undefined,
+): AsyncGenerator<Uint8Array> {
+  for (const part of parts)
+    if (typeof part === 'string') yield Buffer.from(part, 'utf8')
+    else if (spool !== undefined) yield* spool.read(part.offset, part.length)
+}
+
+/** What the end of a call says that it put out: itself, or in which blob it lies. */
+export interface Output {
+  readonly output: JsonObject | null
+  readonly spilled: SpilledFields
+}
+
+export const nothing: Output = { output: null, spilled: {} }
+
+/** What is at hand as a whole. */
+export const atHand =
+  (output: JsonObject | null): (() => Promise<Output>) =>
+  () =>
+    Promise.resolve({ output, spilled: {} })

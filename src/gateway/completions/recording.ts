@@ -14,7 +14,7 @@ import { authorizeWrite } from '../../application/access/project-access.js'
 import { writeCalls } from '../../application/calls/write-calls.js'
 import { giveUp, type GivenUp } from './giving-up.js'
 import type { Inference } from '../gateway.js'
-import { nothing, type Output } from './output.js'
+import { nothing, type Output } from './keeping.js'
 
 export interface Beginning {
   readonly id: string

@@ -1,11 +1,10 @@
 import { isUpstreamError, meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
-import { requireType } from './answer-type.js'
+import { requireType, readWhole } from './read-answer.js'
 import { refusedIn, type Asked } from './asking.js'
 import type { Completing, CompletionResponse } from './completing.js'
-import { atHand } from './output.js'
-import { readWhole } from './read-whole.js'
+import { atHand } from './keeping.js'
 import { badAnswer } from './upstream-failure.js'
 
 /** An upstream's whole answer as the client gets it, recorded before. */

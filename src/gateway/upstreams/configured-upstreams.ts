@@ -1,11 +1,37 @@
 import { readFileSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
 import { decode } from '../../kernel/codec/codec.js'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
 import { upstreamProblems, takenBy } from '../../domain/gateway/upstreams/checks.js'
 import { noUpstreams, type Upstream, type Upstreams } from '../../domain/gateway/upstreams/directory.js'
-import { upstreamsFile, type UpstreamsFile } from '../../domain/gateway/upstreams/file.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { closed } from '../../kernel/codec/struct.js'
+import { textLike } from '../../kernel/codec/text.js'
+import { upstreamFields } from '../../domain/gateway/upstreams/content.js'
+
+const { secret: _, ...optional } = upstreamFields.optional
+
+const configuredUpstream = closed('ConfiguredUpstream', {
+  says: "An upstream from the operator's file. Its address is trusted.",
+  required: upstreamFields.required,
+  optional: {
+    ...optional,
+    /** The environment variable with the bearer token. */
+    api_key_env: nullable(
+      textLike(
+        'variable',
+        /^[A-Za-z_][A-Za-z0-9_]*$/,
+        'String should be the name of an environment variable, not its value',
+      ),
+    ),
+  },
+})
+
+/** The operator's upstreams: the JSON file `TALLYTREE_UPSTREAMS_FILE`. */
+const upstreamsFile = closed('UpstreamsFile', { required: { upstreams: arrayOf(configuredUpstream) } })
+type UpstreamsFile = t.TypeOf<typeof upstreamsFile>
 
 /** The upstreams of the operator's file, with their credentials. */
 export interface ConfiguredUpstreams {

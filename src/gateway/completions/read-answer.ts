@@ -1,0 +1,106 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import type { Json } from '../../kernel/json/json.js'
+import { badAnswer } from './upstream-failure.js'
+import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import type { UpstreamAnswer } from '../../domain/gateway/upstreams/upstream-client.js'
+
+const MAX_BYTES = 67_108_864
+/** Some upstreams repeat the whole request in their errors. */
+const MAX_ERROR_BYTES = 1_048_576
+const ERROR_TIMEOUT_MS = 2000
+
+/**
+ * A whole JSON answer of an upstream, read up to 64 MiB.
+ *
+ * @throws Failure for anything else
+ */
+export const readWhole = async (body: AsyncIterable<Uint8Array>): Promise<Json> => {
+  const text = await textUpTo(body, MAX_BYTES)
+  if (text === undefined) throw badAnswer(`it exceeds ${MAX_BYTES} bytes`)
+  const value = parsed(text)
+  if (value === undefined) throw badAnswer('it is not JSON, or is nested too deeply')
+  return value
+}
+
+/**
+ * The body of an upstream's error: JSON or, as a string, plain text; undefined for HTML, and for more than 1 MiB. The
+ * time is short, since another upstream may be tried next.
+ */
+export const readError = async (body: AsyncIterable<Uint8Array>): Promise<Json | undefined> => {
+  const reading = body[Symbol.asyncIterator]()
+  const timer = setTimeout(() => void reading.return?.(), ERROR_TIMEOUT_MS)
+  try {
+    const text = await textUpTo({ [Symbol.asyncIterator]: () => reading }, MAX_ERROR_BYTES)
+    if (text === undefined) return undefined
+    return parsed(text) ?? (text.trimStart().startsWith('<') ? undefined : text)
+  } catch {
+    return undefined
+  } finally {
+    clearTimeout(timer)
+    await reading.return?.()
+  }
+}
+
+const textUpTo = async (body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | undefined> => {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    if (bytes > maxBytes) return undefined
+    pieces.push(piece)
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces))
+}
+
+/** JSON that an upstream wrote, no deeper than a request may be; undefined for anything else. */
+export const parsed = (text: string): Json | undefined => {
+  try {
+    const value = parseJson(text)
+    return deeperThan(value, MAX_DEPTH) ? undefined : value
+  } catch {
+    return undefined
+  }
+}
+
+const MAX_EVENT_CHARACTERS = 4_194_304
+
+/** The server-sent events in an upstream's answer, in one batch for each chunk received. */
+export async function* readEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly EventSourceMessage[]> {
+  const decoder = new TextDecoder()
+  let ready: EventSourceMessage[] = []
+  let failed: Error | undefined
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARACTERS,
+    // An event without data is none (server-sent events, 9.2.6).
+    onEvent: (event) => {
+      if (event.data !== '') ready.push(event)
+    },
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded')
+        failed = badAnswer(`an event exceeds ${MAX_EVENT_CHARACTERS} characters`)
+    },
+  })
+  for await (const piece of body) {
+    parser.feed(decoder.decode(piece, { stream: true }))
+    const events = ready
+    ready = []
+    if (events.length > 0) yield events
+    if (failed !== undefined) throw failed
+  }
+  // The parser holds back a final CR, because an LF may follow it.
+  parser.feed(`${decoder.decode()}\n`)
+  if (ready.length > 0) yield ready
+}
+
+/** @throws Failure if the answer is compressed, or is not a stream exactly when a stream was requested */
+export const requireType = ({ headers }: UpstreamAnswer, asked: 'stream' | 'whole'): void => {
+  // The request named no encoding that it accepts.
+  if (!/^\s*(identity\s*)?$/i.test(headers['content-encoding'] ?? ''))
+    throw badAnswer('it is compressed, which was not requested')
+  const isStream = /^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '')
+  if (isStream && asked === 'whole') throw badAnswer('it is a stream, but no stream was requested')
+  if (!isStream && asked === 'stream') throw badAnswer('it is not a stream, but a stream was requested')
+}

@@ -5,9 +5,7 @@ import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliverie
 import type { AnswerRead } from './answers.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 import type { Directory, KnownWebhook } from './directory.js'
-import { afterUnknown, heeding } from './endpoint.js'
-import { leaveOf, whileProbing, type Endpoint } from './endpoint.js'
-import { hostOf } from './hosts.js'
+import { afterUnknown, heeding, leaveOf, whileProbing, type Endpoint } from './endpoint.js'
 import { openPace } from './pace.js'
 import { openRotation, prefersRetries, type Ring } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
@@ -241,3 +239,13 @@ const asksOf = ({ throttledUntil, receiverUp, disables }: AnswerRead) => ({
   throttledUntil: throttledUntil === null || receiverUp ? null : millisOf(throttledUntil),
   disables: disables !== null,
 })
+
+/** Host and port of a webhook's URL. */
+const hostOf = (url: string): string => {
+  try {
+    const { protocol, hostname, port } = new URL(url)
+    return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
+  } catch {
+    return url
+  }
+}

@@ -1,9 +1,15 @@
 import { resolve } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { integer } from './config/integer.js'
-import { hosts, networks } from './config/networks.js'
-import { roles, ROLES, type Role } from './config/roles.js'
-import { clickHouseUrl, connectionString } from './config/urls.js'
+import {
+  integer,
+  hosts,
+  networks,
+  roles,
+  ROLES,
+  clickHouseUrl,
+  connectionString,
+  type Role,
+} from './config/codecs.js'
 import { decode } from './kernel/codec/codec.js'
 import { nullableText, withDefault } from './kernel/codec/containers.js'
 import { string } from './kernel/codec/leaves.js'

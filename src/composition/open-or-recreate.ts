@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { Log } from '../kernel/ports/log.js'
+import type { DispatcherState } from '../domain/webhooks/deliveries/dispatcher-state.js'
 
 /**
  * Opens a SQLite file that the service can lose. A corrupt one is renamed to `<path>.spoilt`, logged, and replaced by an
@@ -34,5 +35,52 @@ const withPathInErrors = <A>(path: string, open: (path: string) => A): A => {
 }
 
 /** Whether SQLite found that a file is corrupt or not a database. */
-export const isCorruption = (error: unknown): boolean =>
+const isCorruption = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^SQLITE_(?:NOTADB|CORRUPT)/u.test(String(error.code))
+
+type Method = (...args: readonly unknown[]) => unknown
+
+/**
+ * A state that survives a corrupt file. The dispatcher rolls back after every failure: if SQLite reported corruption
+ * since the last roll back, this opens the state again, and the dispatcher folds the log from the new checkpoint.
+ */
+export const recreatingState = (open: () => DispatcherState): DispatcherState => {
+  let current = open()
+  let isCorrupt = false
+
+  const delegate = (name: string): Method => {
+    return (...args) => {
+      try {
+        return (current[name as keyof DispatcherState] as Method)(...args)
+      } catch (error) {
+        isCorrupt ||= isCorruption(error)
+        throw error
+      }
+    }
+  }
+  const state = Object.fromEntries(
+    Object.keys(current).map((name) => [name, delegate(name)]),
+  ) as unknown as DispatcherState
+
+  const reopen = () => {
+    try {
+      current.close()
+    } catch {
+      // Closing a corrupt file may fail too.
+    }
+    current = open()
+    isCorrupt = false
+  }
+  return {
+    ...state,
+    rollBack: () => {
+      if (isCorrupt) return reopen()
+      try {
+        current.rollBack()
+      } catch (error) {
+        if (!isCorruption(error)) throw error
+        reopen()
+      }
+    },
+  }
+}

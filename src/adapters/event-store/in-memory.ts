@@ -74,10 +74,16 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
     },
     ...pagedReads(
       {
-        ofLog: (after, limit) => {
+        ofLog: (after, limit, types) => {
           requireOpen()
           const start = Math.max(Math.floor(Number(after) / GAP), 0)
-          return page(log.slice(start, start + limit), limit)
+          const stored = log.slice(start, start + limit)
+          const last = stored.at(-1)
+          return {
+            events: stored.filter(({ type }) => types?.has(type) ?? true).map(toEvent),
+            atEnd: stored.length < limit,
+            last: last && BigInt(last.position),
+          }
         },
         ofStream: (name, { from, backwards }, limit) => {
           requireOpen()

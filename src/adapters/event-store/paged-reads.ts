@@ -8,15 +8,21 @@ export interface Page {
   readonly atEnd: boolean
 }
 
+export interface LogPage extends Page {
+  /** Position of the last event that was read, wanted or not; absent for none. */
+  readonly last: Position | undefined
+}
+
 export interface StreamRange {
   /** Inclusive in the direction of reading; from the first event, or backwards from the last, when absent. */
   readonly from: bigint | undefined
   readonly backwards: boolean
 }
 
-/** Where pages come from. A page holds at most `limit` events, and less when they are large. */
+/** Where pages come from. A page takes at most `limit` events from the log, and less when they are large. */
 export interface Pages {
-  ofLog(after: Position, limit: number): Page
+  /** Leaves out events of other types than `types`. */
+  ofLog(after: Position, limit: number, types?: ReadonlySet<string>): LogPage
   ofStream(stream: string, range: StreamRange, limit: number): Page
 }
 
@@ -64,17 +70,21 @@ export const pagedReads = (
     }
   },
 
-  subscribeAll: async function* ({ after: start = 0n, signal } = {}) {
+  subscribeAll: async function* ({ after: start = 0n, types, signal } = {}) {
     let after = start
     let saidCaughtUp = false
     const isOver = () => commits.isClosed() || signal?.aborted === true
     while (!isOver()) {
       const seen = commits.count()
-      const page = pages.ofLog(after, PAGE_EVENTS)
+      const page = pages.ofLog(after, PAGE_EVENTS, types)
       for (const event of page.events) {
         if (isOver()) return
         after = event.position
         yield { kind: 'event', event }
+      }
+      if (page.last !== undefined && page.last > after && !isOver()) {
+        after = page.last
+        yield { kind: 'checkpoint', position: after }
       }
       if (!page.atEnd) {
         await setImmediate()

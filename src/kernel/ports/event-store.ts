@@ -48,7 +48,7 @@ export type TailItem =
 /**
  * The log. Appends to one stream are atomic, and durable when the promise resolves. All events have one total order.
  * Subscriptions deliver at least once from a position. Positions may have gaps; there are no appends over several
- * streams and no server-side filters.
+ * streams.
  *
  * Throws the classes of `event-store-errors.ts`.
  */
@@ -61,9 +61,13 @@ export interface EventStore {
   ): AsyncIterable<RecordedEvent>
   /** In log order, exclusive of `after`. */
   readAll(options?: { readonly after?: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
-  /** Reads to the head, emits `caughtUp`, then follows live until `signal` aborts. Exclusive of `after`. */
+  /**
+   * Reads to the head, emits `caughtUp`, then follows live until `signal` aborts. Exclusive of `after`. With `types`,
+   * only events of these types are delivered; checkpoints advance past others, which may be some events late.
+   */
   subscribeAll(options?: {
     readonly after?: Position
+    readonly types?: ReadonlySet<string> | undefined
     readonly signal?: AbortSignal
   }): AsyncIterable<TailItem>
   /** Finds an event by id. Absent if the store would have to read the whole log. */

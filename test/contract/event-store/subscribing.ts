@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { EventStore, TailItem } from '../../../src/kernel/ports/event-store.js'
+import type { EventStore, RecordedEvent, TailItem } from '../../../src/kernel/ports/event-store.js'
 import {
   appendInParts,
   arbitraryEvent,
@@ -129,6 +129,81 @@ export const subscribing = (opened: Opened): void => {
       }
 
       assert.deepEqual(seen, await idsIn(store.readAll({ after })))
+    })
+  })
+
+  describe('a subscription to some types of events', () => {
+    const types = new Set(['CallEnded', 'CallDeleted'])
+    const many = (type: string) => arbitraryEvents(100).map((event) => ({ ...event, type }))
+    const positionOf = (item: TailItem) =>
+      item.kind === 'caughtUp' ? 0n : item.kind === 'event' ? item.event.position : item.position
+
+    it('delivers only these, in order, before and after it caught up', async () => {
+      const { store } = opened()
+      const after = await store.head()
+      const { stream } = await givenStreamOf(store, 1)
+      const kinds = ['CallEnded', 'CallEndedEarly', 'CallDeleted', 'CallStarted', 'CallEnded']
+      const append = () =>
+        appendNext(
+          store,
+          stream,
+          kinds.map((type) => arbitraryEvent({ type })),
+        )
+      await append()
+      const seen: RecordedEvent[] = []
+
+      for await (const item of store.subscribeAll({ after, types })) {
+        if (item.kind === 'event') seen.push(item.event)
+        if (item.kind === 'caughtUp') assert.equal(seen.length, 3)
+        if (item.kind === 'caughtUp') await append()
+        if (seen.length === 6) break
+      }
+
+      const all = await collect(store.readAll({ after }))
+      assert.deepEqual(
+        seen,
+        all.filter(({ type }) => types.has(type)),
+      )
+    })
+
+    for (const last of ['CallEnded', 'CallStarted'])
+      it(`reports the end of the log when it caught up with a ${last} at the end`, async () => {
+        const { store } = opened()
+        const after = await store.head()
+        await appendInParts(store, arbitraryStream(), [
+          ...many('CallStarted'),
+          arbitraryEvent({ type: last }),
+        ])
+
+        const items = await collectUntil(store.subscribeAll({ after, types }), isCaughtUp)
+
+        assert.equal(items.map(positionOf).at(-2), await store.head())
+      })
+
+    it('reports the end of a log that has no event of these types', async () => {
+      const { store } = opened()
+      const after = await store.head()
+      await givenStreamOf(store, 3)
+
+      const items = await collectUntil(store.subscribeAll({ after, types }), isCaughtUp)
+
+      assert.deepEqual(eventsIn(items), [])
+      assert.equal(items.map(positionOf).at(-2), await store.head())
+    })
+
+    it('advances past other events that come', async () => {
+      const { store } = opened()
+      const after = await store.head()
+      let start: bigint | undefined
+
+      for await (const item of store.subscribeAll({ after, types })) {
+        assert.notEqual(item.kind, 'event')
+        if (start !== undefined && positionOf(item) > start) break
+        if (item.kind !== 'caughtUp') continue
+        const { position } = await store.append(arbitraryStream(), 'none', [arbitraryEvent()])
+        await appendInParts(store, arbitraryStream(), many('CallStarted'))
+        start = position
+      }
     })
   })
 

@@ -7,13 +7,13 @@ import {
   type ResolvedEvent,
   type StreamingRead,
 } from '@eventstore/db-client'
-import type { EventStore, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
+import type { EventStore, Position } from '../../../kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import type { HealthReports } from '../../../kernel/ports/health.js'
 import { ForeignEvent, mayPass, unavailable } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { markers, type ClientStream } from './pulled.js'
-import { clientPosition, ourEvent } from './recorded-event.js'
+import { clientPosition, isSystemName, ourEvent } from './recorded-event.js'
 import { slots } from './slots.js'
 import { backOff, TimedOut } from './waiting.js'
 
@@ -25,6 +25,8 @@ const MAX_FAILURES = 4
 const failuresIn = (error: unknown): number => (error instanceof TimedOut ? 2 : 1)
 /** How many events a read asks for at first: who wants only the first ones need not stop it. */
 const SHORT = 100
+/** More events than a server leaves out, by a filter, before it sends a checkpoint (32). */
+const CHECKPOINTED = 100
 /** And from then on. */
 const LONG = 4000
 /** The most events that lie ready here, beside what HTTP/2 has under way. */
@@ -33,6 +35,14 @@ const BUFFERED = { highWaterMark: 256 }
 export interface Reads extends Pick<EventStore, 'readStream' | 'readAll'> {
   /** The position of our last event after `bound`, else `bound`. */
   readonly lastAfter: (bound: Position) => Promise<Position>
+  /** The end of the log, and a position up to it that a subscription to these types is sure to report. */
+  readonly goalAfter: (bound: Position, types: ReadonlySet<string> | undefined) => Promise<Goal>
+}
+
+export interface Goal {
+  /** No event that the subscription delivers is between it and the end. */
+  readonly position: Position
+  readonly end: Position
 }
 
 class CutOff extends Error {
@@ -75,14 +85,14 @@ export const reading = (
     }
   }
 
-  const resumed = async function* (open: () => AsyncIterable<RecordedEvent>): AsyncGenerator<RecordedEvent> {
+  const resumed = async function* <A>(open: () => AsyncIterable<A>): AsyncGenerator<A> {
     for (let failures = 0; ;) {
       try {
         requireOpen(closed)
-        for await (const event of open()) {
+        for await (const item of open()) {
           failures = 0
           health.report('event-log-reads', null)
-          yield event
+          yield item
         }
         requireOpen(closed)
         health.report('event-log-reads', null)
@@ -107,6 +117,12 @@ export const reading = (
       }
     }
   }
+
+  const backwards = (maxCount: number) =>
+    ending(
+      maxCount,
+      shared.current().readAll({ fromPosition: END, direction: BACKWARDS, maxCount }, BUFFERED),
+    )
 
   return {
     readStream: (stream, { from, backwards = false, limit = Infinity } = {}) => {
@@ -183,21 +199,35 @@ export const reading = (
     // Mostly the last event is ours; otherwise the read goes back until one is.
     lastAfter: async (bound) => {
       for (const maxCount of [1, Number.MAX_SAFE_INTEGER]) {
-        const open = () =>
-          ending(
-            maxCount,
-            shared.current().readAll({ fromPosition: END, direction: BACKWARDS, maxCount }, BUFFERED),
-          )
-        const backwards = async function* () {
-          for await (const { event } of events(open)) {
+        const ours = async function* () {
+          for await (const { event } of events(() => backwards(maxCount))) {
             if (event?.position !== undefined && event.position.commit <= bound) return
             const recorded = event === undefined ? undefined : ourEvent(event)
             if (recorded !== undefined) yield recorded
           }
         }
-        for await (const { position } of resumed(backwards)) return position
+        for await (const { position } of resumed(ours)) return position
       }
       return bound
+    },
+
+    goalAfter: async (bound, types) => {
+      const goal = async function* (): AsyncGenerator<Goal> {
+        let end = bound
+        let left = CHECKPOINTED
+        for await (const { event } of events(() => backwards(CHECKPOINTED))) {
+          if (event?.position === undefined || event.position.commit <= bound) break
+          const position = event.position.commit
+          if (end === bound) end = position
+          left -= 1
+          if (left > 0 && !(types?.has(event.type) ?? !isSystemName(event.type))) continue
+          yield { position, end }
+          return
+        }
+        yield { position: bound, end }
+      }
+      for await (const found of resumed(goal)) return found
+      return { position: bound, end: bound }
     },
   }
 }

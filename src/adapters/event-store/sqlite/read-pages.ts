@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { parseJson } from '../../../kernel/json/parse.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
-import type { Page, Pages } from '../paged-reads.js'
+import type { LogPage, Page, Pages } from '../paged-reads.js'
 import { findsByIdAlone } from './schema.js'
 import type { StreamIndex } from './stream-index.js'
 
@@ -44,7 +44,7 @@ export const readPages = (db: Database, streams: StreamIndex, durable: () => num
           return row && toEvent(row)
         }
       : undefined,
-    ofLog: (after, limit) => readPage(ofLog, [Number(after), durable(), limit], limit),
+    ofLog: (after, limit, types) => readPage(ofLog, [Number(after), durable(), limit], limit, types),
     ofStream: (name, range, limit) => {
       const stream = streams.find(name)
       if (stream === undefined) return EMPTY
@@ -65,15 +65,21 @@ const readPage = <Parameters extends unknown[]>(
   statement: Statement<Parameters, Row>,
   parameters: Parameters,
   limit: number,
-): Page => {
+  types?: ReadonlySet<string>,
+): LogPage => {
   const events: RecordedEvent[] = []
+  let rows = 0
   let characters = 0
+  let position: number | undefined
   for (const row of statement.iterate(...parameters)) {
-    events.push(toEvent(row))
+    rows += 1
+    position = row[0]
+    if (types?.has(row[4]) ?? true) events.push(toEvent(row))
     characters += row[5].length + row[6].length
-    if (characters > PAGE_CHARACTERS) return { events, atEnd: false }
+    if (characters > PAGE_CHARACTERS) break
   }
-  return { events, atEnd: events.length < limit }
+  const atEnd = rows < limit && characters <= PAGE_CHARACTERS
+  return { events, atEnd, last: position === undefined ? undefined : BigInt(position) }
 }
 
 const toEvent = ([position, stream, revision, id, type, data, metadata, recordedAt]: Row): RecordedEvent => ({

@@ -1,6 +1,6 @@
 import { parseJson } from '../../../kernel/json/parse.js'
 import type { Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
-import type { Page } from '../paged-reads.js'
+import type { LogPage, Page } from '../paged-reads.js'
 import type { SerialisedEvent } from '../serialise.js'
 
 /** Bounds of each of two halves; the older half goes when the newer is full. */
@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 4 * 1024 * 1024
 export interface RecentEvents {
   add(event: RecordedEvent, written: SerialisedEvent): void
   /** The events after a position, as they were given; undefined where they go further back than what is kept. */
-  page(after: Position, limit: number): Page | undefined
+  page(after: Position, limit: number, types?: ReadonlySet<string>): LogPage | undefined
   /** The events of a stream from a revision on, as they were written; undefined where they go further back, or nothing of it is kept. */
   ofStream(stream: string, from: bigint, limit: number): Page | undefined
 }
@@ -45,10 +45,13 @@ export const recentEvents = (): RecentEvents => {
       older = newer
       newer = emptyHalf()
     },
-    page: (after, limit) => {
+    page: (after, limit, types) => {
       const first = older.events[0] ?? newer.events[0]
       if (first === undefined || first.position > after + 1n) return undefined
-      return pageOf(older.events, newer.events, Number(after + 1n - first.position), limit)
+      const page = pageOf(older.events, newer.events, Number(after + 1n - first.position), limit)
+      const last = page.events.at(-1)?.position
+      if (types === undefined) return { ...page, last }
+      return { ...page, events: page.events.filter(({ type }) => types.has(type)), last }
     },
     ofStream: (stream, from, limit) => {
       const before = older.ofStreams.get(stream) ?? NONE

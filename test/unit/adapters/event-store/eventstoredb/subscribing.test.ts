@@ -83,6 +83,25 @@ describe('reading and following an EventStoreDB', () => {
       )
     })
 
+  for (const caughtUp of [0, 1] as const)
+    for (const others of [0, 31, 150])
+      it(`reports ${others} unwanted events at the end of the log when the server says ${caughtUp} times that it caught up`, async () => {
+        const { double, store } = given
+        double.misbehaviour.caughtUp = caughtUp
+        const { stream, ids } = await givenStreamOf(store, 3)
+        const other = arbitraryEvents(others).map((event) => ({ ...event, type: 'CallEnded' }))
+        if (others > 0) await appendNext(store, stream, other)
+
+        const items = await collectUntil(
+          store.subscribeAll({ types: new Set(['CallStarted']) }),
+          ({ kind }) => kind === 'caughtUp',
+        )
+
+        assert.deepEqual(idsOf(eventsIn(items)), ids)
+        const position = items.map((item) => ('position' in item ? item.position : 0n)).at(-2)
+        if (others > 0) assert.equal(position, await store.head())
+      })
+
   it('loses and repeats nothing when the server drops it again and again, and restarts', async () => {
     const { double, store } = given
     const streams = [arbitraryStream(), arbitraryStream()]
@@ -119,7 +138,7 @@ describe('reading and following an EventStoreDB', () => {
 
   it('tells how far it came where nothing but the server\u2019s own events is', async () => {
     const { double, store } = given
-    for (let n = 0; n < 40; n += 1)
+    for (let n = 0; n < 64; n += 1)
       double.log.append({
         stream: '$stats-0',
         expected: 'any',

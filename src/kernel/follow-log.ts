@@ -16,6 +16,8 @@ export interface LogFollower {
 interface Following {
   readonly eventStore: Pick<EventStore, 'subscribeAll'>
   readonly after: Position
+  /** Other events only advance the position. */
+  readonly types?: ReadonlySet<string>
   /** May return a promise, which is awaited before the next event. */
   readonly onEvent: (event: RecordedEvent) => unknown
   /** The position advanced without an event. */
@@ -32,7 +34,7 @@ const BACKOFF = { firstMs: 100, maxMs: 5000 }
 
 /** Handles the events of the log in order, one at a time. A subscription that fails is replaced, with back-off. */
 export const followLog = (following: Following): LogFollower => {
-  const { eventStore, onEvent, onCheckpoint, onCaughtUp, onError, onRestart, signal } = following
+  const { eventStore, types, onEvent, onCheckpoint, onCaughtUp, onError, onRestart, signal } = following
   let position = following.after
   let attempt = new AbortController()
   const restarts: unknown[] = []
@@ -76,7 +78,7 @@ export const followLog = (following: Following): LogFollower => {
         attempt = new AbortController()
         restarts.length = 0
         const until = AbortSignal.any([signal, attempt.signal])
-        for await (const item of eventStore.subscribeAll({ after: position, signal: until })) {
+        for await (const item of eventStore.subscribeAll({ after: position, types, signal: until })) {
           if (until.aborted) break
           const handled = handle(item)
           if (handled !== undefined) await handled
@@ -121,19 +123,23 @@ interface Waiter {
   readonly resolve: () => void
 }
 
-/** An event by its place in the log. */
+/** An event by its place in the log, which identifies the log. */
 export interface LogAnchor {
   readonly id: string
   readonly stream: string
   readonly revision: bigint
+  readonly position: Position
 }
 
-/** The event, if this log has it. Another log has a different event at that revision, or none. */
-export const findAnchor = async (
+/**
+ * Whether the log has this event there. Another log has a different event at that revision, or none; a copy has it at
+ * another position.
+ */
+export const isInLog = async (
   eventStore: Pick<EventStore, 'readStream'>,
-  { id, stream, revision }: LogAnchor,
-): Promise<RecordedEvent | undefined> => {
+  { id, stream, revision, position }: Omit<LogAnchor, 'position'> & Partial<LogAnchor>,
+): Promise<boolean> => {
   for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 }))
-    return event.id === id ? event : undefined
-  return undefined
+    return event.id === id && (position === undefined || event.position === position)
+  return false
 }

@@ -4,8 +4,7 @@ import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Snapshots } from '../../kernel/ports/snapshots.js'
 import { backoff } from '../../kernel/backoff.js'
-import { followLog } from '../../kernel/follow-log.js'
-import { isDigits, loadState, LOG_START, placeOf, saveRegularly, type LogPlace } from './saved-state.js'
+import { startReactor, type Reactor, type Release } from '../../kernel/reactor.js'
 import { isStoreAway } from './store-away.js'
 import type { RulePorts } from './rule-ports.js'
 import { callScoring, type EndedCall, type Rule } from './score-calls.js'
@@ -20,9 +19,8 @@ const BACKOFF = { firstMs: 500, maxMs: 30_000 }
 const MAX_TRIES = 5
 
 interface Batch {
-  /** Before its first call. */
-  readonly after: LogPlace
   readonly calls: EndedCall[]
+  readonly release: Release
 }
 
 /** A rule applies to calls that end after it was created or enabled. */
@@ -31,23 +29,57 @@ interface KnownRule {
   readonly since: Position
 }
 
+type Rules = Map<string, KnownRule>
+
+const RULE = evaluationRuleEvents.EvaluationRuleCreated
+
+const evolve = (rules: Rules, event: RecordedEvent): Rules => {
+  if (event.type === 'CallEnded') return rules
+  if (event.type === 'EvaluationRuleDeleted') {
+    rules.delete((event.data as unknown as { readonly id: string }).id)
+    return rules
+  }
+  const decoded = RULE.decode(event.data)
+  if (E.isLeft(decoded)) return rules
+  const rule = decoded.right
+  const before = rules.get(rule.id)
+  const stayedEnabled = before?.rule.enabled === true && rule.enabled
+  const since = stayedEnabled && event.type === 'EvaluationRuleChanged' ? before.since : event.position
+  return rules.set(rule.id, { rule, since })
+}
+
+const rulesInForce: Omit<Reactor<Rules>, 'react'> = {
+  name: 'evaluation_rules',
+  types: new Set(['CallEnded', 'EvaluationRuleCreated', 'EvaluationRuleChanged', 'EvaluationRuleDeleted']),
+  initialState: () => new Map(),
+  evolve,
+  snapshot: {
+    encode: (rules) =>
+      [...rules.values()].map(({ rule, since }) => ({ rule: { ...rule }, since: String(since) })),
+    decode: (encoded) =>
+      Array.isArray(encoded) ? new Map((encoded as readonly Json[]).flatMap(ruleIn)) : undefined,
+  },
+}
+
+const ruleIn = (one: Json): readonly [string, KnownRule][] => {
+  const { rule, since } = isJsonObject(one) ? one : {}
+  const decoded = RULE.decode(rule)
+  if (E.isLeft(decoded) || typeof since !== 'string' || !/^\d{1,19}$/.test(since)) return []
+  return [[decoded.right.id, { rule: decoded.right, since: BigInt(since) }]]
+}
+
 /** Follows the log, and scores calls as they end by the rules of their project. */
 export const startOnlineEvaluation = async (
   ports: RulePorts & { readonly snapshots: Snapshots; readonly eventStore: EventStore },
 ): Promise<OnlineEvaluation> => {
   const { eventStore, log } = ports
-  const loaded = await loadState(ports.snapshots, eventStore)
-  const from = loaded?.place ?? LOG_START
-  const rules = new Map(rulesIn(loaded?.state['rules']).map((one) => [one.rule.id, one]))
   /** What ended before may have been scored by an earlier process. */
   const headAtStart = await eventStore.head()
   const score = callScoring(ports)
   const stopping = new AbortController()
   const { signal } = stopping
   const isStopping = () => signal.aborted
-  let place = from
   let collecting: Batch | undefined
-  let working: Batch | undefined
   let done = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
 
@@ -81,13 +113,13 @@ export const startOnlineEvaluation = async (
       if (collecting === undefined || signal.aborted) return
       const batch = collecting
       collecting = undefined
-      working = batch
-      if (await workOn(batch)) working = undefined
+      if (await workOn(batch)) batch.release()
     })
     return done
   }
 
-  const onCallEnded = ({ data, position }: RecordedEvent): Promise<void> | undefined => {
+  const react: Reactor<Rules>['react'] = (rules, { type, data, position }, { hold }) => {
+    if (type !== 'CallEnded' || rules.size === 0) return undefined
     const { project_id: projectId, id } = data as unknown as {
       readonly project_id: string
       readonly id: string
@@ -96,83 +128,20 @@ export const startOnlineEvaluation = async (
       .filter(({ rule, since }) => rule.project_id === projectId && rule.enabled && since < position)
       .map(({ rule }) => rule)
     if (applying.length === 0) return undefined
-    collecting ??= { after: place, calls: [] }
+    collecting ??= { calls: [], release: hold() }
     collecting.calls.push({ projectId, id, position, rules: applying })
     if (collecting.calls.length >= MAX_BATCH) return flush()
     timer ??= setTimeout(() => void flush(), COLLECT_FOR_MS)
     return undefined
   }
 
-  const onRule = (event: RecordedEvent) => {
-    if (event.type === 'EvaluationRuleDeleted') {
-      rules.delete((event.data as unknown as { readonly id: string }).id)
-      return
-    }
-    const codec = evaluationRuleEvents.EvaluationRuleCreated
-    const decoded = codec.decode(event.data)
-    if (E.isLeft(decoded)) return
-    const rule = decoded.right
-    const before = rules.get(rule.id)
-    const stayedEnabled = before?.rule.enabled === true && rule.enabled
-    const since = stayedEnabled && event.type === 'EvaluationRuleChanged' ? before.since : event.position
-    rules.set(rule.id, { rule, since })
-  }
-
-  const take = (event: RecordedEvent): Promise<void> | undefined => {
-    switch (event.type) {
-      case 'CallEnded':
-        return rules.size === 0 ? undefined : onCallEnded(event)
-      case 'EvaluationRuleCreated':
-      case 'EvaluationRuleChanged':
-      case 'EvaluationRuleDeleted':
-        onRule(event)
-        return undefined
-      default:
-        return undefined
-    }
-  }
-
-  const follower = followLog({
-    eventStore,
-    after: from.position,
-    onEvent: (event) => {
-      const taken = take(event)
-      place = placeOf(event)
-      return taken
-    },
-    onError: (error) => {
-      log.warn('evaluation.follow_failed', { error: error instanceof Error ? error.name : 'unknown' })
-    },
-    signal,
-  })
-
-  const stopSaving = saveRegularly({
-    snapshots: ports.snapshots,
-    log,
-    from,
-    current: () => ({
-      place: (working ?? collecting)?.after ?? place,
-      state: {
-        rules: [...rules.values()].map(({ rule, since }) => ({ rule: { ...rule }, since: String(since) })),
-      },
-    }),
-  })
-
+  const reactor = await startReactor({ ...rulesInForce, react }, ports)
   return {
     stop: async () => {
       stopping.abort()
       clearTimeout(timer)
       await done
-      await follower.stopped
-      await stopSaving()
+      await reactor.stop()
     },
   }
 }
-
-const rulesIn = (list: Json | undefined): readonly KnownRule[] =>
-  (Array.isArray(list) ? (list as readonly Json[]) : []).flatMap((one) => {
-    if (!isJsonObject(one)) return []
-    const { rule, since } = one
-    const decoded = evaluationRuleEvents.EvaluationRuleCreated.decode(rule)
-    return E.isRight(decoded) && isDigits(since) ? [{ rule: decoded.right, since: BigInt(since) }] : []
-  })

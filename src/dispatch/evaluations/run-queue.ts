@@ -12,7 +12,7 @@ export interface RunQueue {
 
 const MAX_RUNS = 4
 
-const keyOf = ({ project_id, id }: RunKey): string => `${project_id}/${id}`
+export const keyOf = ({ project_id, id }: RunKey): string => `${project_id}/${id}`
 
 /** Works on requested evaluation runs, a few at a time. */
 export const openRunQueue = (ports: EvaluationPorts, options: WorkOptions): RunQueue => {

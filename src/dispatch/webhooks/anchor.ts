@@ -1,14 +1,6 @@
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
-import { findAnchor } from '../../kernel/follow-log.js'
-
-/** The last event that the state was folded from. Another log has another one in its place, or none. */
-export interface Anchor {
-  readonly note: (event: RecordedEvent) => void
-  /** To be called before each commit. */
-  readonly settle: () => void
-  readonly isIn: (eventStore: Pick<EventStore, 'readStream'>) => Promise<boolean>
-}
+import { isInLog } from '../../kernel/follow-log.js'
 
 interface Kept {
   readonly id: string
@@ -19,10 +11,12 @@ interface Kept {
 const KIND = 'log'
 const KEY = 'last'
 
-export const openAnchor = (state: Pick<DispatcherState, 'get' | 'put'>): Anchor => {
+/** Keeps the last event that the state was folded from, which identifies the log of the state. */
+export const openAnchor = (state: Pick<DispatcherState, 'get' | 'put'>) => {
   let last: RecordedEvent | undefined
   return {
-    note: (event) => void (last = event),
+    note: (event: RecordedEvent) => void (last = event),
+    /** To be called before each commit. */
     settle: () => {
       if (last === undefined) return
       const { id, stream, revision } = last
@@ -30,10 +24,9 @@ export const openAnchor = (state: Pick<DispatcherState, 'get' | 'put'>): Anchor 
       state.put(KIND, KEY, kept)
       last = undefined
     },
-    isIn: async (eventStore) => {
+    isIn: async (eventStore: Pick<EventStore, 'readStream'>): Promise<boolean> => {
       const kept = state.get(KIND, KEY) as Kept | undefined
-      if (kept === undefined) return true
-      return (await findAnchor(eventStore, { ...kept, revision: BigInt(kept.revision) })) !== undefined
+      return kept === undefined || isInLog(eventStore, { ...kept, revision: BigInt(kept.revision) })
     },
   }
 }

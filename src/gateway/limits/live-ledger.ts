@@ -1,152 +1,112 @@
 import type { GatewayCall } from '../../domain/gateway/budgets/gateway-call.js'
 import { Ledger } from '../../domain/gateway/budgets/ledger.js'
 import { periodOf } from '../../domain/gateway/budgets/periods.js'
-import { anchorOf, snapshotIn, snapshotText, type Snapshot } from '../../domain/gateway/budgets/snapshot.js'
+import { snapshotIn, snapshotJson } from '../../domain/gateway/budgets/snapshot.js'
+import {
+  limitEvents,
+  LIMITS_PREFIX,
+  limitsStream,
+  type LimitEvent,
+} from '../../domain/gateway/limits/events.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import type { TeamLimits } from '../../domain/gateway/limits/decider.js'
+import { limitDecider, noLimits, type TeamLimits } from '../../domain/gateway/limits/decider.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Snapshots } from '../../kernel/ports/snapshots.js'
-import { findAnchor, followLog, type LogAnchor } from '../../kernel/follow-log.js'
-import { within } from '../../kernel/within.js'
-import { FollowedLimits } from './followed-limits.js'
+import { startReactor, type Reactor } from '../../kernel/reactor.js'
 
 export interface LedgerPorts extends Pick<Ports, 'eventStore' | 'ids' | 'clock'> {
   readonly snapshots: Snapshots
   readonly log: Log
 }
 
-/** The money and the limits of completions as this process knows them: it follows the log. */
+/** The costs and limits of completions, from the log. */
 export interface LiveLedger {
   readonly ledger: Ledger
   readonly limitsOf: (team: string) => TeamLimits
-  /** Whether it has read the log to its end once; until then nothing it knows can be relied on. */
+  /** Whether the log was read to its end once. Until then the ledger and limits are incomplete. */
   readonly isReady: () => boolean
-  /** Resolves once it has, or after so long. */
-  readonly ready: (withinMs: number) => Promise<void>
-  /** Where it has read to, or so far after so long. */
-  readonly reached: (position: Position, withinMs: number) => Promise<void>
-  /** How far it is before it is ready. */
+  /** Resolves to false if it is not ready in time, or before the stop. */
+  readonly ready: (withinMs: number) => Promise<boolean>
+  /** Resolves to false if the position is not read in time. */
+  readonly reached: (position: Position, withinMs: number) => Promise<boolean>
+  /** How far the log is read. */
   readonly progress: () => { readonly position: Position; readonly head: Position }
-  /** Stops following, and puts down what it knows. */
+  /** Stops following and saves a snapshot. */
   readonly stop: () => Promise<void>
 }
 
 interface Following extends LedgerPorts {
-  /** Told of completions that the log speaks of, once the log was read to its end. */
+  /** Called for each event of a completion, once ready. */
   readonly onCall: (call: GatewayCall) => void
 }
 
-const SNAPSHOT_EVENTS = 20_000
-const SNAPSHOT_MS = 60_000
-const TELL_EVERY_MS = 5000
+interface KnownLimits {
+  readonly limits: TeamLimits
+  /** The next revision of the team's stream. */
+  readonly next: bigint
+}
+
+interface Costs {
+  readonly ledger: Ledger
+  readonly limits: Map<string, KnownLimits>
+  /** The completion of the last event, if it belongs to one. */
+  call: GatewayCall | undefined
+}
+
+/** A snapshot may hold many accounts, so it is written less often than other reactors do. */
+const SAVE_EVERY_MS = 10_000
+
+const costsReactor = ({ eventStore, clock, onCall }: Following): Reactor<Costs> => ({
+  name: 'ledger',
+  types: new Set(['CallStarted', 'CallEnded', 'CallDeleted', ...Object.keys(limitEvents)]),
+  initialState: () => ({ ledger: new Ledger(), limits: new Map(), call: undefined }),
+  evolve: (costs, event) => {
+    if (event.stream.startsWith(LIMITS_PREFIX)) evolveLimits(costs.limits, event)
+    costs.call = event.stream.startsWith('call-') ? costs.ledger.take(event) : undefined
+    return costs
+  },
+  react: ({ call }, _, { isCaughtUp }) => {
+    if (call !== undefined && isCaughtUp()) onCall(call)
+    return undefined
+  },
+  snapshot: {
+    encode: ({ ledger, limits }) => {
+      const now = instantOf(clock.now())
+      const current = new Set([periodOf('day', now), periodOf('month', now)])
+      return snapshotJson({ teams: [...limits.keys()], ledger: ledger.content(current) })
+    },
+    decode: async (encoded) => {
+      const found = snapshotIn(encoded)
+      if (found === undefined) return undefined
+      const limits: Costs['limits'] = new Map()
+      for (const team of found.teams)
+        for await (const event of eventStore.readStream(limitsStream(team))) evolveLimits(limits, event)
+      return { ledger: new Ledger(found.ledger), limits, call: undefined }
+    },
+  },
+})
+
+/** A snapshot has the limits of a team with later events, which are delivered again. */
+const evolveLimits = (known: Costs['limits'], { stream, revision, type, data }: RecordedEvent): void => {
+  const team = stream.slice(LIMITS_PREFIX.length)
+  const { limits, next } = known.get(team) ?? { limits: noLimits, next: 0n }
+  if (revision !== next) return
+  const event = { type, data } as unknown as LimitEvent
+  known.set(team, { limits: limitDecider.evolve(limits, event), next: revision + 1n })
+}
 
 export const openLedger = async (given: Following): Promise<LiveLedger> => {
-  const { eventStore, snapshots, clock, log } = given
-  const found = await usableSnapshot(given)
-  const limits = await FollowedLimits.of(eventStore, found?.teams ?? [])
-  const ledger = new Ledger(found?.ledger)
-  let position: Position = found?.position ?? 0n
-  let anchor: LogAnchor | undefined = found?.anchor
-  const head = await eventStore.head()
-  let isReady = position >= head
-  let becomeReady = (): void => undefined
-  const ready = new Promise<void>((resolve) => {
-    becomeReady = () => {
-      isReady = true
-      resolve()
-    }
-  })
-  if (isReady) becomeReady()
-  let toldAt = performance.now()
-  let folded = 0
-  let keptAt = toldAt
-  let writing = Promise.resolve()
-  const stopping = new AbortController()
-
-  const keep = (): Promise<void> => {
-    if (anchor === undefined || folded === 0) return writing
-    folded = 0
-    const now = instantOf(clock.now())
-    keptAt = performance.now()
-    const current = new Set([periodOf('day', now), periodOf('month', now)])
-    const text = snapshotText({ position, anchor, teams: limits.teams(), ledger: ledger.content(current) })
-    writing = writing
-      .then(() => snapshots.write(text))
-      .catch((error: unknown) => log.warn('ledger.snapshot_failed', { error: nameOf(error) }))
-    return writing
-  }
-
-  const take = (event: RecordedEvent): void => {
-    limits.take(event)
-    const call = event.stream.startsWith('call-') ? ledger.take(event) : undefined
-    position = event.position
-    anchor = anchorOf(event)
-    folded += 1
-    if (call !== undefined && isReady) given.onCall(call)
-  }
-
-  const noteProgress = (): void => {
-    if (position >= head) becomeReady()
-    if (folded >= SNAPSHOT_EVENTS && performance.now() - keptAt >= SNAPSHOT_MS / 10) void keep()
-    const now = performance.now()
-    if (isReady || now - toldAt < TELL_EVERY_MS) return
-    toldAt = now
-    log.info('ledger.reading', { position: String(position), head: String(head) })
-  }
-
-  const follower = followLog({
-    eventStore,
-    after: position,
-    onEvent: (event) => {
-      take(event)
-      noteProgress()
-    },
-    onCheckpoint: (checkpoint) => {
-      position = checkpoint
-      noteProgress()
-    },
-    onCaughtUp: () => becomeReady(),
-    onError: (error) => log.error('ledger.subscription_failed', { error: nameOf(error) }),
-    signal: stopping.signal,
-  })
-  const timer = setInterval(() => void keep(), SNAPSHOT_MS)
-  timer.unref()
-
+  const reactor = await startReactor(costsReactor(given), given, SAVE_EVERY_MS)
+  const { ledger, limits } = reactor.state()
   return {
     ledger,
-    limitsOf: (team) => limits.of(team),
-    isReady: () => isReady,
-    ready: async (withinMs) => {
-      await within(withinMs, Promise.race([ready, follower.stopped]))
-    },
-    reached: async (wanted, withinMs) => {
-      await follower.waitFor(wanted, withinMs)
-    },
-    progress: () => ({ position, head }),
-    stop: async () => {
-      clearInterval(timer)
-      stopping.abort()
-      await follower.stopped
-      await keep()
-    },
+    limitsOf: (team) => limits.get(team)?.limits ?? noLimits,
+    isReady: reactor.isCaughtUp,
+    ready: reactor.caughtUp,
+    reached: reactor.waitFor,
+    progress: () => ({ position: reactor.position(), head: reactor.head }),
+    stop: reactor.stop,
   }
 }
-
-/** What was put down last, where it is whole and of this log. */
-const usableSnapshot = async ({ eventStore, snapshots, log }: LedgerPorts): Promise<Snapshot | undefined> => {
-  const text = await snapshots.read()
-  if (text === undefined) return undefined
-  const snapshot = snapshotIn(text)
-  if (snapshot !== undefined) {
-    const event = await findAnchor(eventStore, snapshot.anchor)
-    if (event !== undefined && event.position <= snapshot.position) return snapshot
-  }
-  log.warn('ledger.snapshot_rejected', {
-    reason: 'the snapshot is corrupt or belongs to another log; the ledger is rebuilt from the log',
-  })
-  return undefined
-}
-
-const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)

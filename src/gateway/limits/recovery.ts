@@ -57,7 +57,7 @@ export const endAbandoned = async ({ ports, live, latest, ...whose }: Recovering
 /** Does so every half minute, once `ready` resolves, until stopped. */
 export const recovering = (
   given: Recovering,
-  ready: Promise<void>,
+  ready: Promise<unknown>,
 ): { readonly stop: () => Promise<void> } => {
   const stopping = new AbortController()
   const { signal } = stopping

@@ -4,23 +4,18 @@ import {
   type ClickHouseWriter,
 } from '../../kernel/ports/clickhouse.js'
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
-import { findAnchor, type LogAnchor } from '../../kernel/follow-log.js'
+import { isInLog, type LogAnchor } from '../../kernel/follow-log.js'
 
 const PROJECTOR = 'main'
 
 type Querying = Pick<ClickHouseReader, 'query'>
 type ReadableLog = Pick<EventStore, 'readStream' | 'readAll' | 'head'>
 
-/** An event that shows which log the rows are from. A copy of a log has the same events at other positions. */
-export interface Anchor extends LogAnchor {
-  readonly position: Position
-}
-
 /** The rows of all events up to the position are inserted. The anchor is the last of these events. */
 export interface Checkpoint {
   readonly position: Position
   /** Absent where nothing was projected. */
-  readonly anchor: Anchor | undefined
+  readonly anchor: LogAnchor | undefined
 }
 
 export const readCheckpoint = async (clickHouse: Querying): Promise<Checkpoint> => {
@@ -47,7 +42,7 @@ interface CheckpointRow {
 export const writeCheckpoint = (
   clickHouse: ClickHouseWriter,
   position: Position,
-  anchor: Anchor,
+  anchor: LogAnchor,
 ): Promise<void> =>
   clickHouse.insert({
     table: 'checkpoints',
@@ -86,7 +81,7 @@ export const findLogMismatch = async (
   if (has('migrations')) return formerMismatch(clickHouse, log, has('source_log'))
   const { position, anchor } = await readCheckpoint(clickHouse)
   if (anchor === undefined) return undefined
-  const isFromLog = await isIn(log, anchor)
+  const isFromLog = await isInLog(log, anchor)
   const last = has('event_times') ? await lastProjected(clickHouse) : 0n
   // A checkpoint may be later than the last event of its log: it also counts what is not for the service.
   const known = isFromLog || last > position ? last : position
@@ -107,10 +102,7 @@ const lastProjected = async (clickHouse: Querying): Promise<Position> => {
   return BigInt(row?.at ?? 0)
 }
 
-const isIn = async (log: Pick<EventStore, 'readStream'>, anchor: Anchor): Promise<boolean> =>
-  (await findAnchor(log, anchor))?.position === anchor.position
-
-const reasonOf = ({ id, position }: Anchor): string =>
+const reasonOf = ({ id, position }: LogAnchor): string =>
   `it was filled from event ${id} at position ${position}, which this log does not have there`
 
 const otherLog = (reason: string): LogMismatch => ({ kind: 'log_mismatch', reason })
@@ -148,6 +140,6 @@ export const claimDatabase = async (
 ): Promise<void> => {
   if ((await readCheckpoint(clickHouse)).anchor === undefined) await writeCheckpoint(clickHouse, 0n, first)
   const { anchor } = await readCheckpoint(clickHouse)
-  if (anchor !== undefined && !(await isIn(log, anchor)))
+  if (anchor !== undefined && !(await isInLog(log, anchor)))
     throw new ClickHouseUnavailable('refusing', `the ClickHouse database is in use: ${reasonOf(anchor)}`)
 }

@@ -1,9 +1,9 @@
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Log } from '../../kernel/ports/log.js'
 import { backoff, retry } from '../../kernel/backoff.js'
-import { followLog } from '../../kernel/follow-log.js'
+import { followLog, type LogAnchor } from '../../kernel/follow-log.js'
 import { within } from '../../kernel/within.js'
-import { claimDatabase, readCheckpoint, writeCheckpoint, type Anchor } from './checkpoint.js'
+import { claimDatabase, readCheckpoint, writeCheckpoint } from './checkpoint.js'
 import { errorName, reasonOf } from './error-name.js'
 import { insertOrQuarantine, MAX_BATCH, sizeOf, type InsertOptions } from './insert-batch.js'
 import { notifier, type Notifier } from './notifier.js'
@@ -123,7 +123,7 @@ interface State {
   failing: string | undefined
   checkpointAt: number
   /** The last event that was inserted. */
-  anchor: Anchor | undefined
+  anchor: LogAnchor | undefined
 }
 
 interface Batch {

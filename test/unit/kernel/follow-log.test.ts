@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { newEvent } from '../../../src/kernel/event.js'
 import type { EventStore, Position } from '../../../src/kernel/ports/event-store.js'
-import { findAnchor, followLog, type LogFollower } from '../../../src/kernel/follow-log.js'
+import { followLog, isInLog, type LogFollower } from '../../../src/kernel/follow-log.js'
 import { afterEvents } from '../../support/append-next.js'
 import { until } from '../../support/until.js'
 
@@ -116,6 +116,15 @@ describe('a follower of the log', () => {
     assert.deepEqual([seen, errors.length], [[1, 2, 1, 2], 1])
   })
 
+  it('handles only events of the wanted types, and advances past others', async () => {
+    const { append, seen, follow } = given(() => ({ types: new Set(['Other']) }))
+    const last = await append(1, 2)
+    const follower = follow()
+    assert.equal(await follower.waitFor(last, 5000), true)
+    assert.equal(await follower.waitFor(await append(3), 5000), true)
+    assert.deepEqual(seen, [])
+  })
+
   it('reports the end of the log once it is reached', async () => {
     const { append, seen, follow } = given((told) => ({ onCaughtUp: () => void told.push('caught up') }))
     await append(1)
@@ -127,14 +136,15 @@ describe('a follower of the log', () => {
 })
 
 describe('the anchor of a log', () => {
-  it('is found in its own log only', async () => {
+  it('is in its own log only, and at its position only', async () => {
     const [own, other] = [openInMemoryEventStore(), openInMemoryEventStore()]
     const event = anEvent(1)
-    await own.append('s', 'none', [event])
+    const { position } = await own.append('s', 'none', [event])
     await other.append('s', 'none', [anEvent(1)])
-    const anchor = { id: event.id, stream: 's', revision: 0n }
-    assert.equal((await findAnchor(own, anchor))?.id, event.id)
-    assert.equal(await findAnchor(other, anchor), undefined)
-    assert.equal(await findAnchor(openInMemoryEventStore(), anchor), undefined)
+    const anchor = { id: event.id, stream: 's', revision: 0n, position: position! }
+    assert.equal(await isInLog(own, anchor), true)
+    assert.equal(await isInLog(own, { ...anchor, position: position! + 1n }), false)
+    assert.equal(await isInLog(other, anchor), false)
+    assert.equal(await isInLog(openInMemoryEventStore(), anchor), false)
   })
 })

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { accountKey, committed } from '../../../../../src/domain/gateway/budgets/account.js'
+import type { Json } from '../../../../../src/kernel/json/json.js'
 import type { GatewayCall, Outcome } from '../../../../../src/domain/gateway/budgets/gateway-call.js'
 import { Ledger } from '../../../../../src/domain/gateway/budgets/ledger.js'
 import {
   snapshotIn,
-  snapshotText,
+  snapshotJson,
   type Snapshot,
 } from '../../../../../src/domain/gateway/budgets/snapshot.js'
 import type { TeamLimits } from '../../../../../src/domain/gateway/limits/decider.js'
@@ -17,7 +18,6 @@ import { COUNTS } from '../../../../counts.js'
 import { aCall, ended, ONE, recorded, started } from './given.js'
 
 const DAY = new Set(['2026-11-21', '2026-11'])
-const ANCHOR = { stream: 'call-team/project/a', revision: 0n, id: 'event' }
 
 const scoped: readonly (readonly [LimitScope, bigint])[] = [
   [TEAM, 100n],
@@ -88,7 +88,7 @@ class World {
   ledger = new Ledger()
   gate = new Gate(this.ledger, 1)
   private read = 0
-  private kept: Snapshot | undefined
+  private kept: { readonly snapshot: Snapshot; readonly read: number } | undefined
   private running: Running[] = []
   private calls = 0
 
@@ -114,10 +114,10 @@ class World {
       case 'read':
         return this.readOn(deed.events)
       case 'keep': {
-        const content = { position: BigInt(this.read), anchor: ANCHOR, teams: [] }
-        const text = snapshotText({ ...content, ledger: this.ledger.content(DAY) })
-        this.kept = snapshotIn(text)
-        assert.ok(this.kept)
+        const text = JSON.stringify(snapshotJson({ teams: [], ledger: this.ledger.content(DAY) }))
+        const snapshot = snapshotIn(JSON.parse(text) as Json)
+        assert.ok(snapshot)
+        this.kept = { snapshot, read: this.read }
         return
       }
       case 'restart':
@@ -165,9 +165,9 @@ class World {
   /** What was not written is lost; the log is read to its end before anything else is let through. */
   private restart(fromNothing: boolean): void {
     const from = fromNothing ? undefined : this.kept
-    this.ledger = new Ledger(from?.ledger)
+    this.ledger = new Ledger(from?.snapshot.ledger)
     this.gate = new Gate(this.ledger, 1)
-    this.read = Number(from?.position ?? 0n)
+    this.read = from?.read ?? 0
     this.running = []
     this.readOn()
   }

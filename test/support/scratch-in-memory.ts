@@ -1,28 +1,38 @@
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
 const NEEDED_BYTES = 4e9
 
 const freeBytes = (): number => {
+  const { bavail, bsize } = statfsSync(MEMORY)
+  return bavail * bsize
+}
+
+const remove = (directory: string): void => {
   try {
-    const { bavail, bsize } = statfsSync(MEMORY)
-    return bavail * bsize
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
   } catch {
-    return 0
+    // An engine may still write there while its process ends.
   }
 }
 
-// Temporary files are in memory where there is enough: on a disk, fsync is most of what a write costs, and no test cuts
-// the power. Workers and child processes inherit the directory.
-if (process.env['MOCHA_WORKER_ID'] === undefined && freeBytes() > NEEDED_BYTES) {
-  const directory = mkdtempSync(join(MEMORY, 'tallytree-'))
-  process.env['TMPDIR'] = directory
-  process.once('exit', () => {
-    try {
-      rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
-    } catch {
-      // An engine may still write there while its process ends.
-    }
-  })
+/** A run that is killed cannot remove its directory; the next one does. */
+const removeLeftovers = (): void => {
+  for (const name of readdirSync(MEMORY)) {
+    const pid = /^tallytree-(\d+)$/.exec(name)?.[1]
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) remove(join(MEMORY, name))
+  }
+}
+
+// Temporary files are in memory where there is enough: on a disk, fsync is most of what a small insert costs, and no test
+// cuts the power. Workers and child processes inherit the directory.
+if (process.env['MOCHA_WORKER_ID'] === undefined && existsSync(MEMORY)) {
+  removeLeftovers()
+  if (freeBytes() > NEEDED_BYTES) {
+    const directory = join(MEMORY, `tallytree-${process.pid}`)
+    mkdirSync(directory)
+    process.env['TMPDIR'] = directory
+    process.once('exit', () => remove(directory))
+  }
 }

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sha256 } from '../../../src/adapters/system/system.js'
 import { deliveryIdOf } from '../../../src/domain/webhooks/deliveries/id.js'
 import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { COUNTS } from '../../counts.js'
+import { bundled } from '../../support/compiled.js'
 import { automationCreated, webhookCreated } from '../../support/dispatching.js'
 import { until } from '../../support/until.js'
 import { endWithThisProcess } from '../../support/end-with-this-process.js'
@@ -21,8 +21,6 @@ const ROUNDS = COUNTS.crashPoints
 
 /** Processes take most of their time to begin. */
 const AT_ONCE = 3
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** What the log holds of a delivery in the end. */
 const ONCE = ['DeliveryScheduled', 'AttemptStarted', 'AttemptFinished']
@@ -78,11 +76,11 @@ describe('a dispatcher that is gone at a certain point', function () {
     await given.append('automation-a', automationCreated('a', 'w'))
     await given.eventStore.close()
 
-    const program = ['--import', 'tsx', 'test/support/faults/crashing-child.ts']
+    const program = await bundled('test/support/faults/crashing-child.ts')
     const child = spawn(
       process.execPath,
-      [...program, directory, point, String(aliases), lingers ? '100' : '0'],
-      { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
+      [program, directory, point, String(aliases), lingers ? '100' : '0'],
+      { stdio: ['ignore', 'inherit', 'inherit'] },
     )
     endWithThisProcess(child)
     if (point === 'before the answer') receiver.behave(() => void child.kill('SIGKILL'))

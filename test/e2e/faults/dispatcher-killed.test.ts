@@ -5,12 +5,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { sha256 } from '../../../src/adapters/system/system.js'
 import { deliveryIdOf } from '../../../src/domain/webhooks/deliveries/id.js'
 import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { COUNTS } from '../../counts.js'
+import { bundled } from '../../support/compiled.js'
 import { automationCreated, webhookCreated } from '../../support/dispatching.js'
 import { until } from '../../support/until.js'
 import { endWithThisProcess } from '../../support/end-with-this-process.js'
@@ -22,7 +22,6 @@ const ROUNDS = COUNTS.dispatcherKills
 /** Events that each round writes at least. */
 const EVENTS = COUNTS.dispatcherKillEvents
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const WAITS = Array.from({ length: 32 }, () => 0.05)
 
 /** One arrival: what was answered to it, null for nothing. */
@@ -85,8 +84,7 @@ describe('the dispatcher under kill -9', function () {
   })
 
   const start = async () => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/faults/dispatching-child.ts'], {
-      cwd: ROOT,
+    const child = spawn(process.execPath, [await bundled('test/support/faults/dispatching-child.ts')], {
       env: { ...process.env, TALLYTREE_DATA_DIR: dataDirectory, UV_THREADPOOL_SIZE: '12' },
       stdio: ['pipe', 'pipe', 'inherit'],
     })

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { cp, mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sha256 } from '../../../src/adapters/system/system.js'
 import { deliveryIdOf } from '../../../src/domain/webhooks/deliveries/id.js'
 import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { COUNTS } from '../../counts.js'
+import { bundled } from '../../support/compiled.js'
 import { aliasAdded, automationCreated, COLLECTION, webhookCreated } from '../../support/dispatching.js'
 import { until } from '../../support/until.js'
 import { endWithThisProcess } from '../../support/end-with-this-process.js'
@@ -20,8 +20,6 @@ import { stateDigest } from '../../support/faults/state-digest.js'
 
 const CUTS = COUNTS.tornTails
 const EVENTS = COUNTS.rebuiltStateEvents
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 describe("the dispatcher's state", () => {
   const directories: string[] = []
@@ -129,11 +127,11 @@ describe("the dispatcher's state", () => {
     await given.append('webhook-w', webhookCreated('w', receiver.url, { retry_waits_s: [0.05] }))
     await given.append('automation-a', automationCreated('a', 'w'))
     await given.eventStore.close()
-    const program = ['--import', 'tsx', 'test/support/faults/crashing-child.ts']
+    const program = await bundled('test/support/faults/crashing-child.ts')
     const child = spawn(
       process.execPath,
-      [...program, crashed, 'after AttemptStarted was written', '3', '300'],
-      { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
+      [program, crashed, 'after AttemptStarted was written', '3', '300'],
+      { stdio: ['ignore', 'inherit', 'inherit'] },
     )
     endWithThisProcess(child)
     await once(child, 'exit')

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface, type Interface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { bundled } from '../compiled.js'
 import { endWithThisProcess } from '../end-with-this-process.js'
 import type { Misbehaviour } from './misbehaviour.js'
 
@@ -52,10 +52,10 @@ interface Running {
   readonly url: string
 }
 
-const PROGRAM = fileURLToPath(new URL('program.ts', import.meta.url))
+const PROGRAM = 'test/support/eventstoredb-protocol-double/program.ts'
 
 const launch = async (port: number, path: string | undefined): Promise<Running> => {
-  const args = ['--import', 'tsx', PROGRAM, String(port), ...(path === undefined ? [] : [path])]
+  const args = [await bundled(PROGRAM), String(port), ...(path === undefined ? [] : [path])]
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   endWithThisProcess(child)
   const lines = createInterface(child.stdout)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { bundled } from '../../../support/compiled.js'
 import { endWithThisProcess } from '../../../support/end-with-this-process.js'
 
 export interface ChildProgram {
@@ -12,11 +12,10 @@ export interface ChildProgram {
   readonly kill: () => Promise<readonly string[]>
 }
 
-/** Runs a TypeScript program, given by its URL, in a process of its own. */
-export const startChild = (url: URL, ...args: readonly string[]): ChildProgram => {
-  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(url), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+/** Runs a TypeScript program of this folder in a process of its own. */
+export const startChild = async (name: string, ...args: readonly string[]): Promise<ChildProgram> => {
+  const program = await bundled(`test/unit/adapters/event-store/${name}`)
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   endWithThisProcess(child)
   let printed = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))

@@ -34,7 +34,7 @@ describe('the file of the store in SQLite has one writer', () => {
 
   it('and refuses a second process, which learns who holds the file and what to do', async () => {
     const store = openSqliteEventStore(path)
-    const second = startChild(new URL('./hold-store-open.ts', import.meta.url), path)
+    const second = await startChild('hold-store-open.ts', path)
 
     const said = await second.firstLine
 
@@ -45,7 +45,7 @@ describe('the file of the store in SQLite has one writer', () => {
   })
 
   it('until that one is killed', async () => {
-    const first = startChild(new URL('./hold-store-open.ts', import.meta.url), path)
+    const first = await startChild('hold-store-open.ts', path)
     assert.equal(await first.firstLine, 'open')
     assert.throws(() => openSqliteEventStore(path), isRefusal(first.pid))
 

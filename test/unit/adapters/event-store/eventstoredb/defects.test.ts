@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { CancelledError, EventStoreDBClient, jsonEvent, UnavailableError } from '@eventstore/db-client'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
@@ -13,6 +12,7 @@ import {
   givenStreamOf,
 } from '../../../../contract/event-store/arbitrary-events.js'
 import { idsIn, idsOf } from '../../../../contract/event-store/collect.js'
+import { bundled } from '../../../../support/compiled.js'
 import { startProtocolDouble } from '../../../../support/eventstoredb-protocol-double/double.js'
 import { givenDouble } from '../../../../support/eventstoredb-protocol-double/given-double.js'
 import { until } from '../../../../support/until.js'
@@ -52,9 +52,8 @@ describe('the defects of the client of EventStoreDB are contained', () => {
   })
 
   it('2: data that JSON cannot hold ends the process', async () => {
-    const program = fileURLToPath(new URL('defective-append.ts', import.meta.url))
-    const run = (who: string) =>
-      promisify(execFile)(process.execPath, ['--import', 'tsx', program, who, given.double.url])
+    const program = await bundled('test/unit/adapters/event-store/eventstoredb/defective-append.ts')
+    const run = (who: string) => promisify(execFile)(process.execPath, [program, who, given.double.url])
 
     await assert.rejects(run('client'), ({ code, stderr }: { code: number; stderr: string }) => {
       assert.equal(code, 1)

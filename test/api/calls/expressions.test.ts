@@ -228,8 +228,10 @@ describe('a query of calls', () => {
     ['no feedback', eq('feedback.[*].feedback_type', null), 'b d'],
     ['who gave it', eq('feedback.[wandb.reaction.1].wb_user_id', 'admin'), 'a'],
   ]
-  for (const [way, ask] of Object.entries(WAYS))
-    for (const [name, $expr, expected] of cases)
+  // The endpoints share the code that selects, so each case is asked at the first one and in turn at another.
+  const [first, ...others] = Object.entries(WAYS)
+  for (const [index, [name, $expr, expected]] of cases.entries())
+    for (const [way, ask] of [first!, others[index % others.length]!])
       it(`to ${way} selects by ${name}`, async () => {
         const ids = await ask(service, { project_id: project, query: { $expr } })
         assert.equal(ids.toSorted().join(' '), expected)
@@ -387,14 +389,17 @@ describe('a query of calls', () => {
       return accepted(answer)['count']
     }
     for (const value of HOSTILE) {
-      assert.equal(await count(eq('id', value)), 0)
-      assert.equal(await count(eq('inputs.text', value)), 0)
-      assert.equal(await count(contains('inputs.y', value, { case_insensitive: true })), 0)
-      assert.equal(await count({ $containsToken: { input: field('op_name'), substr: literal(value) } }), 0)
-      assert.equal(await count({ $in: [field('trace_id'), [literal(value), literal(value)]] }), 0)
       const key = `k${value.replaceAll('\\', '').replaceAll('.', '\\.')}`
-      assert.equal(await count(eq(`inputs.${key}`, value)), 0)
-      assert.equal(await count(eq(`feedback.[${key}].payload.${key}`, value)), 0)
+      const $or = [
+        eq('id', value),
+        eq('inputs.text', value),
+        contains('inputs.y', value, { case_insensitive: true }),
+        { $containsToken: { input: field('op_name'), substr: literal(value) } },
+        { $in: [field('trace_id'), [literal(value), literal(value)]] },
+        eq(`inputs.${key}`, value),
+        eq(`feedback.[${key}].payload.${key}`, value),
+      ]
+      assert.equal(await count({ $or }), 0, value)
       await idsOf(service, { project_id: project, sort_by: [{ field: `inputs.${key}`, direction: 'asc' }] })
     }
     assert.equal(await count({ $and: [] }), 4)

@@ -147,8 +147,10 @@ describe('a filter', () => {
     ['roots of a trace', { trace_ids: ['a'], trace_roots_only: true }, 'a'],
     ['an empty list among others', { trace_ids: ['d'], call_ids: [] }, 'd'],
   ]
-  for (const [way, ask] of Object.entries(ways))
-    for (const [name, filter, expected] of cases)
+  // The endpoints share the code that selects, so each case is asked at the first one and in turn at another.
+  const [first, ...others] = Object.entries(ways)
+  for (const [index, [name, filter, expected]] of cases.entries())
+    for (const [way, ask] of [first!, others[index % others.length]!])
       it(`of ${way} selects by ${name}`, async () =>
         assert.equal((await ask(service, project, filter)).toSorted().join(' '), expected))
 
@@ -199,9 +201,10 @@ describe('a filter', () => {
       { thread_ids: long(5000, 100, '\t') },
       { wb_run_ids: long(5000, 100, '\\') },
     ]
-    for (const filter of filters)
-      for (const path of ['/calls/query_stats', '/trace/usage'])
-        assert.equal((await service.post(path, { project_id: project, filter })).status, 200)
+    for (const [index, filter] of filters.entries()) {
+      const path = index % 2 === 0 ? '/calls/query_stats' : '/trace/usage'
+      assert.equal((await service.post(path, { project_id: project, filter })).status, 200)
+    }
   })
 
   it('has values of 4 MiB together at most', async () => {

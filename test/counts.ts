@@ -12,6 +12,8 @@ export const COUNTS = {
   usageAnswers: repetitions(6, 200),
   usageFields: repetitions(6, 200),
   usageTotals: repetitions(3, 100),
+  usageSums: repetitions(12, 300),
+  mergedParts: repetitions(15, 500),
   stats: repetitions(2, 30),
   selectionQuestions: repetitions(15, 600),
   digestLogs: repetitions(1, 8),
@@ -46,7 +48,7 @@ export const COUNTS = {
   rescoredRows: repetitions(200, 2_000),
   rebuildKills: repetitions(2, 10),
   /** Cuts a rebuild off after every so many exchanged tables. */
-  rebuildCutStep: repetitions(9, 1),
+  rebuildCutStep: repetitions(12, 1),
   migrationRaces: repetitions(1, 20),
   /** Cuts the migrations off after every so many statements. */
   migrationCutStep: repetitions(18, 3),

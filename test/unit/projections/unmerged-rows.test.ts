@@ -9,6 +9,7 @@ import {
   type TimeRange,
 } from '../../../src/kernel/ports/clickhouse.js'
 import { ALL_MERGED, overlapsOf, readMerged, REFUSAL_MS } from '../../../src/projections/unmerged-rows.js'
+import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 
 const timeAt = (second: number): string =>
@@ -120,7 +121,7 @@ describe('merged rows', () => {
         for (const rows of parts) await insert('calls', rows)
         assert.deepEqual(await read(), await withFinal())
       }),
-      { numRuns: Number(process.env['TEST_FULL'] ?? 0) > 0 ? 500 : 50, endOnFailure: true },
+      { numRuns: COUNTS.mergedParts, endOnFailure: true },
     )
   })
 

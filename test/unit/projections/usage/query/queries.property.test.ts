@@ -14,6 +14,7 @@ import {
 } from '../../../../../src/projections/usage/query/queries.js'
 import { NO_OPEN_TRACES, openRow } from '../../../../../src/projections/usage/query/usage-rows.js'
 import { TOTALS_COLUMNS } from '../../../../../src/projections/usage/totals.js'
+import { COUNTS } from '../../../../counts.js'
 import { openTestClickHouse } from '../../../../support/engine.js'
 
 const PROJECT = 'team/project'
@@ -182,7 +183,7 @@ describe('usage by group', () => {
           assert.deepEqual(groups.map(simple), expected(calls, query))
         },
       ),
-      { numRuns: Number(process.env['TEST_FULL'] ?? 0) > 0 ? 300 : 40 },
+      { numRuns: COUNTS.usageSums },
     )
   })
 })

@@ -10,9 +10,11 @@ const MAX_DELAY_MS = 2000
 /**
  * Delays writes while the projection lags by 750 ms, so that it stays below a second; never refuses. A lag of 500 ms is
  * normal, because the projector batches while no read waits. If nothing is inserted within the maximum delay, the
- * projection is stuck and waiting is useless: writes then pass until the next insert.
+ * projection is stuck and waiting is useless: writes then pass until the next insert. Undefined in a process that does
+ * not know the lag, which delays nothing.
  */
-export const throttleFor = (projector: ProjectionLag) => {
+export const throttleFor = (projector: ProjectionLag | undefined): (() => Promise<void>) => {
+  if (projector === undefined) return () => Promise.resolve()
   let stuck = false
   const mustWait = () => !stuck && projector.lagMs() >= MAX_LAG_MS
 

@@ -53,7 +53,7 @@ export const openApi = async (
     access,
     teams: access,
     reading,
-    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttleFor(readSide.lagging),
+    throttle: throttleFor(readSide.lagging),
     inference,
     ...managing,
     maxTraceCalls: config.maxTraceCalls,

@@ -122,7 +122,7 @@ const start = async (
   })
   if (config.roles.has('dispatcher')) {
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
-    evaluations = await openEvaluations(config, ports, { log, readSide, api, webhookSender })
+    evaluations = await openEvaluations(config, ports, readSide, api)
   }
   return address
 }

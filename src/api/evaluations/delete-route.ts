@@ -6,7 +6,8 @@ import { alsoReads, changeProject } from '../server/route-kinds.js'
 import { deletingCalls } from '../calls/rename-and-delete.js'
 import { deleted, listInQuery, requireFew } from './codecs.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2 } from './found-calls.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { inV2 } from './found-calls.js'
 
 interface Deletable {
   readonly collection: string
@@ -37,7 +38,7 @@ export const deleteRoute = (
       requireFew(ids, ['query', parameter])
       const roots: string[] = []
       for (const id of ids) {
-        const call = await callNow(evaluations)(project, id)
+        const call = await callNow(evaluations.ports, project, id)
         const root = call === undefined ? undefined : await rootOf(call, project)
         if (root !== undefined) roots.push(root)
       }

@@ -1,22 +1,9 @@
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
-import { id as idCodec } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { Failure } from '../../application/failure.js'
-import { foldedCall } from '../../application/calls/folded-call.js'
-import type { Evaluations } from './evaluations.js'
-import { parsedCall } from '../../application/evaluations/parsed-call.js'
 
 /** Where SDKs look for evaluations, their runs and what belongs to them. */
 export const inV2 = (path: string): string => `/v2/:entity/:project/${path}`
-
-/** A call as the log has it now; undefined where there is none. */
-export const callNow =
-  ({ ports }: Pick<Evaluations, 'ports'>) =>
-  async (projectId: string, id: string): Promise<EvaluationCall | undefined> => {
-    if (!idCodec.is(id)) return undefined
-    const call = await foldedCall(ports)(projectId, id, await ports.eventStore.head())
-    return call && parsedCall(call)
-  }
 
 export const noSuch = (what: string): Failure =>
   new Failure('not-found', `${what} not found in this project.`)

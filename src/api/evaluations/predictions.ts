@@ -20,7 +20,8 @@ import { idFor } from '../server/generated-id.js'
 import { objectOrOpRef, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls.js'
 import { listRoute } from './list-route.js'
 import { rowCallsById } from '../../application/evaluations/read-rows.js'
 import { runNow, textOf } from './runs.js'
@@ -50,7 +51,7 @@ export interface FoundPrediction {
 export const predictionNow =
   (evaluations: Evaluations) =>
   async (projectId: string, predictionId: string): Promise<FoundPrediction> => {
-    const call = await callNow(evaluations)(projectId, predictionId)
+    const call = await callNow(evaluations.ports, projectId, predictionId)
     const found = call && (await asPrediction(evaluations, projectId, call))
     if (found === undefined) throw noSuchPrediction()
     return found
@@ -61,7 +62,8 @@ const asPrediction = async (
   projectId: string,
   call: EvaluationCall,
 ): Promise<FoundPrediction | undefined> => {
-  const parent = call.parent_id === null ? undefined : await callNow(evaluations)(projectId, call.parent_id)
+  const parent =
+    call.parent_id === null ? undefined : await callNow(evaluations.ports, projectId, call.parent_id)
   const row = parent !== undefined && roleOf(parent) === 'row' ? parent : undefined
   return roleOf(call, row) === 'prediction' ? { call, row } : undefined
 }
@@ -175,7 +177,7 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
             return { body: { success: true }, position }
           } catch (error) {
             // Another request may have finished it meanwhile.
-            if ((await callNow(evaluations)(projectId, row.id))?.ended_at === null) throw error
+            if ((await callNow(evaluations.ports, projectId, row.id))?.ended_at === null) throw error
             return { body: { success: true } }
           }
         }

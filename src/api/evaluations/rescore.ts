@@ -6,15 +6,13 @@ import { evaluationDecider } from '../../domain/evaluations/decider.js'
 import { evaluationStream } from '../../domain/evaluations/events.js'
 import { isEvaluationRun } from '../../domain/evaluations/run-calls.js'
 import { id as idCodec, projectId } from '../../kernel/ids.js'
-import { isJsonObject } from '../../kernel/json/json.js'
-import { parseJson } from '../../kernel/json/parse.js'
 import { execute } from '../../kernel/execute.js'
 import { inBody } from '../server/authorization.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { foldedCall } from '../../application/calls/folded-call.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
 import { idFor } from '../server/generated-id.js'
 import type { Evaluations } from './evaluations.js'
 import { countRows } from '../../application/evaluations/progress.js'
@@ -74,11 +72,10 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
   })
 
 const requireRun = async ({ ports }: Evaluations, project: string, id: string): Promise<void> => {
-  const call = await foldedCall(ports)(project, id, await ports.eventStore.head())
+  const call = await callNow(ports, project, id)
   if (call === undefined)
     throw new Failure('not-found', `Evaluation run ${id} not found in project ${project}.`)
-  const attributes = parseJson(call.attributes ?? '{}')
-  if (!isEvaluationRun(call.op_name, isJsonObject(attributes) ? attributes : null))
+  if (!isEvaluationRun(call.op_name, call.attributes))
     throw invalidField(
       ['source_evaluation_run_id'],
       'value_error',

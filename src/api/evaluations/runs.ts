@@ -33,7 +33,8 @@ import { pagesOf } from '../../application/calls/pages.js'
 import { listInQuery, objectOrOpRef, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { inV2, noSuch, requireNotAtWork } from './found-calls.js'
 import { parsedCall } from '../../application/evaluations/parsed-call.js'
 import { rowsOf } from '../../application/evaluations/read-rows.js'
 import { summaryOfRun } from '../../application/evaluations/summary-of-run.js'
@@ -74,7 +75,7 @@ export const noSuchRun = () => noSuch('Evaluation run')
 export const runNow =
   (evaluations: Evaluations) =>
   async (projectId: string, runId: string): Promise<EvaluationCall> => {
-    const call = await callNow(evaluations)(projectId, runId)
+    const call = await callNow(evaluations.ports, projectId, runId)
     if (call === undefined || roleOf(call) !== 'run') throw noSuchRun()
     return call
   }

@@ -27,7 +27,8 @@ import { later } from '../../kernel/later.js'
 import { objectOrOpRef } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch, requireInProgress } from './found-calls.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { inV2, noSuch, requireInProgress } from './found-calls.js'
 import { listRoute } from './list-route.js'
 import { predictionNow } from './predictions.js'
 import { runNow, textOf } from './runs.js'
@@ -48,7 +49,7 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
   const { ports } = evaluations
 
   const parentOf = async (projectId: string, { parent_id }: EvaluationCall) =>
-    parent_id === null ? undefined : callNow(evaluations)(projectId, parent_id)
+    parent_id === null ? undefined : callNow(evaluations.ports, projectId, parent_id)
 
   return [
     writeProject(evaluations, {
@@ -119,7 +120,7 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       handle:
         ({ params, project }) =>
         async () => {
-          const call = await callNow(evaluations)(project, params['score_id']!)
+          const call = await callNow(evaluations.ports, project, params['score_id']!)
           const parent = call && (await parentOf(project, call))
           if (call === undefined || roleOf(call, parent) !== 'score') throw noSuch('Score')
           const runId = parent !== undefined && roleOf(parent) === 'row' ? parent.parent_id : null

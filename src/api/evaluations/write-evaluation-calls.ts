@@ -8,7 +8,7 @@ import { Failure } from '../../application/failure.js'
 import { publishObject } from '../../application/objects/publish.js'
 import type { RouteRequest } from '../server/route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow } from './found-calls.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
 
 export interface NewCall {
   readonly projectId: string
@@ -47,7 +47,7 @@ export const startOf = async (
   id: string,
 ): Promise<{ readonly startedAt: Instant; readonly isRepeat: boolean }> => {
   const mayBeRepeat = headers['idempotency-key'] !== undefined || headers['x-weave-retry-id'] !== undefined
-  const earlier = mayBeRepeat ? await callNow(evaluations)(projectId, id) : undefined
+  const earlier = mayBeRepeat ? await callNow(evaluations.ports, projectId, id) : undefined
   return {
     startedAt: earlier?.started_at ?? instantOf(evaluations.ports.clock.now()),
     isRepeat: earlier !== undefined,

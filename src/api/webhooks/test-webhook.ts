@@ -18,7 +18,7 @@ import type { AnyRoute, RouteResponse } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
 import type { Automations } from './automations.js'
 import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
-import { secretValuesOf } from '../../application/webhooks/secret-values.js'
+import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { sendTest, type TestResponse } from '../../application/webhooks/send-test.js'
 import { concurrencyLimit } from '../../application/webhooks/concurrency-limit.js'
 

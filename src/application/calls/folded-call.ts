@@ -8,15 +8,15 @@ import { readBack } from '../../kernel/spill/read-back.js'
 import type { StoredCall } from '../../projections/calls/queries.js'
 
 /**
- * Folds a call from its own stream, so that acknowledged writes are visible without a projection. Undefined if it has
+ * Folds a call from its own stream, up to a position, so that acknowledged writes are visible without a projection. Undefined if it has
  * not started or was deleted.
  */
 export const foldedCall =
   ({ eventStore, blobs }: Pick<Ports, 'eventStore' | 'blobs'>) =>
-  async (projectId: string, id: string, at: Position): Promise<StoredCall | undefined> => {
+  async (projectId: string, id: string, at?: Position): Promise<StoredCall | undefined> => {
     let state = callDecider.initialState()
     for await (const { position, type, data } of eventStore.readStream(callStream(projectId, id))) {
-      if (position > at) break
+      if (at !== undefined && position > at) break
       state = callDecider.evolve(state, { type, data } as unknown as CallEvent)
     }
     const { start, end, deleted } = state

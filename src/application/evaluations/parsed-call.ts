@@ -1,7 +1,20 @@
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import { id as idCodec } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import type { StoredCall } from '../../projections/calls/queries.js'
+import { foldedCall } from '../calls/folded-call.js'
+
+/** A call as the log has it now; undefined where there is none. */
+export const callNow = async (
+  ports: Pick<Ports, 'eventStore' | 'blobs'>,
+  projectId: string,
+  id: string,
+): Promise<EvaluationCall | undefined> => {
+  const call = idCodec.is(id) ? await foldedCall(ports)(projectId, id) : undefined
+  return call && parsedCall(call)
+}
 
 /** A stored call with its payload parsed. */
 export const parsedCall = (call: StoredCall): EvaluationCall => ({

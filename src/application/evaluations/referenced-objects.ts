@@ -9,8 +9,8 @@ import { classesOf } from '../../domain/objects/classes.js'
 import { isOpRef, parseRef } from '../../domain/refs/ref.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { Failure, invalidField } from '../failure.js'
-import { resolveRefs } from '../refs/resolve.js'
 import { sourcesFrom } from '../refs/sources.js'
+import { readObject } from './user-reads.js'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { ScoringTools } from '../../kernel/ports/scoring-tools.js'
@@ -93,11 +93,7 @@ export const nestedObjects = (
   const sources = sourcesFrom(reader, async (projectId) =>
     teams.canAccessTeam(principal, entityOf(projectId)) ? reading.waitForNow(projectId, headers) : undefined,
   )
-  return async (ref) => {
-    const [text] = await resolveRefs(sources, [parseRef(ref)])
-    const value = parseJson(text ?? 'null')
-    return value === null ? undefined : value
-  }
+  return readObject(() => sources)
 }
 
 /** Every scorer can be read by the caller, is a scorer with a valid configuration, and has a name of its own. */

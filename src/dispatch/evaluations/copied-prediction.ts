@@ -1,6 +1,6 @@
 import { instantOf } from '../../kernel/codec/instant.js'
 import { endCall, startCall } from '../../application/calls/record.js'
-import type { SourceRow } from './ports.js'
+import type { SourceRow } from '../../application/evaluations/source-rows.js'
 import { attributesOf, type Predict, type RowsOfRun } from './score-row.js'
 
 /**

@@ -5,7 +5,13 @@ import type { EvaluationRunFinished } from '../../domain/evaluations/events.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { RUN_OP } from '../../domain/evaluations/run-calls.js'
 import { endCall, startCall } from '../../application/calls/record.js'
-import { RunFailed, type AskableModel, type EvaluationPorts, type RowToScore, type RunUser } from './ports.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { recordCalls, type WriteServices } from '../../application/evaluations/record.js'
+import { RunFailed, type EvaluationServices } from '../../application/evaluations/services.js'
+import { datasetRows, type RowToScore } from '../../application/evaluations/source-rows.js'
+import { readObjectAs, type RunUser } from '../../application/evaluations/user-reads.js'
+import { askableModel, type AskableModel } from './judge-scorer.js'
+import { NO_GATEWAY } from './prepare-scorer.js'
 import { runEvaluation, type RunJob } from './run-evaluation.js'
 import { attributesOf, type Predict, type Prediction, type RowsOfRun } from './score-row.js'
 
@@ -14,37 +20,43 @@ import { attributesOf, type Predict, type Prediction, type RowsOfRun } from './s
  *
  * @throws RunFailed when the run cannot succeed, whatever is tried
  */
-export const evaluateModel = async (ports: EvaluationPorts, job: RunJob): Promise<EvaluationRunFinished> => {
+export const evaluateModel = async (
+  services: EvaluationServices,
+  job: RunJob,
+): Promise<EvaluationRunFinished> => {
   const { request } = job
   const user: RunUser = { userId: request.wb_user_id, keyId: request.key_id }
   const { evaluation: evaluationRef, model: modelRef } = request
   if (evaluationRef === null || modelRef === null)
     throw new RunFailed('the request names no evaluation or no model')
-  const evaluation = (await ports.object(evaluationRef, user)) ?? null
-  if (evaluation === null) throw new RunFailed(`the Evaluation object ${evaluationRef} no longer exists`)
+  const read = readObjectAs(services, user)
+  const evaluation = await read(evaluationRef)
+  if (evaluation === undefined) throw new RunFailed(`the Evaluation object ${evaluationRef} no longer exists`)
   const decoded = decodeEvaluation(evaluation)
   if (E.isLeft(decoded)) throw new RunFailed(`${evaluationRef} cannot be run: ${decoded.left}`)
-  const model = await ports.model(modelRef, user)
+  const model = await read(modelRef)
+  if (services.askModel === undefined) throw new RunFailed(NO_GATEWAY)
   if (model === undefined) throw new RunFailed(`the model ${modelRef} no longer exists`)
-  return runEvaluation(ports, job, {
+  const ask = await askableModel(services.askModel)(modelRef, model, read)
+  return runEvaluation(services, job, {
     opName: RUN_OP,
     evaluation: () => Promise.resolve(evaluationRef),
     model: modelRef,
-    rows: ports.datasetRows(decoded.right, user),
-    predict: askModel(ports, model),
+    rows: datasetRows(services, decoded.right, user),
+    predict: askModel(services, ask),
   })
 }
 
 /** The call of the prediction is durable before the model is asked, so that its usage is attributed to it. */
 const askModel =
-  (ports: Pick<EvaluationPorts, 'call' | 'clock' | 'writeCalls'>, model: AskableModel) =>
+  (services: WriteServices, model: AskableModel) =>
   (run: RowsOfRun): Predict<RowToScore> =>
   async ({ key, example, exampleValue }, { rowId, start }) => {
     const { projectId, runId, user, signal } = run
     const id = run.idOf(key, '', 'predict')
-    const known = await ports.call(projectId, id)
+    const known = await callNow(services, projectId, id)
     if (known !== undefined && known.ended_at !== null) return recordedPrediction(known)
-    const startedAt = instantOf(ports.clock.now())
+    const startedAt = instantOf(services.clock.now())
     const predictStart = startCall(id, {
       project_id: projectId,
       op_name: 'LLMStructuredCompletionModel.predict',
@@ -54,7 +66,7 @@ const askModel =
       attributes: attributesOf(run),
       inputs: { self: run.model, example },
     })
-    await ports.writeCalls(known === undefined ? [start, predictStart] : [start], run.cause)
+    await recordCalls(services, known === undefined ? [start, predictStart] : [start], run.cause)
     const began = performance.now()
     const answer = await model(exampleValue, {
       projectId,
@@ -70,7 +82,7 @@ const askModel =
     signal.throwIfAborted()
     const failed = 'failed' in answer ? answer.failed : null
     const output = 'output' in answer ? answer.output : null
-    const endedAt = instantOf(ports.clock.now())
+    const endedAt = instantOf(services.clock.now())
     return {
       writes: [endCall({ project_id: projectId, id, ended_at: endedAt, output, exception: failed })],
       output,

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Snapshots } from '../../kernel/ports/snapshots.js'
 import { startReactor, type Reactor } from '../../kernel/reactor.js'
 import { recordLoggedRun } from './logged-run.js'
-import type { EvaluationPorts } from './ports.js'
+import type { EvaluationServices } from '../../application/evaluations/services.js'
 import { keyOf, openRunQueue } from './run-queue.js'
 import { isStoreAway } from './store-away.js'
 import type { RunKey } from './work-on-run.js'
@@ -61,7 +61,7 @@ const evolve = (runs: OpenRuns, event: RecordedEvent): OpenRuns => {
 
 /** Follows the log: works on evaluation runs that are requested, and records the end of runs that clients log. */
 export const startEvaluations = async (
-  ports: EvaluationPorts & { readonly snapshots: Snapshots },
+  ports: EvaluationServices & { readonly snapshots: Snapshots },
   options: EvaluationsOptions,
 ): Promise<Evaluations> => {
   const queue = openRunQueue(ports, options)

@@ -9,43 +9,46 @@ import type { Cause } from '../../kernel/event.js'
 import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
 import { execute } from '../../kernel/execute.js'
 import { endCall } from '../../application/calls/record.js'
-import type { EvaluationPorts } from './ports.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { recordCalls } from '../../application/evaluations/record.js'
+import type { EvaluationServices } from '../../application/evaluations/services.js'
+import { openCalls } from '../../application/evaluations/source-rows.js'
 import { finishedRun, type RunJob } from './run-evaluation.js'
 import { isStoreAway } from './store-away.js'
 
 /** Ends the run with an exception, and all calls that it has open. */
 export const fail = async (
-  ports: EvaluationPorts,
+  services: EvaluationServices,
   { request, cause }: Pick<RunJob, 'request' | 'cause'>,
   exception: string,
 ): Promise<void> => {
   const { project_id: projectId, id } = request
-  const endedAt = instantOf(ports.clock.now())
+  const endedAt = instantOf(services.clock.now())
   const end = (callId: string) => endCall({ project_id: projectId, id: callId, ended_at: endedAt, exception })
-  const root = await ports.call(projectId, id)
+  const root = await callNow(services, projectId, id)
   if (root !== undefined && root.ended_at === null) {
-    const open = await openCalls(ports, projectId, id)
-    await ports.writeCalls([...open.filter((callId) => callId !== id), id].map(end), cause)
+    const open = await openCallsIfFound(services, projectId, id)
+    await recordCalls(services, [...open.filter((callId) => callId !== id), id].map(end), cause)
   }
   await finish(
-    ports,
+    services,
     finishedRun(request, { ...(root ?? neverBegun(request)), output: null, exception }, endedAt),
     cause,
   )
 }
 
 /** A run ends even where its open calls cannot be found. */
-const openCalls = async (
-  ports: EvaluationPorts,
+const openCallsIfFound = async (
+  services: EvaluationServices,
   projectId: string,
   id: string,
 ): Promise<readonly string[]> => {
   try {
-    return await ports.openCalls(projectId, id)
+    return await openCalls(services, projectId, id)
   } catch (error) {
     if (isStoreAway(error)) throw error
     const { name } = error instanceof Error ? error : new Error()
-    ports.log.warn('evaluation.open_calls_not_found', { run: id, error: name })
+    services.log.warn('evaluation.open_calls_not_found', { run: id, error: name })
     return []
   }
 }
@@ -58,13 +61,13 @@ const neverBegun = ({ requested_at }: EvaluationRunRequested) => ({
 })
 
 export const finish = async (
-  ports: Pick<EvaluationPorts, 'eventStore' | 'ids'>,
+  services: Pick<EvaluationServices, 'eventStore' | 'ids'>,
   finished: EvaluationRunFinished,
   cause: Cause,
 ): Promise<void> => {
   const stream = evaluationStream(finished.project_id, finished.id)
   const append = (run: EvaluationRunFinished) =>
-    execute(ports)(evaluationDecider, stream, [{ type: 'FinishEvaluationRun', finished: run }], cause)
+    execute(services)(evaluationDecider, stream, [{ type: 'FinishEvaluationRun', finished: run }], cause)
   try {
     await append(finished)
   } catch (error) {

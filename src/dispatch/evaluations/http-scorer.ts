@@ -1,4 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { EvaluationServices } from '../../application/evaluations/services.js'
+import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { retryAfterMs } from '../../domain/webhooks/deliveries/retry-after.js'
 import { answeredJson } from '../../domain/evaluations/answered-json.js'
@@ -8,22 +10,16 @@ import type { Scored, ScoreRow } from '../../domain/evaluations/scoring.js'
 import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
-import type { Clock } from '../../kernel/ports/clock.js'
-import type { HmacSha256 } from '../../kernel/ports/hmac.js'
-import type { SendError, SendResult, WebhookSender } from '../../kernel/ports/webhook-sender.js'
-import { messageHeaders, type SigningSecret } from '../../domain/webhooks/signing.js'
+import type { SendError, SendResult } from '../../kernel/ports/webhook-sender.js'
+import { messageHeaders } from '../../domain/webhooks/signing.js'
 
-interface HttpScoring {
-  readonly sender: WebhookSender
-  readonly hmac: HmacSha256
-  readonly clock: Clock
-  /** Part of header names: `Vendor` gives `X-Vendor-Signature`. */
-  readonly vendor: string
-  /** The versions of a team's secret, the newest first; none if it does not exist. */
-  readonly secret: (team: string, name: string) => Promise<readonly SigningSecret[]>
-  readonly firstWaitMs?: number
-}
+export type HttpServices = Pick<
+  EvaluationServices,
+  'eventStore' | 'secrets' | 'webhookSender' | 'hmacSha256' | 'clock' | 'vendor'
+>
 
+/** Versions of a secret that sign at the same time. */
+const MAX_VERSIONS = 10
 const MAX_ATTEMPTS = 5
 const MAX_WAIT_MS = 60_000
 /** The sender truncates answers to this size. */
@@ -33,12 +29,14 @@ const MAX_ANSWER_BYTES = 16 * 1024
  * Posts each row to the scorer's URL, signed as webhooks are, and takes `score` of the JSON answer. Connection faults,
  * 429 and 5xx are tried again. `webhook-id` is the id of the score's call, so that the receiver recognises a repeat.
  */
-export const httpScorer = ({ sender, hmac, clock, vendor, secret, firstWaitMs = 1000 }: HttpScoring) => {
-  const headersOf = messageHeaders(hmac)
+export const httpScorer = (services: HttpServices, firstWaitMs = 1000) => {
+  const { webhookSender, clock, vendor } = services
+  const headersOf = messageHeaders(services.hmacSha256)
   return ({ name, columnMap, settings }: HttpScorer): ScoreRow => {
     const argumentsOf = allArguments(columnMap)
     return async (row, context) => {
-      const secrets = await secret(entityOf(context.projectId), settings.secret)
+      const team = entityOf(context.projectId)
+      const secrets = await secretValuesOf(services, team, settings.secret, MAX_VERSIONS)
       if (secrets.length === 0) return { failed: `the team has no secret named ${settings.secret}` }
       const body = new TextEncoder().encode(
         jsonText({
@@ -64,7 +62,7 @@ export const httpScorer = ({ sender, hmac, clock, vendor, secret, firstWaitMs = 
         })
         if (E.isLeft(headers)) return { failed: headers.left }
         const timeoutMs = settings.timeout_s * 1000
-        const sent = await sender.send(
+        const sent = await webhookSender.send(
           { url: settings.url, headers: headers.right, body, timeoutMs },
           context.signal,
         )

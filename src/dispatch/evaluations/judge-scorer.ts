@@ -7,22 +7,13 @@ import type { JudgeScorer } from '../../domain/evaluations/scorers/scorer.js'
 import type { ScoreContext, Scored, ScoreRow } from '../../domain/evaluations/scoring.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { backoff } from '../../kernel/backoff.js'
-import { RunFailed, type AskableModel } from './ports.js'
+import { RunFailed, type AskModel } from '../../application/evaluations/services.js'
 
-/** Asks a model through the service's own gateway. */
-export type AskModel = (
-  request: JsonObject,
+/** Asks a model about an example. Never rejects. */
+export type AskableModel = (
+  example: Json,
   context: ScoreContext,
-) => Promise<
-  | { readonly completion: JsonObject }
-  | {
-      readonly failed: string
-      readonly isRetryable: boolean
-      readonly isUnknownModel: boolean
-      /** When a rate limit has room again; null for other failures. */
-      readonly retryAfterMs: number | null
-    }
->
+) => Promise<{ readonly output: Json } | { readonly failed: string }>
 
 const MAX_ATTEMPTS = 5
 const BACKOFF = { firstMs: 1000, maxMs: 30_000 }

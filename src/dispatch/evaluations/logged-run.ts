@@ -2,16 +2,17 @@ import type { EvaluationRunFinished } from '../../domain/evaluations/events.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { finish } from './finish-run.js'
-import type { EvaluationPorts } from './ports.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import type { RunKey } from './work-on-run.js'
 
 /** Records that an evaluation run ended which a client logged as calls. */
 export const recordLoggedRun = async (
-  ports: Pick<EvaluationPorts, 'eventStore' | 'ids' | 'call'>,
+  ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids'>,
   { project_id, id }: RunKey,
   { id: causationId, metadata }: RecordedEvent,
 ): Promise<void> => {
-  const call = await ports.call(project_id, id)
+  const call = await callNow(ports, project_id, id)
   if (call === undefined || call.ended_at === null) return
   const { self = null, model = null } = call.inputs
   const weave = call.attributes['weave']

@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { evaluationRuleEvents } from '../../domain/evaluations/rules/events.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Snapshots } from '../../kernel/ports/snapshots.js'
 import { backoff } from '../../kernel/backoff.js'
 import { startReactor, type Reactor, type Release } from '../../kernel/reactor.js'
 import { isStoreAway } from './store-away.js'
-import type { RulePorts } from './rule-ports.js'
+import type { EvaluationServices } from '../../application/evaluations/services.js'
 import { callScoring, type EndedCall, type Rule } from './score-calls.js'
 
 export interface OnlineEvaluation {
@@ -70,7 +70,7 @@ const ruleIn = (one: Json): readonly [string, KnownRule][] => {
 
 /** Follows the log, and scores calls as they end by the rules of their project. */
 export const startOnlineEvaluation = async (
-  ports: RulePorts & { readonly snapshots: Snapshots; readonly eventStore: EventStore },
+  ports: EvaluationServices & { readonly snapshots: Snapshots },
 ): Promise<OnlineEvaluation> => {
   const { eventStore, log } = ports
   /** What ended before may have been scored by an earlier process. */

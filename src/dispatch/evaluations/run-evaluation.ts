@@ -10,7 +10,12 @@ import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { CANCELED } from './canceled.js'
 import { endCall, startCall } from '../../application/calls/record.js'
 import { forEachAtMost } from './for-each-at-most.js'
-import { RunFailed, type EvaluationPorts, type RowToScore, type RunUser } from './ports.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { recordCalls } from '../../application/evaluations/record.js'
+import { RunFailed, type EvaluationServices } from '../../application/evaluations/services.js'
+import type { RowToScore } from '../../application/evaluations/source-rows.js'
+import type { RunUser } from '../../application/evaluations/user-reads.js'
+import { prepareScorer } from './prepare-scorer.js'
 import { scoreRow, type Predict, type RowOutcome, type RowsOfRun } from './score-row.js'
 import { queuedScorer, type QueuedScorer } from './scorer-queue.js'
 
@@ -40,18 +45,19 @@ const MAX_ROWS = 64
  * @throws RunFailed when the run cannot succeed, whatever is tried
  */
 export const runEvaluation = async <Row extends RowToScore>(
-  ports: EvaluationPorts,
+  services: EvaluationServices,
   { request, cause, signal }: RunJob,
   plan: RunPlan<Row>,
 ): Promise<EvaluationRunFinished> => {
   const { project_id: projectId, id: runId, scorer_refs } = request
   const user: RunUser = { userId: request.wb_user_id, keyId: request.key_id }
-  const scorers = await readyScorers(ports, scorer_refs, user)
-  const root = await ports.call(projectId, runId)
+  const scorers = await readyScorers(services, scorer_refs, user)
+  const root = await callNow(services, projectId, runId)
   if (root !== undefined && root.ended_at !== null) return finishedRun(request, root, root.ended_at)
-  const begun = root ?? (await beginRun(ports, request, cause, plan))
+  const begun = root ?? (await beginRun(services, request, cause, plan))
 
-  const idOf = (...names: readonly string[]) => uuidOfDigest(ports.sha256(JSON.stringify([runId, ...names])))
+  const idOf = (...names: readonly string[]) =>
+    uuidOfDigest(services.sha256(JSON.stringify([runId, ...names])))
   const { self: evaluation = null, model = null } = begun.inputs
   const run: RowsOfRun = {
     projectId,
@@ -63,17 +69,18 @@ export const runEvaluation = async <Row extends RowToScore>(
     scorers,
     idOf,
     signal,
-    nextStart: increasingInstants(ports.clock),
+    nextStart: increasingInstants(services.clock),
   }
-  const results = await scoreAll(ports, run, plan)
+  const results = await scoreAll(services, run, plan)
   signal.throwIfAborted()
 
   const output = { ...results.summary, model_latency: results.modelLatency }
   const summary: JsonObject = { tallytree: { warnings: results.warnings } }
-  const endedAt = instantOf(ports.clock.now())
+  const endedAt = instantOf(services.clock.now())
   const summarizeId = idOf('', '', 'summarize')
-  const known = await ports.call(projectId, summarizeId)
-  await ports.writeCalls(
+  const known = await callNow(services, projectId, summarizeId)
+  await recordCalls(
+    services,
     [
       startCall(summarizeId, {
         project_id: projectId,
@@ -127,13 +134,13 @@ export const finishedRun = (
 }
 
 const readyScorers = async (
-  ports: EvaluationPorts,
+  services: EvaluationServices,
   refs: readonly string[],
   user: RunUser,
 ): Promise<readonly QueuedScorer[]> => {
   const scorers = new Map<string, QueuedScorer>()
   for (const ref of refs) {
-    const scorer = await ports.scorer(ref, user)
+    const scorer = await prepareScorer(services, ref, user)
     if (scorer === undefined)
       throw new RunFailed(
         `the scorer ${ref} no longer exists, or the user who asked may not read it any more`,
@@ -145,15 +152,16 @@ const readyScorers = async (
 }
 
 const beginRun = async <Row extends RowToScore>(
-  ports: EvaluationPorts,
+  services: EvaluationServices,
   { project_id: projectId, id, source_evaluation_run_id }: EvaluationRunRequested,
   cause: Cause,
   plan: RunPlan<Row>,
 ): Promise<EvaluationCall> => {
   const { opName, model } = plan
   const evaluation = await plan.evaluation()
-  const startedAt = instantOf(ports.clock.now())
-  await ports.writeCalls(
+  const startedAt = instantOf(services.clock.now())
+  await recordCalls(
+    services,
     [
       startCall(id, {
         project_id: projectId,
@@ -175,7 +183,7 @@ const beginRun = async <Row extends RowToScore>(
     ],
     cause,
   )
-  const begun = await ports.call(projectId, id)
+  const begun = await callNow(services, projectId, id)
   if (begun === undefined) throw new RunFailed("the run's call was deleted")
   return begun
 }
@@ -187,7 +195,7 @@ interface Results {
 }
 
 const scoreAll = async <Row extends RowToScore>(
-  ports: EvaluationPorts,
+  services: EvaluationServices,
   run: RowsOfRun,
   plan: RunPlan<Row>,
 ): Promise<Results> => {
@@ -210,7 +218,7 @@ const scoreAll = async <Row extends RowToScore>(
     for (const [name, summary] of summaries) summary.add(scores[name] ?? null)
     for (const [name, reason] of Object.entries(failed)) count(name, reason)
   }
-  const score = scoreRow(ports, run, plan.predict(run))
+  const score = scoreRow(services, run, plan.predict(run))
   await forEachAtMost(MAX_ROWS, flattened(plan.rows), async (row) => note(await score(row)))
   return {
     summary: Object.fromEntries([...summaries].map(([name, summary]) => [name, summary.result()])),

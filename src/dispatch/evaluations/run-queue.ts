@@ -1,5 +1,5 @@
 import { CANCELED } from './canceled.js'
-import type { EvaluationPorts } from './ports.js'
+import type { EvaluationServices } from '../../application/evaluations/services.js'
 import { RENEW_CLAIM_MS, workOn, type RunKey, type WorkOptions } from './work-on-run.js'
 
 export interface RunQueue {
@@ -15,7 +15,7 @@ const MAX_RUNS = 4
 export const keyOf = ({ project_id, id }: RunKey): string => `${project_id}/${id}`
 
 /** Works on requested evaluation runs, a few at a time. */
-export const openRunQueue = (ports: EvaluationPorts, options: WorkOptions): RunQueue => {
+export const openRunQueue = (services: EvaluationServices, options: WorkOptions): RunQueue => {
   const { renewClaimMs = RENEW_CLAIM_MS } = options
   const waiting = new Map<string, RunKey>()
   const atWork = new Map<string, { readonly cancel: AbortController; readonly done: Promise<void> }>()
@@ -30,7 +30,7 @@ export const openRunQueue = (ports: EvaluationPorts, options: WorkOptions): RunQ
       stopping: stopping.signal,
       either: AbortSignal.any([cancel.signal, stopping.signal]),
     }
-    const done = workOn(ports, run, signals, options).then((outcome) => {
+    const done = workOn(services, run, signals, options).then((outcome) => {
       atWork.delete(key)
       if (outcome === 'claimed elsewhere' && !stopping.signal.aborted)
         elsewhere.set(

@@ -15,8 +15,12 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { callRef } from '../../domain/refs/ref.js'
 import { endCall, startCall } from '../../application/calls/record.js'
 import { forEachAtMost } from './for-each-at-most.js'
-import { RunFailed } from './ports.js'
-import type { RulePorts } from './rule-ports.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { giveScore, recordCalls } from '../../application/evaluations/record.js'
+import { loadCalls, selectCalls, tracesOfEvaluations } from '../../application/evaluations/select-calls.js'
+import { RunFailed, type EvaluationServices } from '../../application/evaluations/services.js'
+import type { RunUser } from '../../application/evaluations/user-reads.js'
+import { prepareScorer } from './prepare-scorer.js'
 import { queuedScorer, type QueuedScorer } from './scorer-queue.js'
 
 export type Rule = EvaluationRuleCreated
@@ -37,7 +41,7 @@ const MAX_CACHED_RULES = 1000
 type ScorersOf = (rule: Rule) => Promise<readonly QueuedScorer[]>
 
 /** Prepares the scorers of rules, and caches them. */
-const preparedScorers = (ports: RulePorts): ScorersOf => {
+const preparedScorers = (services: EvaluationServices): ScorersOf => {
   const cache = new LRUCache<string, { readonly rule: Rule; readonly scorers: ReturnType<ScorersOf> }>({
     max: MAX_CACHED_RULES,
     ttl: SCORERS_TTL_MS,
@@ -45,31 +49,27 @@ const preparedScorers = (ports: RulePorts): ScorersOf => {
   return (rule) => {
     const cached = cache.get(rule.id)
     if (cached?.rule === rule) return cached.scorers
-    const scorers = scorersOfRule(ports, rule)
+    const scorers = scorersOfRule(services, rule)
     cache.set(rule.id, { rule, scorers })
     scorers.catch(() => cache.delete(rule.id))
     return scorers
   }
 }
 
-const scorersOfRule = async (ports: RulePorts, rule: Rule): Promise<readonly QueuedScorer[]> => {
+const scorersOfRule = async (services: EvaluationServices, rule: Rule): Promise<readonly QueuedScorer[]> => {
   const user = { userId: rule.wb_user_id, keyId: rule.key_id }
   const scorers: QueuedScorer[] = []
   for (const ref of rule.scorer_refs) {
-    const scorer = await readyScorer(ports, ref, user)
+    const scorer = await readyScorer(services, ref, user)
     if ('score' in scorer) scorers.push(queuedScorer(scorer))
-    else ports.log.warn('evaluation.scorer_unavailable', { rule: rule.id, scorer: ref, ...scorer })
+    else services.log.warn('evaluation.scorer_unavailable', { rule: rule.id, scorer: ref, ...scorer })
   }
   return scorers
 }
 
-const readyScorer = async (
-  ports: Pick<RulePorts, 'scorer'>,
-  ref: string,
-  user: { readonly userId: string; readonly keyId: string },
-) => {
+const readyScorer = async (services: EvaluationServices, ref: string, user: RunUser) => {
   try {
-    const scorer = await ports.scorer(ref, user)
+    const scorer = await prepareScorer(services, ref, user)
     return scorer ?? { reason: 'the scorer does not exist, or the user of the rule may not read it' }
   } catch (error) {
     if (error instanceof RunFailed) return { reason: error.message }
@@ -86,8 +86,8 @@ interface Failures {
 }
 
 /** Scores the calls of a batch that rules select, each once. */
-export const callScoring = (ports: RulePorts) => {
-  const scorersOf = preparedScorers(ports)
+export const callScoring = (services: EvaluationServices) => {
+  const scorersOf = preparedScorers(services)
 
   return async (
     calls: readonly EndedCall[],
@@ -99,10 +99,11 @@ export const callScoring = (ports: RulePorts) => {
     const failures = new Map<string, Failures>()
     for (const projectId of new Set(calls.map((call) => call.projectId))) {
       const ofProject = calls.filter((call) => call.projectId === projectId)
-      const selected = await selectedCalls(ports, projectId, ofProject)
+      const selected = await selectedCalls(services, projectId, ofProject)
       const repeats = new Map(ofProject.map((call) => [call.id, mayBeRepeat(call)]))
-      for await (const page of ports.loadCalls(projectId, [...selected.keys()])) {
-        const excluded = await ports.tracesOfEvaluations(
+      for await (const page of loadCalls(services, projectId, [...selected.keys()])) {
+        const excluded = await tracesOfEvaluations(
+          services,
           projectId,
           page.filter(({ parent_id }) => parent_id !== null).map(({ trace_id }) => trace_id),
         )
@@ -114,7 +115,7 @@ export const callScoring = (ports: RulePorts) => {
             await Promise.all(
               (await scorersOf(rule)).map(async (scorer) => {
                 const reason = await scoreCall(
-                  ports,
+                  services,
                   rule,
                   scorer,
                   call,
@@ -127,7 +128,7 @@ export const callScoring = (ports: RulePorts) => {
         })
       }
     }
-    for (const failure of failures.values()) ports.log.warn('evaluation.score_failed', { ...failure })
+    for (const failure of failures.values()) services.log.warn('evaluation.score_failed', { ...failure })
   }
 }
 
@@ -149,7 +150,7 @@ const countFailure = (
 
 /** The calls that at least one rule selects and samples, with these rules. */
 const selectedCalls = async (
-  ports: Pick<RulePorts, 'selectCalls' | 'sha256'>,
+  services: Pick<EvaluationServices, 'clickHouse' | 'readModels' | 'sha256'>,
   projectId: string,
   calls: readonly EndedCall[],
 ): Promise<ReadonlyMap<string, readonly Rule[]>> => {
@@ -157,11 +158,11 @@ const selectedCalls = async (
   const position = calls.at(-1)!.position
   for (const rule of new Set(calls.flatMap(({ rules }) => rules))) {
     const sampled = calls.filter(
-      ({ id, rules }) => rules.includes(rule) && isSampled(ports.sha256, rule.sample_rate, rule.id, id),
+      ({ id, rules }) => rules.includes(rule) && isSampled(services.sha256, rule.sample_rate, rule.id, id),
     )
     if (sampled.length === 0) continue
     const ids = sampled.map(({ id }) => id)
-    for (const id of await ports.selectCalls(projectId, rule.filter, ids, position))
+    for (const id of await selectCalls(services, projectId, rule.filter, ids, position))
       selected.set(id, [...(selected.get(id) ?? []), rule])
   }
   return selected
@@ -169,7 +170,7 @@ const selectedCalls = async (
 
 /** Returns why the scorer failed, if it did. */
 const scoreCall = async (
-  ports: RulePorts,
+  services: EvaluationServices,
   rule: Rule,
   scorer: QueuedScorer,
   call: EvaluationCall,
@@ -177,11 +178,12 @@ const scoreCall = async (
   signal: AbortSignal,
 ): Promise<string | undefined> => {
   const { project_id: projectId, id: ruleId, wb_user_id: userId, key_id: keyId } = rule
-  const id = scoreIdOf(ports.sha256, projectId, ruleId, call.id, scorer.name)
-  if (mayBeRepeat && (await isGiven(ports, projectId, id))) return undefined
+  const id = scoreIdOf(services.sha256, projectId, ruleId, call.id, scorer.name)
+  if (mayBeRepeat && (await isGiven(services, projectId, id))) return undefined
   const cause: Cause = { correlationId: call.trace_id, causationId: call.id, actor: userId }
   const give = (value: Json) =>
-    ports.giveScore(
+    giveScore(
+      services,
       {
         projectId,
         id,
@@ -193,9 +195,9 @@ const scoreCall = async (
       },
       cause,
     )
-  await ports.throttle()
+  await services.throttle()
   if (!scorer.isLocal) {
-    const known = mayBeRepeat ? await ports.call(projectId, id) : undefined
+    const known = mayBeRepeat ? await callNow(services, projectId, id) : undefined
     if (known !== undefined && known.ended_at !== null) {
       if (known.exception === null) await give(known.output)
       return undefined
@@ -210,7 +212,7 @@ const scoreCall = async (
       inputs: { self: scorer.ref, call: callRef(projectId, call.id) },
     })
     // The call is durable before the judge's completion, which is a child of it.
-    await ports.writeCalls([start], cause)
+    await recordCalls(services, [start], cause)
   }
   const scored = await scorer.score(
     { example: call.inputs, output: call.output },
@@ -230,9 +232,10 @@ const scoreCall = async (
   signal.throwIfAborted()
   const failed = 'failed' in scored ? scored.failed : null
   const value = 'value' in scored ? scored.value : null
-  const endedAt = instantOf(ports.clock.now())
+  const endedAt = instantOf(services.clock.now())
   if (!scorer.isLocal)
-    await ports.writeCalls(
+    await recordCalls(
+      services,
       [endCall({ project_id: projectId, id, ended_at: endedAt, output: value, exception: failed })],
       cause,
     )
@@ -242,7 +245,7 @@ const scoreCall = async (
 }
 
 const isGiven = async (
-  { eventStore }: Pick<RulePorts, 'eventStore'>,
+  { eventStore }: Pick<EvaluationServices, 'eventStore'>,
   projectId: string,
   id: string,
 ): Promise<boolean> => {

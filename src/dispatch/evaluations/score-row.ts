@@ -4,8 +4,12 @@ import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Scored } from '../../domain/evaluations/scoring.js'
 import type { Cause } from '../../kernel/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { endCall, startCall } from '../../application/calls/record.js'
-import type { CallWrite, EvaluationPorts, RowToScore, RunUser } from './ports.js'
+import { endCall, startCall, type CallWrite } from '../../application/calls/record.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { recordCalls, type WriteServices } from '../../application/evaluations/record.js'
+import type { EvaluationServices } from '../../application/evaluations/services.js'
+import type { RowToScore } from '../../application/evaluations/source-rows.js'
+import type { RunUser } from '../../application/evaluations/user-reads.js'
 import type { QueuedScorer } from './scorer-queue.js'
 
 /** The context that all rows of a run share. */
@@ -56,32 +60,32 @@ export interface RowOutcome {
   readonly failures: Readonly<Record<string, string>>
 }
 
-type Ports = Pick<EvaluationPorts, 'writeCalls' | 'call' | 'clock' | 'throttle'>
+type RowServices = WriteServices & Pick<EvaluationServices, 'throttle'>
 
 /**
  * Scores one row and records it: the row, a copy of its prediction, and one call for each scorer. What an earlier,
  * interrupted attempt recorded is found by the ids of the calls and kept.
  */
 export const scoreRow =
-  <Row extends RowToScore>(ports: Ports, run: RowsOfRun, predict: Predict<Row>) =>
+  <Row extends RowToScore>(services: RowServices, run: RowsOfRun, predict: Predict<Row>) =>
   async (row: Row): Promise<RowOutcome> => {
     const rowId = run.idOf(row.key)
     const nextStart = run.nextStart()
-    const known = await ports.call(run.projectId, rowId)
-    if (known !== undefined && known.ended_at !== null) return recordedOutcome(ports, run, row, known)
+    const known = await callNow(services, run.projectId, rowId)
+    if (known !== undefined && known.ended_at !== null) return recordedOutcome(services, run, row, known)
     const isResumed = known !== undefined
-    const now = (): Instant => instantOf(ports.clock.now())
+    const now = (): Instant => instantOf(services.clock.now())
     const startedAt = known?.started_at ?? nextStart
     const start = rowStart(run, rowId, row, startedAt)
-    await ports.throttle()
+    await services.throttle()
     const prediction = await predict(row, { rowId, startedAt, start })
     const { output, modelLatency, skipped } = prediction
     const scorers = skipped === null ? run.scorers : []
 
-    const earlier = new Map<string, Awaited<ReturnType<Ports['call']>>>()
+    const earlier = new Map<string, EvaluationCall | undefined>()
     if (isResumed)
       for (const { name } of scorers)
-        earlier.set(name, await ports.call(run.projectId, run.idOf(row.key, name)))
+        earlier.set(name, await callNow(services, run.projectId, run.idOf(row.key, name)))
 
     const begin = [
       ...(isResumed ? [] : [start]),
@@ -92,7 +96,7 @@ export const scoreRow =
     ]
     const isLocal = scorers.every((scorer) => scorer.isLocal)
     // Before a scorer of another service is asked, its call is durable: after a crash the repeat is known as one.
-    if (!isLocal) await ports.writeCalls(begin, run.cause)
+    if (!isLocal) await recordCalls(services, begin, run.cause)
 
     const scores: Record<string, Json> = {}
     const failures: Record<string, string> = {}
@@ -133,13 +137,13 @@ export const scoreRow =
       output: { output, scores: ordered, model_latency: modelLatency },
       ...(skipped === null ? {} : { summary: { tallytree: { skipped } } }),
     })
-    await ports.writeCalls([...(isLocal ? begin : []), ...ends, rowEnd], run.cause)
+    await recordCalls(services, [...(isLocal ? begin : []), ...ends, rowEnd], run.cause)
     return { scores: ordered, modelLatency, skipped, failures }
   }
 
 /** The outcome of a row that was recorded before a restart; why a scorer failed is in its call. */
 const recordedOutcome = async (
-  ports: Pick<Ports, 'call'>,
+  services: RowServices,
   run: RowsOfRun,
   { key }: RowToScore,
   { output, summary }: EvaluationCall,
@@ -150,7 +154,7 @@ const recordedOutcome = async (
   const failures: Record<string, string> = {}
   for (const { name } of skipped === null ? run.scorers : []) {
     if ((scores[name] ?? null) !== null) continue
-    const call = await ports.call(run.projectId, run.idOf(key, name))
+    const call = await callNow(services, run.projectId, run.idOf(key, name))
     if (call !== undefined && call.exception !== null) failures[name] = call.exception
   }
   const { model_latency: latency } = recorded

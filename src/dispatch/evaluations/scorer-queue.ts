@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import type { Scored, ScoreRow } from '../../domain/evaluations/scoring.js'
-import type { ReadyScorer } from './ports.js'
+import type { ReadyScorer } from './prepare-scorer.js'
 
 /** A scorer of a run, which never has more rows under way than it may have, and ends each within the deadline. */
 export interface QueuedScorer {

@@ -8,7 +8,7 @@ import { execute } from '../../kernel/execute.js'
 import { CANCELED } from './canceled.js'
 import { evaluateModel } from './evaluate-model.js'
 import { fail, finish } from './finish-run.js'
-import { RunFailed, type EvaluationPorts } from './ports.js'
+import { RunFailed, type EvaluationServices } from '../../application/evaluations/services.js'
 import { rescore } from './rescore.js'
 import type { RunJob } from './run-evaluation.js'
 import { isStoreAway } from './store-away.js'
@@ -44,7 +44,7 @@ type Outcome = 'done' | 'claimed elsewhere'
 
 /** Until the run is finished, another process works on it, or this process stops. Never rejects. */
 export const workOn = async (
-  ports: EvaluationPorts,
+  services: EvaluationServices,
   run: RunKey,
   signals: RunSignals,
   options: WorkOptions,
@@ -56,7 +56,9 @@ export const workOn = async (
   while (!signals.stopping.aborted) {
     try {
       const outcome =
-        faults < MAX_TRIES ? await attempt(ports, run, signals, options) : await giveUp(ports, run, reason)
+        faults < MAX_TRIES
+          ? await attempt(services, run, signals, options)
+          : await giveUp(services, run, reason)
       // A canceled run ends here, whichever process works on it: that process may have been killed.
       if (outcome === 'done' || !signals.canceled.aborted) return outcome
     } catch (error) {
@@ -64,9 +66,9 @@ export const workOn = async (
       failures += 1
       if (!isStoreAway(error)) faults += 1
       if (faults === MAX_TRIES) reason = message
-      ports.log.warn('evaluation.retrying', { run: run.id, error: name, message })
+      services.log.warn('evaluation.retrying', { run: run.id, error: name, message })
       if (faults >= 2 * MAX_TRIES) {
-        ports.log.warn('evaluation.stalled', { run: run.id, error: name })
+        services.log.warn('evaluation.stalled', { run: run.id, error: name })
         return 'done'
       }
       const signal = signals.canceled.aborted ? signals.stopping : signals.either
@@ -76,26 +78,26 @@ export const workOn = async (
   return 'done'
 }
 
-const giveUp = async (ports: EvaluationPorts, run: RunKey, message: string): Promise<'done'> => {
-  const loaded = await loadRun(ports.eventStore, run)
+const giveUp = async (services: EvaluationServices, run: RunKey, message: string): Promise<'done'> => {
+  const loaded = await loadRun(services.eventStore, run)
   if (loaded !== undefined && !loaded.isFinished)
-    await fail(ports, loaded, `The service could not run the evaluation: ${message}`)
+    await fail(services, loaded, `The service could not run the evaluation: ${message}`)
   return 'done'
 }
 
 const attempt = async (
-  ports: EvaluationPorts,
+  services: EvaluationServices,
   run: RunKey,
   { canceled, stopping, either }: RunSignals,
   options: WorkOptions,
 ): Promise<Outcome> => {
-  const loaded = await loadRun(ports.eventStore, run)
+  const loaded = await loadRun(services.eventStore, run)
   if (loaded === undefined || loaded.isFinished) return 'done'
   if (loaded.isCanceled) {
-    await fail(ports, loaded, CANCELED)
+    await fail(services, loaded, CANCELED)
     return 'done'
   }
-  const claim = () => claimRun(ports, run, loaded.cause, options)
+  const claim = () => claimRun(services, run, loaded.cause, options)
   if (!(await claim())) return 'claimed elsewhere'
   const lost = new AbortController()
   const renew = async () => {
@@ -106,14 +108,15 @@ const attempt = async (
     : setInterval(() => void renew().catch(() => undefined), options.renewClaimMs ?? RENEW_CLAIM_MS)
   try {
     const work = loaded.request.kind === 'rescore' ? rescore : evaluateModel
-    const finished = await work(ports, { ...loaded, signal: AbortSignal.any([either, lost.signal]) })
-    await finish(ports, finished, loaded.cause)
+    const finished = await work(services, { ...loaded, signal: AbortSignal.any([either, lost.signal]) })
+    await finish(services, finished, loaded.cause)
     return 'done'
   } catch (error) {
     if (stopping.aborted) return 'done'
     if (lost.signal.aborted) return 'claimed elsewhere'
-    if (canceled.aborted) await fail(ports, loaded, CANCELED)
-    else if (error instanceof RunFailed) await fail(ports, loaded, `The evaluation failed: ${error.message}.`)
+    if (canceled.aborted) await fail(services, loaded, CANCELED)
+    else if (error instanceof RunFailed)
+      await fail(services, loaded, `The evaluation failed: ${error.message}.`)
     else throw error
     return 'done'
   } finally {
@@ -123,12 +126,12 @@ const attempt = async (
 
 /** False if another process works on the run, or it has finished. */
 const claimRun = async (
-  ports: EvaluationPorts,
+  services: EvaluationServices,
   run: RunKey,
   cause: Cause,
   { instance, isAlone }: WorkOptions,
 ): Promise<boolean> => {
-  const now = ports.clock.now()
+  const now = services.clock.now()
   const expired = isAlone ? new Date('2299-01-01') : new Date(now.getTime() - CLAIM_EXPIRES_MS)
   const command = {
     type: 'ClaimEvaluationRun',
@@ -138,7 +141,7 @@ const claimRun = async (
     expiredBefore: instantOf(expired),
   } as const
   const stream = evaluationStream(run.project_id, run.id)
-  const { refusals } = await execute(ports)(evaluationDecider, stream, [command], cause)
+  const { refusals } = await execute(services)(evaluationDecider, stream, [command], cause)
   return refusals.size === 0
 }
 

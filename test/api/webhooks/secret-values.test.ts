@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { secretValuesOf } from '../../../src/application/webhooks/secret-values.js'
+import { secretValuesOf } from '../../../src/application/secrets/secret-values.js'
 import { newEvent } from '../../../src/kernel/event.js'
 import { appendNext } from '../../support/append-next.js'
 

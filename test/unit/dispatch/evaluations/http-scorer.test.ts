@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import { Webhook } from 'standardwebhooks'
+import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import { webhookSender } from '../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
 import { hmacSha256, systemClock } from '../../../../src/adapters/system/system.js'
 import { httpScorer } from '../../../../src/dispatch/evaluations/http-scorer.js'
 import { decodeScorer } from '../../../../src/domain/evaluations/scorers/scorer.js'
 import type { ScoreContext, Scored } from '../../../../src/domain/evaluations/scoring.js'
+import { secretStream } from '../../../../src/domain/secrets/events.js'
+import { newEvent } from '../../../../src/kernel/event.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import {
   answers,
@@ -23,13 +26,19 @@ import {
 import { startReceiver, type Behaviour, type Receiver } from '../../../support/receivers/receiver.js'
 
 const SECRET = 'whsec_c2lnbmluZy1rZXktb2YtdGhlLXRlc3Q='
+const CAUSE = { correlationId: 'c', causationId: 'c', actor: 'ada' }
 const scores = (score: unknown) => answers(200, {}, JSON.stringify({ score }))
 
 describe('the HTTP scorer', () => {
   let receiver: Receiver
   let signal: AbortController
   const sender = webhookSender({ allowed: { cidrs: ['127.0.0.0/8'] } })
-  before(async () => void (receiver = await startReceiver(answers(200))))
+  const eventStore = openInMemoryEventStore()
+  before(async () => {
+    receiver = await startReceiver(answers(200))
+    const stored = newEvent('stored', { type: 'SecretStored', data: { version: 1 } }, CAUSE)
+    await eventStore.append(secretStream('team', 'SIGNING_KEY'), 'none', [stored])
+  })
   beforeEach(() => void (signal = new AbortController()))
   after(async () => {
     sender.close()
@@ -51,15 +60,15 @@ describe('the HTTP scorer', () => {
       ...fields,
     })
     assert.ok(E.isRight(scorer) && scorer.right.kind === 'http', JSON.stringify(scorer))
-    const ask = httpScorer({
-      sender,
-      hmac: hmacSha256,
+    const services = {
+      eventStore,
+      secrets: { get: async () => SECRET },
+      webhookSender: sender,
+      hmacSha256,
       clock: systemClock,
       vendor: 'Vendor',
-      firstWaitMs: 1,
-      secret: async (team, name) =>
-        team === 'team' && name === 'SIGNING_KEY' ? [{ value: SECRET, storedAt: new Date(0) }] : [],
-    })
+    }
+    const ask = httpScorer(services, 1)
     const scored = await ask(scorer.right)(
       { example: { question: 'Capital?', expected: 'Paris' }, output: 'Paris' },
       {

@@ -1,41 +1,79 @@
 import assert from 'node:assert/strict'
-import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
-import { sha256 } from '../../../../src/adapters/system/system.js'
+import { randomUUID } from 'node:crypto'
 import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-blob-store.js'
-import { parsedCall } from '../../../../src/application/evaluations/parsed-call.js'
-import { foldedCall } from '../../../../src/application/calls/folded-call.js'
-import { writeCalls } from '../../../../src/application/calls/write-calls.js'
-import type { EvaluationPorts, RowToScore } from '../../../../src/dispatch/evaluations/ports.js'
+import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
+import { systemIds } from '../../../../src/adapters/system/ids.js'
+import { hmacSha256, sha256, systemClock } from '../../../../src/adapters/system/system.js'
+import type { EvaluationServices } from '../../../../src/application/evaluations/services.js'
+import { publishObject } from '../../../../src/application/objects/publish.js'
+import { digestedRows, publishTable } from '../../../../src/application/tables/publish-table.js'
+import { scoringTools } from '../../../../src/composition/scoring-tools.js'
 import { openRunQueue } from '../../../../src/dispatch/evaluations/run-queue.js'
-import { instantOf } from '../../../../src/kernel/codec/instant.js'
+import { emptyDirectory, evolve } from '../../../../src/domain/access/directory.js'
 import { evaluationDecider } from '../../../../src/domain/evaluations/decider.js'
 import { evaluationStream } from '../../../../src/domain/evaluations/events.js'
-import { StoreUnavailable } from '../../../../src/kernel/ports/event-store-errors.js'
+import { versionRef } from '../../../../src/domain/refs/ref.js'
+import { instantOf } from '../../../../src/kernel/codec/instant.js'
 import { execute, load } from '../../../../src/kernel/execute.js'
-import { randomUUID } from 'node:crypto'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
+import { StoreUnavailable } from '../../../../src/kernel/ports/event-store-errors.js'
+import { projections } from '../../../../src/projections/all.js'
+import { migrate } from '../../../../src/projections/migrate.js'
+import { startProjector } from '../../../../src/projections/runtime/projector.js'
+import { openTestClickHouse } from '../../../support/engine.js'
 import { until } from '../../../support/until.js'
 import { virtualClock } from '../../../support/virtual-clock.js'
 
 const PROJECT = 'red/project'
-const RUN = { project_id: PROJECT, id: 'run' }
-const STREAM = evaluationStream(PROJECT, 'run')
 const CAUSE = { correlationId: 'c', causationId: 'c', actor: 'ada' }
 const FAST = { firstRetryMs: 1, renewClaimMs: 10 }
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** A requested run over three rows of a dataset, and a model that a test controls. */
-const givenRun = async () => {
-  const eventStore = openInMemoryEventStore()
-  const clock = virtualClock()
-  const base = {
-    eventStore,
-    clock,
-    sha256,
-    ids: { next: () => randomUUID() },
+const directory = evolve(emptyDirectory(), {
+  type: 'UserCreated',
+  data: { user: 'ada', administrator: true },
+})
+
+/** A log with a model and an evaluation over three rows, and its read models. */
+const openLog = async () => {
+  const clickHouse = await openTestClickHouse()
+  await migrate(clickHouse.writer)
+  const ports = {
+    eventStore: openInMemoryEventStore(),
     blobs: openInMemoryBlobStore(),
+    clock: systemClock,
+    ids: systemIds,
+    sha256,
   }
+  const published = async (name: string, value: Json) => {
+    const { digest } = await publishObject(ports)(PROJECT, name, value, CAUSE)
+    return versionRef(PROJECT, 'object', name, digest)
+  }
+  const rows = ['0', '1', '2'].map((user_input) => ({ user_input }))
+  const { digests, contents } = await digestedRows(sha256, rows)
+  const { digest } = await publishTable(ports)(
+    { projectId: PROJECT, userId: 'ada', rowDigests: digests, contents: contents.values() },
+    CAUSE,
+  )
+  const dataset = await published('rows', { rows: `weave:///${PROJECT}/table/${digest}` })
+  const evaluation = await published('evaluation', { dataset })
+  const model = await published('model', { _class_name: 'LLMStructuredCompletionModel', llm_model_id: 'm' })
+  const projector = await startProjector({ ...ports, clickHouse: clickHouse.writer, projections, log: quiet })
+  return { ports, clickHouse, projector, evaluation, model }
+}
+
+let given: Awaited<ReturnType<typeof openLog>>
+
+/** A requested run, and a model that a test controls. */
+const givenRun = async () => {
+  const { clickHouse, projector, evaluation, model } = given
+  const clock = virtualClock()
+  const base = { ...given.ports, clock }
   const now = instantOf(clock.now())
+  const key = { project_id: PROJECT, id: randomUUID() }
+  const stream = evaluationStream(PROJECT, key.id)
   const request = {
-    ...RUN,
+    ...key,
     kind: 'evaluate_model' as const,
     requested_at: now,
     wb_user_id: 'ada',
@@ -43,71 +81,66 @@ const givenRun = async () => {
     scorer_refs: [],
     total_rows: 3,
     source_evaluation_run_id: null,
-    evaluation: 'evaluation',
-    model: 'm',
+    evaluation,
+    model,
   }
   const decide = execute(base)
-  await decide(evaluationDecider, STREAM, [{ type: 'RequestEvaluationRun', request }], CAUSE)
+  await decide(evaluationDecider, stream, [{ type: 'RequestEvaluationRun', request }], CAUSE)
   const asked: number[] = []
   const behaviour = {
     model: (example: number): Promise<number> => Promise.resolve(example),
-    rows: (): Promise<void> => Promise.resolve(),
+    read: (): Promise<void> => Promise.resolve(),
   }
   const warnings: string[] = []
-  const write = writeCalls(base)
-  const ports: EvaluationPorts = {
+  const services: EvaluationServices = {
     ...base,
-    log: { info: () => undefined, warn: (event) => void warnings.push(event) },
-    writeCalls: async (writes, cause) => {
-      await write(writes, cause)
+    log: { ...quiet, warn: (event) => void warnings.push(event) },
+    clickHouse,
+    readModels: {
+      reached: projector.reached,
+      waitFor: async (...to) => {
+        await behaviour.read()
+        return projector.waitFor(...to)
+      },
     },
-    call: async (projectId, id) => {
-      const call = await foldedCall(base)(projectId, id, 2n ** 62n)
-      return call && parsedCall(call)
-    },
-    openCalls: async () => {
-      const open = new Set<string>()
-      for await (const { type, data } of eventStore.readAll()) {
-        const { id } = data as { id: string }
-        if (type === 'CallStarted') open.add(id)
-        if (type === 'CallEnded') open.delete(id)
-      }
-      return [...open]
-    },
+    secrets: { get: () => Promise.resolve(undefined) },
+    webhookSender: { send: () => assert.fail('not expected') },
+    scoringTools,
+    hmacSha256,
+    vendor: 'Vendor',
+    directory: () => directory,
+    reading: undefined,
     throttle: () => Promise.resolve(),
-    object: () => Promise.resolve({ dataset: 'weave:///red/project/object/rows:1' }),
-    scorer: () => Promise.resolve(undefined),
-    publishObject: () => Promise.reject(new Error('not expected')),
-    model: () =>
-      Promise.resolve(async (example, { signal }) => {
-        asked.push(example as number)
-        const aborted = new Promise<number>((resolve) => {
-          signal.addEventListener('abort', () => resolve(-1), { once: true })
-        })
-        return { output: await Promise.race([behaviour.model(example as number), aborted]) }
-      }),
-    sourceRows: () => assert.fail('not expected'),
-    datasetRows: async function* (): AsyncGenerator<readonly RowToScore[]> {
-      await behaviour.rows()
-      yield [0, 1, 2].map((row) => ({
-        key: `${row}`,
-        opName: 'Evaluation.predict_and_score',
-        example: row,
-        exampleValue: row,
-      }))
+    askModel: async ({ messages }, { signal }) => {
+      const [{ content }] = messages as readonly [JsonObject]
+      asked.push(Number(content))
+      const aborted = new Promise<number>((resolve) => {
+        signal.addEventListener('abort', () => resolve(-1), { once: true })
+      })
+      const answer = await Promise.race([behaviour.model(Number(content)), aborted])
+      return { completion: { choices: [{ message: { role: 'assistant', content: `${answer}` } }] } }
     },
   }
-  const state = async () => (await load(base, evaluationDecider, STREAM)).state
-  const cancel = { type: 'CancelEvaluationRun', ...RUN, now, userId: 'ada' } as const
+  const state = async () => (await load(base, evaluationDecider, stream)).state
+  const cancel = { type: 'CancelEvaluationRun', ...key, now, userId: 'ada' } as const
   return {
-    ports,
+    key,
     behaviour,
     asked,
     warnings,
     clock,
     state,
-    open: (instance = 'one', isAlone = true) => openRunQueue(ports, { ...FAST, instance, isAlone }),
-    cancel: () => decide(evaluationDecider, STREAM, [cancel], CAUSE),
+    open: (instance = 'one', isAlone = true) => openRunQueue(services, { ...FAST, instance, isAlone }),
+    cancel: () => decide(evaluationDecider, stream, [cancel], CAUSE),
+    openCalls: async () => {
+      const open = new Set<string>()
+      for await (const { type, data } of base.eventStore.readAll()) {
+        const { id, trace_id } = data as { id: string; trace_id?: string }
+        if (type === 'CallStarted' && trace_id === key.id) open.add(id)
+        if (type === 'CallEnded') open.delete(id)
+      }
+      return [...open]
+    },
     finished: async () => {
       await until(async () => (await state()).finished !== null)
       const { outcome, error } = (await state()).finished!
@@ -119,13 +152,19 @@ const givenRun = async () => {
 const never = () => new Promise<never>(() => undefined)
 
 describe('the queue of evaluation runs', () => {
+  before(async () => void (given = await openLog()))
+  after(async () => {
+    await given.projector.stop()
+    await given.clickHouse.close()
+  })
+
   it('works on a run once when it is added repeatedly', async () => {
     const run = await givenRun()
     const queue = run.open()
-    queue.add(RUN)
-    queue.add(RUN)
+    queue.add(run.key)
+    queue.add(run.key)
     assert.deepEqual(await run.finished(), ['completed', null])
-    queue.add(RUN)
+    queue.add(run.key)
     await queue.stop()
     assert.deepEqual(run.asked, [0, 1, 2])
   })
@@ -133,12 +172,12 @@ describe('the queue of evaluation runs', () => {
   it('fails a run after five tries when the error is not the fault of a store', async () => {
     const run = await givenRun()
     let tries = 0
-    run.behaviour.rows = () => {
+    run.behaviour.read = () => {
       tries += 1
       return Promise.reject(new TypeError('a defect'))
     }
     const queue = run.open()
-    queue.add(RUN)
+    queue.add(run.key)
     assert.deepEqual(await run.finished(), ['failed', 'The service could not run the evaluation: a defect'])
     assert.equal(tries, 5)
     await queue.stop()
@@ -147,12 +186,12 @@ describe('the queue of evaluation runs', () => {
   it('completes a run when a store comes back after more than five tries', async () => {
     const run = await givenRun()
     let tries = 0
-    run.behaviour.rows = () => {
+    run.behaviour.read = () => {
       tries += 1
       return tries > 8 ? Promise.resolve() : Promise.reject(new StoreUnavailable('away'))
     }
     const queue = run.open()
-    queue.add(RUN)
+    queue.add(run.key)
     assert.deepEqual(await run.finished(), ['completed', null])
     await queue.stop()
   })
@@ -161,12 +200,11 @@ describe('the queue of evaluation runs', () => {
     const run = await givenRun()
     run.behaviour.model = never
     const queue = run.open()
-    queue.add(RUN)
+    queue.add(run.key)
     await until(() => run.asked.length === 3)
-    const away = { ...run.ports, openCalls: () => Promise.reject(new StoreUnavailable('away')) }
-    Object.assign(run.ports, away)
+    run.behaviour.read = () => Promise.reject(new StoreUnavailable('away'))
     await run.cancel()
-    queue.cancel(RUN)
+    queue.cancel(run.key)
     await until(() => run.warnings.length >= 2)
     await queue.stop()
     assert.equal((await run.state()).finished, null)
@@ -174,12 +212,12 @@ describe('the queue of evaluation runs', () => {
 
   it('ends a run that is canceled while it is retried', async () => {
     const run = await givenRun()
-    run.behaviour.rows = () => Promise.reject(new StoreUnavailable('away'))
+    run.behaviour.read = () => Promise.reject(new StoreUnavailable('away'))
     const queue = run.open()
-    queue.add(RUN)
+    queue.add(run.key)
     await until(() => run.warnings.length >= 2)
     await run.cancel()
-    queue.cancel(RUN)
+    queue.cancel(run.key)
     assert.deepEqual(await run.finished(), ['canceled', 'The evaluation run was canceled.'])
     await queue.stop()
   })
@@ -188,12 +226,12 @@ describe('the queue of evaluation runs', () => {
     const run = await givenRun()
     run.behaviour.model = (example) => (example === 2 ? never() : Promise.resolve(example))
     const first = run.open()
-    first.add(RUN)
-    await until(async () => (await run.ports.openCalls(PROJECT, 'run')).length === 3)
+    first.add(run.key)
+    await until(async () => (await run.openCalls()).length === 3)
     await first.stop()
     run.behaviour.model = (example) => Promise.resolve(example)
     const second = run.open('two')
-    second.add(RUN)
+    second.add(run.key)
     assert.deepEqual(await run.finished(), ['completed', null])
     await second.stop()
     assert.deepEqual(run.asked, [0, 1, 2, 2])
@@ -205,12 +243,12 @@ describe('the queue of evaluation runs', () => {
     const now = run.clock.millis()
     run.clock.standAt(now)
     const first = run.open('one', false)
-    first.add(RUN)
+    first.add(run.key)
     await until(() => run.asked.length === 3)
     await first.stop()
     run.behaviour.model = (example) => Promise.resolve(example)
     const second = run.open('two', false)
-    second.add(RUN)
+    second.add(run.key)
     const reads = run.asked.length
     await new Promise((resolve) => setTimeout(resolve, 50))
     assert.equal(run.asked.length, reads)
@@ -225,15 +263,15 @@ describe('the queue of evaluation runs', () => {
     const run = await givenRun()
     run.behaviour.model = never
     const first = run.open('one', false)
-    first.add(RUN)
+    first.add(run.key)
     await until(() => run.asked.length === 3)
     await first.stop()
     const second = run.open('two', false)
-    second.add(RUN)
+    second.add(run.key)
     await run.cancel()
-    second.cancel(RUN)
+    second.cancel(run.key)
     assert.deepEqual(await run.finished(), ['canceled', 'The evaluation run was canceled.'])
-    assert.deepEqual(await run.ports.openCalls(PROJECT, 'run'), [])
+    assert.deepEqual(await run.openCalls(), [])
     await second.stop()
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ReadyScorer } from '../../../../src/dispatch/evaluations/ports.js'
+import type { ReadyScorer } from '../../../../src/dispatch/evaluations/prepare-scorer.js'
 import { queuedScorer } from '../../../../src/dispatch/evaluations/scorer-queue.js'
 import type { ScoreContext, ScoreRow } from '../../../../src/domain/evaluations/scoring.js'
 

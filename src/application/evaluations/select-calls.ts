@@ -1,0 +1,80 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { RuleFilter } from '../../domain/evaluations/rules/events.js'
+import { isOfEvaluation } from '../../domain/evaluations/rules/sampling.js'
+import { RUN_OP, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import { query } from '../../domain/query/query.js'
+import type { Operation } from '../../domain/query/expression.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { callIds, callsById, NO_FILTER, type CallsFilter } from '../../projections/calls/queries.js'
+import { pages } from '../calls/pages.js'
+import { parsedCall } from './parsed-call.js'
+import type { EvaluationServices } from './services.js'
+import { READABLE_WITHIN_MS } from './user-reads.js'
+
+type CallReads = Pick<EvaluationServices, 'clickHouse' | 'readModels'>
+
+const idsOf = (
+  { clickHouse, readModels }: CallReads,
+  projectId: string,
+  filter: Partial<CallsFilter>,
+  operation: Operation | null = null,
+) =>
+  callIds(clickHouse.reader)({
+    projectId,
+    filter: { ...NO_FILTER, ...filter },
+    position: readModels.reached(),
+    sortBy: [],
+    limit: null,
+    offset: null,
+    operation,
+  })
+
+/**
+ * Those of the calls that a filter selects, as `/calls/query` does.
+ *
+ * @throws if the read models do not reach the position in time
+ */
+export const selectCalls = async (
+  services: CallReads,
+  projectId: string,
+  { op_names, trace_roots_only, query: condition }: RuleFilter,
+  call_ids: readonly string[],
+  position: Position,
+): Promise<readonly string[]> => {
+  if (!(await services.readModels.waitFor(position, READABLE_WITHIN_MS)))
+    throw new Error('the read models did not reach the end of the calls in time')
+  const decoded = condition === null ? null : query.decode(condition)
+  if (decoded !== null && E.isLeft(decoded)) return []
+  const filter = { op_names, trace_roots_only, call_ids }
+  return (await idsOf(services, projectId, filter, decoded && decoded.right.$expr)).map(({ id }) => id)
+}
+
+/** Calls in pages, for bounded memory. */
+export async function* loadCalls(
+  services: CallReads,
+  projectId: string,
+  call_ids: readonly string[],
+): AsyncGenerator<readonly EvaluationCall[]> {
+  if (call_ids.length === 0) return
+  for (const page of pages(await idsOf(services, projectId, { call_ids }))) {
+    const ids = page.map(({ id }) => id)
+    const calls = await callsById(services.clickHouse.reader)(projectId, ids, services.readModels.reached())
+    yield calls.map(parsedCall)
+  }
+}
+
+/** Those of the traces that hold an evaluation run, or begin with a call of an evaluation or a rule. */
+export const tracesOfEvaluations = async (
+  services: CallReads,
+  projectId: string,
+  traceIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  if (traceIds.length === 0) return new Set()
+  const trace_ids = [...new Set(traceIds)]
+  const runs = await idsOf(services, projectId, { trace_ids, op_names: [RUN_OP] })
+  const ids = [...new Set([...trace_ids, ...runs.map(({ id }) => id)])]
+  const position = services.readModels.reached()
+  const calls = await callsById(services.clickHouse.reader)(projectId, ids, position, ['attributes'])
+  const ofEvaluations = calls.map(parsedCall).filter(isOfEvaluation)
+  return new Set(ofEvaluations.map(({ trace_id }) => trace_id))
+}

@@ -3,7 +3,7 @@ import { instant } from '../../kernel/codec/instant.js'
 import { boolean, json, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { columnsOf, isLeaderboard, newLeaderboard } from '../../domain/evaluations/leaderboard.js'
-import { RUN_OP, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import { RUN_OP } from '../../domain/evaluations/run-calls.js'
 import { projectId } from '../../kernel/ids.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
@@ -11,15 +11,14 @@ import { jsonText } from '../../kernel/json/text.js'
 import { objectId } from '../../domain/objects/events.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
+import { NO_FILTER } from '../../projections/calls/queries.js'
 import { inBody } from '../server/authorization.js'
 import { versionsFromLog } from '../../application/objects/object-from-log.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import { pagesOf } from '../../application/calls/pages.js'
+import { callPages } from '../../application/evaluations/parsed-call.js'
 import type { Evaluations } from './evaluations.js'
 import { noSuch } from './found-calls.js'
-import { parsedCall } from '../../application/evaluations/parsed-call.js'
 import { orInvalid } from '../../application/evaluations/referenced-objects.js'
 import { textOf } from './runs.js'
 
@@ -100,23 +99,13 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute => {
   })
 }
 
-async function* runsOf(
+const runsOf = (
   reader: ClickHouseReader,
-  project: string,
-  evaluations: readonly string[],
+  projectId: string,
+  input_refs: readonly string[],
   position: Position,
-): AsyncGenerator<readonly EvaluationCall[]> {
-  const ids = callIdPages(reader, {
-    projectId: project,
-    filter: { ...NO_FILTER, op_names: [RUN_OP], input_refs: evaluations },
-    operation: null,
-    position,
-    sortBy: [{ field: 'started_at', direction: 'asc' }],
-    limit: null,
-    offset: null,
-  })
-  for await (const page of pagesOf(ids)) {
-    const found = page.map(({ id }) => id)
-    yield (await callsById(reader)(project, found, position, ['inputs', 'output'])).map(parsedCall)
-  }
-}
+) =>
+  callPages(reader, { projectId, filter: { ...NO_FILTER, op_names: [RUN_OP], input_refs }, position }, [
+    'inputs',
+    'output',
+  ])

@@ -9,17 +9,15 @@ import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { callIdPages, callsById } from '../../projections/calls/queries.js'
 import { inPath } from '../server/authorization.js'
 import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import { pagesOf } from '../../application/calls/pages.js'
+import { callPages } from '../../application/evaluations/parsed-call.js'
 import { page } from './codecs.js'
 import type { Evaluations } from './evaluations.js'
 import { inV2 } from './found-calls.js'
-import { parsedCall } from '../../application/evaluations/parsed-call.js'
 import { rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { runNow } from './runs.js'
 
@@ -62,18 +60,9 @@ async function* marked(
   position: Position,
   range: { readonly limit: number | null; readonly offset: number | null },
 ): AsyncGenerator<readonly JsonObject[]> {
-  const ids = callIdPages(reader, {
-    projectId,
-    filter: null,
-    operation: { $eq: [{ $getField: `attributes.weave.${mark}` }, { $literal: 'true' }] },
-    position,
-    sortBy: [{ field: 'started_at', direction: 'asc' }],
-    ...range,
-  })
-  for await (const some of pagesOf(ids)) {
-    const found = some.map(({ id }) => id)
-    yield (await callsById(reader)(projectId, found, position)).map((call) => alone(parsedCall(call)))
-  }
+  const operation = { $eq: [{ $getField: `attributes.weave.${mark}` }, { $literal: 'true' }] } as const
+  for await (const page of callPages(reader, { projectId, operation, position, ...range }))
+    yield page.map(alone)
 }
 
 async function* inRows(

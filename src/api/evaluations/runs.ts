@@ -15,7 +15,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { jsonText } from '../../kernel/json/text.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
-import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
+import { NO_FILTER } from '../../projections/calls/queries.js'
 import { inPath } from '../server/authorization.js'
 import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
@@ -29,13 +29,11 @@ import {
   type ProjectRequest,
 } from '../server/route-kinds.js'
 import { idFor } from '../server/generated-id.js'
-import { pagesOf } from '../../application/calls/pages.js'
+import { callNow, callPages } from '../../application/evaluations/parsed-call.js'
 import { listInQuery, objectOrOpRef, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow } from '../../application/evaluations/parsed-call.js'
 import { inV2, noSuch, requireNotAtWork } from './found-calls.js'
-import { parsedCall } from '../../application/evaluations/parsed-call.js'
 import { rowsOf } from '../../application/evaluations/read-rows.js'
 import { summaryOfRun } from '../../application/evaluations/summary-of-run.js'
 import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
@@ -137,24 +135,16 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         for (const name of ['evaluations', 'models', 'evaluation_run_ids'] as const)
           requireFew(query[name] ?? [], ['query', name])
         return async (position) => {
-          const ids = callIdPages(reader, {
+          const pages = callPages(reader, {
             projectId,
             filter: { ...NO_FILTER, op_names: [RUN_OP], call_ids: query.evaluation_run_ids },
             operation: allOf(among('inputs.self', query.evaluations), among('inputs.model', query.models)),
             position,
-            sortBy: [{ field: 'started_at', direction: 'asc' }],
             limit: query.limit,
             offset: query.offset,
           })
           async function* texts() {
-            for await (const part of pagesOf(ids)) {
-              const calls = await callsById(reader)(
-                projectId,
-                part.map(({ id }) => id),
-                position,
-              )
-              yield calls.map((call) => jsonText(runJson(parsedCall(call))))
-            }
+            for await (const page of pages) yield page.map((call) => jsonText(runJson(call)))
           }
           return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
         }

@@ -3,8 +3,16 @@ import { id as idCodec } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import type { StoredCall } from '../../projections/calls/queries.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import {
+  callIdPages,
+  callsById,
+  type CallPageQuery,
+  type PayloadColumn,
+  type StoredCall,
+} from '../../projections/calls/queries.js'
 import { foldedCall } from '../calls/folded-call.js'
+import { pagesOf } from '../calls/pages.js'
 
 /** A call as the log has it now; undefined where there is none. */
 export const callNow = async (
@@ -14,6 +22,23 @@ export const callNow = async (
 ): Promise<EvaluationCall | undefined> => {
   const call = idCodec.is(id) ? await foldedCall(ports)(projectId, id) : undefined
   return call && parsedCall(call)
+}
+
+const ALL = { filter: null, operation: null, limit: null, offset: null } as const
+const BY_START = [{ field: 'started_at', direction: 'asc' }] as const
+
+/** Calls in the order of their start, unless the query has another, a page at a time. */
+export async function* callPages(
+  reader: ClickHouseReader,
+  query: Pick<CallPageQuery, 'projectId' | 'position'> & Partial<CallPageQuery>,
+  payload?: readonly PayloadColumn[],
+  pageSize?: Parameters<typeof pagesOf>[1],
+): AsyncGenerator<readonly EvaluationCall[]> {
+  const { projectId, position } = query
+  for await (const page of pagesOf(callIdPages(reader, { ...ALL, sortBy: BY_START, ...query }), pageSize)) {
+    const ids = page.map(({ id }) => id)
+    yield (await callsById(reader)(projectId, ids, position, payload)).map(parsedCall)
+  }
 }
 
 /** A stored call with its payload parsed. */

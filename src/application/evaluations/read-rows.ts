@@ -10,10 +10,9 @@ import { callRef } from '../../domain/refs/ref.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
-import { callIdPages, callsById, NO_FILTER, type PayloadColumn } from '../../projections/calls/queries.js'
+import { callsById, NO_FILTER, type PayloadColumn } from '../../projections/calls/queries.js'
 import { feedbackOn } from '../../projections/feedback/queries.js'
-import { pagesOf } from '../calls/pages.js'
-import { parsedCall } from './parsed-call.js'
+import { callPages, parsedCall } from './parsed-call.js'
 
 const OF_ROWS = ['attributes', 'inputs', 'output', 'summary'] as const satisfies readonly PayloadColumn[]
 
@@ -22,8 +21,6 @@ const OF_ROWS = ['attributes', 'inputs', 'output', 'summary'] as const satisfies
  * call endpoints.
  */
 const PAGE = { items: 2000, weight: 8 * 1024 * 1024 }
-
-const BY_START = [{ field: 'started_at', direction: 'asc' }] as const
 
 /** The rows of a run at a position, in the order of their start, a page at a time. */
 export const rowsOf = (reader: ClickHouseReader, sha256: Sha256) => {
@@ -116,32 +113,13 @@ const withoutInputs = (call: EvaluationCall): EvaluationCall => ({
   ),
 })
 
-async function* callsBelow(
+const callsBelow = (
   reader: ClickHouseReader,
   projectId: string,
   parent_ids: readonly string[],
   position: Position,
   payload: readonly PayloadColumn[],
-): AsyncGenerator<readonly EvaluationCall[]> {
-  const ids = callIdPages(reader, {
-    projectId,
-    filter: { ...NO_FILTER, parent_ids },
-    operation: null,
-    position,
-    sortBy: BY_START,
-    limit: null,
-    offset: null,
-  })
-  for await (const page of pagesOf(ids, PAGE)) {
-    const calls = await callsById(reader)(
-      projectId,
-      page.map(({ id }) => id),
-      position,
-      payload,
-    )
-    yield calls.map(parsedCall)
-  }
-}
+) => callPages(reader, { projectId, filter: { ...NO_FILTER, parent_ids }, position }, payload, PAGE)
 
 /** By the id of the call that it is on. */
 const scoreFeedbackOn = async (

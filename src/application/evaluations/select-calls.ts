@@ -6,8 +6,7 @@ import { query } from '../../domain/query/query.js'
 import type { Operation } from '../../domain/query/expression.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { callIds, callsById, NO_FILTER, type CallsFilter } from '../../projections/calls/queries.js'
-import { pages } from '../calls/pages.js'
-import { parsedCall } from './parsed-call.js'
+import { callPages, parsedCall } from './parsed-call.js'
 import type { EvaluationServices } from './services.js'
 import { READABLE_WITHIN_MS } from './user-reads.js'
 
@@ -51,16 +50,13 @@ export const selectCalls = async (
 
 /** Calls in pages, for bounded memory. */
 export async function* loadCalls(
-  services: CallReads,
+  { clickHouse, readModels }: CallReads,
   projectId: string,
   call_ids: readonly string[],
 ): AsyncGenerator<readonly EvaluationCall[]> {
   if (call_ids.length === 0) return
-  for (const page of pages(await idsOf(services, projectId, { call_ids }))) {
-    const ids = page.map(({ id }) => id)
-    const calls = await callsById(services.clickHouse.reader)(projectId, ids, services.readModels.reached())
-    yield calls.map(parsedCall)
-  }
+  const filter = { ...NO_FILTER, call_ids }
+  yield* callPages(clickHouse.reader, { projectId, filter, position: readModels.reached(), sortBy: [] })
 }
 
 /** Those of the traces that hold an evaluation run, or begin with a call of an evaluation or a rule. */

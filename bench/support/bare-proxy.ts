@@ -1,5 +1,5 @@
 import { Agent, request as ask, type RequestListener } from 'node:http'
-import { listen } from '../../src/composition/http-server.js'
+import { listen } from '../../src/api/server/http-server.js'
 
 /** The baseline: node:http passes requests on to `TARGET` and answers back. Nothing is read, nothing is kept. */
 const target = new URL(process.env['TARGET']!)

@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listen } from '../../src/composition/http-server.js'
+import { listen } from '../../src/api/server/http-server.js'
 
 /** An upstream that answers at once, or streams so many chunks of so many characters, one every so many milliseconds. */
 const CHUNKS = Number(process.env['CHUNKS'] ?? 50)

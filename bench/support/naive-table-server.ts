@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import Koa from 'koa'
 import getRawBody from 'raw-body'
-import { listen } from '../../src/composition/http-server.js'
+import { listen } from '../../src/api/server/http-server.js'
 
 /**
  * The baseline: POST parses the body, writes it to a file and syncs that; GET answers the rows that came last from memory,

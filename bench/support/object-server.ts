@@ -1,6 +1,6 @@
 import Koa from 'koa'
 import getRawBody from 'raw-body'
-import { listen } from '../../src/composition/http-server.js'
+import { listen } from '../../src/api/server/http-server.js'
 import { answerLike, OBJECTS, objectName } from './objects.js'
 
 /** The baseline: Koa reads a JSON body and answers what a Map holds under the name in it. */

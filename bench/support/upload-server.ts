@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import busboy from 'busboy'
 import Koa from 'koa'
-import { listen } from '../../src/composition/http-server.js'
+import { listen } from '../../src/api/server/http-server.js'
 
 /**
  * The baseline: Koa streams the file of a multipart form into a file of its own, durably. Nothing is checked, no digest

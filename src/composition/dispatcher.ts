@@ -9,7 +9,7 @@ import type { AttemptRecords } from '../kernel/ports/attempt-records.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
 import type { WebhookSender } from '../kernel/ports/webhook-sender.js'
-import { openOrRecreate, recreatingState } from './open-or-recreate.js'
+import { openOrRecreate, recreatingState } from '../adapters/dispatch-state/open-or-recreate.js'
 import type { Stores } from './stores.js'
 
 /** Derived from the log: it may be deleted while the service is stopped. */

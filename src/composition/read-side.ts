@@ -3,14 +3,15 @@ import type { ReadableProjection } from '../application/reading/reading.js'
 import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../kernel/ports/clickhouse.js'
 import type { Clock } from '../kernel/ports/clock.js'
-import type { EventStore, Position } from '../kernel/ports/event-store.js'
+import type { EventStore } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import { projections } from '../projections/all.js'
 import { startRebuilder } from '../projections/rebuilds/rebuilder.js'
 import { dropTables, migrate } from '../projections/migrate.js'
 import { followReadState } from '../projections/runtime/read-state.js'
 import { findLogMismatch } from '../projections/runtime/checkpoint.js'
-import { startProjector, type Projector } from '../projections/runtime/projector.js'
+import { followFilling } from '../projections/runtime/filling.js'
+import { startProjector } from '../projections/runtime/projector.js'
 import { startTotals } from '../projections/usage/totals-pass.js'
 import type { Stores } from './stores.js'
 
@@ -28,8 +29,6 @@ export interface ReadSide extends ReadableProjection {
 
 /** For readers in other processes: they see only the checkpoint, and cannot ask for a batch to be written at once. */
 const READ_BY_OTHER_PROCESSES = { gatherMs: 100, checkpointMs: 0 }
-
-const FILLING_LOG_SECONDS = 5
 
 /**
  * Checks that the database belongs to this log. In the projector's process it also creates the tables, or replaces those
@@ -89,38 +88,6 @@ export const openReadSide = async (
       await totals.stop()
       await projector.stop()
     },
-  }
-}
-
-/** While empty tables are filled from the log up to `target`: the progress, for the log, `/health` and refused reads. */
-const followFilling = (
-  projector: Pick<Projector, 'reached'>,
-  target: Position,
-  log: Pick<Log, 'info'>,
-): { readonly progress: () => string | undefined; readonly stop: () => void } => {
-  const startedAt = performance.now()
-  const isFilling = () => projector.reached() < target
-  const note = (event: string) => {
-    const seconds = Math.round((performance.now() - startedAt) / 1000)
-    log.info(event, { position: String(projector.reached()), target: String(target), seconds })
-  }
-  let seconds = 0
-  const timer = setInterval(() => {
-    seconds += 1
-    if (!isFilling()) {
-      clearInterval(timer)
-      note('projection.rebuilt')
-    } else if (seconds % FILLING_LOG_SECONDS === 0) note('projection.rebuilding')
-  }, 1000)
-  timer.unref()
-  if (isFilling()) note('projection.rebuilding')
-  else clearInterval(timer)
-  return {
-    progress: () =>
-      isFilling()
-        ? `the read models are being rebuilt from the log: position ${projector.reached()} of ${target}`
-        : undefined,
-    stop: () => clearInterval(timer),
   }
 }
 

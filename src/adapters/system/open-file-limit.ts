@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { OperatorError } from '../../kernel/ports/operator-error.js'
 
 const LIMIT = /^Max open files +(\d+|unlimited)/mu
 
@@ -10,4 +11,15 @@ export const openFileLimit = (path = '/proc/self/limits'): number | undefined =>
   } catch {
     return undefined
   }
+}
+
+/** Measured: the embedded engine opens three files for each of its threads, and over a hundred at the start. */
+const MINIMUM = 256
+
+/** @throws OperatorError when the engine would hang, and the service with it */
+export const requireOpenFiles = (limit: number | undefined): void => {
+  if (limit !== undefined && limit < MINIMUM)
+    throw new OperatorError(
+      `the limit of open files is ${limit}, and the embedded stores need ${MINIMUM}: raise it (ulimit -n)`,
+    )
 }

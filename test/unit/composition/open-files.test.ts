@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { openFileLimit } from '../../../src/adapters/system/open-file-limit.js'
+import { openFileLimit, requireOpenFiles } from '../../../src/adapters/system/open-file-limit.js'
 import { startupMessage } from '../../../src/composition/startup-errors.js'
-import { listen } from '../../../src/composition/http-server.js'
-import { connectionLimit, requireOpenFiles } from '../../../src/composition/open-files.js'
+import { connectionLimit, listen } from '../../../src/api/server/http-server.js'
 import { scratchDirectory } from '../../support/scratch.js'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedde
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
-import { openHealth } from '../../../src/composition/health.js'
+import { openHealth } from '../../../src/application/health.js'
 import { startService, type Service } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
 import type { ClickHouse } from '../../../src/kernel/ports/clickhouse.js'

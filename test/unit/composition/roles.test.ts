@@ -3,7 +3,7 @@ import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blo
 import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedded.js'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
-import { openHealth } from '../../../src/composition/health.js'
+import { openHealth } from '../../../src/application/health.js'
 import { startService, type Service } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
 import type { Log } from '../../../src/kernel/ports/log.js'

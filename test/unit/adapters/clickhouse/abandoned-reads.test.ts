@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openClickHouseServer } from '../../../../src/adapters/clickhouse/server.js'
-import { openHealth } from '../../../../src/composition/health.js'
+import { openHealth } from '../../../../src/application/health.js'
 import { noHealthReports, type HealthReports } from '../../../../src/kernel/ports/health.js'
 import { ReadAbandoned, ReadTooExpensive, type ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openFileBlobStore } from '../../../src/adapters/blobs/file-blob-store.js'
-import { openHealth } from '../../../src/composition/health.js'
+import { openHealth } from '../../../src/application/health.js'
 import { BlobsUnavailable, BlobTooLarge } from '../../../src/kernel/ports/blobs.js'
 import { ClickHouseUnavailable, ReadTooExpensive } from '../../../src/kernel/ports/clickhouse.js'
 import {

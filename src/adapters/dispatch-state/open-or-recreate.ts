@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Log } from '../kernel/ports/log.js'
-import type { DispatcherState } from '../domain/webhooks/deliveries/dispatcher-state.js'
+import type { Log } from '../../kernel/ports/log.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 
 /**
  * Opens a SQLite file that the service can lose. A corrupt one is renamed to `<path>.spoilt`, logged, and replaced by an

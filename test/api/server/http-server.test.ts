@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listen, type HttpServer } from '../../../src/composition/http-server.js'
+import { listen, type HttpServer } from '../../../src/api/server/http-server.js'
 
 const LIMITS = { bodyMs: 600, uploadSilenceMs: 300 }
 

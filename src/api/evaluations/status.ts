@@ -21,7 +21,7 @@ import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { foldedCall } from '../../application/calls/folded-call.js'
 import type { Evaluations } from './evaluations.js'
-import { countEndedRows } from '../../application/evaluations/progress.js'
+import { countRows } from '../../application/evaluations/progress.js'
 
 const statusRequest = closed('EvaluationStatusRequest', { required: { project_id: projectId, call_id: id } })
 
@@ -82,7 +82,7 @@ const statusOf = async (
       const isDeleted = finished.outcome === 'completed' && call === undefined
       return isDeleted ? { code: 'not_found' } : statusOfFinished(finished)
     }
-    const completed_rows = await countEndedRows(reader, projectId, id, position)
+    const completed_rows = await countRows(reader, projectId, id, position, 'ended')
     return { code: 'running', completed_rows, total_rows: Math.max(completed_rows, request.total_rows) }
   }
   return call === undefined ? { code: 'not_found' } : statusOfCall(reader, call, position)
@@ -111,7 +111,7 @@ const statusOfCall = async (
   if (call.exception !== null) return { code: 'failed', error: call.exception }
   if (call.ended_at !== null)
     return { code: 'complete', output: parseJson(call.output ?? 'null'), warnings: [] }
-  const completed_rows = await countEndedRows(reader, call.project_id, call.id, position)
+  const completed_rows = await countRows(reader, call.project_id, call.id, position, 'ended')
   const total = await datasetRows(reader, call, position)
   return { code: 'running', completed_rows, total_rows: Math.max(completed_rows, total ?? 0) }
 }

@@ -13,25 +13,15 @@ const IS_ROW: Operation = {
 
 const HAS_ENDED: Operation = { $not: [{ $eq: [{ $getField: 'ended_at' }, { $literal: null }] }] }
 
-const count = async (
+/** Counts the rows of an evaluation run so far. */
+export const countRows = async (
   reader: ClickHouseReader,
   projectId: string,
   runId: string,
   position: Position,
-  operation: Operation,
+  which: 'all' | 'ended' = 'all',
 ): Promise<number> => {
   const filter = { ...NO_FILTER, parent_ids: [runId] }
+  const operation = which === 'all' ? IS_ROW : { $and: [IS_ROW, HAS_ENDED] }
   return (await countCalls(reader)({ projectId, filter, operation, position }, null)).count
 }
-
-/** The rows of an evaluation run so far. */
-export const countRows = (reader: ClickHouseReader, projectId: string, runId: string, position: Position) =>
-  count(reader, projectId, runId, position, IS_ROW)
-
-/** Those of them that have ended. */
-export const countEndedRows = (
-  reader: ClickHouseReader,
-  projectId: string,
-  runId: string,
-  position: Position,
-) => count(reader, projectId, runId, position, { $and: [IS_ROW, HAS_ENDED] })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { secretValuesOf } from '../../../src/application/secrets/secret-values.js'
-import { newEvent } from '../../../src/kernel/event.js'
-import { appendNext } from '../../support/append-next.js'
+import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
+import { secretValuesOf } from '../../../../src/application/secrets/secret-values.js'
+import { newEvent } from '../../../../src/kernel/event.js'
+import { appendNext } from '../../../support/append-next.js'
 
 const cause = { correlationId: 'c', causationId: 'c', actor: 'ada' }
 

@@ -5,8 +5,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import { scoringTools } from '../src/composition/scoring-tools.js'
 import { compileBuiltIn } from '../src/domain/evaluations/scorers/compile.js'
 import { decodeScorer } from '../src/domain/evaluations/scorers/scorer.js'
-import { finishedStatus, logRun, publish, rescore, scorerObject } from '../test/api/evaluations/logged-run.js'
-import type { Answered } from '../test/support/service.js'
+import { finishedStatus, logRun, rescore, scorerObject } from '../test/api/evaluations/logged-run.js'
+import { clientOf, type Answered } from '../test/support/client.js'
 import { startService } from './support/child.js'
 import { ratio } from './support/report.js'
 
@@ -43,19 +43,21 @@ const post = async (path: string, body: unknown) => {
   }
 }
 
+const client = clientOf((_method, path, body) => post(path, body))
+
 const rows = Array.from({ length: ROWS }, (_, row) => ({
   example: { row, expected: `answer ${row % 7}` },
   output: `answer ${row % 5}`,
 }))
-const source = await logRun({ post }, PROJECT, rows)
-const exact = await publish({ post }, PROJECT, 'exact', scorerObject('ExactMatchScorer'))
+const source = await logRun(client, PROJECT, rows)
+const exact = await client.in(PROJECT).objects.publish('exact', scorerObject('ExactMatchScorer'))
 
 const atRest = service.memory().now
 service.forgetPeak()
 const began = performance.now()
-const { call_id } = (await rescore({ post }, PROJECT, source.id, [exact])).json<{ call_id: string }>()
+const { call_id } = (await rescore(client, PROJECT, source.id, [exact])).json<{ call_id: string }>()
 // A status counts rows in the read models: polled as often as in the tests, it would be measured too.
-const status = await finishedStatus({ post }, PROJECT, call_id, undefined, 500)
+const status = await finishedStatus(client, PROJECT, call_id, undefined, 500)
 const seconds = (performance.now() - began) / 1000
 if (status.code !== 'complete') throw new Error(JSON.stringify(status))
 

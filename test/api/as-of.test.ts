@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answered, TestService } from '../support/service.js'
+import type { Answered } from '../support/client.js'
+import type { TestService } from '../support/service.js'
 import { sharedService, someProject } from './shared-service.js'
-import { accepted, anEnd, aStart, reasonOf } from './calls/given.js'
+import { accepted, aStart, reasonOf } from './calls/given.js'
 
 const asOf = (point: bigint | string) => ({ headers: { 'Tallytree-As-Of': String(point) } })
 
@@ -27,22 +28,20 @@ describe('a read as of an earlier point', () => {
   before(async () => (service = await sharedService()))
 
   const started = async (project: string, id: string) =>
-    positionOf(await service.post('/call/start', { start: aStart(project, { id }) }))
+    positionOf(await service.in(project).calls.start({ id }))
 
   const call = async (project_id: string, point: bigint | string, id = 'c') =>
-    accepted(await service.post('/call/read', { project_id, id }, asOf(point)))['call'] as Record<
-      string,
-      unknown
-    > | null
+    (await service.in(project_id).with(asOf(point)).calls.read(id)) as Record<string, unknown> | null
 
   it('sees a call as it was: before it began, while it ran, as it was named, and not once it is deleted', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     const before = await service.stores.eventStore.head()
     const begun = await started(project, 'c')
-    const ended = positionOf(await service.post('/call/end', { end: anEnd(project, 'c', { output: 7 }) }))
+    const ended = positionOf(await calls.end('c', { output: 7 }))
     const update = { project_id: project, call_id: 'c', display_name: 'named' }
     const named = positionOf(await service.post('/call/update', update))
-    const deleted = positionOf(await service.post('/calls/delete', { project_id: project, call_ids: ['c'] }))
+    const deleted = positionOf(await calls.delete('c'))
 
     assert.equal(await call(project, before), null)
     assert.deepEqual(pick(await call(project, begun)), { ended_at: null, output: null, display_name: null })
@@ -123,7 +122,7 @@ describe('a read as of an earlier point', () => {
     const before = await service.stores.eventStore.head()
     assertRefused(await service.post('/call/start', start, asOf(before)))
     assertRefused(await service.post('/call/start', 'no JSON at all', asOf('nor a point in history')))
-    assertRefused(await service.post('/api/teams', { name: project_id.split('/')[0] }, asOf(before)))
+    assertRefused(await service.with(asOf(before)).teams.create(project_id.split('/')[0]!))
     assert.equal(await service.stores.eventStore.head(), before)
     accepted(await service.post('/call/start', start))
   })
@@ -137,7 +136,7 @@ describe('a read as of an earlier point', () => {
     const project_id = someProject()
     const position = await started(project_id, 'c')
     const far = { 'Tallytree-Min-Position': '9'.repeat(19), 'Tallytree-As-Of': String(position) }
-    assert.equal((await service.post('/calls/query', { project_id }, { headers: far })).status, 503)
+    assert.equal((await service.in(project_id).with({ headers: far }).calls.query()).status, 503)
     const headers = { ...far, 'Tallytree-Stale': 'allow' }
     for (const path of ['/calls/query', '/call/read']) {
       const answer = await service.post(path, { project_id, ...READS[path] }, { headers })

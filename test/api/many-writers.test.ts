@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { registryStream } from '../../src/domain/artifacts/events.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import { limitsStream } from '../../src/domain/gateway/limits/events.js'
-import { startTestService, type Answered, type TestService } from '../support/service.js'
-import { aStart, anEnd, eventsOf } from './calls/given.js'
+import type { Answered } from '../support/client.js'
+import { startTestService, type TestService } from '../support/service.js'
+import { eventsOf } from './calls/given.js'
 
 const MANY = 40
 
@@ -11,7 +12,7 @@ describe('many who write to one thing at once', () => {
   let service: TestService
   before(async () => {
     service = await startTestService()
-    await service.post('/api/teams', { name: 'crowd' })
+    await service.teams.create('crowd')
   })
   after(() => service.stop())
 
@@ -58,16 +59,13 @@ describe('many who write to one thing at once', () => {
     const call = { project_id, call_id: 'named' }
     allTaken(await atOnce((n) => service.post('/call/update', { ...call, display_name: `name ${n}` })))
     const price = { prompt_token_cost: 1, completion_token_cost: 1 }
-    allTaken(await atOnce((n) => service.post('/cost/create', { project_id, costs: { [`m-${n}`]: price } })))
+    allTaken(await atOnce((n) => service.in(project_id).costs.create({ costs: { [`m-${n}`]: price } })))
   })
 
   it('contradict each other about a call: one stands, the others are told so', async () => {
     const project = 'crowd/p'
-    oneTaken(
-      await atOnce((n) =>
-        service.post('/call/start', { start: aStart(project, { id: 'one', op_name: `op-${n}` }) }),
-      ),
-    )
-    oneTaken(await atOnce((n) => service.post('/call/end', { end: anEnd(project, 'one', { output: n }) })))
+    const { calls } = service.in(project)
+    oneTaken(await atOnce((n) => calls.start({ id: 'one', op_name: `op-${n}` })))
+    oneTaken(await atOnce((n) => calls.end('one', { output: n })))
   })
 })

@@ -24,7 +24,7 @@ describe('a read', () => {
     service.post(path, { project_id, ...READS[path] }, { headers })
 
   const started = async (project: string, id = 'c') => {
-    const answer = await service.post('/call/start', { start: aStart(project, { id }) })
+    const answer = await service.in(project).calls.start({ id })
     accepted(answer)
     return BigInt(answer.headers.get('tallytree-position')!)
   }

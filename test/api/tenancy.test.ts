@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Answered, TestService } from '../support/service.js'
+import type { Answered } from '../support/client.js'
+import type { TestService } from '../support/service.js'
 import { OF_WEBHOOKS } from './webhooks/given.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { OF_NEITHER } from './of-neither.js'
@@ -11,11 +12,9 @@ import {
   aCompleted,
   anEnd,
   aStart,
-  callOf,
   endItem,
   eventsOf,
   refusedElementsOf,
-  idsOf,
   messageOf,
   reasonOf,
   startItem,
@@ -71,12 +70,8 @@ describe('tenants', () => {
   before(async () => {
     service = await sharedService()
     const keyIn = async (team: string): Promise<string> => {
-      accepted(await service.post('/api/teams', { name: team }))
-      const added = await service.post(`/api/teams/${team}/members`, {
-        user: `user-of-${team}`,
-        role: 'team_administrator',
-      })
-      return textIn(accepted(added), 'api_key')
+      await service.teams.create(team).json()
+      return service.teams.keyOf(team, `user-of-${team}`, 'team_administrator')
     }
     key = await keyIn(own)
     otherKey = await keyIn(other)
@@ -232,35 +227,35 @@ describe('tenants', () => {
       [other, otherKey, 'theirs'],
     ] as const) {
       const project = `${entity}/same`
-      const batch = [
-        startItem(aStart(project, { id: 'c', trace_id: 't' })),
-        endItem(anEnd(project, 'c', { output })),
-      ]
-      accepted(await service.post('/call/upsert_batch', { batch }, { key: as }))
+      await service
+        .in(project)
+        .with({ key: as })
+        .calls.batch([{ start: { id: 'c', trace_id: 't' } }, { end: { id: 'c', output } }])
+        .json()
     }
     for (const [entity, output] of [
       [own, 'mine'],
       [other, 'theirs'],
     ] as const) {
       const project = `${entity}/same`
-      assert.equal((await callOf(service, project, 'c')).output, output)
-      assert.deepEqual(await idsOf(service, { project_id: project, filter: { trace_ids: ['t'] } }), ['c'])
+      assert.equal((await service.in(project).calls.read('c')).output, output)
+      assert.deepEqual(await service.in(project).calls.ids({ filter: { trace_ids: ['t'] } }), ['c'])
     }
-    accepted(await service.post('/calls/delete', { project_id: `${own}/same`, call_ids: ['c'] }, { key }))
-    assert.equal(await callOf(service, `${own}/same`, 'c'), null)
-    assert.equal((await callOf(service, `${other}/same`, 'c')).output, 'theirs')
+    await service.in(`${own}/same`).with({ key }).calls.delete('c').json()
+    assert.equal(await service.in(`${own}/same`).calls.read('c'), null)
+    assert.equal((await service.in(`${other}/same`).calls.read('c')).output, 'theirs')
   })
 
   it('are told of the user of their own key alone', async () => {
     const project = `${own}/project`
     const start = aStart(project, { id: 'whose', wb_user_id: `user-of-${other}` })
-    accepted(await service.post('/call/start', { start }, { key }))
-    assert.equal((await callOf(service, project, 'whose')).wb_user_id, `user-of-${own}`)
+    await service.with({ key }).calls.start(start).json()
+    assert.equal((await service.in(project).calls.read('whose')).wb_user_id, `user-of-${own}`)
   })
 
   it('who are in no team keep nothing anywhere', async () => {
     const team = `team-${randomUUID().slice(0, 8)}`
-    accepted(await service.post('/api/teams', { name: team }))
+    await service.teams.create(team).json()
     const added = await service.post(`/api/teams/${team}/members`, { user: `u-${team}`, role: 'member' })
     accepted(await service.send('DELETE', `/api/teams/${team}/members/u-${team}`))
     const options = { key: textIn(accepted(added), 'api_key') }
@@ -281,7 +276,7 @@ describe('tenants', () => {
     for (const path of ['/calls/query', '/trace/usage', '/calls/query_stats'])
       assert.equal((await service.post(path, { project_id: `${team}/p` })).status, 200)
     assert.ok(!(await teams()).includes(team))
-    accepted(await service.post('/call/start', { start: aStart(`${team}/p`) }))
+    await service.in(`${team}/p`).calls.start().json()
     assert.ok((await teams()).includes(team))
   })
 })

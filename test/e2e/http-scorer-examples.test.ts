@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../src/kernel/json/json.js'
-import { finishedStatus, logRun, publish, rescore, scorerObject } from '../api/evaluations/logged-run.js'
+import { finishedStatus, logRun, rescore, scorerObject } from '../api/evaluations/logged-run.js'
 import { endWithThisProcess } from '../support/end-with-this-process.js'
 import { startTestService, type TestService } from '../support/service.js'
 import { itWith } from '../support/skipping.js'
@@ -93,7 +93,7 @@ describe('the example servers of an HTTP scorer', () => {
       await service.send('PUT', '/api/teams/team/secrets/SCORER', { value: SECRETS[file] })
       const object = scorerObject('HTTPScorer', { name: 'remote', url, secret: 'SCORER' })
       const answer = await rescore(service, PROJECT, source, [
-        await publish(service, PROJECT, 'remote', object),
+        await service.in(PROJECT).objects.publish('remote', object),
       ])
       const status = await finishedStatus(service, PROJECT, answer.json<{ call_id: string }>().call_id)
       const { remote } = status['output'] as JsonObject

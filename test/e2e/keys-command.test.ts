@@ -22,7 +22,7 @@ describe('tallytree keys issue', () => {
   })
 
   it('makes a key for the administrator, or for a user who is named, beside those that they have', async () => {
-    await service.post('/api/teams', { name: 'red' })
+    await service.teams.create('red')
     await service.post('/api/teams/red/members', { user: 'ada', role: 'member' })
     await service.stop()
     const keys: string[] = []

@@ -90,7 +90,7 @@ describe('the openai client', () => {
     assert.equal(answer.choices[0]?.message.content, 'Hello, world')
     assert.equal(answer.model, gateway.model)
     assert.match(request_id ?? '', /^[0-9a-f-]{36}$/)
-    const read = await service.post('/calls/query', { project_id: PROJECT })
+    const read = await service.in(PROJECT).calls.query()
     const { calls } = read.json<{ calls: { summary: { usage: object } }[] }>()
     assert.deepEqual(calls[0]?.summary.usage, {
       [gateway.model]: {
@@ -120,7 +120,7 @@ describe('the openai client', () => {
     const retrying = client.withOptions({ maxRetries: 2, project })
     await assert.rejects(retrying.chat.completions.create(request), /status 401: Incorrect API key/)
     assert.equal(gateway.upstream.arrivals.length, arrived + 1)
-    const read = await service.post('/calls/query', { project_id: project })
+    const read = await service.in(project).calls.query()
     assert.equal(read.json<{ calls: object[] }>().calls.length, 1)
   })
 

@@ -9,20 +9,22 @@ describe('the program', () => {
   after(() => service.remove())
 
   const project_id = 'team/restarted'
-  const startCall = (id: string) => {
-    const start = { id, op_name: 'op', started_at: '2026-01-01T12:00:00Z', attributes: {}, inputs: {} }
-    return service.post('/call/start', { start: { project_id, ...start } })
-  }
   const recorded = async () => {
-    const { text } = await service.post('/calls/stream_query', { project_id, columns: ['id'] })
-    return [...text.matchAll(/"id":"([\w-]+)"/g)].map((match) => match[1]!).sort()
+    const lines = await service
+      .in(project_id)
+      .calls.stream({ columns: ['id'] })
+      .lines()
+    return lines.map(({ id }) => id as string).sort()
   }
   /** The ids of the calls that were acknowledged before the service ended. */
   const writeUntilGone = async (writer: number): Promise<string[]> => {
     const acknowledged: string[] = []
     for (;;) {
       const id = `call-${writer}-${acknowledged.length}`
-      const answer = await startCall(id).catch(() => undefined)
+      const answer = await service
+        .in(project_id)
+        .calls.start({ id })
+        .catch(() => undefined)
       if (answer?.status !== 200) return acknowledged
       acknowledged.push(id)
     }
@@ -45,7 +47,7 @@ describe('the program', () => {
   })
 
   it('has every call that it acknowledged when it is killed', async () => {
-    assert.equal((await startCall('last')).status, 200)
+    assert.equal((await service.in(project_id).calls.start({ id: 'last' })).status, 200)
     assert.deepEqual(await service.kill('SIGKILL'), { code: null, signal: 'SIGKILL' })
     await service.restart()
     assert.deepEqual(await recorded(), [...calls, 'last'].sort())

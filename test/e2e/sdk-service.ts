@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 import { startRecordingProxy, statusesOf, type RecordingProxy } from '../support/recording-proxy.js'
-import type { Answered } from '../support/service.js'
+import type { Answered } from '../support/client.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { runProgram, type Program, type Ran } from './run-program.js'
 

@@ -9,7 +9,7 @@ import { COUNTS } from '../counts.js'
 import { spellingsOf } from '../unit/adapters/secrets/given.js'
 import { tallytree } from '../support/command.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
-import type { Answered } from '../support/service.js'
+import type { Answered } from '../support/client.js'
 
 const PATH = '/api/teams/default/secrets'
 const ROUNDS = COUNTS.secretKills

@@ -71,17 +71,11 @@ describe('programs that tell what they do', () => {
   const runWithRest = (program: Program, project: string): Promise<Ran> =>
     runProgram(program, [project], { TALLYTREE_URL: service.address, TALLYTREE_API_KEY: service.key })
 
-  const callsOf = async (project_id: string): Promise<Call[]> => {
-    const answer = await service.post('/calls/stream_query', { project_id })
-    assert.equal(answer.status, 200, answer.text)
-    return answer.text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Call)
-  }
+  const callsOf = async (project_id: string) =>
+    (await service.in(project_id).calls.stream().lines()) as readonly Call[]
 
   const usageOfTraces = async (project_id: string, trace_ids: readonly string[]) => {
-    const answer = await service.post('/trace/usage', { project_id, filter: { trace_ids } })
+    const answer = await service.in(project_id).usage.ofTraces({ filter: { trace_ids } })
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.headers.get('tallytree-truncated'), null)
     return answer.json<{ call_usage: Record<string, unknown>; unfinished_call_ids: string[] }>()

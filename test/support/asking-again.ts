@@ -1,3 +1,5 @@
+import type { Send } from './client.js'
+
 const MOST_ASKED = 60
 
 /** Asks again, as clients do, where a slow machine has not projected yet what was written last. */
@@ -14,23 +16,11 @@ export const whenReadable = async <Answer extends { readonly status: number }>(
   }
 }
 
-type Send<Answer, Options> = (
-  method: string,
-  path: string,
-  body?: unknown,
-  options?: Options,
-) => Promise<Answer>
-
 /** No log of a test comes that far: who asks for it wants to hear that it is not there. */
 const FAR = 10_000_000
 
 export const askingAgain =
-  <
-    Answer extends { readonly status: number; readonly text: string },
-    Options extends { readonly headers?: Readonly<Record<string, string>> },
-  >(
-    send: Send<Answer, Options>,
-  ): Send<Answer, Options> =>
+  (send: Send): Send =>
   (method, path, body, options) => {
     const once = () => send(method, path, body, options)
     const isFar = Number(options?.headers?.['Tallytree-Min-Position']) >= FAR

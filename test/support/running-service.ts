@@ -3,13 +3,12 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { askingAgain } from './asking-again.js'
+import { clientOf, senderTo, type Client } from './client.js'
 import { compiled, ROOT } from './compiled.js'
 import { endWithThisProcess } from './end-with-this-process.js'
-import type { Answered, SendOptions } from './service.js'
 
 /** The real program in a process of its own, over a scratch directory that outlives its restarts. */
-export interface RunningService {
+export interface RunningService extends Client {
   /** Kept over restarts. */
   readonly address: string
   /** The administrator's, from the ready line of the first start. */
@@ -19,8 +18,6 @@ export interface RunningService {
   readonly pid: number
   /** What was written to stdout and stderr so far, over all starts; the key is left out. */
   readonly output: () => string
-  readonly send: (method: string, path: string, body?: unknown, options?: SendOptions) => Promise<Answered>
-  readonly post: (path: string, body: unknown, options?: SendOptions) => Promise<Answered>
   /** Sends a signal and waits for the end of the process. */
   readonly kill: (signal: NodeJS.Signals) => Promise<Ended>
   /** SIGTERM; the exit code. */
@@ -67,7 +64,6 @@ export const startRunningService = async (environment: Environment = {}): Promis
     return running.ended
   }
   const stop = async () => (await kill('SIGTERM')).code
-  const send = askingAgain(sendTo(address, key))
 
   return {
     address,
@@ -77,8 +73,7 @@ export const startRunningService = async (environment: Environment = {}): Promis
       return running.child.pid!
     },
     output: () => output.replaceAll(key, '<key>'),
-    send,
-    post: (path, body, options) => send('POST', path, body, options),
+    ...clientOf(senderTo(address, key)),
     kill,
     stop,
     restart: async (changed = {}) => {
@@ -136,19 +131,3 @@ const inherited = (): NodeJS.ProcessEnv =>
       ([name]) => !/^(TALLYTREE_.*|CLICKHOUSE_URL|EVENTSTORE_URL)$/.test(name),
     ),
   )
-
-const sendTo =
-  (address: string, ownKey: string): RunningService['send'] =>
-  async (method, path, body, { key = ownKey, headers = {} } = {}) => {
-    const response = await fetch(`${address}${path}`, {
-      method,
-      headers: {
-        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
-  }

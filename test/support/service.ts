@@ -12,36 +12,18 @@ import type { JsonObject } from '../../src/kernel/json/json.js'
 import type { ClickHouse } from '../../src/kernel/ports/clickhouse.js'
 import type { HealthReports } from '../../src/kernel/ports/health.js'
 import type { Log } from '../../src/kernel/ports/log.js'
-import { askingAgain } from './asking-again.js'
+import { clientOf, senderTo, type Client } from './client.js'
 import { openTestClickHouse } from './engine.js'
 import { scratchDirectory } from './scratch.js'
 
 export const ADMINISTRATOR_KEY = 'administrator-key-of-the-tests'
 
-export interface Answered {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  /** The body as JSON; throws where it is none. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
-  readonly json: <T = JsonObject>() => T
-}
-
-export interface TestService {
+export interface TestService extends Client {
   readonly address: string
   readonly stores: Stores
   /** Lines that were logged. */
   readonly logged: readonly JsonObject[]
-  /** Sends JSON (or, a string, as it is) with the administrator's key or another. */
-  readonly send: (method: string, path: string, body?: unknown, options?: SendOptions) => Promise<Answered>
-  readonly post: (path: string, body: unknown, options?: SendOptions) => Promise<Answered>
   readonly stop: () => Promise<void>
-}
-
-export interface SendOptions {
-  readonly key?: string | null
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
 }
 
 /** The whole service in this process, over real stores in a scratch directory and a database of its own. */
@@ -78,36 +60,11 @@ export const startTestService = async (
   )
   const service = await startService(config, stores, log)
 
-  const sendOnce = async (
-    method: string,
-    path: string,
-    body?: unknown,
-    options: SendOptions = {},
-  ): Promise<Answered> => {
-    const { key = ADMINISTRATOR_KEY, headers = {}, signal } = options
-    const response = await fetch(`${service.address}${path}`, {
-      method,
-      ...(signal === undefined ? {} : { signal }),
-      headers: {
-        ...(key === null ? {} : { authorization: `Basic ${Buffer.from(`api:${key}`).toString('base64')}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const json = (() => JSON.parse(text) as unknown) as Answered['json']
-    return { status: response.status, headers: response.headers, text, json }
-  }
-
-  const send = askingAgain(sendOnce)
-
   return {
     address: service.address,
     stores,
     logged,
-    send,
-    post: (path, body, options) => send('POST', path, body, options),
+    ...clientOf(senderTo(service.address, ADMINISTRATOR_KEY)),
     stop: async () => {
       await service.stop()
       await rm(directory, { recursive: true, force: true })

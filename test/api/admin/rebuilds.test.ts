@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startTestService, type Answered, type TestService } from '../../support/service.js'
-import { aCompleted, accepted, idsOf, reasonOf, textIn } from '../calls/given.js'
+import type { Answered } from '../../support/client.js'
+import { startTestService, type TestService } from '../../support/service.js'
+import { aCompleted, accepted, reasonOf, textIn } from '../calls/given.js'
 
 const PROJECT = 'default/rebuilt'
 const CALLS = 400
@@ -41,7 +42,7 @@ describe('a rebuild of the read models', () => {
   }
 
   const totals = async (): Promise<Answered> =>
-    service.post('/trace/usage', { project_id: PROJECT, filter: { trace_ids: ['trace'] }, limit: 100_000 })
+    service.in(PROJECT).usage.ofTraces({ filter: { trace_ids: ['trace'] }, limit: 100_000 })
 
   it('changes no answer where the tables are right, and is the only one while it runs', async () => {
     const before = accepted(await totals())
@@ -70,7 +71,7 @@ describe('a rebuild of the read models', () => {
 
     assert.equal((await ended(await requested())).state, 'finished')
     assert.deepEqual(accepted(await totals()), before)
-    assert.equal((await idsOf(service, { project_id: PROJECT })).length, CALLS)
+    assert.equal((await service.in(PROJECT).calls.ids()).length, CALLS)
   })
 
   it('lets writes and reads go on: every read answers, with what was written before it', async () => {
@@ -86,7 +87,7 @@ describe('a rebuild of the read models', () => {
 
     assert.equal(state, 'finished')
     assert.ok(written > CALLS)
-    assert.equal((await idsOf(service, { project_id: PROJECT })).length, written)
+    assert.equal((await service.in(PROJECT).calls.ids()).length, written)
   })
 
   it('leaves nothing behind but its row', async () => {
@@ -122,7 +123,7 @@ describe('a rebuild of the read models', () => {
   })
 
   it('is for the administrator alone', async () => {
-    accepted(await service.post('/api/teams', { name: 'others' }))
+    await service.teams.create('others').json()
     const member = await service.post('/api/teams/others/members', {
       user: 'other',
       role: 'team_administrator',

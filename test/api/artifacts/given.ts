@@ -11,10 +11,10 @@ export interface GivenTeam {
 /** A team of its own. */
 export const givenTeam = async (service: TestService): Promise<GivenTeam> => {
   const team = `team-${randomUUID().slice(0, 8)}`
-  accepted(await service.post('/api/teams', { name: team }))
+  await service.teams.create(team).json()
   const keyOf = async (...roles: readonly string[]) => {
     const user = `user-${randomUUID().slice(0, 8)}`
-    return textIn(accepted(await service.post(`/api/teams/${team}/members`, { user, roles })), 'api_key')
+    return await service.teams.keyOf(team, user, roles)
   }
   return { team, keyOf }
 }

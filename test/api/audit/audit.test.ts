@@ -4,7 +4,7 @@ import { newEvent } from '../../../src/kernel/event.js'
 import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, aStart, textIn } from '../calls/given.js'
+import { accepted, textIn } from '../calls/given.js'
 
 interface Line {
   readonly id: string
@@ -31,13 +31,12 @@ describe('GET /api/events', () => {
 
   before(async () => {
     service = await sharedService()
-    accepted(await service.post('/api/teams', { name: own }))
+    await service.teams.create(own).json()
     const added = await service.post(`/api/teams/${own}/members`, { user: `u-${own}`, role: 'member' })
     key = textIn(accepted(added), 'api_key')
-    for (const team of [own, other, own, other])
-      accepted(await service.post('/call/start', { start: aStart(`${team}/project`) }))
+    for (const team of [own, other, own, other]) await service.in(`${team}/project`).calls.start().json()
     const project_id = `${own}/project`
-    accepted(await service.post('/obj/create', { obj: { project_id, object_id: 'x', val: {} } }))
+    await service.in(project_id).objects.create('x', {}).json()
   })
 
   const ask = async (query = '', as?: string) => {
@@ -86,7 +85,7 @@ describe('GET /api/events', () => {
     const key = async (team: string) => {
       const user = `u-${randomUUID().slice(0, 8)}`
       const roles = ['team_administrator']
-      return textIn(accepted(await service.post(`/api/teams/${team}/members`, { user, roles })), 'api_key')
+      return await service.teams.keyOf(team, user, roles)
     }
     const teams = [own, other]
     const keys = await Promise.all(teams.map(key))
@@ -193,12 +192,9 @@ describe('GET /api/events of a member, over a log of which little is theirs', ()
   let key: string
   before(async () => {
     service = await startTestService()
-    for (const team of ['mine', 'theirs']) accepted(await service.post('/api/teams', { name: team }))
-    key = textIn(
-      accepted(await service.post('/api/teams/mine/members', { user: 'u', role: 'member' })),
-      'api_key',
-    )
-    accepted(await service.post('/call/start', { start: aStart('mine/project') }))
+    for (const team of ['mine', 'theirs']) await service.teams.create(team).json()
+    key = await service.teams.keyOf('mine', 'u', 'member')
+    await service.in('mine/project').calls.start().json()
     const cause = { correlationId: 'c', causationId: 'c', actor: 'system' }
     const data = { id: 'webhook', team: 'theirs', duration_ms: 1, status: 200 }
     for (let from = 0; from < OTHERS; from += 500) {
@@ -207,7 +203,7 @@ describe('GET /api/events of a member, over a log of which little is theirs', ()
       )
       await service.stores.eventStore.append(`webhook-${from}`, 'none', events)
     }
-    accepted(await service.post('/call/start', { start: aStart('mine/project') }))
+    await service.in('mine/project').calls.start().json()
   })
   after(() => service.stop())
 
@@ -251,7 +247,7 @@ describe('GET /api/blobs', () => {
 
   it('gives the administrator what an event names, and nobody else anything', async () => {
     const team = `team-${randomUUID().slice(0, 8)}`
-    accepted(await service.post('/api/teams', { name: team }))
+    await service.teams.create(team).json()
     const added = await service.post(`/api/teams/${team}/members`, {
       user: `u-${team}`,
       role: 'team_administrator',
@@ -280,12 +276,13 @@ describe('GET /api/admin/digests', () => {
 
   it('speaks of what was written last, and of any position before it as it was then', async () => {
     const project = `team-${randomUUID().slice(0, 8)}/project`
-    const first = await service.post('/call/start', { start: aStart(project) })
+    const { calls } = service.in(project)
+    const first = await calls.start()
     accepted(first)
     const at = first.headers.get('tallytree-position')!
     const then = (await service.send('GET', '/api/admin/digests')).json<Digests>()
     assert.equal(then.position, at)
-    accepted(await service.post('/call/start', { start: aStart(project) }))
+    await calls.start().json()
 
     const now = (await service.send('GET', '/api/admin/digests')).json<Digests>()
     assert.equal(now.digests[0]!.rows, then.digests[0]!.rows + 1)

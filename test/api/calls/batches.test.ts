@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { Answered, TestService } from '../../support/service.js'
+import type { Answered } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import {
   accepted,
   aCompleted,
   anEnd,
   aStart,
-  callOf,
   endItem,
   refusedElementsOf,
-  idsOf,
   reasonOf,
   startItem,
   textIn,
@@ -73,7 +72,7 @@ describe('the envelope of a batch', () => {
     const project = someProject()
     const path = `/v2/${project}/calls/complete`
     accepted(await service.post(path, { batch: [aCompleted(project, { id: 'c' })], more: 1 }))
-    assert.ok(await callOf(service, project, 'c'))
+    assert.ok(await service.in(project).calls.read('c'))
     assert.deepEqual(told(await service.post(path, { more: 1 })), ['missing batch'])
     assert.deepEqual(told(await service.post(path, { batch: {} })), ['list_type batch'])
   })
@@ -128,7 +127,7 @@ describe('a batch', () => {
     const other = someProject()
     await post([endItem(anEnd(other, 'c')), startItem(aStart(other, { id: 'c' }))])
     assert.deepEqual(await typesOf(service, other, 'c'), ['CallEnded', 'CallStarted'])
-    assert.ok((await callOf(service, other, 'c')).ended_at)
+    assert.ok((await service.in(other).calls.read('c')).ended_at)
   })
 
   it('answers a conflict as the first did, and reports it once', async () => {
@@ -146,7 +145,7 @@ describe('a batch', () => {
       'ConflictingCallEndReported',
     ])
     await writesNothing(service, () => post([other, first, ...ends]))
-    const { op_name, output } = await callOf(service, project, 'c')
+    const { op_name, output } = await service.in(project).calls.read('c')
     assert.deepEqual([op_name, output], ['answer', 1])
   })
 
@@ -288,15 +287,15 @@ describe('a batch', () => {
       kept.map(([, loc]) => loc),
       Array.from({ length: 1000 }, (_, i) => `body.batch.${2 * i + 1}`),
     )
-    const stats = accepted(await service.post('/calls/query_stats', { project_id: project }))
+    const stats = await service.in(project).calls.count().json()
     assert.equal(stats['count'], 1000)
   })
 
   it('may write to several projects at once', async () => {
     const [one, two] = [someProject(), someProject()]
     await post([startItem(aStart(one, { id: 'c' })), startItem(aStart(two, { id: 'c', op_name: 'other' }))])
-    assert.equal((await callOf(service, one, 'c')).op_name, 'answer')
-    assert.equal((await callOf(service, two, 'c')).op_name, 'other')
+    assert.equal((await service.in(one).calls.read('c')).op_name, 'answer')
+    assert.equal((await service.in(two).calls.read('c')).op_name, 'other')
   })
 
   it('of one call with conflicts without number stays one answer', async () => {
@@ -307,7 +306,7 @@ describe('a batch', () => {
     )
     assert.equal(resOf(await post([startItem(aStart(project, { id: 'c' })), ...batch])).length, 201)
     assert.equal((await typesOf(service, project, 'c')).length, 201)
-    assert.equal((await callOf(service, project, 'c')).output, `0${text}`)
+    assert.equal((await service.in(project).calls.read('c')).output, `0${text}`)
     await writesNothing(service, () => post(batch))
   })
 })
@@ -329,7 +328,7 @@ describe('a batch of completed calls', () => {
     assert.deepEqual(await typesOf(service, project, 'c'), ['CallStarted', 'CallEnded'])
     await writesNothing(service, async () => {
       accepted(await service.post(`/v2/${project}/calls/complete`, { batch: [call] }))
-      accepted(await service.post('/call/start', { start: call }))
+      await service.calls.start(call).json()
       accepted(await service.post('/call/end', { end: call }))
     })
     reasonOf(await service.post('/call/end', { end: { ...call, output: 2 } }), 409)
@@ -341,7 +340,7 @@ describe('a batch of completed calls', () => {
     const answer = await service.post(`/v2/${project}/calls/complete`, { batch })
     assert.equal(refusedOf(answer), 2)
     assert.deepEqual(
-      [await callOf(service, other, 'x'), (await callOf(service, project, 'y')).id],
+      [await service.in(other).calls.read('x'), (await service.in(project).calls.read('y')).id],
       [null, 'y'],
     )
     // What names no project belongs to the path's.
@@ -355,7 +354,7 @@ describe('a batch of completed calls', () => {
     const batch = [without, aCompleted(project, { trace_id: null }), aCompleted(project, { id: '' })]
     const answer = await service.post(`/v2/${project}/calls/complete`, { batch })
     assert.equal(refusedOf(answer), 3)
-    assert.deepEqual(await idsOf(service, { project_id: project }), [])
+    assert.deepEqual(await service.in(project).calls.ids(), [])
   })
 
   it('goes to a project with a name that can be one', async () => {

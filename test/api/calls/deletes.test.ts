@@ -5,9 +5,7 @@ import {
   accepted,
   anEnd,
   aStart,
-  callOf,
   endItem,
-  idsOf,
   reasonOf,
   startItem,
   told,
@@ -22,16 +20,16 @@ describe('a deletion', () => {
   const deleted = async (project_id: string, ...call_ids: readonly string[]) =>
     accepted(await post({ project_id, call_ids }))['num_deleted']
   const started = async (project: string, ...calls: readonly object[]) =>
-    accepted(
-      await service.post('/call/upsert_batch', {
-        batch: calls.map((call) => startItem(aStart(project, { trace_id: 't', ...call }))),
-      }),
-    )
+    await service
+      .in(project)
+      .calls.batch(calls.map((call) => ({ start: { trace_id: 't', ...call } })))
+      .json()
   const usageOf = async (project_id: string) =>
-    Object.keys(accepted(await service.post('/trace/usage', { project_id }))['call_usage'] as object).sort()
+    Object.keys((await service.in(project_id).usage.ofTraces().json()).call_usage as object).sort()
 
   it('takes the descendants along, and answers how many calls it took', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     await started(
       project,
       { id: 'root' },
@@ -43,10 +41,10 @@ describe('a deletion', () => {
     )
     assert.equal(await deleted(project, 'a'), 3)
     const left = ['b', 'other', 'root']
-    assert.deepEqual((await idsOf(service, { project_id: project })).toSorted(), left)
+    assert.deepEqual((await calls.ids()).toSorted(), left)
     assert.deepEqual(await usageOf(project), left)
-    assert.equal(accepted(await service.post('/calls/query_stats', { project_id: project }))['count'], 3)
-    for (const id of ['a', 'a1', 'a2']) assert.equal(await callOf(service, project, id), null)
+    assert.equal((await calls.count().json()).count, 3)
+    for (const id of ['a', 'a1', 'a2']) assert.equal(await calls.read(id), null)
   })
 
   it('done again takes nothing and writes nothing', async () => {
@@ -62,33 +60,35 @@ describe('a deletion', () => {
 
   it('makes later writes answer as before and write nothing', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     const start = aStart(project, { id: 'c', trace_id: 't' })
     const end = anEnd(project, 'c')
-    accepted(await service.post('/call/start', { start }))
+    await service.calls.start(start).json()
     assert.equal(await deleted(project, 'c'), 1)
     await writesNothing(service, async () => {
-      assert.deepEqual(accepted(await service.post('/call/start', { start })), { id: 'c', trace_id: 't' })
+      assert.deepEqual(await service.calls.start(start).json(), { id: 'c', trace_id: 't' })
       accepted(await service.post('/call/start', { start: { ...start, op_name: 'other' } }))
       accepted(await service.post('/call/end', { end }))
-      accepted(await service.post('/call/update', { project_id: project, call_id: 'c', display_name: 'n' }))
+      await calls.update('c', { display_name: 'n' }).json()
       const batch = [startItem(start), endItem(end)]
       assert.deepEqual(accepted(await service.post('/call/upsert_batch', { batch })), {
         res: [{ id: 'c', trace_id: 't' }, {}],
       })
     })
-    assert.equal(await callOf(service, project, 'c'), null)
+    assert.equal(await calls.read('c'), null)
     assert.deepEqual(await typesOf(service, project, 'c'), ['CallStarted', 'CallDeleted'])
   })
 
   it('leaves a child that comes later, with a parent that is not there', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     await started(project, { id: 'root' })
     assert.equal(await deleted(project, 'root'), 1)
     await started(project, { id: 'late', parent_id: 'root' })
-    assert.equal((await callOf(service, project, 'late')).parent_id, 'root')
+    assert.equal((await calls.read('late')).parent_id, 'root')
     assert.deepEqual(await usageOf(project), ['late'])
     assert.equal(await deleted(project, 'root'), 0)
-    assert.ok(await callOf(service, project, 'late'))
+    assert.ok(await calls.read('late'))
   })
 
   it('ends where parents go round in a circle', async () => {
@@ -109,7 +109,7 @@ describe('a deletion', () => {
     await started(project, { id: 'c' })
     await started(other, { id: 'c' }, { id: 'child', parent_id: 'c' })
     assert.equal(await deleted(project, 'c'), 1)
-    assert.deepEqual((await idsOf(service, { project_id: other })).length, 2)
+    assert.deepEqual((await service.in(other).calls.ids()).length, 2)
   })
 
   it('is done once by many at a time', async () => {
@@ -142,7 +142,7 @@ describe('a deletion', () => {
     const [odd, even] = [1, 0].map((rest) => traces.map((_, n) => n).filter((n) => n % 2 === rest))
     assert.equal(await deleted(project, ...odd!.map((n) => `a${n}`), ...even!.map((n) => `b${n}`)), 450)
     assert.deepEqual(
-      (await idsOf(service, { project_id: project })).toSorted(),
+      (await service.in(project).calls.ids()).toSorted(),
       traces.flatMap((_, n) => [`r${n}`, `c${n}`, ...(n % 2 === 0 ? [`a${n}`] : [])]).toSorted(),
     )
   })
@@ -156,7 +156,7 @@ describe('a deletion', () => {
     for (let from = 0; from < size; from += 3500) await started(project, ...calls.slice(from, from + 3500))
     await started(project, { id: 'kept' })
     assert.equal(await deleted(project, 'c0'), size)
-    assert.deepEqual(await idsOf(service, { project_id: project }), ['kept'])
+    assert.deepEqual(await service.in(project).calls.ids(), ['kept'])
     assert.equal(await deleted(project, 'c0'), 0)
   })
 
@@ -181,7 +181,7 @@ describe('a deletion', () => {
     const project = someProject()
     await started(project, { id: 'c' })
     assert.equal(await deleted(project, ...odd), 0)
-    assert.ok(await callOf(service, project, 'c'))
+    assert.ok(await service.in(project).calls.read('c'))
   })
 
   it('is strict', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, endItem, idsOf, reasonOf, startItem, told } from './given.js'
+import { accepted, anEnd, aStart, endItem, reasonOf, startItem, told } from './given.js'
 
 const OP = 'weave:///team/project/op/answer:v1'
 
@@ -9,20 +9,14 @@ type Way = (service: TestService, body: object) => Promise<readonly string[]>
 
 /** The endpoints that take a query, and the ids of the calls that each of them selects. */
 const WAYS: Readonly<Record<string, Way>> = {
-  '/calls/query': idsOf,
-  '/calls/stream_query': async (service, body) => {
-    const answer = await service.post('/calls/stream_query', body)
-    assert.equal(answer.status, 200, answer.text)
-    return answer.text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => (JSON.parse(line) as { id: string }).id)
-  },
+  '/calls/query': (service, body) => service.calls.ids(body),
+  '/calls/stream_query': async (service, body) =>
+    (await service.calls.stream(body).lines()).map(({ id }) => id as string),
   '/trace/usage': async (service, body) =>
-    Object.keys(accepted(await service.post('/trace/usage', body))['call_usage'] as object),
+    Object.keys((await service.usage.ofTraces(body).json()).call_usage),
   '/calls/stats': async (service, body) => {
     const asked = { ...NEEDED, granularity: 1, call_metrics: [{ metric: 'call_count' }], ...body }
-    const { call_buckets } = accepted(await service.post('/calls/stats', asked))
+    const { call_buckets } = await service.calls.stats(asked).json()
     const seconds = call_buckets as readonly { call_count_sum: number }[]
     return ['a', 'b', 'c', 'd'].filter((_, second) => seconds[second]!.call_count_sum === 1)
   },
@@ -110,15 +104,7 @@ describe('a query of calls', () => {
     ] as const) {
       const weave_ref = `weave:///${project}/call/${id}`
       const runnable_ref = feedback_type.includes('runnable') ? 'weave:///team/project/op/judge:v1' : null
-      accepted(
-        await service.post('/feedback/create', {
-          project_id: project,
-          weave_ref,
-          feedback_type,
-          payload,
-          runnable_ref,
-        }),
-      )
+      await service.in(project).feedback.create({ weave_ref, feedback_type, payload, runnable_ref }).json()
     }
   })
 
@@ -239,9 +225,7 @@ describe('a query of calls', () => {
 
   it('is counted', async () => {
     for (const [name, $expr, expected] of cases) {
-      const answer = accepted(
-        await service.post('/calls/query_stats', { project_id: project, query: { $expr } }),
-      )
+      const answer = await service.in(project).calls.count({ query: { $expr } }).json()
       assert.equal(answer['count'], expected.split(' ').filter((id) => id !== '').length, name)
     }
   })
@@ -266,11 +250,10 @@ describe('a query of calls', () => {
   ]
   for (const [name, direction, expected] of orders)
     it(`may be answered in the order of ${name} ${direction}, page by page`, async () => {
-      const body = { project_id: project, sort_by: [{ field: name, direction }] }
-      assert.equal((await idsOf(service, body)).join(' '), expected)
-      const pages = await Promise.all(
-        [0, 1, 2, 3].map((offset) => idsOf(service, { ...body, limit: 1, offset })),
-      )
+      const { calls } = service.in(project)
+      const sort_by = [{ field: name, direction }]
+      assert.equal((await calls.ids({ sort_by })).join(' '), expected)
+      const pages = await Promise.all([0, 1, 2, 3].map((offset) => calls.ids({ sort_by, limit: 1, offset })))
       assert.equal(pages.flat().join(' '), expected)
     })
 
@@ -384,8 +367,9 @@ describe('a query of calls', () => {
     '0x10',
   ]
   it('takes what clients write for data, as values, as keys and as types of feedback', async () => {
+    const { calls } = service.in(project)
     const count = async ($expr: object) => {
-      const answer = await service.post('/calls/query_stats', { project_id: project, query: { $expr } })
+      const answer = await calls.count({ query: { $expr } })
       return accepted(answer)['count']
     }
     for (const value of HOSTILE) {
@@ -400,7 +384,7 @@ describe('a query of calls', () => {
         eq(`feedback.[${key}].payload.${key}`, value),
       ]
       assert.equal(await count({ $or }), 0, value)
-      await idsOf(service, { project_id: project, sort_by: [{ field: `inputs.${key}`, direction: 'asc' }] })
+      await calls.ids({ sort_by: [{ field: `inputs.${key}`, direction: 'asc' }] })
     }
     assert.equal(await count({ $and: [] }), 4)
   })

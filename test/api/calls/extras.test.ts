@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { SendOptions, TestService } from '../../support/service.js'
+import type { SendOptions } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, callOf, endItem, idsOf, startItem, textIn, told } from './given.js'
+import { accepted, anEnd, aStart, endItem, startItem, textIn, told } from './given.js'
 
 type Payload = 'inputs' | 'output' | 'summary'
 
@@ -18,17 +19,19 @@ describe('what calls say beside themselves', () => {
   before(async () => {
     service = await sharedService()
     project = someProject()
-    const batch = [
-      startItem(aStart(project, { id: 'root', inputs })),
-      startItem(aStart(project, { id: 'child', parent_id: 'root', trace_id: 'root', inputs })),
-      startItem(aStart(project, { id: 'elsewhere', parent_id: 'root', trace_id: 'other' })),
-      endItem(anEnd(project, 'child', { output: inputs, summary: { a: 1 } })),
-    ]
-    accepted(await service.post('/call/upsert_batch', { batch }))
+    await service
+      .in(project)
+      .calls.batch([
+        { start: { id: 'root', inputs } },
+        { start: { id: 'child', parent_id: 'root', trace_id: 'root', inputs } },
+        { start: { id: 'elsewhere', parent_id: 'root', trace_id: 'other' } },
+        { end: { id: 'child', output: inputs, summary: { a: 1 } } },
+      ])
+      .json()
   })
 
   const read = async (more: object): Promise<Readonly<Record<string, Readonly<Record<string, unknown>>>>> => {
-    const answer = accepted(await service.post('/calls/query', { project_id: project, ...more }))
+    const answer = await service.in(project).calls.query(more).json()
     const calls = answer['calls'] as readonly { readonly id: string }[]
     return Object.fromEntries(calls.map((call) => [call.id, call as never]))
   }
@@ -60,7 +63,7 @@ describe('what calls say beside themselves', () => {
 
   it('is the bytes of all that a query counts', async () => {
     const ask = (more: object) =>
-      service.post('/calls/query_stats', { project_id: project, include_total_storage_size: true, ...more })
+      service.in(project).calls.count({ include_total_storage_size: true, ...more })
     assert.equal(accepted(await ask({}))['total_storage_size_bytes'], root + child + elsewhere)
     const filter = { call_ids: ['child'] }
     assert.equal(accepted(await ask({ filter }))['total_storage_size_bytes'], child)
@@ -83,9 +86,7 @@ describe('references in calls', () => {
     service = await sharedService()
     project = someProject()
     const publish = async (val: unknown, object_id: string) => {
-      const created = accepted(
-        await service.post('/obj/create', { obj: { project_id: project, object_id, val } }),
-      )
+      const created = await service.in(project).objects.create(object_id, val).json()
       return `weave:///${project}/object/${object_id}:${textIn(created, 'digest')}`
     }
     const inner = await publish(value, 'inner')
@@ -108,14 +109,14 @@ describe('references in calls', () => {
   })
 
   const read = async (expand_columns: readonly string[], more: object = {}) => {
-    const answer = await service.post('/calls/query', { project_id: project, expand_columns, ...more })
+    const answer = await service.in(project).calls.query({ expand_columns, ...more })
     return (
       accepted(answer)['calls'] as readonly Readonly<Record<Payload, Readonly<Record<string, unknown>>>>[]
     )[0]!
   }
 
   it('are followed in the columns that are named, and say what they were', async () => {
-    const whole = await callOf(service, project, 'c')
+    const whole = await service.in(project).calls.read('c')
     const { inputs, output, summary } = await read(['inputs.model', 'inputs.row', 'output', 'summary.ref'])
     const outer = { inner: `weave:///${project}/object/inner:`, plain: 1, _ref: object }
     const model = inputs['model'] as { inner: string }
@@ -134,7 +135,7 @@ describe('references in calls', () => {
   })
 
   it('stay as they are where they lead nowhere, where there is none, and where nobody wants their values', async () => {
-    const whole = await callOf(service, project, 'c')
+    const whole = await service.in(project).calls.read('c')
     const odd = [
       'inputs.gone',
       'inputs.n',
@@ -153,9 +154,10 @@ describe('references in calls', () => {
   it('are not followed to where the asker may not read', async () => {
     const team = `team-${randomUUID().slice(0, 8)}`
     const own = `${team}/project`
-    accepted(
-      await service.post('/call/start', { start: aStart(own, { id: 'c', inputs: { model: object } }) }),
-    )
+    await service
+      .in(own)
+      .calls.start({ id: 'c', inputs: { model: object } })
+      .json()
     const added = await service.post(`/api/teams/${team}/members`, { user: `u-${team}`, role: 'member' })
     const inputsAs = async (options: SendOptions) => {
       const body = { project_id: own, expand_columns: ['inputs.model'] }
@@ -170,22 +172,17 @@ describe('references in calls', () => {
     const expand_columns = ['inputs.model']
     const query = { $expr: { $eq: [{ $getField: 'inputs.model.name' }, { $literal: 'gpt' }] } }
     const sort_by = [{ field: 'inputs.model.name', direction: 'asc' }]
+    const { calls } = service.in(project)
     for (const more of [{ query }, { sort_by }])
-      assert.deepEqual(
-        told(await service.post('/calls/query', { project_id: project, expand_columns, ...more })),
-        ['value_error expand_columns'],
-      )
-    assert.deepEqual(
-      told(await service.post('/calls/query_stats', { project_id: project, expand_columns, query })),
-      ['value_error expand_columns'],
-    )
+      assert.deepEqual(told(await calls.query({ expand_columns, ...more })), ['value_error expand_columns'])
+    assert.deepEqual(told(await calls.count({ expand_columns, query })), ['value_error expand_columns'])
     const onItself = { $expr: { $eq: [{ $getField: 'inputs.model' }, { $literal: object }] } }
-    assert.deepEqual(await idsOf(service, { project_id: project, expand_columns, query: onItself }), ['c'])
+    assert.deepEqual(await calls.ids({ expand_columns, query: onItself }), ['c'])
   })
 
   it('are followed in at most 32 columns', async () => {
     const expand_columns = Array.from({ length: 33 }, (_, i) => `inputs.${i}`)
-    assert.deepEqual(told(await service.post('/calls/query', { project_id: project, expand_columns })), [
+    assert.deepEqual(told(await service.in(project).calls.query({ expand_columns })), [
       'too_long expand_columns',
     ])
   })

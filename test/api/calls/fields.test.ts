@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Answered, TestService } from '../../support/service.js'
+import type { Answered } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import {
   aCompleted,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, endItem, idsOf, reasonOf, startItem, told } from './given.js'
+import { accepted, anEnd, aStart, endItem, reasonOf, startItem, told } from './given.js'
 
 const OP = 'weave:///team/project/op/answer:v1'
 const OP2 = 'weave:///team/project/op/answer:v2'
@@ -26,9 +26,9 @@ const LISTS = [
 const ways: Readonly<
   Record<string, (service: TestService, project: string, filter: unknown) => Promise<readonly string[]>>
 > = {
-  '/calls/query': (service, project_id, filter) => idsOf(service, { project_id, filter }),
+  '/calls/query': (service, project_id, filter) => service.in(project_id).calls.ids({ filter }),
   '/calls/stream_query': async (service, project_id, filter) => {
-    const answer = await service.post('/calls/stream_query', { project_id, filter })
+    const answer = await service.in(project_id).calls.stream({ filter })
     assert.equal(answer.status, 200, answer.text)
     assert.match(answer.headers.get('content-type') ?? '', /^application\/jsonl/)
     assert.ok(answer.text === '' || answer.text.endsWith('\n'))
@@ -38,7 +38,7 @@ const ways: Readonly<
       .map((line) => (JSON.parse(line) as { id: string }).id)
   },
   '/trace/usage': async (service, project_id, filter) => {
-    const { call_usage } = accepted(await service.post('/trace/usage', { project_id, filter }))
+    const { call_usage } = await service.in(project_id).usage.ofTraces({ filter }).json()
     return Object.keys(call_usage as object)
   },
 }
@@ -156,21 +156,22 @@ describe('a filter', () => {
 
   for (const [name, filter, expected] of cases)
     it(`of /calls/query_stats counts by ${name}`, async () => {
-      const answer = await service.post('/calls/query_stats', { project_id: project, filter })
+      const answer = await service.in(project).calls.count({ filter })
       const count = name === 'empty lists' ? 0 : expected.split(' ').filter((id) => id !== '').length
       assert.deepEqual(accepted(answer), { count, has_more: false, total_storage_size_bytes: null })
     })
 
   it('by a run’s full name finds it under both', async () =>
-    assert.deepEqual(
-      await idsOf(service, { project_id: project, filter: { wb_run_ids: [`${project}/run1`] } }),
-      ['a', 'b'],
-    ))
+    assert.deepEqual(await service.in(project).calls.ids({ filter: { wb_run_ids: [`${project}/run1`] } }), [
+      'a',
+      'b',
+    ]))
 
   it('with no threads counts nothing, and only there', async () => {
-    const body = { project_id: project, filter: { thread_ids: [] } }
-    assert.equal(accepted(await service.post('/calls/query_stats', body))['count'], 0)
-    assert.equal((await idsOf(service, body)).length, 5)
+    const { calls } = service.in(project)
+    const filter = { thread_ids: [] }
+    assert.equal((await calls.count({ filter }).json()).count, 0)
+    assert.equal((await calls.ids({ filter })).length, 5)
   })
 
   const paths = ['/calls/query', '/calls/stream_query', '/calls/query_stats', '/trace/usage']
@@ -218,7 +219,7 @@ describe('a filter', () => {
     const call_ids = long(42_000, 100, 'x')
     const usage = { project_id: project, call_ids, limit: 1_000_000 }
     assert.match(reasonOf(await service.post('/calls/usage', usage), 413), /4194304/)
-    assert.equal((await service.post('/calls/usage', { project_id: project, call_ids })).status, 200)
+    assert.equal((await service.in(project).calls.usage({ call_ids })).status, 200)
   })
 
   it('has 100,000 values together at most, however short', async () => {

@@ -28,7 +28,7 @@ describe('the first trace', () => {
     })
     assert.deepEqual((await service.post('/traces/call/end', { end })).json(), {})
 
-    const usage = await service.post('/trace/usage', { project_id: 'newcomers/first' })
+    const usage = await service.in('newcomers/first').usage.ofTraces()
 
     assert.deepEqual(usage.json(), {
       call_usage: {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
-import type { Answered, TestService } from '../../support/service.js'
+import type { Answered } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 
 export const arbitraryCallId = (): string => `call-${randomUUID()}`
 
@@ -131,24 +132,9 @@ const writtenMeanwhile = async (
   return written
 }
 
-/** A call as a client reads it, null for none. */
-export const callOf = async (service: TestService, project_id: string, id: string) => {
-  const answer = await service.post('/call/read', { project_id, id })
-  assert.equal(answer.status, 200, answer.text)
-  return JSON.parse(answer.text).call
-}
-
 /** A member of an answer that is a text. */
 export const textIn = (body: JsonObject, member: string): string => {
   const text = body[member]
   assert.ok(typeof text === 'string', member)
   return text
-}
-
-/** Ids of the calls that a query answers, in its order. */
-export const idsOf = async (service: TestService, query: object): Promise<readonly string[]> => {
-  const { calls } = accepted(await service.post('/calls/query', query)) as {
-    calls: readonly { id: string }[]
-  }
-  return calls.map(({ id }) => id)
 }

@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { Answered, SendOptions, TestService } from '../../support/service.js'
+import type { Answered, SendOptions } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import {
-  accepted,
-  anEnd,
-  arbitraryCallId,
-  aStart,
-  callOf,
-  idsOf,
-  reasonOf,
-  startItem,
-  textIn,
-  writesNothing,
-} from './given.js'
+import { accepted, arbitraryCallId, aStart, reasonOf, startItem, textIn, writesNothing } from './given.js'
 
 type Start = Readonly<Record<string, unknown>>
 
@@ -38,7 +28,7 @@ describe('a start without an id', () => {
       const answer = accepted(await start(withoutId(project, { id, trace_id: id, parent_id: id })))
       assert.match(textIn(answer, 'id'), /^[0-9a-f-]{36}$/)
       assert.equal(answer['trace_id'], answer['id'])
-      const call = await callOf(service, project, textIn(answer, 'id'))
+      const call = await service.in(project).calls.read(textIn(answer, 'id'))
       assert.deepEqual([call.trace_id, call.parent_id], [answer['id'], null])
     })
 
@@ -51,7 +41,7 @@ describe('a start without an id', () => {
       ...resOf(await batch([one, one])).map(({ id }) => id),
     ]
     assert.equal(new Set(ids).size, 4)
-    assert.equal((await idsOf(service, { project_id: project })).length, 4)
+    assert.equal((await service.in(project).calls.ids()).length, 4)
   })
 
   for (const header of ['Idempotency-Key', 'X-Weave-Retry-Id'])
@@ -117,8 +107,7 @@ describe('a start without an id', () => {
 describe('the trace of a start that names none', () => {
   let service: TestService
   before(async () => (service = await sharedService()))
-  const start = async (one: object): Promise<JsonObject> =>
-    accepted(await service.post('/call/start', { start: one }))
+  const start = async (one: object): Promise<JsonObject> => await service.calls.start(one).json()
   const traces = async (starts: readonly object[]): Promise<readonly string[]> => {
     const answer = await service.post('/call/upsert_batch', { batch: starts.map(startItem) })
     return (accepted(answer)['res'] as unknown as readonly { trace_id: string }[]).map(
@@ -158,7 +147,7 @@ describe('the trace of a start that names none', () => {
 
   it('is not that of a parent of which only the end is known', async () => {
     const project = someProject()
-    accepted(await service.post('/call/end', { end: anEnd(project, 'p', { trace_id: 't' }) }))
+    await service.in(project).calls.end('p', { trace_id: 't' }).json()
     assert.deepEqual(await traces([aStart(project, { id: 'a', parent_id: 'p' })]), ['a'])
   })
 
@@ -173,7 +162,7 @@ describe('the trace of a start that names none', () => {
     const expected = ['early', 't', 't', 't']
     assert.deepEqual(await traces(batch), expected)
     await writesNothing(service, async () => assert.deepEqual(await traces(batch), expected))
-    assert.equal((await callOf(service, project, 'grandchild')).trace_id, 't')
+    assert.equal((await service.in(project).calls.read('grandchild')).trace_id, 't')
   })
 
   it('is that of the stored parent, not of another start of it in the batch', async () => {

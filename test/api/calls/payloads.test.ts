@@ -8,7 +8,6 @@ import {
   anEnd,
   arbitraryCallId,
   aStart,
-  callOf,
   refusedElementsOf,
   reasonOf,
   startItem,
@@ -47,10 +46,10 @@ describe('a payload of odd text', () => {
         inputs: { [text]: [text] },
         otel_dump: { [text]: text },
       })
-      accepted(await service.post('/call/start', { start }))
+      await service.calls.start(start).json()
       const end = anEnd(project, start.id, { output: text, exception: text, summary: { [text]: text } })
       accepted(await service.post('/call/end', { end }))
-      const call = await callOf(service, project, start.id)
+      const call = await service.in(project).calls.read(start.id)
       const { summary, ...rest } = call
       assert.deepEqual(
         [
@@ -69,16 +68,17 @@ describe('a payload of odd text', () => {
 
   it('has U+FFFD in place of half a surrogate pair, in ids, names, keys and values', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     const body = JSON.stringify({
       start: aStart(project, { id: 'i<', op_name: 'o<', inputs: { 'k<': ['v<', 'ok'] } }),
     })
     const answer = await service.post('/call/start', body.replaceAll('<', '\\ud83d'))
     assert.deepEqual(accepted(answer), { id: 'i\ufffd', trace_id: 'i\ufffd' })
-    const call = await callOf(service, project, 'i\ufffd')
+    const call = await calls.read('i\ufffd')
     assert.deepEqual([call.op_name, call.inputs], ['o\ufffd', { 'k\ufffd': ['v\ufffd', 'ok'] }])
     const whole = body.replace('"i<"', '"j"').replaceAll('<', '\\ud83d\\ude00')
     accepted(await service.post('/call/start', whole))
-    assert.equal((await callOf(service, project, 'j')).op_name, 'o😀')
+    assert.equal((await calls.read('j')).op_name, 'o😀')
   })
 
   it('accepts arbitrary keys, including names of Object.prototype members', async () => {
@@ -87,7 +87,7 @@ describe('a payload of odd text', () => {
     const body = withRaw({ start: aStart(project, { id: 'keys', inputs: '<raw>' }) }, raw)
     accepted(await service.post('/call/start', body))
     accepted(await service.post('/call/start', body))
-    const { inputs } = await callOf(service, project, 'keys')
+    const { inputs } = await service.in(project).calls.read('keys')
     assert.deepEqual(Object.entries(inputs), Object.entries(JSON.parse(raw) as object))
   })
 })
@@ -102,7 +102,7 @@ describe('a payload of odd numbers', () => {
     const body = withRaw({ start: aStart(project, { id: 'numbers', inputs: { a: '<raw>' } }) }, raw)
     accepted(await service.post('/call/start', body))
     await writesNothing(service, async () => accepted(await service.post('/call/start', body)))
-    const { inputs } = await callOf(service, project, 'numbers')
+    const { inputs } = await service.in(project).calls.read('numbers')
     assert.deepEqual(inputs, { a: [0, 0, 1, 1, 0.1, 1e21, 5e-324, 0, 9007199254740992, null, null] })
   })
 
@@ -137,7 +137,7 @@ describe('a payload of odd numbers', () => {
         return
       }
       answers.forEach(accepted)
-      const call = await callOf(service, project, 'step')
+      const call = await service.in(project).calls.read('step')
       assert.deepEqual([call.wb_run_step, call.wb_run_step_end], [Number(raw) + 0, Number(raw) + 0])
     })
 })
@@ -155,9 +155,10 @@ describe('a date', () => {
   ] as const)
     it(`is read back to the microsecond: ${text}`, async () => {
       const project = someProject()
-      accepted(await service.post('/call/start', { start: aStart(project, { id: 'd', started_at: text }) }))
-      accepted(await service.post('/call/end', { end: anEnd(project, 'd', { ended_at: text }) }))
-      const { started_at, ended_at, summary } = await callOf(service, project, 'd')
+      const { calls } = service.in(project)
+      await calls.start({ id: 'd', started_at: text }).json()
+      await calls.end('d', { ended_at: text }).json()
+      const { started_at, ended_at, summary } = await calls.read('d')
       assert.deepEqual([started_at, ended_at, summary.weave.latency_ms], [read, read, 0])
     })
 
@@ -194,7 +195,7 @@ describe('a payload that nests', () => {
       const body = withRaw({ start: aStart(project, { id: 'deep', inputs: { a: '<raw>' } }) }, raw)
       accepted(await service.post('/call/start', body))
       accepted(await service.post('/call/start', body))
-      assert.equal(JSON.stringify((await callOf(service, project, 'deep')).inputs.a), raw)
+      assert.equal(JSON.stringify((await service.in(project).calls.read('deep')).inputs.a), raw)
     })
 
   for (const levels of [254, 1000, 100_000])
@@ -233,7 +234,7 @@ describe('a payload that nests', () => {
     const stored = refused.map(({ data }) => data['raw'] as string)
     assert.equal(stored[0], batch[2])
     for (const raw of stored.slice(1)) assert.ok(raw.split('[').length <= 1001)
-    for (const id of ['a', 'b', 'e']) assert.ok(await callOf(service, project, id))
+    for (const id of ['a', 'b', 'e']) assert.ok(await service.in(project).calls.read(id))
   })
 })
 
@@ -247,11 +248,11 @@ describe('a payload of many megabytes', () => {
     const project = someProject()
     const id = arbitraryCallId()
     const start = aStart(project, { id, inputs: { a: LONG }, attributes: { b: LONG } })
-    accepted(await service.post('/call/start', { start }))
+    await service.calls.start(start).json()
     const end = anEnd(project, id, { output: [LONG], exception: LONG })
     accepted(await service.post('/call/end', { end }))
     await writesNothing(service, async () => accepted(await service.post('/call/end', { end })))
-    const call = await callOf(service, project, id)
+    const call = await service.in(project).calls.read(id)
     assert.ok(call.inputs.a === LONG && call.attributes.b === LONG && call.output[0] === LONG)
     assert.ok(call.exception === LONG && call.summary.weave.status === 'error')
   })
@@ -265,7 +266,7 @@ describe('a payload of many megabytes', () => {
     ['project_id', 'string_pattern_mismatch'],
   ] as const)
     it(`is too much for ${field}`, async () => {
-      const answer = await service.post('/call/start', { start: aStart(someProject(), { [field]: LONG }) })
+      const answer = await service.in(someProject()).calls.start({ [field]: LONG })
       assert.deepEqual(told(answer), [`${type} start.${field}`])
     })
 
@@ -300,7 +301,7 @@ describe('a payload of many megabytes', () => {
     accepted(answer)
     assert.equal(answer.headers.get('tallytree-refused'), null)
     for (const [i, bytes] of sizes.entries()) {
-      const call = await callOf(service, project, `c${i}`)
+      const call = await service.in(project).calls.read(`c${i}`)
       assert.deepEqual([call.inputs, call.output, call.summary.a.length], [part(bytes), part(bytes), bytes])
     }
     await writesNothing(service, () => service.post(`/v2/${project}/calls/complete`, { batch }))
@@ -348,6 +349,6 @@ describe('a call with too many models', () => {
       ['one', undefined, 'two'],
     )
     assert.equal(answer.headers.get('tallytree-refused'), '1')
-    for (const id of ['one', 'two']) assert.ok(await callOf(service, project, id))
+    for (const id of ['one', 'two']) assert.ok(await service.in(project).calls.read(id))
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, callOf, endItem, idsOf, reasonOf, startItem, told } from './given.js'
+import { accepted, anEnd, aStart, endItem, reasonOf, startItem, told } from './given.js'
 
 const QUERIES = ['/calls/query', '/calls/stream_query']
 
@@ -13,20 +13,18 @@ describe('the order of calls', () => {
     service = await sharedService()
     project = someProject()
     const at = (second: number) => `2026-01-01T00:00:0${second}Z`
-    const batch = [
-      startItem(
-        aStart(project, { id: 'd', started_at: at(1), op_name: 'x', display_name: 'one', wb_run_step: 10 }),
-      ),
-      startItem(aStart(project, { id: 'b', started_at: at(2), op_name: 'y', wb_run_step: 9 })),
-      startItem(aStart(project, { id: 'a', started_at: at(2), op_name: 'x', display_name: 'two' })),
-      startItem(
-        aStart(project, { id: 'c', started_at: at(0), op_name: 'y', display_name: 'One', wb_run_step: -1 }),
-      ),
-      endItem(anEnd(project, 'a', { ended_at: at(3) })),
-      endItem(anEnd(project, 'b', { ended_at: at(3), exception: 'boom' })),
-      endItem(anEnd(project, 'd', { ended_at: at(2) })),
-    ]
-    accepted(await service.post('/call/upsert_batch', { batch }))
+    await service
+      .in(project)
+      .calls.batch([
+        { start: { id: 'd', started_at: at(1), op_name: 'x', display_name: 'one', wb_run_step: 10 } },
+        { start: { id: 'b', started_at: at(2), op_name: 'y', wb_run_step: 9 } },
+        { start: { id: 'a', started_at: at(2), op_name: 'x', display_name: 'two' } },
+        { start: { id: 'c', started_at: at(0), op_name: 'y', display_name: 'One', wb_run_step: -1 } },
+        { end: { id: 'a', ended_at: at(3) } },
+        { end: { id: 'b', ended_at: at(3), exception: 'boom' } },
+        { end: { id: 'd', ended_at: at(2) } },
+      ])
+      .json()
   })
 
   const by = (field: string, direction = 'asc') => ({ field, direction })
@@ -51,7 +49,7 @@ describe('the order of calls', () => {
   ]
   for (const [name, sort_by, expected] of cases)
     it(`may be that ${name}`, async () => {
-      const ids = await idsOf(service, { project_id: project, ...(sort_by === undefined ? {} : { sort_by }) })
+      const ids = await service.in(project).calls.ids({ ...(sort_by === undefined ? {} : { sort_by }) })
       assert.equal(ids.join(' '), expected)
     })
 
@@ -67,10 +65,7 @@ describe('the order of calls', () => {
   ])
     it(`may be that of ${field}`, async () => {
       for (const direction of ['asc', 'desc'])
-        assert.equal(
-          (await idsOf(service, { project_id: project, sort_by: [by(field, direction)] })).length,
-          4,
-        )
+        assert.equal((await service.in(project).calls.ids({ sort_by: [by(field, direction)] })).length, 4)
     })
 
   it('is not that of a field nobody knows, which is not quoted', async () => {
@@ -98,23 +93,17 @@ describe('the order of calls', () => {
 
   it('names a field of at most 32 parts, and at most 32 different ones of 256 in all', async () => {
     const parts = (count: number) => ['inputs', ...Array<string>(count - 1).fill('a')].join('.')
-    const deep = (count: number) =>
-      service.post('/calls/query', { project_id: project, sort_by: [by(parts(count))] })
+    const { calls } = service.in(project)
+    const deep = (count: number) => calls.query({ sort_by: [by(parts(count))] })
     assert.equal((await deep(32)).status, 200)
     assert.deepEqual(told(await deep(33)), ['too_long sort_by.0.field'])
     assert.deepEqual(told(await deep(500_000)), ['too_long sort_by.0.field'])
     const many = (count: number) =>
-      service.post('/calls/query', {
-        project_id: project,
-        sort_by: Array.from({ length: count }, (_, i) => by(`inputs.${i}`)),
-      })
+      calls.query({ sort_by: Array.from({ length: count }, (_, i) => by(`inputs.${i}`)) })
     assert.equal((await many(32)).status, 200)
     assert.deepEqual(told(await many(33)), ['too_long sort_by'])
     const manyDeep = (count: number) =>
-      service.post('/calls/query', {
-        project_id: project,
-        sort_by: Array.from({ length: count }, (_, i) => by(`inputs${`.${i}`.repeat(31)}`)),
-      })
+      calls.query({ sort_by: Array.from({ length: count }, (_, i) => by(`inputs${`.${i}`.repeat(31)}`)) })
     assert.equal((await manyDeep(8)).status, 200)
     assert.deepEqual(told(await manyDeep(9)), ['too_long sort_by'])
   })
@@ -131,7 +120,7 @@ describe('the order of calls', () => {
       [[{ ...by('id'), more: 1 }], 'extra_forbidden sort_by.0.more'],
       [[by('id'), { field: 7, direction: 'asc' }], 'string_type sort_by.1.field'],
     ] as const)
-      assert.equal(told(await service.post('/calls/query', { project_id: project, sort_by }))[0], problem)
+      assert.equal(told(await service.in(project).calls.query({ sort_by }))[0], problem)
   })
 
   const pages: readonly (readonly [object, string])[] = [
@@ -150,7 +139,7 @@ describe('the order of calls', () => {
   ]
   for (const [page, expected] of pages)
     it(`is answered from ${JSON.stringify(page)}`, async () =>
-      assert.equal((await idsOf(service, { project_id: project, ...page })).join(' '), expected))
+      assert.equal((await service.in(project).calls.ids(page)).join(' '), expected))
 
   it('is counted up to a limit', async () => {
     for (const [limit, count, has_more] of [
@@ -160,7 +149,7 @@ describe('the order of calls', () => {
       [0, 0, true],
       [10, 4, false],
     ] as const) {
-      const answer = accepted(await service.post('/calls/query_stats', { project_id: project, limit }))
+      const answer = await service.in(project).calls.count({ limit }).json()
       assert.deepEqual([answer['count'], answer['has_more']], [count, has_more])
     }
   })
@@ -224,7 +213,7 @@ describe('the columns of calls', () => {
   })
 
   const columnsOf = async (columns: unknown) => {
-    const answer = await service.post('/calls/query', { project_id: project, columns })
+    const answer = await service.in(project).calls.query({ columns })
     return JSON.parse(answer.text).calls[0]
   }
 
@@ -233,7 +222,7 @@ describe('the columns of calls', () => {
   const DICTIONARIES = new Set(['attributes', 'inputs', 'summary'])
 
   it('are all of them, where none are asked', async () => {
-    const call = await callOf(service, project, 'c')
+    const call = await service.in(project).calls.read('c')
     for (const columns of [null, [], undefined]) assert.deepEqual(await columnsOf(columns), call)
     assert.deepEqual(call, {
       id: 'c',
@@ -279,7 +268,7 @@ describe('the columns of calls', () => {
   ]
   for (const [columns, expected] of cases)
     it(`are those asked and those always there: ${columns.join()}`, async () => {
-      const whole = await callOf(service, project, 'c')
+      const whole = await service.in(project).calls.read('c')
       const call = await columnsOf(columns)
       assert.deepEqual(Object.keys(call), Object.keys(whole))
       for (const [column, value] of Object.entries(call)) {
@@ -294,7 +283,7 @@ describe('the columns of calls', () => {
       [[7], 'string_type columns.0'],
       [['id', null], 'string_type columns.1'],
     ] as const)
-      assert.deepEqual(told(await service.post('/calls/query', { project_id: project, columns })), [problem])
+      assert.deepEqual(told(await service.in(project).calls.query({ columns })), [problem])
   })
 })
 

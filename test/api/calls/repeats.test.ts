@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, callOf, reasonOf, typesOf, writesNothing } from './given.js'
+import { accepted, anEnd, aStart, reasonOf, typesOf, writesNothing } from './given.js'
 
 describe('a start sent again', () => {
   let service: TestService
@@ -85,7 +85,7 @@ describe('a start sent again', () => {
         accepted(await post(start))
       })
       assert.deepEqual(await typesOf(service, project, 'c'), ['CallStarted', 'ConflictingCallStartReported'])
-      assert.equal((await callOf(service, project, 'c')).op_name, 'answer')
+      assert.equal((await service.in(project).calls.read('c')).op_name, 'answer')
     })
 
   it('at the same time from many is one start', async () => {
@@ -148,8 +148,9 @@ describe('an end sent again', () => {
   ])
     it(`is a conflict with ${JSON.stringify(more)}: the first stands, and the other is kept once`, async () => {
       const project = someProject()
+      const { calls } = service.in(project)
       const end = anEnd(project, 'c', first)
-      accepted(await service.post('/call/start', { start: aStart(project, { id: 'c' }) }))
+      await calls.start({ id: 'c' }).json()
       accepted(await post(end))
       reasonOf(await post({ ...end, ...more }), 409)
       await writesNothing(service, async () => {
@@ -161,17 +162,18 @@ describe('an end sent again', () => {
         'CallEnded',
         'ConflictingCallEndReported',
       ])
-      assert.deepEqual((await callOf(service, project, 'c')).output, first.output)
+      assert.deepEqual((await calls.read('c')).output, first.output)
     })
 
   it('before its start is the same as after it', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     const end = anEnd(project, 'c', first)
     accepted(await post(end))
-    assert.equal(await callOf(service, project, 'c'), null)
-    accepted(await service.post('/call/start', { start: aStart(project, { id: 'c' }) }))
+    assert.equal(await calls.read('c'), null)
+    await calls.start({ id: 'c' }).json()
     await writesNothing(service, () => post(end))
-    const { exception, output, summary } = await callOf(service, project, 'c')
+    const { exception, output, summary } = await calls.read('c')
     assert.deepEqual([exception, output, summary.weave.status], ['boom', first.output, 'error'])
   })
 })
@@ -182,8 +184,9 @@ describe('the user of a call', () => {
 
   it('is the one of the key, whatever the body says', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     const start = aStart(project, { id: 'c', wb_user_id: 'mallory' })
-    accepted(await service.post('/call/start', { start }))
+    await service.calls.start(start).json()
     accepted(
       await service.post('/call/upsert_batch', {
         batch: [{ mode: 'start', req: { start: { ...start, id: 'd' } } }],
@@ -191,19 +194,9 @@ describe('the user of a call', () => {
     )
     const completed = { ...start, ...anEnd(project, 'e'), trace_id: 'e' }
     accepted(await service.post(`/v2/${project}/calls/complete`, { batch: [completed] }))
-    accepted(
-      await service.post('/call/update', {
-        project_id: project,
-        call_id: 'c',
-        display_name: 'n',
-        wb_user_id: 'mallory',
-      }),
-    )
-    for (const id of ['c', 'd', 'e']) assert.equal((await callOf(service, project, id)).wb_user_id, 'admin')
-    const answer = await service.post('/calls/query', {
-      project_id: project,
-      filter: { wb_user_ids: ['mallory'] },
-    })
+    await calls.update('c', { display_name: 'n', wb_user_id: 'mallory' }).json()
+    for (const id of ['c', 'd', 'e']) assert.equal((await calls.read(id)).wb_user_id, 'admin')
+    const answer = await calls.query({ filter: { wb_user_ids: ['mallory'] } })
     assert.deepEqual(accepted(answer), { calls: [] })
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, aStart, callOf, reasonOf, told, writesNothing } from './given.js'
+import { accepted, reasonOf, told, writesNothing } from './given.js'
 
 describe('an update', () => {
   let service: TestService
@@ -12,7 +12,10 @@ describe('an update', () => {
 
   const started = async (more: object = {}): Promise<string> => {
     const project = someProject()
-    accepted(await service.post('/call/start', { start: aStart(project, { id: 'c', ...more }) }))
+    await service
+      .in(project)
+      .calls.start({ id: 'c', ...more })
+      .json()
     return project
   }
 
@@ -26,7 +29,7 @@ describe('an update', () => {
       ['first', 'first'],
     ] as const) {
       await named(project, 'c', name)
-      const call = await callOf(service, project, 'c')
+      const call = await service.in(project).calls.read('c')
       assert.equal(call.display_name, read)
       assert.equal(call.summary.weave.display_name, read ?? undefined)
       assert.equal(call.summary.weave.trace_name, read === null ? 'answer' : undefined)
@@ -44,12 +47,11 @@ describe('an update', () => {
 
   it('before the start stands after it', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     await named(project, 'c', 'set')
-    assert.equal(await callOf(service, project, 'c'), null)
-    accepted(
-      await service.post('/call/start', { start: aStart(project, { id: 'c', display_name: 'first' }) }),
-    )
-    assert.equal((await callOf(service, project, 'c')).display_name, 'set')
+    assert.equal(await calls.read('c'), null)
+    await calls.start({ id: 'c', display_name: 'first' }).json()
+    assert.equal((await calls.read('c')).display_name, 'set')
   })
 
   it('without a name is a 400, and writes nothing', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { recordCalls, setCosts, someCosts, someModel, startedAt, tokens } from '../prices/given.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, idsOf, told } from './given.js'
+import { accepted, told } from './given.js'
 
 const greater = (field: string, value: unknown) => ({
   query: { $expr: { $gt: [{ $getField: field }, { $literal: value }] } },
@@ -41,8 +41,7 @@ describe('inclusive usage in lists of calls', () => {
     ])
   })
 
-  const query = (body: object) =>
-    idsOf(service, { project_id: project, limit: 100, columns: ['id'], ...body })
+  const query = (body: object) => service.in(project).calls.ids({ limit: 100, columns: ['id'], ...body })
 
   it('sorts calls by tokens of the calls and their descendants', async () => {
     assert.deepEqual(await query(descending('usage.total_tokens')), [
@@ -86,10 +85,7 @@ describe('inclusive usage in lists of calls', () => {
     assert.deepEqual(await query(costly), ['root', 'two'])
     assert.deepEqual(await query({ ...costly, limit: 1, offset: 1 }), ['two'])
     assert.deepEqual(await query(greater('usage.prompt_tokens_total_cost', 22.5)), ['root'])
-    const counted = await service.post('/calls/query_stats', {
-      project_id: project,
-      ...greater('usage.total_tokens', 3),
-    })
+    const counted = await service.in(project).calls.count({ ...greater('usage.total_tokens', 3) })
     assert.equal((accepted(counted) as { count: number }).count, 4)
   })
 
@@ -99,7 +95,7 @@ describe('inclusive usage in lists of calls', () => {
       ['a', null, { other: tokens(5) }, startedAt('2026-01-01T10:00:00Z', { trace_id: 'a' })],
       ['b', null, { other: tokens(9) }, startedAt('2026-01-01T10:00:00Z', { trace_id: 'b' })],
     ])
-    const before = await service.post('/calls/query_stats', { project_id: other })
+    const before = await service.in(other).calls.count()
     const position = before.headers.get('tallytree-position')!
     await recordCalls(service, other, [
       ['a1', 'a', { other: tokens(5) }, startedAt('2026-01-01T11:00:00Z', { trace_id: 'a' })],
@@ -115,16 +111,13 @@ describe('inclusive usage in lists of calls', () => {
 
   it('refuses to read without a limit, because the calls are read at once', async () => {
     const ask = (body: object) =>
-      service.post('/calls/query', { project_id: project, ...descending('usage.total_tokens'), ...body })
+      service.in(project).calls.query({ ...descending('usage.total_tokens'), ...body })
     assert.deepEqual(told(await ask({})), ['value_error limit'])
     assert.deepEqual(told(await ask({ limit: 10_001 })), ['value_error limit'])
   })
 
   it('refuses names that are no figures', async () => {
     for (const field of ['usage', 'usage.tokens', 'usage.total_tokens.x'])
-      assert.equal(
-        (await service.post('/calls/query', { project_id: project, limit: 1, ...descending(field) })).status,
-        403,
-      )
+      assert.equal((await service.in(project).calls.query({ limit: 1, ...descending(field) })).status, 403)
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { recordCalls, setCosts, someCosts, tokens } from '../prices/given.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, told } from './given.js'
+import { told } from './given.js'
 
 describe('a request for usage', () => {
   let service: TestService
@@ -33,23 +33,19 @@ describe('a request for usage', () => {
 
   it('finds calls by id that exist as of its position', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     const usageOf = async (headers = {}) => {
-      const body = { project_id: project, call_ids: ['root', 'child', 'unknown'] }
-      const { call_usage } = accepted(await service.post('/calls/usage', body, { headers })) as {
-        call_usage: Record<string, Record<string, { prompt_tokens: number }>>
-      }
-      return ['root', 'child', 'unknown'].map((id) => call_usage[id]?.['gpt']?.prompt_tokens ?? 0)
+      const call_ids = ['root', 'child', 'unknown']
+      const { call_usage } = await service.in(project).with({ headers }).calls.usage({ call_ids }).json()
+      return call_ids.map((id) => call_usage[id]?.['gpt']?.prompt_tokens ?? 0)
     }
-    const positionNow = async () => {
-      const counted = await service.post('/calls/query_stats', { project_id: project })
-      return counted.headers.get('tallytree-position')!
-    }
+    const positionNow = async () => (await calls.count()).headers.get('tallytree-position')!
     await recordCalls(service, project, [['root', null, { gpt: tokens(1) }]])
     const early = await positionNow()
     await recordCalls(service, project, [['child', 'root', { gpt: tokens(2) }]])
     assert.deepEqual(await usageOf(), [3, 2, 0])
     const late = await positionNow()
-    accepted(await service.post('/calls/delete', { project_id: project, call_ids: ['child'] }))
+    await calls.delete('child').json()
     assert.deepEqual(await usageOf(), [1, 0, 0])
     assert.deepEqual(await usageOf({ 'Tallytree-As-Of': late }), [3, 2, 0])
     assert.deepEqual(await usageOf({ 'Tallytree-As-Of': early }), [1, 0, 0])
@@ -63,15 +59,13 @@ describe('a request for usage', () => {
       ['child', 'root', { gpt: tokens(2), unpriced: tokens(4) }],
       ['unused', null, {}],
     ])
-    const listed = async (more: object, headers = {}) => {
-      const body = { project_id: project, limit: 10, include_usage: true, columns: ['id'], ...more }
-      const { calls } = accepted(await service.post('/calls/query', body, { headers })) as unknown as Answer
+    const api = service.in(project).calls
+    const listed = async (more: object) => {
+      const { calls } = await api.query({ limit: 10, include_usage: true, columns: ['id'], ...more }).json()
       return Object.fromEntries(calls.map(({ id, usage }) => [id, usage]))
     }
-    const usageOf = async (include_costs: boolean) => {
-      const body = { project_id: project, call_ids: ['root', 'child', 'unused'], include_costs }
-      return accepted(await service.post('/calls/usage', body))['call_usage']
-    }
+    const usageOf = async (include_costs: boolean) =>
+      (await api.usage({ call_ids: ['root', 'child', 'unused'], include_costs }).json()).call_usage
     assert.deepEqual(await listed({}), await usageOf(false))
     const withCosts = await listed({ include_costs: true })
     assert.deepEqual(withCosts, await usageOf(true))
@@ -81,19 +75,9 @@ describe('a request for usage', () => {
       sort_by: [{ field: 'usage.total_tokens', direction: 'desc' }],
     }
     assert.deepEqual(Object.keys(await listed(roots)), ['root', 'unused'])
-    const none = { project_id: project, limit: 10 }
-    const { calls } = accepted(await service.post('/calls/query', none)) as unknown as Answer
+    const { calls } = await api.query({ limit: 10 }).json()
     assert.ok(calls.length === 3 && calls.every((call) => !('usage' in call)))
     for (const limit of [null, 10_001])
-      assert.deepEqual(told(await service.post('/calls/query', { ...none, limit, include_usage: true })), [
-        'value_error limit',
-      ])
+      assert.deepEqual(told(await api.query({ limit, include_usage: true })), ['value_error limit'])
   })
 })
-
-interface Answer {
-  readonly calls: readonly {
-    readonly id: string
-    readonly usage?: Readonly<Record<string, { readonly prompt_tokens_total_cost: number | null }>>
-  }[]
-}

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { COUNTS } from '../../counts.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, callOf, idsOf, startItem } from './given.js'
+import { accepted, anEnd, aStart } from './given.js'
 
 const HOSTILE = [
   "'",
@@ -69,31 +69,29 @@ describe('a value of a client', () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(idText, { minLength: 2, maxLength: 6 }), async (values) => {
         const project = someProject()
-        const batch = values.map((value) =>
-          startItem(
-            aStart(project, {
-              id: value,
-              trace_id: value,
-              parent_id: value,
-              thread_id: value,
-              turn_id: value,
-              wb_run_id: value,
-            }),
-          ),
-        )
-        accepted(await service.post('/call/upsert_batch', { batch }))
+        const { calls } = service.in(project)
+        await calls
+          .batch(
+            values.map((value) => ({
+              start: {
+                id: value,
+                trace_id: value,
+                parent_id: value,
+                thread_id: value,
+                turn_id: value,
+                wb_run_id: value,
+              },
+            })),
+          )
+          .json()
         for (const value of values) {
-          assert.equal((await callOf(service, project, value)).id, value)
+          assert.equal((await calls.read(value)).id, value)
           for (const key of ['call_ids', 'trace_ids', 'parent_ids', 'thread_ids', 'turn_ids'])
-            assert.deepEqual(
-              await idsOf(service, { project_id: project, filter: { [key]: [value] } }),
-              [value],
-              key,
-            )
-          const usage = await service.post('/calls/usage', { project_id: project, call_ids: [value] })
+            assert.deepEqual(await calls.ids({ filter: { [key]: [value] } }), [value], key)
+          const usage = await calls.usage({ call_ids: [value] })
           assert.deepEqual(accepted(usage), { call_usage: { [value]: {} }, unfinished_call_ids: [value] })
         }
-        const all = await idsOf(service, { project_id: project, filter: { call_ids: values } })
+        const all = await calls.ids({ filter: { call_ids: values } })
         assert.deepEqual(all.toSorted(), values.toSorted())
       }),
       { numRuns: COUNTS.textValues },
@@ -104,14 +102,14 @@ describe('a value of a client', () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(opText, { minLength: 2, maxLength: 6 }), async (names) => {
         const project = someProject()
-        const batch = names.map((op_name, i) => startItem(aStart(project, { id: `c${i}`, op_name })))
-        accepted(await service.post('/call/upsert_batch', { batch }))
+        const { calls } = service.in(project)
+        await calls.batch(names.map((op_name, i) => ({ start: { id: `c${i}`, op_name } }))).json()
         for (const [i, name] of names.entries()) {
           const expected = names.flatMap((other, j) =>
             other === name || (name.endsWith(':*') && other.startsWith(name.slice(0, -1))) ? [`c${j}`] : [],
           )
           assert.ok(expected.includes(`c${i}`))
-          const found = await idsOf(service, { project_id: project, filter: { op_names: [name] } })
+          const found = await calls.ids({ filter: { op_names: [name] } })
           assert.deepEqual(found.toSorted(), expected.toSorted())
         }
       }),
@@ -121,21 +119,22 @@ describe('a value of a client', () => {
 
   it('among others that hold NUL does not end the list', async () => {
     const project = someProject()
-    accepted(await service.post('/call/start', { start: aStart(project, { id: 'c', op_name: 'a\u0000b' }) }))
+    const { calls } = service.in(project)
+    await calls.start({ id: 'c', op_name: 'a\u0000b' }).json()
     for (const filter of [
       { call_ids: ['x\u0000y', 'c'] },
       { call_ids: ['\u0000', 'c', '\u0000'] },
       { op_names: ['x\u0000', 'a\u0000b'] },
       { op_names: ['a\u0000b'], call_ids: ['c'] },
     ])
-      assert.deepEqual(await idsOf(service, { project_id: project, filter }), ['c'])
+      assert.deepEqual(await calls.ids({ filter }), ['c'])
     for (const filter of [
       { op_names: ['a'] },
       { op_names: ['a\u0000'] },
       { call_ids: ['c\u0000'] },
       { call_ids: ['c\u0000d'] },
     ])
-      assert.deepEqual(await idsOf(service, { project_id: project, filter }), [])
+      assert.deepEqual(await calls.ids({ filter }), [])
   })
 
   it('that names a model is that name in the usage', async () => {
@@ -147,7 +146,7 @@ describe('a value of a client', () => {
       ...anEnd(project, 'c', { summary: { usage } }),
     }
     accepted(await service.post(`/v2/${project}/calls/complete`, { batch: [call] }))
-    const answer = accepted(await service.post('/trace/usage', { project_id: project }))
+    const answer = await service.in(project).usage.ofTraces().json()
     const { c } = answer['call_usage'] as unknown as { c: Readonly<Record<string, { requests: number }>> }
     const answered = Object.entries(c).map(([model, { requests }]) => [model, requests] as const)
     assert.deepEqual(new Map(answered), new Map(models.map((model, i) => [model.toWellFormed(), i + 1])))
@@ -155,14 +154,10 @@ describe('a value of a client', () => {
 
   it('that is a reference finds where it stands', async () => {
     const project = someProject()
+    const { calls } = service.in(project)
     const refs = HOSTILE.map((text, i) => `weave:///e/p/object/${text}:v${i}`)
-    const batch = refs.map((ref, i) => startItem(aStart(project, { id: `c${i}`, inputs: { a: [ref] } })))
-    accepted(await service.post('/call/upsert_batch', { batch }))
+    await calls.batch(refs.map((ref, i) => ({ start: { id: `c${i}`, inputs: { a: [ref] } } }))).json()
     for (const [i, ref] of refs.entries())
-      assert.deepEqual(
-        await idsOf(service, { project_id: project, filter: { input_refs: [ref] } }),
-        [`c${i}`],
-        ref,
-      )
+      assert.deepEqual(await calls.ids({ filter: { input_refs: [ref] } }), [`c${i}`], ref)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, aStart, idsOf, startItem } from './given.js'
+import { accepted, aStart, startItem } from './given.js'
 
 const field = (name: string) => ({ $getField: name })
 const literal = (value: unknown) => ({ $literal: value })
@@ -36,6 +36,6 @@ describe('a call whose JSON holds an integer of more than 64 bits', () => {
 
   for (const [name, $expr] of Object.entries(QUERIES))
     it(`is found by ${name}`, async () => {
-      assert.deepEqual(await idsOf(service, { project_id: project, query: { $expr } }), ['a'])
+      assert.deepEqual(await service.in(project).calls.ids({ query: { $expr } }), ['a'])
     })
 })

@@ -5,7 +5,7 @@ import { startTestService, type TestService } from '../../support/service.js'
 import { usageOf, wholeOf } from '../../support/upstreams/behaviours.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { until } from '../../support/until.js'
-import { callsOfTrace, finishedStatus, logRun, publish, rescore, scorerObject } from './logged-run.js'
+import { callsOfTrace, finishedStatus, logRun, rescore, scorerObject } from './logged-run.js'
 import { MODEL, scorerRef } from './requests.js'
 
 const PROJECT = 'cancellers/project'
@@ -28,12 +28,9 @@ describe('canceling an evaluation run', () => {
       value: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     })
     assert.equal(secret.status, 200, secret.text)
-    scorer = await publish(
-      service,
-      PROJECT,
-      'remote',
-      scorerObject('HTTPScorer', { url: receiver.url, secret: 'SIGNING' }),
-    )
+    scorer = await service
+      .in(PROJECT)
+      .objects.publish('remote', scorerObject('HTTPScorer', { url: receiver.url, secret: 'SIGNING' }))
   })
   after(async () => {
     await service.stop()
@@ -42,7 +39,7 @@ describe('canceling an evaluation run', () => {
   })
 
   const cancel = (call_id: string, project_id = PROJECT) =>
-    service.post('/evaluations/cancel', { project_id, call_id })
+    service.in(project_id).evaluations.cancel({ call_id })
 
   const hangingRun = async (): Promise<string> => {
     const before = receiver.received.length
@@ -90,16 +87,16 @@ describe('canceling an evaluation run', () => {
 
   it('ends a run whose model does not answer', async () => {
     gateway.upstream.behave(() => undefined)
-    const table = await service.post('/table/create', {
-      table: { project_id: PROJECT, rows: [{ user_input: 'a' }, { user_input: 'b' }] },
-    })
+    const table = await service.in(PROJECT).tables.create([{ user_input: 'a' }, { user_input: 'b' }])
     const { digest } = table.json<{ digest: string }>()
-    const dataset = await publish(service, PROJECT, 'rows', { rows: `weave:///${PROJECT}/table/${digest}` })
-    const answer = await service.post('/evaluations/evaluate_model', {
-      project_id: PROJECT,
-      evaluation_ref: await publish(service, PROJECT, 'letters', { dataset }),
-      model_ref: await publish(service, PROJECT, 'model', { llm_model_id: gateway.model }),
-    })
+    const { objects } = service.in(PROJECT)
+    const dataset = await objects.publish('rows', { rows: `weave:///${PROJECT}/table/${digest}` })
+    const answer = await service
+      .in(PROJECT)
+      .evaluations.evaluateModel({
+        evaluation_ref: await objects.publish('letters', { dataset }),
+        model_ref: await objects.publish('model', { llm_model_id: gateway.model }),
+      })
     const { call_id } = answer.json<{ call_id: string }>()
     await until(() => gateway.upstream.arrivals.length === 2)
     assert.equal((await cancel(call_id)).status, 200)
@@ -150,7 +147,7 @@ describe('canceling an evaluation run', () => {
   })
 
   it('is a 409 when the run has finished, and a 404 when the run is unknown', async () => {
-    const exact = await publish(service, PROJECT, 'exact', scorerObject('ExactMatchScorer'))
+    const exact = await service.in(PROJECT).objects.publish('exact', scorerObject('ExactMatchScorer'))
     const finished = (await rescore(service, PROJECT, source, [exact])).json<{ call_id: string }>().call_id
     assert.equal((await finishedStatus(service, PROJECT, finished)).code, 'complete')
     assert.equal((await cancel(finished)).status, 409)

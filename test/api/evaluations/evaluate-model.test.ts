@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { usageOf, wholeOf } from '../../support/upstreams/behaviours.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { callsOfTrace, finishedStatus, publish, scorerObject } from './logged-run.js'
+import { callsOfTrace, finishedStatus, scorerObject } from './logged-run.js'
 
 const ROWS = [
   { user_input: 'France', expected: 'Paris' },
@@ -40,33 +40,33 @@ describe('evaluating a model', () => {
     })
     project = someProject()
     const { service } = gateway
-    const table = await service.post('/table/create', { table: { project_id: project, rows: ROWS } })
+    const table = await service.in(project).tables.create(ROWS)
     const { digest } = table.json<{ digest: string }>()
-    dataset = await publish(service, project, 'rows', {
+    const { objects } = service.in(project)
+    dataset = await objects.publish('rows', {
       _type: 'Dataset',
       _class_name: 'Dataset',
       _bases: ['Object', 'BaseModel'],
       rows: `weave:///${project}/table/${digest}`,
     })
-    model = await publish(service, project, 'asked', {
+    model = await objects.publish('asked', {
       _type: 'LLMStructuredCompletionModel',
       _class_name: 'LLMStructuredCompletionModel',
       llm_model_id: gateway.model,
       default_params: { messages_template: [{ role: 'system', content: 'Name the capital.' }] },
     })
-    exact = await publish(service, project, 'exact', scorerObject('ExactMatchScorer'))
+    exact = await objects.publish('exact', scorerObject('ExactMatchScorer'))
   })
   after(() => gateway.upstream.close())
 
   const evaluation = (fields: JsonObject) =>
-    publish(gateway.service, project, 'capitals', { _type: 'Evaluation', dataset, ...fields })
+    gateway.service.in(project).objects.publish('capitals', { _type: 'Evaluation', dataset, ...fields })
 
   const request = (body: JsonObject, headers: Record<string, string> = {}) =>
-    gateway.service.post(
-      '/evaluations/evaluate_model',
-      { project_id: project, model_ref: model, ...body },
-      { headers },
-    )
+    gateway.service
+      .in(project)
+      .with({ headers })
+      .evaluations.evaluateModel({ model_ref: model, ...body })
 
   const evaluated = async (fields: JsonObject): Promise<string> => {
     const answer = await request({ evaluation_ref: await evaluation(fields) })
@@ -77,15 +77,15 @@ describe('evaluating a model', () => {
   }
 
   it('asks the model about each row and scores the answers', async () => {
-    const judge = await publish(
-      gateway.service,
-      project,
-      'judge',
-      scorerObject('LLMAsAJudgeScorer', {
-        model: { llm_model_id: gateway.model, default_params: { response_format: 'json_object' } },
-        scoring_prompt: 'Judge {output}',
-      }),
-    )
+    const judge = await gateway.service
+      .in(project)
+      .objects.publish(
+        'judge',
+        scorerObject('LLMAsAJudgeScorer', {
+          model: { llm_model_id: gateway.model, default_params: { response_format: 'json_object' } },
+          scoring_prompt: 'Judge {output}',
+        }),
+      )
     const id = await evaluated({ scorers: [exact, judge] })
     const status = await finishedStatus(gateway.service, project, id)
     assert.equal(status.code, 'complete', JSON.stringify(status))
@@ -128,7 +128,7 @@ describe('evaluating a model', () => {
   it('attributes the usage of the completions to the run', async () => {
     const id = await evaluated({ scorers: [exact] })
     await finishedStatus(gateway.service, project, id)
-    const answer = await gateway.service.post('/calls/usage', { project_id: project, call_ids: [id] })
+    const answer = await gateway.service.in(project).calls.usage({ call_ids: [id] })
     assert.equal(answer.status, 200, answer.text)
     const usage = answer.json<{ call_usage: Record<string, Record<string, JsonObject>> }>().call_usage[id]!
     const totals = Object.values(usage).map(({ prompt_tokens, completion_tokens }) => [
@@ -218,12 +218,11 @@ describe('evaluating a model', () => {
     it('names the dataset when its table is in another project', async () => {
       const { service } = gateway
       const other = someProject()
-      const table = await service.post('/table/create', { table: { project_id: other, rows: ROWS } })
+      const table = await service.in(other).tables.create(ROWS)
       const { digest } = table.json<{ digest: string }>()
-      const foreign = await publish(service, project, 'foreign', {
-        _type: 'Dataset',
-        rows: `weave:///${other}/table/${digest}`,
-      })
+      const foreign = await service
+        .in(project)
+        .objects.publish('foreign', { _type: 'Dataset', rows: `weave:///${other}/table/${digest}` })
       assert.deepEqual(await problem({ evaluation_ref: await evaluation({ dataset: foreign }) }), [
         422,
         'body.evaluation_ref.dataset',

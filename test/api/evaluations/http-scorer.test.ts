@@ -11,15 +11,7 @@ import {
 } from '../../support/receivers/receiver.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { someProject } from '../shared-service.js'
-import {
-  callsOfTrace,
-  finishedStatus,
-  logRun,
-  publish,
-  rescore,
-  scorerObject,
-  type Call,
-} from './logged-run.js'
+import { callsOfTrace, finishedStatus, logRun, rescore, scorerObject, type Call } from './logged-run.js'
 
 const SECRET = 'whsec_c2lnbmluZy1rZXktb2YtdGhlLXRlc3Q='
 const ROWS = [
@@ -64,7 +56,9 @@ describe('rescoring with an HTTP scorer', () => {
     receiver.behave(behaviour)
     const from = receiver.received.length
     const object = scorerObject('HTTPScorer', { url: receiver.url, secret: 'SIGNING_KEY', ...fields })
-    const answer = await rescore(service, of, sourceRun, [await publish(service, of, 'remote', object)])
+    const answer = await rescore(service, of, sourceRun, [
+      await service.in(of).objects.publish('remote', object),
+    ])
     assert.equal(answer.status, 200, answer.text)
     const { call_id: id } = answer.json<{ call_id: string }>()
     const status = await finishedStatus(service, of, id)

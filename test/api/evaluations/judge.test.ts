@@ -5,7 +5,7 @@ import type { Behaviour } from '../../support/upstreams/upstream.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { someProject } from '../shared-service.js'
-import { callsOfTrace, finishedStatus, logRun, publish, rescore, type Call } from './logged-run.js'
+import { callsOfTrace, finishedStatus, logRun, rescore, type Call } from './logged-run.js'
 
 const ROWS = [
   { example: { question: 'Capital of France?', expected: 'Paris' }, output: 'Paris' },
@@ -85,7 +85,9 @@ describe('rescoring with an LLM judge', () => {
   const run = async (object: JsonObject, behaviour = judging, of = project, sourceRun = source) => {
     gateway.upstream.behave(behaviour)
     const from = gateway.upstream.arrivals.length
-    const answer = await rescore(service, of, sourceRun, [await publish(service, of, 'judge', object)])
+    const answer = await rescore(service, of, sourceRun, [
+      await service.in(of).objects.publish('judge', object),
+    ])
     assert.equal(answer.status, 200, answer.text)
     const { call_id: id } = answer.json<{ call_id: string }>()
     const status = await finishedStatus(service, of, id)
@@ -104,7 +106,7 @@ describe('rescoring with an LLM judge', () => {
   }
 
   it('records the verdicts with their reasons, and the completions below them', async () => {
-    const model = await publish(service, project, 'judge-model', modelObject())
+    const model = await service.in(project).objects.publish('judge-model', modelObject())
     const { calls, scorers, completions, arrivals, summary, warnings } = await run(judgeObject(model))
     assert.deepEqual(scoresIn(calls), [
       { correct: true, reason: 'same city' },
@@ -135,7 +137,7 @@ describe('rescoring with an LLM judge', () => {
 
   it('attributes the usage of the judge to the run', async () => {
     const { id } = await run(judgeObject(modelObject()))
-    const answer = await service.post('/trace/usage', { project_id: project, filter: { call_ids: [id] } })
+    const answer = await service.in(project).usage.ofTraces({ filter: { call_ids: [id] } })
     const { call_usage } = answer.json<{ call_usage: Record<string, Record<string, JsonObject>> }>()
     const { 'judge-model': used, ...others } = call_usage[id]!
     assert.deepEqual(others, {})
@@ -143,7 +145,7 @@ describe('rescoring with an LLM judge', () => {
   })
 
   it('takes a MessagesPrompt, the messages of the model and answers as text', async () => {
-    const prompt = await publish(service, project, 'prompt', {
+    const prompt = await service.in(project).objects.publish('prompt', {
       _type: 'MessagesPrompt',
       _class_name: 'MessagesPrompt',
       _bases: ['Prompt', 'Object', 'BaseModel'],
@@ -220,7 +222,7 @@ describe('rescoring with an LLM judge', () => {
 
   it('is refused where an object that it refers to does not exist, with its name', async () => {
     const missing = `weave:///${project}/object/none:1`
-    const scorer = await publish(service, project, 'judge', judgeObject(missing))
+    const scorer = await service.in(project).objects.publish('judge', judgeObject(missing))
     const { status, text } = await rescore(service, project, source, [scorer])
     assert.equal(status, 422)
     assert.ok(text.includes(`${missing}, which ${scorer} refers to, does not exist`), text)

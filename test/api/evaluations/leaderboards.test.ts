@@ -32,9 +32,7 @@ describe('leaderboards', () => {
       columns,
       ...more,
     }
-    return accepted(await service.post('/obj/create', { obj: { project_id, object_id: 'board', val } }))[
-      'digest'
-    ]
+    return (await service.in(project_id).objects.create('board', val).json()).digest
   }
 
   it('are read with the newest finished run of each evaluation and model', async () => {
@@ -165,9 +163,10 @@ describe('leaderboards', () => {
 
   it('are not found where there is no object of this class', async () => {
     const project_id = someProject()
-    accepted(await service.post('/obj/create', { obj: { project_id, object_id: 'other', val: { a: 1 } } }))
+    const { objects } = service.in(project_id)
+    await objects.create('other', { a: 1 }).json()
     await publish(project_id)
-    accepted(await service.post('/obj/delete', { project_id, object_id: 'board' }))
+    await objects.delete({ object_id: 'board' }).json()
     for (const object_id of ['other', 'unknown', 'board'])
       reasonOf(await service.post('/leaderboards/read', { project_id, object_id }), 404)
   })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
-import type { Answered, SendOptions, TestService } from '../../support/service.js'
+import type { Answered, Client, SendOptions } from '../../support/client.js'
 
 export interface LoggedRow {
   readonly example: Json
@@ -13,18 +13,6 @@ export interface LoggedRow {
 
 const START = Date.parse('2026-01-01T00:00:00Z')
 const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
-
-/** Publishes an object and returns a reference to it. */
-export const publish = async (
-  service: Pick<TestService, 'post'>,
-  project: string,
-  object_id: string,
-  val: JsonObject,
-  options?: SendOptions,
-): Promise<string> => {
-  const answer = await service.post('/obj/create', { obj: { project_id: project, object_id, val } }, options)
-  return `weave:///${project}/object/${object_id}:${answer.json<{ digest: string }>().digest}`
-}
 
 export const scorerObject = (className: string, fields: JsonObject = {}): JsonObject => ({
   _type: className,
@@ -41,25 +29,20 @@ export interface LoggedRun {
 
 /** Logs an evaluation run as the Python SDK does: a row, a model call and a latency of half a second each. */
 export const logRun = async (
-  service: Pick<TestService, 'post'>,
+  service: Client,
   project: string,
   rows: readonly LoggedRow[],
   options?: SendOptions,
 ): Promise<LoggedRun> => {
-  const evaluation = await publish(
-    service,
-    project,
-    'capitals',
-    {
-      _type: 'Evaluation',
-      _class_name: 'Evaluation',
-      _bases: ['Object', 'BaseModel'],
-      name: 'capitals',
-      scorers: [],
-    },
-    options,
-  )
-  const model = await publish(service, project, 'model', { _type: 'Model', _class_name: 'Model' }, options)
+  const { objects } = service.in(project).with(options)
+  const evaluation = await objects.publish('capitals', {
+    _type: 'Evaluation',
+    _class_name: 'Evaluation',
+    _bases: ['Object', 'BaseModel'],
+    name: 'capitals',
+    scorers: [],
+  })
+  const model = await objects.publish('model', { _type: 'Model', _class_name: 'Model' })
   const run = randomUUID()
   const of = { project_id: project, trace_id: run, attributes: {} }
   const op = (name: string) => `weave:///${project}/op/${name}:1`
@@ -106,28 +89,27 @@ export type Status = Record<string, Json> & { readonly code: string }
 
 /** Polls until the run is no longer running. */
 export const finishedStatus = async (
-  service: Pick<TestService, 'post'>,
+  service: Client,
   project_id: string,
   call_id: string,
   options?: SendOptions,
   pollMs = 20,
 ): Promise<Status> => {
   for (;;) {
-    const answer = await service.post('/evaluations/status', { project_id, call_id }, options)
-    const { status } = answer.json<{ status: Status }>()
+    const { status } = await service.in(project_id).with(options).evaluations.status({ call_id }).json()
     if (status.code !== 'running') return status
     await sleep(pollMs)
   }
 }
 
 export const rescore = (
-  service: Pick<TestService, 'post'>,
+  service: Client,
   project_id: string,
   source_evaluation_run_id: string,
   scorer_refs: readonly string[],
   options?: SendOptions,
 ): Promise<Answered> =>
-  service.post('/evaluations/rescore', { project_id, source_evaluation_run_id, scorer_refs }, options)
+  service.in(project_id).with(options).evaluations.rescore({ source_evaluation_run_id, scorer_refs })
 
 export interface Call extends JsonObject {
   readonly id: string
@@ -143,17 +125,14 @@ export interface Call extends JsonObject {
 }
 
 export const callsOfTrace = async (
-  service: Pick<TestService, 'post'>,
+  service: Client,
   project_id: string,
   trace: string,
 ): Promise<readonly Call[]> => {
-  const answer = await service.post('/calls/stream_query', {
-    project_id,
-    filter: { trace_ids: [trace] },
-    sort_by: [{ field: 'started_at', direction: 'asc' }],
-  })
-  return answer.text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Call)
+  const sort_by = [{ field: 'started_at', direction: 'asc' }]
+  const lines = await service
+    .in(project_id)
+    .calls.stream({ filter: { trace_ids: [trace] }, sort_by })
+    .lines()
+  return lines as readonly Call[]
 }

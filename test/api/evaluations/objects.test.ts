@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, reasonOf, told, writesNothing } from '../calls/given.js'
+import { reasonOf, told, writesNothing } from '../calls/given.js'
 import { evaluationsOf, scorerRef } from './requests.js'
 
 describe('the objects of evaluations', () => {
@@ -88,7 +88,7 @@ describe('the objects of evaluations', () => {
     const { object_id, digest } = await evaluations.post('datasets', { name: 'questions', rows })
     const dataset = await evaluations.get(`datasets/${object_id as string}/versions/${digest as string}`)
     const table = (dataset['rows'] as string).split('/').at(-1)
-    const read = accepted(await service.post('/table/query', { project_id: project, digest: table }))
+    const read = await service.in(project).tables.query({ digest: table }).json()
     assert.deepEqual(
       (read['rows'] as readonly { val: JsonObject }[]).map(({ val }) => val),
       rows,

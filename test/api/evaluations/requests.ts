@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { SendOptions, TestService } from '../../support/service.js'
+import type { SendOptions } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { accepted } from '../calls/given.js'
 
 export const EVALUATION = 'weave:///team/p/object/capitals:v0'

@@ -3,15 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import {
-  callsOfTrace,
-  finishedStatus,
-  logRun,
-  publish,
-  rescore,
-  scorerObject,
-  type LoggedRow,
-} from './logged-run.js'
+import { callsOfTrace, finishedStatus, logRun, rescore, scorerObject, type LoggedRow } from './logged-run.js'
 
 describe('rescoring a run with faults', () => {
   let service: TestService
@@ -20,7 +12,7 @@ describe('rescoring a run with faults', () => {
   before(async () => {
     service = await sharedService()
     project = someProject()
-    exact = await publish(service, project, 'exact', scorerObject('ExactMatchScorer'))
+    exact = await service.in(project).objects.publish('exact', scorerObject('ExactMatchScorer'))
   })
 
   const rescored = async (rows: readonly LoggedRow[], scorers: readonly string[]) => {
@@ -78,7 +70,9 @@ describe('rescoring a run with faults', () => {
       'x'.repeat(50_000),
     ]
     const classes = ['EditDistanceScorer', 'NumericToleranceScorer', 'ContainsScorer', 'ValidJSONScorer']
-    const refs = await Promise.all(classes.map((name) => publish(service, project, name, scorerObject(name))))
+    const refs = await Promise.all(
+      classes.map((name) => service.in(project).objects.publish(name, scorerObject(name))),
+    )
     const { scores } = await rescored(
       values.flatMap((value) => [
         { example: { expected: value }, output: value },
@@ -93,14 +87,12 @@ describe('rescoring a run with faults', () => {
   })
 
   it('keeps the scores of other scorers where one fails', async () => {
-    const broken = await publish(
-      service,
-      project,
+    const { objects } = service.in(project)
+    const broken = await objects.publish(
       'broken',
-      // Loopback is not allowed in this service.
       scorerObject('HTTPScorer', { url: 'http://127.0.0.1:1/', secret: 'NONE' }),
     )
-    const code = await publish(service, project, 'code', scorerObject('OwnScorer'))
+    const code = await objects.publish('code', scorerObject('OwnScorer'))
     const { status, scores } = await rescored(
       [{ example: { expected: 'Paris' }, output: 'Paris' }],
       [broken, exact, code],
@@ -111,14 +103,15 @@ describe('rescoring a run with faults', () => {
 
   it('shows nothing of another team', async () => {
     const team = `team-${randomUUID().slice(0, 8)}`
-    await service.post('/api/teams', { name: team })
+    await service.teams.create(team)
     const added = await service.post(`/api/teams/${team}/members`, { user: `of-${team}`, role: 'member' })
     const options = { key: added.json<{ api_key: string }>().api_key }
     const own = `${team}/project`
     const rows = [{ example: { expected: 'Paris' }, output: 'Paris' }]
     const foreign = (await logRun(service, project, rows)).id
     const mine = (await logRun(service, own, rows, options)).id
-    const scorer = await publish(service, own, 'exact', scorerObject('ExactMatchScorer'), options)
+    const { objects } = service.in(own).with(options)
+    const scorer = await objects.publish('exact', scorerObject('ExactMatchScorer'))
 
     const inProject = await rescore(service, project, foreign, [exact], options)
     const nowhere = await rescore(service, 'nowhere/project', foreign, [exact], options)
@@ -134,17 +127,15 @@ describe('rescoring a run with faults', () => {
     assert.deepEqual([read.status, read.text.replace(exact, missing)], [404, unknown.text])
 
     // A judge may refer to an object that only the other team can read.
-    const judge = await publish(
-      service,
-      own,
-      'judge',
-      { ...scorerObject('LLMAsAJudgeScorer'), model: exact, scoring_prompt: '{output}' },
-      options,
-    )
+    const judge = await objects.publish('judge', {
+      ...scorerObject('LLMAsAJudgeScorer'),
+      model: exact,
+      scoring_prompt: '{output}',
+    })
     const refused = await rescore(service, own, mine, [judge], options)
     assert.equal(refused.status, 422)
     assert.match(refused.text, /which .* refers to, does not exist/)
-    const read404 = await service.post('/evaluations/status', { project_id: own, call_id: foreign }, options)
+    const read404 = await service.in(own).with(options).evaluations.status({ call_id: foreign })
     assert.equal(read404.json<{ status: JsonObject }>().status['code'], 'not_found')
   })
 
@@ -171,13 +162,15 @@ describe('rescoring a run with faults', () => {
     const { id } = await logRun(service, project, [{ example: { expected: 'Paris' }, output: 'Paris' }])
     const { call_id } = (await rescore(service, project, id, [exact])).json<{ call_id: string }>()
     assert.equal((await finishedStatus(service, project, call_id)).code, 'complete')
-    await service.post('/calls/delete', { project_id: project, call_ids: [call_id] })
+    await service.in(project).calls.delete(call_id)
     assert.deepEqual(await finishedStatus(service, project, call_id), { code: 'not_found' })
   })
 
   it('is refused with a scorer whose name the summary uses', async () => {
     const { id } = await logRun(service, project, [])
-    const scorer = await publish(service, project, 'model_latency', scorerObject('ExactMatchScorer'))
+    const scorer = await service
+      .in(project)
+      .objects.publish('model_latency', scorerObject('ExactMatchScorer'))
     const answer = await rescore(service, project, id, [exact, scorer])
     assert.equal(answer.status, 422, answer.text)
     const { detail } = answer.json<{ detail: readonly { loc: Json; msg: string }[] }>()

@@ -2,15 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import {
-  callsOfTrace,
-  finishedStatus,
-  logRun,
-  publish,
-  rescore,
-  scorerObject,
-  type Call,
-} from './logged-run.js'
+import { callsOfTrace, finishedStatus, logRun, rescore, scorerObject, type Call } from './logged-run.js'
 
 const ROWS = [
   { example: { country: 'France', expected: 'Paris' }, output: 'Paris' },
@@ -31,8 +23,9 @@ describe('rescoring a run', () => {
     service = await sharedService()
     project = someProject()
     source = (await logRun(service, project, ROWS)).id
-    exact = await publish(service, project, 'exact', scorerObject('ExactMatchScorer'))
-    distance = await publish(service, project, 'distance', scorerObject('EditDistanceScorer'))
+    const { objects } = service.in(project)
+    exact = await objects.publish('exact', scorerObject('ExactMatchScorer'))
+    distance = await objects.publish('distance', scorerObject('EditDistanceScorer'))
   })
 
   const rescored = async (refs: readonly string[]) => {
@@ -45,7 +38,7 @@ describe('rescoring a run', () => {
 
   it('is running from the moment it is acknowledged, and completes with a summary for each scorer', async () => {
     const id = await rescored([exact, distance])
-    const first = (await service.post('/evaluations/status', { project_id: project, call_id: id })).json<{
+    const first = (await service.in(project).evaluations.status({ call_id: id })).json<{
       status: { code: string }
     }>()
     assert.ok(['running', 'complete'].includes(first.status.code), JSON.stringify(first))
@@ -132,7 +125,9 @@ describe('rescoring a run', () => {
   })
 
   it('gives null and a warning for a scorer whose code is in an SDK', async () => {
-    const code = await publish(service, project, 'custom', scorerObject('MyScorer', { name: 'custom' }))
+    const code = await service
+      .in(project)
+      .objects.publish('custom', scorerObject('MyScorer', { name: 'custom' }))
     const status = await finishedStatus(service, project, await rescored([code, exact]))
     assert.equal(status.code, 'complete')
     assert.match(
@@ -151,16 +146,13 @@ describe('a request to rescore', () => {
     service = await sharedService()
     project = someProject()
     source = (await logRun(service, project, ROWS.slice(0, 1))).id
-    exact = await publish(service, project, 'exact', scorerObject('ExactMatchScorer'))
+    exact = await service.in(project).objects.publish('exact', scorerObject('ExactMatchScorer'))
   })
 
   const problem = async (body: JsonObject) => {
-    const answer = await service.post('/evaluations/rescore', {
-      project_id: project,
-      source_evaluation_run_id: source,
-      scorer_refs: [exact],
-      ...body,
-    })
+    const answer = await service
+      .in(project)
+      .evaluations.rescore({ source_evaluation_run_id: source, scorer_refs: [exact], ...body })
     const { detail } = answer.json<{ detail?: { loc: unknown[] }[] }>()
     return [answer.status, Array.isArray(detail) ? detail[0]!.loc.join('.') : undefined]
   }

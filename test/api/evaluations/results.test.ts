@@ -161,9 +161,10 @@ describe('eval_results/query', () => {
   it('resolves references to rows of datasets when asked to', async () => {
     const project = someProject()
     const own = evaluationsOf(service, project)
-    const { digest, row_digests } = accepted(
-      await service.post('/table/create', { table: { project_id: project, rows: [{ q: 1 }] } }),
-    ) as { digest: string; row_digests: string[] }
+    const { digest, row_digests } = (await service
+      .in(project)
+      .tables.create([{ q: 1 }])
+      .json()) as { digest: string; row_digests: string[] }
     const ref = `weave:///${project}/table/${digest}/id/${row_digests[0]}`
     const lost = `weave:///${project}/table/${digest}/id/unknown`
     const run = await own.startRun()
@@ -179,7 +180,7 @@ describe('eval_results/query', () => {
           inputs: { example },
         },
       }
-      accepted(await service.post('/call/start', { start }))
+      await service.calls.start(start).json()
     }
     const asked = { evaluation_run_ids: [run], include_raw_data_rows: true }
     const rawRows = async (more: object) => {

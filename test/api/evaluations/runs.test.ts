@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { callOf, reasonOf, told, writesNothing } from '../calls/given.js'
+import { reasonOf, told, writesNothing } from '../calls/given.js'
 import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './requests.js'
 
 const OP = 'weave:///team/p/op/guess:v0'
@@ -22,7 +22,7 @@ describe('evaluation runs', () => {
     const run = await evaluations.startRun()
     const prediction = await evaluations.predict(run, { q: 1 }, 'a')
     const score = await evaluations.score(prediction, 'exact', true)
-    const calls = [run, prediction, score].map((id) => callOf(service, project, id))
+    const calls = [run, prediction, score].map((id) => service.in(project).calls.read(id))
     const [root, predicted, scored] = await Promise.all(calls)
     assert.deepEqual(root.inputs, { self: EVALUATION, model: MODEL })
     assert.deepEqual(root.attributes, {
@@ -37,7 +37,7 @@ describe('evaluation runs', () => {
       scorer: scorerRef('exact'),
       evaluation_run_id: run,
     })
-    const row = await callOf(service, project, predicted.parent_id)
+    const row = await service.in(project).calls.read(predicted.parent_id)
     assert.deepEqual([row.parent_id, row.trace_id, row.inputs.example], [run, run, { q: 1 }])
     for (const { op_name } of [root, predicted, scored, row]) {
       const { vals } = (await service.post('/refs/read_batch', { refs: [op_name] })).json<{
@@ -184,8 +184,9 @@ describe('evaluation runs', () => {
     await evaluations.score(prediction, 'exact', true)
     const finish = () => evaluations.post(`predictions/${prediction}/finish`, {})
     assert.deepEqual(await finish(), { success: true })
-    const { parent_id } = await callOf(service, project, prediction)
-    const row = await callOf(service, project, parent_id)
+    const { calls } = service.in(project)
+    const { parent_id } = await calls.read(prediction)
+    const row = await calls.read(parent_id)
     assert.deepEqual(row.output, { output: 'a', scores: { exact: true }, model_latency: null })
     await writesNothing(service, async () => assert.deepEqual(await finish(), { success: true }))
   })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
-import type { Answered, TestService } from '../../support/service.js'
+import type { Answered } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, writesNothing } from '../calls/given.js'
-import { logRun, publish, rescore, scorerObject } from './logged-run.js'
+import { logRun, rescore, scorerObject } from './logged-run.js'
 
 describe('a scorer with an invalid configuration', () => {
   let service: TestService
@@ -15,23 +16,25 @@ describe('a scorer with an invalid configuration', () => {
   before(async () => {
     service = await sharedService()
     project = someProject()
-    exact = await publish(service, project, 'exact', scorerObject('ExactMatchScorer'))
+    const { objects } = service.in(project)
+    exact = await objects.publish('exact', scorerObject('ExactMatchScorer'))
     const source = (await logRun(service, project, [{ example: { expected: 'a' }, output: 'a' }])).id
-    const table = await service.post('/table/create', { table: { project_id: project, rows: [{ a: 1 }] } })
+    const table = await service.in(project).tables.create([{ a: 1 }])
     const { digest } = table.json<{ digest: string }>()
-    const dataset = await publish(service, project, 'rows', { rows: `weave:///${project}/table/${digest}` })
-    const model_ref = await publish(service, project, 'model', { llm_model_id: 'gpt' })
+    const dataset = await objects.publish('rows', { rows: `weave:///${project}/table/${digest}` })
+    const model_ref = await objects.publish('model', { llm_model_id: 'gpt' })
     const rules = `/api/evaluation-rules/${project}`
     const rule = accepted(await service.post(rules, { name: 'rule', scorer_refs: [exact] }))
     const body = { name: 'rule' }
     requests = {
       rescore: (scorers) => rescore(service, project, source, scorers),
       'evaluate a model': async (scorers) =>
-        service.post('/evaluations/evaluate_model', {
-          project_id: project,
-          model_ref,
-          evaluation_ref: await publish(service, project, 'letters', { dataset, scorers: [...scorers] }),
-        }),
+        service
+          .in(project)
+          .evaluations.evaluateModel({
+            model_ref,
+            evaluation_ref: await objects.publish('letters', { dataset, scorers: [...scorers] }),
+          }),
       'create a rule': (scorers) => service.post(rules, { ...body, scorer_refs: scorers }),
       'change a rule': (scorers) =>
         service.send('PATCH', `${rules}/${rule['id'] as string}`, { scorer_refs: scorers }),
@@ -71,7 +74,9 @@ describe('a scorer with an invalid configuration', () => {
   for (const name of ['rescore', 'evaluate a model', 'create a rule', 'change a rule'])
     it(`is a 422 that names the field and the rule in a request to ${name}`, async () => {
       for (const [className, parameters, message] of invalid) {
-        const scorer = await publish(service, project, 'invalid', scorerObject(className, parameters))
+        const scorer = await service
+          .in(project)
+          .objects.publish('invalid', scorerObject(className, parameters))
         const { status, text } = await requests[name]!([exact, scorer])
         const context = `${className} ${JSON.stringify(parameters)}: ${text}`
         assert.equal(status, 422, context)
@@ -83,7 +88,9 @@ describe('a scorer with an invalid configuration', () => {
     })
 
   it('writes nothing', async () => {
-    const scorer = await publish(service, project, 'invalid', scorerObject('RegexScorer', { pattern: '(' }))
+    const scorer = await service
+      .in(project)
+      .objects.publish('invalid', scorerObject('RegexScorer', { pattern: '(' }))
     await writesNothing(service, async () => {
       for (const name of ['rescore', 'create a rule', 'change a rule'])
         assert.equal((await requests[name]!([scorer])).status, 422)
@@ -102,18 +109,18 @@ describe('a scorer with an invalid configuration', () => {
 
   it('is accepted if it is an op', async () => {
     const val = { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: {} }
-    const op = (await publish(service, project, 'is-equal', val)).replace('/object/', '/op/')
+    const op = (await service.in(project).objects.publish('is-equal', val)).replace('/object/', '/op/')
     for (const [name, request] of Object.entries(requests))
       assert.equal((await request([exact, op])).status, 200, name)
   })
 
   it('is accepted if it is code of an SDK, whatever its fields are', async () => {
-    const code = await publish(
-      service,
-      project,
-      'code',
-      scorerObject('RegexScorer', { pattern: '(', score: `weave:///${project}/op/RegexScorer.score:v0` }),
-    )
+    const code = await service
+      .in(project)
+      .objects.publish(
+        'code',
+        scorerObject('RegexScorer', { pattern: '(', score: `weave:///${project}/op/RegexScorer.score:v0` }),
+      )
     for (const [name, request] of Object.entries(requests))
       assert.equal((await request([exact, code])).status, 200, name)
   })

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { SendOptions, TestService } from '../../support/service.js'
+import type { SendOptions } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { logRun, publish } from './logged-run.js'
+import { logRun } from './logged-run.js'
 
 const ROWS = [{ user_input: 'a' }, { user_input: 'b' }, { user_input: 'c' }]
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
@@ -16,28 +17,25 @@ describe('the status of an evaluation run', () => {
   before(async () => {
     service = await sharedService()
     project = someProject()
-    const table = await service.post('/table/create', { table: { project_id: project, rows: ROWS } })
+    const table = await service.in(project).tables.create(ROWS)
     const { digest } = table.json<{ digest: string }>()
-    const dataset = await publish(service, project, 'rows', {
+    const { objects } = service.in(project)
+    const dataset = await objects.publish('rows', {
       _type: 'Dataset',
       rows: `weave:///${project}/table/${digest}`,
     })
-    evaluation = await publish(service, project, 'letters', { _type: 'Evaluation', dataset, scorers: [] })
+    evaluation = await objects.publish('letters', { _type: 'Evaluation', dataset, scorers: [] })
   })
 
   const ask = (call_id: string, options?: SendOptions) =>
-    service.post('/evaluations/status', { project_id: project, call_id }, options)
+    service.in(project).with(options).evaluations.status({ call_id })
   const status = async (call_id: string, options?: SendOptions) =>
     (await ask(call_id, options)).json<{ status: JsonObject }>().status
 
-  const start = async (id: string, fields: JsonObject) => {
-    const call = { project_id: project, id, started_at: at(0), attributes: {}, ...fields }
-    return service.post('/call/start', { start: call })
-  }
+  const start = (id: string, fields: JsonObject) =>
+    service.in(project).calls.start({ id, started_at: at(0), ...fields })
   const end = (id: string, fields: JsonObject = {}) =>
-    service.post('/call/end', {
-      end: { project_id: project, id, ended_at: at(9), summary: {}, output: null, ...fields },
-    })
+    service.in(project).calls.end(id, { ended_at: at(9), output: null, ...fields })
   const startRun = async (self: string = evaluation) => {
     const id = randomUUID()
     await start(id, {
@@ -93,9 +91,7 @@ describe('the status of an evaluation run', () => {
 
   it('is what it was at an earlier position', async () => {
     const run = randomUUID()
-    const before = (await service.post('/calls/query', { project_id: project })).headers.get(
-      'tallytree-position',
-    )
+    const before = (await service.in(project).calls.query()).headers.get('tallytree-position')
     await start(run, { trace_id: run, op_name: 'Evaluation.evaluate', inputs: { self: evaluation } })
     const running = (await ask(run)).headers.get('tallytree-position')
     await end(run, { output: 1 })

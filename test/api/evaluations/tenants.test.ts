@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { logRun, publish, scorerObject } from './logged-run.js'
+import { logRun, scorerObject } from './logged-run.js'
 
 describe('runs of evaluations of another team', () => {
   let service: TestService
@@ -14,12 +14,12 @@ describe('runs of evaluations of another team', () => {
     service = await sharedService()
     project = someProject()
     const team = `team-${randomUUID().slice(0, 8)}`
-    await service.post('/api/teams', { name: team })
+    await service.teams.create(team)
     const member = { user: `user-of-${team}`, role: 'member' }
     const added = await service.post(`/api/teams/${team}/members`, member)
     key = added.json<{ api_key: string }>().api_key
     const source_evaluation_run_id = (await logRun(service, project, [])).id
-    const exact = await publish(service, project, 'exact', scorerObject('ExactMatchScorer'))
+    const exact = await service.in(project).objects.publish('exact', scorerObject('ExactMatchScorer'))
     requests = {
       rescore: (project_id) => ({ project_id, source_evaluation_run_id, scorer_refs: [exact] }),
       evaluate_model: (project_id) => ({ project_id, evaluation_ref: exact, model_ref: exact }),
@@ -30,11 +30,10 @@ describe('runs of evaluations of another team', () => {
       service.post('/evaluations/rescore', { ...requests['rescore']!(own), scorer_refs }, { key })
     assert.equal((await ask([exact])).status, 404, 'no run of another team')
     const { id } = await logRun(service, own, [], { key })
-    const foreign = await service.post(
-      '/evaluations/rescore',
-      { project_id: own, source_evaluation_run_id: id, scorer_refs: [exact] },
-      { key },
-    )
+    const foreign = await service
+      .in(own)
+      .with({ key })
+      .evaluations.rescore({ source_evaluation_run_id: id, scorer_refs: [exact] })
     assert.equal(foreign.status, 404, 'no scorer of another team')
   })
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
-import { accepted } from '../calls/given.js'
 
 export const arbitraryFeedbackId = (): string => `feedback-${randomUUID()}`
 
@@ -25,7 +24,7 @@ export const feedbackOf = async (
   project_id: string,
   more: object = {},
 ): Promise<readonly JsonObject[]> => {
-  const { result } = accepted(await service.post('/feedback/query', { project_id, ...more }))
+  const { result } = await service.in(project_id).feedback.query(more).json()
   return result as readonly JsonObject[]
 }
 

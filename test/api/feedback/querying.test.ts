@@ -16,7 +16,7 @@ const feedbackIn = ({ summary }: ReadCall) => summary.weave.feedback.map(({ payl
 describe('querying feedback', () => {
   let service: TestService
   let project: string
-  const ask = (body: object) => service.post('/feedback/query', { project_id: project, ...body })
+  const ask = (body: object) => service.in(project).feedback.query(body)
   const ids = (more: object) => column(service, project, 'id', more)
 
   before(async () => {
@@ -155,7 +155,7 @@ describe('querying feedback', () => {
     const own = someProject()
     const given = ['1', '2', '3', '4'].map((id) => someFeedback(own, { id }))
     accepted(await service.post('/feedback/batch/create', { batch: given }))
-    const purge = ($expr: object) => service.post('/feedback/purge', { project_id: own, query: { $expr } })
+    const purge = ($expr: object) => service.in(own).feedback.purge({ query: { $expr } })
     await writesNothing(service, async () => {
       for (const odd of [
         { $and: [] },
@@ -198,7 +198,7 @@ describe('querying feedback', () => {
       )
       if (columns?.[0] !== 'id') assert.equal(read[0].summary.weave.kept, 1)
     }
-    const { calls: plain } = JSON.parse((await service.post('/calls/query', { project_id: own })).text)
+    const { calls: plain } = JSON.parse((await service.in(own).calls.query()).text)
     assert.equal(plain[1].summary.weave.feedback, 'mine')
   })
 })

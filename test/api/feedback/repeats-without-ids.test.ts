@@ -27,7 +27,7 @@ describe('feedback without an id that is sent again', () => {
   const give = async (body: object, path = '/feedback/create') =>
     accepted(await service.post(path, body)) as JsonObject & Given
   const ids = async (project_id: string): Promise<readonly string[]> => {
-    const answer = accepted(await service.post('/feedback/query', { project_id }))
+    const answer = await service.in(project_id).feedback.query().json()
     return (answer['result'] as readonly (JsonObject & Given)[]).map(({ id }) => id)
   }
 
@@ -66,7 +66,7 @@ describe('feedback without an id that is sent again', () => {
     const project = someProject()
     const { id } = await give(aScore(project))
     const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: id }] } }
-    accepted(await service.post('/feedback/purge', { project_id: project, query }))
+    await service.in(project).feedback.purge({ query }).json()
     const again = await give(aScore(project))
     assert.notEqual(again.id, id)
     assert.deepEqual(await ids(project), [again.id])

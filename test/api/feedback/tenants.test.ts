@@ -12,7 +12,7 @@ describe('feedback of another team', () => {
 
   before(async () => {
     service = await sharedService()
-    for (const team of [own, other]) accepted(await service.post('/api/teams', { name: team }))
+    for (const team of [own, other]) await service.teams.create(team).json()
     const added = await service.post(`/api/teams/${own}/members`, { user: `u-${own}`, role: 'member' })
     key = textIn(accepted(added), 'api_key')
     accepted(await service.post('/feedback/create', someFeedback(`${other}/p`, { id: 'same' })))
@@ -23,14 +23,10 @@ describe('feedback of another team', () => {
     accepted(await service.post('/feedback/create', mine, { key }))
     const query = { $expr: eq('id', 'same') }
     for (const $expr of [query.$expr, { $and: [] }, eq('project_id', `${other}/p`)]) {
-      const answer = await service.post(
-        '/feedback/query',
-        { project_id: `${own}/p`, query: { $expr } },
-        { key },
-      )
+      const answer = await service.in(`${own}/p`).with({ key }).feedback.query({ query: { $expr } })
       assert.ok(!answer.text.includes(other))
     }
-    accepted(await service.post('/feedback/purge', { project_id: `${own}/p`, query }, { key }))
+    await service.in(`${own}/p`).with({ key }).feedback.purge({ query }).json()
     assert.deepEqual(await column(service, `${own}/p`, 'id'), [])
     assert.deepEqual(await column(service, `${other}/p`, 'id'), ['same'])
   })

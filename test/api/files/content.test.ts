@@ -60,7 +60,7 @@ describe("a file's content", () => {
     const digest = await store(other, Buffer.from('shared'))
     for (const path of PATHS) reasonOf(await service.post(path, { project_id: mine, digest }), 404)
     const team = mine.split('/')[0]!
-    accepted(await service.post('/api/teams', { name: team }))
+    await service.teams.create(team).json()
     const added = await service.post(`/api/teams/${team}/members`, { user: `u-${team}`, role: 'member' })
     const key = textIn(accepted(added), 'api_key')
     for (const project_id of [other, `none-${randomUUID()}/p`]) {

@@ -213,7 +213,7 @@ describe('a file', () => {
 
   it('of a project of others is not even stored', async () => {
     const team = someProject().split('/')[0]!
-    await service.post('/api/teams', { name: team })
+    await service.teams.create(team)
     const added = await service.post(`/api/teams/${team}/members`, {
       user: `user-of-${team}`,
       role: 'member',

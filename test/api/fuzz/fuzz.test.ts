@@ -52,7 +52,7 @@ describe(`${REQUESTS} requests made from the API description (FUZZ_SEED=${SEED})
     const areas = new Map(operations.map(({ template, tags }) => [template, tags[0] ?? '']))
     const areaOf = (path: string) => areas.get(path.replace(`/v2/${HOME}/`, '/v2/{entity}/{project}/')) ?? ''
     // the first write of the administrator makes the team that the member is of
-    await service.post('/api/teams', { name: 'home' })
+    await service.teams.create('home')
     const member = await givenMember(service)
     const memory = newMemory(new Set(['admin', 'member', ...member.ids]))
     const keys = { administrator: ADMINISTRATOR_KEY, member: member.key, bad: 'not-a-key' }
@@ -114,7 +114,7 @@ describe(`${REQUESTS} requests made from the API description (FUZZ_SEED=${SEED})
   it('leave nothing behind that the service cannot read, and no fault in its log', async () => {
     const health = await service.send('GET', '/health')
     assert.deepEqual(health.json(), { status: 'ok' })
-    assert.equal((await service.post('/calls/query_stats', { project_id: HOME })).status, 200)
+    assert.equal((await service.in(HOME).calls.count()).status, 200)
     // The calls that evaluation rules score have no target.
     const faults = service.logged.filter(
       ({ level, event }) => level !== 'info' && event !== 'evaluation.score_failed',

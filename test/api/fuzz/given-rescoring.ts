@@ -1,5 +1,5 @@
 import type { TestService } from '../../support/service.js'
-import { publish, scorerObject } from '../evaluations/logged-run.js'
+import { scorerObject } from '../evaluations/logged-run.js'
 import { accepted } from '../calls/given.js'
 import { SERVED } from './given-inference.js'
 import type { Memory } from './memory.js'
@@ -19,14 +19,15 @@ export const EVALUATION_REFS: Readonly<Record<string, readonly string[]>> = {
 
 /** A scorer, a model and an evaluation at home, and a canceled run, which can be canceled again. */
 export const givenRescoring = async (service: TestService, memory: Memory): Promise<void> => {
-  await publish(service, HOME, 'exact', scorerObject('ExactMatchScorer'))
-  await publish(service, HOME, 'asked', {
+  const { objects } = service.in(HOME)
+  await objects.publish('exact', scorerObject('ExactMatchScorer'))
+  await objects.publish('asked', {
     _type: 'LLMStructuredCompletionModel',
     _class_name: 'LLMStructuredCompletionModel',
     llm_model_id: SERVED,
     default_params: { messages_template: [{ role: 'user', content: 'Hello' }] },
   })
-  await publish(service, HOME, 'evaluated', {
+  await objects.publish('evaluated', {
     _type: 'Evaluation',
     dataset: refOf('data'),
     scorers: [refOf('exact')],
@@ -34,13 +35,14 @@ export const givenRescoring = async (service: TestService, memory: Memory): Prom
   const ref = refOf('model')
   const run = await service.post(`/v2/${HOME}/evaluation_runs`, { evaluation: ref, model: ref })
   const { evaluation_run_id } = accepted(run)
+  const { evaluations } = service.in(HOME)
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const asked = {
       source_evaluation_run_id: evaluation_run_id!,
       scorer_refs: EVALUATION_REFS['scorer_refs']!,
     }
-    const { call_id } = accepted(await service.post('/evaluations/rescore', { project_id: HOME, ...asked }))
-    const canceled = await service.post('/evaluations/cancel', { project_id: HOME, call_id: call_id! })
+    const { call_id } = await evaluations.rescore(asked).json()
+    const canceled = await evaluations.cancel({ call_id: call_id! })
     if (canceled.status === 200) {
       memory.remember('evaluations', { call_id: call_id! })
       return

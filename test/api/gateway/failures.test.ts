@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import type { Behaviour } from '../../support/upstreams/upstream.js'
-import type { Answered } from '../../support/service.js'
+import type { Answered } from '../../support/client.js'
 import { sendText } from '../http/raw.js'
 import { sharedService, someProject } from '../shared-service.js'
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { Answered, TestService } from '../../support/service.js'
+import type { Answered } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 
 export const UPSTREAMS = '/api/inference/upstreams'
 
@@ -34,11 +35,7 @@ interface StoredCall {
 /** The calls of a project, the first first. */
 export const callsOf = async (service: TestService, project: string, more: JsonObject = {}) =>
   (
-    await service.post('/calls/query', {
-      project_id: project,
-      sort_by: [{ field: 'started_at', direction: 'asc' }],
-      ...more,
-    })
+    await service.in(project).calls.query({ sort_by: [{ field: 'started_at', direction: 'asc' }], ...more })
   ).json<{ calls: readonly StoredCall[] }>().calls
 
 /** `upstream: outcome` of each try of a call. */

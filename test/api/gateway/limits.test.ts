@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import { startTestService, type Answered, type SendOptions, type TestService } from '../../support/service.js'
+import type { Answered, SendOptions } from '../../support/client.js'
+import { startTestService, type TestService } from '../../support/service.js'
 import { failingWith, inTurn, resetting, saying, usageOf } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { until } from '../../support/until.js'
@@ -34,13 +35,8 @@ describe('limits of completions', () => {
   /** A team with one member, and the member's key. */
   const aTeam = async () => {
     const team = `team-${randomUUID().slice(0, 8)}`
-    await service.post('/api/teams', { name: team })
-    const added = await service.post(`/api/teams/${team}/members`, {
-      user: `user-of-${team}`,
-      role: 'team_administrator',
-    })
-    const { api_key: key } = added.json<{ api_key: string }>()
-    return { team, key }
+    await service.teams.create(team)
+    return { team, key: await service.teams.keyOf(team, `user-of-${team}`, 'team_administrator') }
   }
   type Team = Awaited<ReturnType<typeof aTeam>>
 

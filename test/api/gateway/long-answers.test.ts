@@ -76,7 +76,7 @@ describe('long streamed answers', () => {
   /** The only call of a project, which both ways of reading it must give alike. */
   const callOf = async (project: string): Promise<EndedCall> => {
     await gateway.ended(project)
-    const queried = await service.post('/calls/query', { project_id: project })
+    const queried = await service.in(project).calls.query()
     const [call] = queried.json<{ calls: readonly EndedCall[] }>().calls
     const read = await service.post('/call/read', { project_id: project, id: call!.id })
     assert.deepEqual(read.json<{ call: EndedCall }>().call, call)

@@ -272,7 +272,7 @@ describe('asking one of several upstreams', () => {
     assert.equal(answer.status, 400)
     assert.equal(first.arrivals[0]?.headers.authorization, 'Bearer new-Geheim-5678')
     assert.equal(answer.json<{ error: { message: string } }>().error.message, 'Bearer [secret] [secret]')
-    const { text } = await service.post('/calls/query', { project_id: project })
+    const { text } = await service.in(project).calls.query()
     assert.ok(!text.includes('Geheim'), text)
     accepted(await service.send('DELETE', `${secrets}/UPSTREAM_KEY`, undefined, { key }))
     let last = await ask()

@@ -12,7 +12,7 @@ describe('completions and models, of tenants', () => {
   before(async () => {
     const service = await sharedService()
     for (const team of [own, other]) {
-      accepted(await service.post('/api/teams', { name: team }))
+      await service.teams.create(team).json()
       const user = { user: `user-of-${team}`, role: 'member' }
       const made = textIn(accepted(await service.post(`/api/teams/${team}/members`, user)), 'api_key')
       if (team === own) key = made

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Answered } from '../../support/service.js'
+import type { Answered } from '../../support/client.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { eventsIn, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import type { Behaviour } from '../../support/upstreams/upstream.js'
@@ -19,7 +19,7 @@ describe('the errors of an upstream', () => {
   let ended = 0
   before(async () => {
     const service = await sharedService()
-    accepted(await service.post('/api/teams', { name: team }))
+    await service.teams.create(team).json()
     accepted(await service.send('PUT', `/api/teams/${team}/secrets/KEY`, { value: SECRET }))
     gateway = await startGateway(service, { id: `${team}/chat`, upstream: { team, secret: 'KEY' } })
   })

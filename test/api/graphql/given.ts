@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { SendOptions, TestService } from '../../support/service.js'
+import type { SendOptions } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { accepted, textIn } from '../calls/given.js'
 
 export interface Told {
@@ -37,7 +38,7 @@ export const memberOf = async (service: TestService, ...beginnings: readonly str
   const teams = beginnings.map((beginning) => `${beginning}-${end}`)
   let key = ''
   for (const team of teams) {
-    accepted(await service.post('/api/teams', { name: team }))
+    await service.teams.create(team).json()
     const added = accepted(await service.post(`/api/teams/${team}/members`, { user, role: 'member' }))
     if (typeof added['api_key'] === 'string') key = textIn(added, 'api_key')
   }

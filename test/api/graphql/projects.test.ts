@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, aStart, eventsOf, writesNothing } from '../calls/given.js'
+import { accepted, eventsOf, writesNothing } from '../calls/given.js'
 import { ask, dataOf, memberOf } from './given.js'
 
 const ALL = 'id internalId name entityName entity { id name } description repo dockerImage createdAt'
@@ -80,12 +80,9 @@ describe('a project asked for in GraphQL', () => {
     })
     const position = answer.headers.get('tallytree-position')
     assert.match(position ?? '', /^\d+$/)
-    accepted(await service.post('/call/start', { start: aStart(project) }))
+    await service.in(project).calls.start().json()
     const headers = { 'Tallytree-Min-Position': position! }
-    assert.equal(
-      accepted(await service.post('/calls/query_stats', { project_id: project }, { headers }))['count'],
-      1,
-    )
+    assert.equal((await service.in(project).with({ headers }).calls.count().json()).count, 1)
     await writesNothing(service, async () =>
       accepted(await service.send('PUT', `/api/projects/${project}`, { usage_reporting: 'own' })),
     )

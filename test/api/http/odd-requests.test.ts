@@ -186,7 +186,7 @@ describe('a request that is not quite HTTP', () => {
     it(`is a 400: ${name}`, async () => assert.match(await sendText(service, text), /^HTTP\/1\.1 400 /))
 
   it('leaves the service as it was', async () => {
-    accepted(await service.post('/call/start', { start: aStart(someProject()) }))
+    await service.in(someProject()).calls.start().json()
     assert.deepEqual(
       service.logged.filter(({ event }) => event === 'request.failed' || event === 'response.aborted'),
       [],

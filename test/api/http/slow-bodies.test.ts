@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { startTestService, type TestService } from '../../support/service.js'
-import { aStart, eventsOf, textIn } from '../calls/given.js'
+import { aStart, eventsOf } from '../calls/given.js'
 
 interface Slow {
   /** Sends the rest; the status of the answer. */
@@ -13,12 +13,11 @@ describe('a body that takes long to come', () => {
   let service: TestService
   before(async () => {
     service = await startTestService()
-    await service.post('/api/teams', { name: 'slow' })
+    await service.teams.create('slow')
   })
   after(() => service.stop())
 
-  const keyOf = async (user: string) =>
-    textIn((await service.post('/api/teams/slow/members', { user, role: 'member' })).json(), 'api_key')
+  const keyOf = async (user: string) => await service.teams.keyOf('slow', user, 'member')
 
   /** A request of which the service has read the head, and the body's beginning is under way. */
   const begun = async (path: string, key: string, type: string, body: string): Promise<Slow> => {

@@ -68,7 +68,7 @@ describe('deleting versions of an object', () => {
   it('is strict', async () => {
     const project_id = someProject()
     await given.publish(project_id, 'thing', 1)
-    const ask = (more: object) => service.post('/obj/delete', { project_id, object_id: 'thing', ...more })
+    const ask = (more: object) => service.in(project_id).objects.delete({ object_id: 'thing', ...more })
     assert.deepEqual(told(await ask({ digests: [] })), ['too_short digests'])
     assert.deepEqual(told(await ask({ digests: [7] })), ['string_type digests.0'])
     assert.deepEqual(told(await ask({ object_id: 'a:b' })), ['string_pattern_mismatch object_id'])

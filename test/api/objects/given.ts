@@ -20,24 +20,21 @@ export interface ReadObject {
 /** What tests of objects do, over one service. */
 export const objectsOf = (service: TestService) => {
   const publish = async (project_id: string, object_id: string, val: unknown, more: object = {}) =>
-    textIn(
-      accepted(await service.post('/obj/create', { obj: { project_id, object_id, val, ...more } })),
-      'digest',
-    )
+    textIn(await service.in(project_id).objects.create(object_id, val, more).json(), 'digest')
 
   const ask = (project_id: string, object_id: string, digest: string, more: object = {}) =>
-    service.post('/obj/read', { project_id, object_id, digest, ...more })
+    service.in(project_id).objects.read({ object_id, digest, ...more })
 
   const read = async (project_id: string, object_id: string, digest: string, more: object = {}) =>
     accepted(await ask(project_id, object_id, digest, more))['obj'] as unknown as ReadObject
 
   const query = async (project_id: string, body: object = {}) => {
-    const { objs } = accepted(await service.post('/objs/query', { project_id, ...body }))
+    const { objs } = await service.in(project_id).objects.query(body).json()
     return objs as unknown as readonly ReadObject[]
   }
 
   const remove = (project_id: string, object_id: string, digests?: readonly string[] | null) =>
-    service.post('/obj/delete', { project_id, object_id, ...(digests === undefined ? {} : { digests }) })
+    service.in(project_id).objects.delete({ object_id, ...(digests === undefined ? {} : { digests }) })
 
   const tag = (project_id: string, object_id: string, version: string, tags: readonly unknown[]) =>
     service.send('PUT', `/objs/${object_id}/versions/${version}/tags`, { project_id, tags })

@@ -71,9 +71,7 @@ describe('a query for objects', () => {
     ])
     for (const field of ['digest', 'val', '', 'created_at; --'])
       assert.deepEqual(
-        told(
-          await service.post('/objs/query', { project_id: project, sort_by: [{ field, direction: 'asc' }] }),
-        ),
+        told(await service.in(project).objects.query({ sort_by: [{ field, direction: 'asc' }] })),
         ['literal_error sort_by.0.field'],
       )
   })
@@ -121,7 +119,7 @@ describe('a query for objects', () => {
   })
 
   it('is strict', async () => {
-    const ask = (more: object) => service.post('/objs/query', { project_id: project, ...more })
+    const ask = (more: object) => service.in(project).objects.query(more)
     for (const [body, problem] of [
       [{ filter: { op_names: [] } }, 'extra_forbidden filter.op_names'],
       [{ filter: { tags: 'red' } }, 'list_type filter.tags'],

@@ -59,7 +59,7 @@ describe('any sequence of deeds over objects', () => {
         }
         case 'delete': {
           const digests = deed.versions?.map(text) ?? null
-          return service.post('/obj/delete', { project_id, object_id: deed.object, digests })
+          return service.in(project_id).objects.delete({ object_id: deed.object, digests })
         }
         case 'tag':
         case 'untag': {
@@ -78,13 +78,14 @@ describe('any sequence of deeds over objects', () => {
     }
 
     const check = async (project_id: string, model: Model, headers: Record<string, string> = {}) => {
-      const { objs } = accepted(
-        await service.post(
-          '/objs/query',
-          { project_id, include_tags_and_aliases: true, sort_by: [{ field: 'object_id', direction: 'asc' }] },
-          { headers },
-        ),
-      ) as unknown as { objs: readonly Read[] }
+      const { objs } = (await service
+        .in(project_id)
+        .with({ headers })
+        .objects.query({
+          include_tags_and_aliases: true,
+          sort_by: [{ field: 'object_id', direction: 'asc' }],
+        })
+        .json()) as unknown as { objs: readonly Read[] }
       for (const [object_id, object] of model) {
         const alive = object.versions.filter((version) => version.alive).map((one) => shown(object, one))
         const read = objs.filter((one) => one.object_id === object_id).map(told)

@@ -36,7 +36,7 @@ describe('calls read with costs', () => {
     ])
 
     const read = async (id: string, more: object = { include_costs: true }) =>
-      accepted(await service.post('/call/read', { project_id, id, ...more }))['call']
+      await service.in(project_id).calls.read(id, more)
     const { created_at, created_by, ...rest } = (costsIn(await read('root')) as Record<string, JsonObject>)[
       model
     ]!

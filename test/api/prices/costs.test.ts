@@ -63,9 +63,11 @@ describe('the costs of a project', () => {
     const project = someProject()
     const options = { headers: { 'X-Weave-Retry-Id': randomUUID() } }
     for (const model of ['one', 'other'])
-      accepted(
-        await service.post('/cost/create', { project_id: project, costs: { [model]: someCosts() } }, options),
-      )
+      await service
+        .in(project)
+        .with(options)
+        .costs.create({ costs: { [model]: someCosts() } })
+        .json()
     const models = (await costsOf(service, project)).map(({ llm_id }) => llm_id)
     assert.deepEqual(models.sort(), ['one', 'other'])
   })
@@ -100,7 +102,7 @@ describe('the costs of a project', () => {
       { query: eq('owner', 'x') },
       { sort_by: [{ field: 'published_position', direction: 'asc' }] },
     ])
-      reasonOf(await service.post('/cost/query', { project_id: project, ...more }), 403)
+      reasonOf(await service.in(project).costs.query(more), 403)
   })
 
   it('said again write nothing and keep their ids, with a date, without one and under a key', async () => {
@@ -112,11 +114,10 @@ describe('the costs of a project', () => {
 
     const headers = { 'idempotency-key': randomUUID() }
     const ask = (prompt_token_cost: number) =>
-      service.post(
-        '/cost/create',
-        { project_id: project, costs: { other: someCosts({ prompt_token_cost }) } },
-        { headers },
-      )
+      service
+        .in(project)
+        .with({ headers })
+        .costs.create({ costs: { other: someCosts({ prompt_token_cost }) } })
     const { ids } = accepted(await ask(1))
     await writesNothing(service, async () => {
       assert.deepEqual(accepted(await ask(1))['ids'], ids)
@@ -127,7 +128,8 @@ describe('the costs of a project', () => {
   it('are purged by their ids alone, once', async () => {
     const project = someProject()
     const { a, b, c } = await setCosts(service, project, { a: someCosts(), b: someCosts(), c: someCosts() })
-    const purge = (query: object) => service.post('/cost/purge', { project_id: project, query })
+    const { costs } = service.in(project)
+    const purge = (query: object) => costs.purge({ query })
     for (const query of [
       eq('llm_id', 'a'),
       eq('id', 7),
@@ -135,7 +137,7 @@ describe('the costs of a project', () => {
       { $expr: { $and: [eq('id', a).$expr] } },
     ])
       assert.match(reasonOf(await purge(query), 400), /only purged by id/)
-    assert.deepEqual(told(await service.post('/cost/purge', { project_id: project })), ['missing query'])
+    assert.deepEqual(told(await costs.purge()), ['missing query'])
     const either = { $expr: { $or: [eq('id', a).$expr, byId(b!, 'unknown').$expr] } }
     assert.deepEqual(accepted(await purge(either)), {})
     assert.deepEqual(
@@ -150,7 +152,7 @@ describe('the costs of a project', () => {
   it('are refused with the place of what is wrong, all of them or none', async () => {
     const project_id = someProject()
     const create = (costs: unknown, more: object = {}) =>
-      service.post('/cost/create', { project_id, costs, ...more })
+      service.in(project_id).costs.create({ costs, ...more })
     const { completion_token_cost: _, ...incomplete } = someCosts()
     await writesNothing(service, async () => {
       assert.deepEqual(told(await create({ good: someCosts(), bad: incomplete })), [
@@ -192,7 +194,7 @@ describe('the costs of a project', () => {
 
   it('stand in the log with who said them, whoever the client says it was', async () => {
     const project_id = someProject()
-    await service.post('/cost/create', { project_id, costs: { m: someCosts() }, wb_user_id: 'somebody else' })
+    await service.in(project_id).costs.create({ costs: { m: someCosts() }, wb_user_id: 'somebody else' })
     const [published] = await eventsOf(service, `price-${project_id}`)
     assert.equal(published?.type, 'PricePublished')
     assert.equal(published.data['created_by'], published.metadata.actor)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { Answered, TestService } from '../../support/service.js'
-import { accepted, aCompleted } from '../calls/given.js'
+import type { Answered } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
+import { accepted } from '../calls/given.js'
 
 /** A model that no list knows. */
 export const someModel = (): string => `model-${randomUUID()}`
@@ -18,12 +19,12 @@ export const setCosts = async (
   project_id: string,
   costs: object,
 ): Promise<Readonly<Record<string, string>>> => {
-  const { ids } = accepted(await service.post('/cost/create', { project_id, costs }))
+  const { ids } = await service.in(project_id).costs.create({ costs }).json()
   return Object.fromEntries(ids as unknown as readonly (readonly [string, string])[])
 }
 
 export const costsOf = async (service: TestService, project_id: string, more: object = {}) => {
-  const { results } = accepted(await service.post('/cost/query', { project_id, ...more }))
+  const { results } = await service.in(project_id).costs.query(more).json()
   return results as readonly JsonObject[]
 }
 
@@ -37,10 +38,14 @@ export const recordCalls = async (
   project: string,
   calls: readonly (readonly [id: string, parent: string | null, usage: object, more?: object])[],
 ): Promise<void> => {
-  const batch = calls.map(([id, parent_id, usage, more]) =>
-    aCompleted(project, { id, parent_id, trace_id: 't', summary: { usage }, ...more }),
-  )
-  accepted(await service.post(`/v2/${project}/calls/complete`, { batch }))
+  const ended = calls.map(([id, parent_id, usage, more]) => ({
+    id,
+    parent_id,
+    trace_id: 't',
+    summary: { usage },
+    ...more,
+  }))
+  await service.in(project).calls.complete(ended).json()
 }
 
 /** Usage as a client reports it. */

@@ -18,7 +18,7 @@ describe('usage with costs', () => {
   before(async () => void (service = await sharedService()))
 
   const usage = (project_id: string, more: object = {}) =>
-    service.post('/trace/usage', { project_id, include_costs: true, ...more })
+    service.in(project_id).usage.ofTraces({ include_costs: true, ...more })
 
   it('has the cost of a call and of everything below it, each by its own usage', async () => {
     const [project, small, large] = [someProject(), someModel(), someModel()]
@@ -37,7 +37,7 @@ describe('usage with costs', () => {
     assert.equal(answer.headers.get('tallytree-unpriced-models'), null)
     const given = { project_id: project, call_ids: ['root', 'nobody'], include_costs: true }
     assert.deepEqual(costsIn(await service.post('/calls/usage', given), 'root'), costsIn(answer, 'root'))
-    const without = await service.post('/trace/usage', { project_id: project })
+    const without = await service.in(project).usage.ofTraces()
     assert.deepEqual(costsIn(without, 'child'), { [small]: [null, null, null, null] })
   })
 
@@ -124,7 +124,10 @@ describe('usage with costs', () => {
       'gpt-4o-mini': someCosts({ effective_date: '2024-01-01T00:00:00Z' }),
     })
     assert.deepEqual(costsIn(await usage(project), 'c')['gpt-4o-mini'], [500_000, 0, 0, 0])
-    accepted(await service.post('/cost/purge', { project_id: project, query: byId(id!) }))
+    await service
+      .in(project)
+      .costs.purge({ query: byId(id!) })
+      .json()
     assert.deepEqual(costsIn(await usage(project), 'c')['gpt-4o-mini'], [0.15, 0, 0, 0])
   })
 
@@ -140,7 +143,7 @@ describe('usage with costs', () => {
     for (const prompt_token_cost of [1, 2, 4]) {
       await setCosts(service, project, { [model]: someCosts({ prompt_token_cost }) })
       assert.deepEqual(costsIn(await usage(project, whole), 'c0')[model], [50 * prompt_token_cost, 0, 0, 0])
-      const without = await service.post('/trace/usage', { project_id: project, ...whole })
+      const without = await service.in(project).usage.ofTraces(whole)
       assert.deepEqual(costsIn(without, 'c0')[model], [null, null, null, null])
     }
   })

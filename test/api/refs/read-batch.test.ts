@@ -16,12 +16,12 @@ describe('/refs/read_batch', () => {
     return answer.json<{ vals: unknown[] }>().vals
   }
   const publish = async (object_id: string, val: unknown, project = project_id) => {
-    const answer = await service.post('/obj/create', { obj: { project_id: project, object_id, val } })
+    const answer = await service.in(project).objects.create(object_id, val)
     assert.equal(answer.status, 200, answer.text)
     return `weave:///${project}/object/${object_id}:${answer.json<{ digest: string }>().digest}`
   }
   const createTable = async (content: readonly unknown[]) => {
-    const answer = await service.post('/table/create', { table: { project_id, rows: content } })
+    const answer = await service.in(project_id).tables.create(content)
     assert.equal(answer.status, 200, answer.text)
     return answer.json<{ digest: string; row_digests: string[] }>()
   }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Answered, TestService } from '../../support/service.js'
+import type { Answered } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, eventsOf, reasonOf, textIn, writesNothing } from '../calls/given.js'
+import { accepted, eventsOf, reasonOf, writesNothing } from '../calls/given.js'
 
 describe('secrets of a team', () => {
   let service: TestService
@@ -13,13 +14,13 @@ describe('secrets of a team', () => {
   })
   beforeEach(async () => {
     team = `team-${randomUUID().slice(0, 8)}`
-    accepted(await service.post('/api/teams', { name: team }))
+    await service.teams.create(team).json()
     key = await keyOf('team_administrator')
   })
 
   const keyOf = async (role: string): Promise<string> => {
     const user = `user-${randomUUID()}`
-    return textIn(accepted(await service.post(`/api/teams/${team}/members`, { user, role })), 'api_key')
+    return await service.teams.keyOf(team, user, role)
   }
   const put = (name: string, value: unknown, headers: Record<string, string> = {}, as = key) =>
     service.send('PUT', `/api/teams/${team}/secrets/${name}`, { value }, { key: as, headers })
@@ -123,7 +124,7 @@ describe('secrets of a team', () => {
   it('of the same name in another team are others', async () => {
     await put('TOKEN', 'value')
     const other = `team-${randomUUID().slice(0, 8)}`
-    accepted(await service.post('/api/teams', { name: other }))
+    await service.teams.create(other).json()
     accepted(await service.send('PUT', `/api/teams/${other}/secrets/TOKEN`, { value: 'theirs' }))
     accepted(await service.send('DELETE', `/api/teams/${other}/secrets/TOKEN`))
     assert.equal(await valueOf('TOKEN', 1), 'value')

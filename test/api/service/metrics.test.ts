@@ -74,17 +74,17 @@ describe('GET /metrics', () => {
 
   it('names no tenant, whatever they ask', async () => {
     const canary = `canary${randomUUID().slice(0, 8)}`
-    accepted(await service.post('/api/teams', { name: canary }))
+    await service.teams.create(canary).json()
     const paths = [`/api/teams/${canary}/members`, `/api/projects/${canary}/p?x=${canary}`, `/${canary}`]
     for (const path of paths) await service.send('GET', path, undefined, { headers: { 'x-canary': canary } })
     accepted(await service.send('PUT', `/api/teams/${canary}/secrets/${canary}`, { value: canary }))
-    accepted(await service.post('/call/start', { start: aStart(`${canary}/p`, { id: canary }) }))
+    await service.in(`${canary}/p`).calls.start({ id: canary }).json()
     assert.ok(!(await read()).text.includes(canary))
   })
 
   it('says how many events cannot be read yet: none, once all were waited for', async () => {
-    accepted(await service.post('/call/start', { start: aStart('default/p', { id: 'c' }) }))
-    assert.equal((await service.post('/calls/query', { project_id: 'default/p' })).status, 200)
+    await service.in('default/p').calls.start({ id: 'c' }).json()
+    assert.equal((await service.in('default/p').calls.query()).status, 200)
     assert.ok((await samples()).includes('projection_lag_events 0'))
   })
 })

@@ -19,9 +19,9 @@ export const createTable = async (
   project_id: string,
   rows: readonly Json[],
 ): Promise<Created> => {
-  const body = accepted(await service.post('/table/create', { table: { project_id, rows } }))
+  const body = await service.in(project_id).tables.create(rows).json()
   assert.deepEqual(Object.keys(body), ['digest', 'row_digests'])
-  return body as unknown as Created
+  return body
 }
 
 export const updateTable = async (
@@ -30,7 +30,7 @@ export const updateTable = async (
   base_digest: string,
   updates: readonly unknown[],
 ) => {
-  const body = accepted(await service.post('/table/update', { project_id, base_digest, updates }))
+  const body = await service.in(project_id).tables.update({ base_digest, updates }).json()
   return { digest: textIn(body, 'digest'), updated: body['updated_row_digests'] as readonly string[] }
 }
 

@@ -246,7 +246,7 @@ describe('an update of a table', () => {
       [{ pop: { index: 2 ** 62 } }, 'pop'],
     ] as const) {
       const updates = [{ append: { row: C } }, update]
-      const answer = await service.post('/table/update', { project_id, base_digest, updates })
+      const answer = await service.in(project_id).tables.update({ base_digest, updates })
       assert.deepEqual(told(answer), [`value_error updates.1.${place}.index`])
       assert.match(answer.text, /out of range: the table has 3 rows/)
     }
@@ -256,7 +256,7 @@ describe('an update of a table', () => {
     const project_id = someProject()
     const { digest: base_digest } = await createTable(service, project_id, [A])
     const ask = async (updates: unknown) =>
-      told(await service.post('/table/update', { project_id, base_digest, updates }))
+      told(await service.in(project_id).tables.update({ base_digest, updates }))
     assert.deepEqual(await ask([{}, 7, { pop: { index: 0 }, append: { row: A } }]), [
       'union_tag_invalid updates.0',
       'union_tag_invalid updates.1',
@@ -292,7 +292,7 @@ describe('the rows of a table', () => {
   it('are asked for by fields and values of which there are not too many', async () => {
     const project_id = someProject()
     const { digest } = await createTable(service, project_id, [{ a: 1 }])
-    const ask = (more: object) => service.post('/table/query', { project_id, digest, ...more })
+    const ask = (more: object) => service.in(project_id).tables.query({ digest, ...more })
     const many = (length: number) => Array.from({ length }, (_, i) => String(i))
     reasonOf(await ask({ filter: { row_digests: many(8193) } }), 400)
     const fields = (list: readonly string[]) => list.map((field) => ({ field, direction: 'asc' }))

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '../../../src/domain/access/roles.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { SendOptions, TestService } from '../../support/service.js'
+import type { SendOptions } from '../../support/client.js'
+import type { TestService } from '../../support/service.js'
 import { accepted, textIn } from '../calls/given.js'
 import { appendNext } from '../../support/append-next.js'
 
@@ -16,7 +17,7 @@ const ROLES: readonly Role[] = [
 export const givenTeam = async (service: TestService) => {
   const team = `team-${randomUUID().slice(0, 8)}`
   const other = `${team}-other`
-  for (const name of [team, other]) accepted(await service.post('/api/teams', { name }))
+  for (const name of [team, other]) await service.teams.create(name).json()
   const keyOf = async (of: string, role: Role): Promise<string> => {
     const added = await service.post(`/api/teams/${of}/members`, { user: `${role}-of-${of}`, role })
     return textIn(accepted(added), 'api_key')

@@ -80,7 +80,7 @@ describe('the service while its ClickHouse server', function () {
   /** Of these traces, or of all there are. */
   const usageOf = (traces: readonly string[] | null, headers: Record<string, string> = {}) => {
     const filter = { trace_roots_only: true, ...(traces === null ? {} : { call_ids: [...traces] }) }
-    return service.post('/trace/usage', { project_id: PROJECT, filter }, { headers })
+    return service.in(PROJECT).with({ headers }).usage.ofTraces({ filter })
   }
 
   const tokensOf = (text: string): Model => {

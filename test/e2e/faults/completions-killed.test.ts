@@ -71,7 +71,7 @@ describe('kill -9 under completions', () => {
 
   const allCalls = async (): Promise<readonly SeenCall[]> => {
     for (;;) {
-      const { status, text } = await service.post('/calls/stream_query', { project_id: PROJECT })
+      const { status, text } = await service.in(PROJECT).calls.stream()
       const lines = text.split('\n').filter((line) => line !== '')
       const calls = status === 200 ? lines.map((line) => JSON.parse(line) as SeenCall) : undefined
       if (calls?.every(({ ended_at }) => ended_at !== null) === true) return calls
@@ -136,7 +136,7 @@ describe('kill -9 under completions', () => {
   })
 
   const totals = async (): Promise<JsonObject> => {
-    const { text } = await service.post('/trace/usage', { project_id: PROJECT, limit: 1_000_000 })
+    const { text } = await service.in(PROJECT).usage.ofTraces({ limit: 1_000_000 })
     const { call_usage } = JSON.parse(text) as { call_usage: Record<string, Record<string, Used>> }
     return summed(Object.values(call_usage).map((usage) => usage[MODEL]))
   }

@@ -35,7 +35,7 @@ describe('a service whose files cannot grow', () => {
 
   const usage = async (): Promise<object> => {
     for (;;) {
-      const { status, text } = await service.post('/trace/usage', { project_id: PROJECT })
+      const { status, text } = await service.in(PROJECT).usage.ofTraces()
       if (status === 200) return (JSON.parse(text) as { call_usage: object }).call_usage
       assert.equal(status, 503, text)
     }

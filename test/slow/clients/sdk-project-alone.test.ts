@@ -40,7 +40,7 @@ describe('a program of the SDK of npm that names its project without a team', ()
     assert.deepEqual([code, stderr], [0, ''])
     const project = /^Initializing project: (.+)$/m.exec(stdout)![1]!
     assert.match(project, /^[^/]+\/alone$/)
-    const { text } = await service.post('/calls/stream_query', { project_id: project, columns: ['id'] })
+    const { text } = await service.in(project).calls.stream({ columns: ['id'] })
     assert.equal(text.trimEnd().split('\n').length, RESEARCH.size)
     assertNoneRefused(proxy)
     assert.deepEqual([...new Set(proxy.exchanges.map(({ path }) => path))].sort(), [

@@ -15,7 +15,7 @@ import {
   type OutsideScorers,
 } from '../../e2e/rescored/outside-scorers.js'
 import { assertNoneRefused, opOf, startSdkService, type SdkService } from '../../e2e/sdk-service.js'
-import { finishedStatus, publish, rescore, scorerObject } from '../../api/evaluations/logged-run.js'
+import { finishedStatus, rescore, scorerObject } from '../../api/evaluations/logged-run.js'
 
 const PROJECT = 'team/rescoring'
 
@@ -30,7 +30,8 @@ describe('a rescore of a run of the SDK of npm', () => {
     await sdk.told('evaluating', PROJECT)
     await introduce(sdk, outside)
     const source = (await sdk.callsOf(PROJECT)).find((call) => opOf(call) === 'Evaluation.evaluate')!.id
-    const model = await publish(service, PROJECT, 'judge-model', {
+    const { objects } = service.in(PROJECT)
+    const model = await objects.publish('judge-model', {
       _type: 'LLMStructuredCompletionModel',
       _class_name: 'LLMStructuredCompletionModel',
       _bases: ['Model', 'Object', 'BaseModel'],
@@ -38,27 +39,10 @@ describe('a rescore of a run of the SDK of npm', () => {
       default_params: { temperature: 0, response_format: 'json_object' },
     })
     const scorers = [
-      await publish(
-        service,
-        PROJECT,
-        'exact-match',
-        scorerObject('ExactMatchScorer', { column_map: COLUMNS }),
-      ),
-      await publish(
-        service,
-        PROJECT,
-        'distance',
-        scorerObject('EditDistanceScorer', { column_map: COLUMNS }),
-      ),
-      await publish(
-        service,
-        PROJECT,
-        'exact',
-        scorerObject('HTTPScorer', { url: outside.url, secret: 'SCORER' }),
-      ),
-      await publish(
-        service,
-        PROJECT,
+      await objects.publish('exact-match', scorerObject('ExactMatchScorer', { column_map: COLUMNS })),
+      await objects.publish('distance', scorerObject('EditDistanceScorer', { column_map: COLUMNS })),
+      await objects.publish('exact', scorerObject('HTTPScorer', { url: outside.url, secret: 'SCORER' })),
+      await objects.publish(
         'judged',
         scorerObject('LLMAsAJudgeScorer', {
           model,

@@ -5,7 +5,6 @@ import {
   callsOfTrace,
   finishedStatus,
   logRun,
-  publish,
   rescore,
   scorerObject,
   type Call,
@@ -51,11 +50,10 @@ describe('kill -9 of the service during a rescore', () => {
       value: 'a secret of the scorer',
     })
     assert.ok(secret.status < 300, secret.text)
+    const { objects } = service.in(PROJECT)
     const refs = [
-      await publish(service, PROJECT, 'exact', scorerObject('ExactMatchScorer')),
-      await publish(
-        service,
-        PROJECT,
+      await objects.publish('exact', scorerObject('ExactMatchScorer')),
+      await objects.publish(
         'remote',
         scorerObject('HTTPScorer', { url: scorer.url, secret: 'SCORER', max_concurrency: 16 }),
       ),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import { publish, scorerObject } from '../../api/evaluations/logged-run.js'
+import { scorerObject } from '../../api/evaluations/logged-run.js'
 import { COUNTS } from '../../counts.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 import { startScorerServer, type ScorerServer } from '../../support/scorer-server.js'
@@ -23,13 +23,14 @@ describe('kill -9 of the service while rules score calls', () => {
   })
 
   const feedback = async () =>
-    (await service.post('/feedback/query', { project_id: PROJECT })).json<{ result: JsonObject[] }>().result
+    (await service.in(PROJECT).feedback.query()).json<{ result: JsonObject[] }>().result
 
   it('scores each call once, and marks what it may have asked before', async () => {
     const fields = { url: scorer.url, secret: 'SCORER', max_concurrency: 2 }
+    const { objects } = service.in(PROJECT)
     const refs = [
-      await publish(service, PROJECT, 'exact', scorerObject('ExactMatchScorer')),
-      await publish(service, PROJECT, 'remote', scorerObject('HTTPScorer', fields)),
+      await objects.publish('exact', scorerObject('ExactMatchScorer')),
+      await objects.publish('remote', scorerObject('HTTPScorer', fields)),
     ]
     await service.send('PUT', '/api/teams/default/secrets/SCORER', { value: 'a secret of the scorer' })
     const rule = { name: 'all', scorer_refs: refs, filter: { op_names: ['answer'] } }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../running-service.js'
-import type { Answered } from '../service.js'
+import type { Answered } from '../client.js'
 import {
   assertCountedOnce,
   assertNothingLostOrInvented,

@@ -94,7 +94,7 @@ describe('a copied log', () => {
     const project_id = 'team/copied'
     for (const large of ['first', 'second']) {
       const val = { large: large.repeat(100_000) }
-      const answer = await service.post('/obj/create', { obj: { project_id, object_id: large, val } })
+      const answer = await service.in(project_id).objects.create(large, val)
       assert.equal(answer.status, 200, answer.text)
     }
     const stored = storedLog(service.stores.eventStore, service.stores.blobs)
@@ -117,7 +117,7 @@ describe('a copied log', () => {
   it('moves from a file to an EventStoreDB, played by the protocol double, and back, with the same digests', async () => {
     const project_id = 'team/moved'
     const val = { large: 'moved'.repeat(100_000) }
-    await service.post('/obj/create', { obj: { project_id, object_id: 'moved', val } })
+    await service.in(project_id).objects.create('moved', val)
     const source = storedLog(service.stores.eventStore, service.stores.blobs)
     const double = await startProtocolDouble()
     const store = await openEventStoreDb(double.url, PATIENT)

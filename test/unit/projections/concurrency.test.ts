@@ -54,7 +54,7 @@ describe('a slow read', () => {
       await service.post('/call/start', { start })
       await service.post('/call/end', { end })
       const read = await service.post('/call/read', { project_id: PROJECT, id: 'call' })
-      const usage = await service.post('/trace/usage', { project_id: PROJECT })
+      const usage = await service.in(PROJECT).usage.ofTraces()
 
       assert.deepEqual([scan.isOver, another.isOver], [false, false], 'something waited for the scan')
       assert.equal(read.json<{ call: { ended_at: string } }>().call.ended_at, '2026-01-01T00:00:01.000000Z')

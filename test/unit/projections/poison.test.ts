@@ -216,7 +216,7 @@ describe('a service with a poisoned event', () => {
 
       const position = await append(service.stores.eventStore, 'CallStarted', {})
       const headers = { 'Tallytree-Min-Position': String(position) }
-      const read = await service.post('/calls/query', { project_id: PROJECT }, { headers })
+      const read = await service.in(PROJECT).with({ headers }).calls.query()
 
       assert.deepEqual(
         read.json<{ calls: readonly { id: string }[] }>().calls.map(({ id }) => id),

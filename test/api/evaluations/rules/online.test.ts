@@ -8,7 +8,7 @@ import { until } from '../../../support/until.js'
 import { anAutomation, aWebhook } from '../../webhooks/given.js'
 import { startSending, type Sending } from '../../webhooks/deliveries/given.js'
 import { givenTeam } from '../../webhooks/given.js'
-import { logRun, publish, rescore, finishedStatus, scorerObject } from '../logged-run.js'
+import { logRun, rescore, finishedStatus, scorerObject } from '../logged-run.js'
 import { accepted, textIn } from '../../calls/given.js'
 
 /** An HTTP scorer that gives the length of the output, and fails on the output `bad`. */
@@ -49,14 +49,10 @@ describe('scoring calls as they end', () => {
       await team.send('PUT', `/api/teams/${team.team}/secrets/SCORER`, { value: 'a secret of the scorer' }),
     )
     const { service } = sending
+    const { objects } = service.in(project)
     refs = [
-      await publish(service, project, 'exact', scorerObject('ExactMatchScorer')),
-      await publish(
-        service,
-        project,
-        'length',
-        scorerObject('HTTPScorer', { url: scorer.url, secret: 'SCORER' }),
-      ),
+      await objects.publish('exact', scorerObject('ExactMatchScorer')),
+      await objects.publish('length', scorerObject('HTTPScorer', { url: scorer.url, secret: 'SCORER' })),
     ]
   })
   after(async () => {
@@ -78,31 +74,15 @@ describe('scoring calls as they end', () => {
 
   const endCall = async (op_name: string, output: Json, more: JsonObject = {}) => {
     const id = randomUUID()
-    const start = {
-      project_id: project,
-      id,
-      op_name,
-      trace_id: id,
-      parent_id: null,
-      inputs: { expected: 'Paris' },
-      started_at: '2026-01-01T00:00:00.000Z',
-      attributes: {},
-      ...more,
-    }
-    const end = { project_id: project, id, ended_at: '2026-01-01T00:00:01.000Z', output, summary: {} }
-    accepted(await team.send('POST', '/call/start', { start }))
-    accepted(await team.send('POST', '/call/end', { end }))
+    const { calls } = sending.service.in(project).with({ key: team.keys.team_administrator })
+    await calls.start({ id, op_name, trace_id: id, inputs: { expected: 'Paris' }, ...more }).json()
+    await calls.end(id, { output }).json()
     return id
   }
 
   const feedbackOn = async (callId: string) => {
-    const answer = await team.send('POST', '/feedback/query', {
-      project_id: project,
-      query: {
-        $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: `weave:///${project}/call/${callId}` }] },
-      },
-    })
-    const { result } = accepted(answer) as unknown as { result: JsonObject[] }
+    const $expr = { $eq: [{ $getField: 'weave_ref' }, { $literal: `weave:///${project}/call/${callId}` }] }
+    const { result } = await sending.service.in(project).feedback.query({ query: { $expr } }).json()
     return new Map(result.map((one) => [one['feedback_type'] as string, one]))
   }
 

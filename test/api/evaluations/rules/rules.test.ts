@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import type { TestService } from '../../../support/service.js'
 import { givenTeam } from '../../webhooks/given.js'
-import { publish, scorerObject } from '../logged-run.js'
+import { scorerObject } from '../logged-run.js'
 import { sharedService } from '../../shared-service.js'
 import { accepted, reasonOf, textIn, told, writesNothing } from '../../calls/given.js'
 
@@ -17,7 +17,7 @@ describe('evaluation rules over HTTP', () => {
     team = await givenTeam(service)
     project = `${team.team}/project`
     rules = `/api/evaluation-rules/${project}`
-    exact = await publish(service, project, 'exact', scorerObject('ExactMatchScorer'))
+    exact = await service.in(project).objects.publish('exact', scorerObject('ExactMatchScorer'))
   })
 
   const aRule = (more: object = {}) => ({ name: 'rule', scorer_refs: [exact], ...more })

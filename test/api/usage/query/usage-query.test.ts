@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Answered, TestService } from '../../../support/service.js'
+import type { Answered } from '../../../support/client.js'
+import type { TestService } from '../../../support/service.js'
 import { recordCalls, setCosts, someCosts, someModel, startedAt, tokens } from '../../prices/given.js'
 import { sharedService, someProject } from '../../shared-service.js'
 import { accepted, told } from '../../calls/given.js'
@@ -71,7 +72,7 @@ describe('usage by group', () => {
   })
 
   const ask = (more: object = {}, headers = {}): Promise<Answered> =>
-    service.post('/usage/query', { project_id: project, ...more }, { headers })
+    service.in(project).with({ headers }).usage.query(more)
   const answered = async (more: object = {}): Promise<Answer> =>
     accepted(await ask(more)) as unknown as Answer
   const byGroup = ({ rows }: Answer, measure: keyof Figures = 'total_tokens') =>
@@ -210,14 +211,14 @@ describe('usage by group', () => {
     const asOf = accepted(await ask({}, { 'Tallytree-As-Of': position })) as unknown as Answer
     assert.deepEqual(asOf, before)
     assert.equal(now, asOf.totals.usage.total_tokens + 50)
-    accepted(await service.post('/calls/delete', { project_id: project, call_ids: ['new'] }))
+    await service.in(project).calls.delete('new').json()
     assert.equal((await answered()).totals.usage.total_tokens, now - 50)
   })
 
   it('selects no call by an empty thread or user, like other reads', async () => {
     for (const filter of [{ thread_ids: [''] }, { wb_user_ids: [''] }]) {
       assert.deepEqual((await answered({ filter })).rows, [])
-      const counted = await service.post('/calls/query_stats', { project_id: project, filter })
+      const counted = await service.in(project).calls.count({ filter })
       assert.equal(accepted(counted)['count'], 0)
     }
     const mixed = await answered({ filter: { thread_ids: ['', 'none'] } })
@@ -244,9 +245,10 @@ describe('usage by group', () => {
   })
 
   it('is empty for a project without calls', async () => {
-    const { rows, totals } = accepted(
-      await service.post('/usage/query', { project_id: someProject(), group_by: ['model'] }),
-    ) as unknown as Answer
+    const { rows, totals } = (await service
+      .in(someProject())
+      .usage.query({ group_by: ['model'] })
+      .json()) as unknown as Answer
     assert.deepEqual(rows, [])
     assert.equal(totals.usage.total_tokens, 0)
   })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Answered, TestService } from '../../../support/service.js'
+import type { Answered } from '../../../support/client.js'
+import type { TestService } from '../../../support/service.js'
 import { recordCalls, recordManyTokens, setCosts, someCosts, someModel, tokens } from '../../prices/given.js'
 import { sharedService, someProject } from '../../shared-service.js'
 import { accepted, reasonOf, told } from '../../calls/given.js'
@@ -12,7 +13,10 @@ describe('statistics of costs', () => {
   before(async () => void (service = await sharedService()))
 
   const stats = (project_id: string, more: object = {}, headers = {}) =>
-    service.post('/calls/stats', { project_id, ...DAY, usage_metrics: COSTS, ...more }, { headers })
+    service
+      .in(project_id)
+      .with({ headers })
+      .calls.stats({ ...DAY, usage_metrics: COSTS, ...more })
 
   /** Sums of costs of prompts, of completions and of both, by model. */
   const costsIn = (answer: Answered) => {

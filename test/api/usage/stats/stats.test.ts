@@ -4,7 +4,7 @@ import type { ClickHouseReader } from '../../../../src/kernel/ports/clickhouse.j
 import { openTestClickHouse } from '../../../support/engine.js'
 import { startTestService, type TestService } from '../../../support/service.js'
 import { sharedService, someProject } from '../../shared-service.js'
-import { accepted, aCompleted, aStart, reasonOf, told } from '../../calls/given.js'
+import { accepted, aCompleted, reasonOf, told } from '../../calls/given.js'
 
 interface Stats {
   readonly granularity: number
@@ -45,17 +45,15 @@ describe('statistics of calls', () => {
       call('d', { started_at: '2026-01-02T00:00:00Z', ended_at: '2026-01-02T00:00:03Z', summary: used(40) }),
     ]
     accepted(await service.post(`/v2/${project_id}/calls/complete`, { batch }))
-    accepted(
-      await service.post('/call/start', {
-        start: aStart(project_id, { id: 'e', started_at: '2026-01-01T03:30:00Z' }),
-      }),
-    )
+    await service.in(project_id).calls.start({ id: 'e', started_at: '2026-01-01T03:30:00Z' }).json()
   })
 
   const ask = async (more: object, headers = {}): Promise<Stats> =>
-    accepted(
-      await service.post('/calls/stats', { project_id, ...DAY, granularity: 'hour', ...more }, { headers }),
-    ) as unknown as Stats
+    await service
+      .in(project_id)
+      .with({ headers })
+      .calls.stats({ ...DAY, granularity: 'hour', ...more })
+      .json()
 
   it('tell how many there were, how many failed and how long they took, empty buckets too', async () => {
     const call_metrics = [
@@ -174,7 +172,7 @@ describe('statistics of calls', () => {
 
   it('are asked within limits, each of which is named', async () => {
     const refused = async (more: object) =>
-      told(await service.post('/calls/stats', { project_id, ...DAY, ...more }))
+      told(await service.in(project_id).calls.stats({ ...DAY, ...more }))
     assert.deepEqual(await refused({ start: DAY.end }), ['value_error end'])
     assert.deepEqual(await refused({ end: '2026-02-01T00:00:00.000001Z' }), ['value_error end'])
     assert.deepEqual(await refused({ granularity: 8 }), ['value_error granularity'])
@@ -205,7 +203,12 @@ describe('statistics of calls', () => {
       end: '2026-01-02T03:00:00Z',
     }
     assert.equal(
-      accepted(await service.post('/calls/stats', { project_id, ...DAY, ...much }))['granularity'],
+      (
+        await service
+          .in(project_id)
+          .calls.stats({ ...DAY, ...much })
+          .json()
+      )['granularity'],
       10,
     )
     const calls = Array.from({ length: 120 }, (_, i) => ({ [`model-${i}`]: { requests: 1 } }))

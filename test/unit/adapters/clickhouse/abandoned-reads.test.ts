@@ -93,7 +93,7 @@ describeWithClickHouseServer('a read of a ClickHouse server', () => {
       inputs: {},
     }
     assert.equal((await service.post('/call/start', { start })).status, 200)
-    assert.equal((await service.post('/calls/query', { project_id })).status, 200)
+    assert.equal((await service.in(project_id).calls.query()).status, 200)
     await server.ask(
       `INSERT INTO ${new URL(url).pathname.slice(1)}.calls (project_id, id, started_position, inputs)
       SELECT '${project_id}', toString(number), 1, concat('{"text":"', repeat('some text ', 200), '"}') FROM numbers(100000)`,

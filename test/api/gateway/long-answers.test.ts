@@ -76,10 +76,9 @@ describe('long streamed answers', () => {
   /** The only call of a project, which both ways of reading it must give alike. */
   const callOf = async (project: string): Promise<EndedCall> => {
     await gateway.ended(project)
-    const queried = await service.in(project).calls.query()
-    const [call] = queried.json<{ calls: readonly EndedCall[] }>().calls
-    const read = await service.post('/call/read', { project_id: project, id: call!.id })
-    assert.deepEqual(read.json<{ call: EndedCall }>().call, call)
+    const { calls } = service.in(project)
+    const [call] = (await calls.query().json()).calls as readonly EndedCall[]
+    assert.deepEqual(await calls.read(call!.id), call)
     return call!
   }
 

@@ -37,9 +37,8 @@ describe('the recording of completions', () => {
     let release = () => undefined
     hold = new Promise((resolve) => (release = resolve as typeof release))
     const startCall = () => {
-      const start = { project_id: 'acme/traced', id: randomUUID(), trace_id: randomUUID(), op_name: 'op' }
       const started_at = new Date().toISOString()
-      return service.post('/call/start', { start: { ...start, started_at, attributes: {}, inputs: {} } })
+      return service.in('acme/traced').calls.start({ trace_id: randomUUID(), started_at })
     }
     assert.equal((await startCall()).status, 200)
     await sleep(LAGGING_MS)

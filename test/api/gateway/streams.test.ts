@@ -352,9 +352,7 @@ describe('completions in a trace', () => {
 
   it('stand under the parent that they name, in its trace if that is known or said', async () => {
     const project = someProject()
-    const start = { project_id: project, id: 'parent', trace_id: 'trace', op_name: 'op', inputs: {} }
-    const body = { start: { ...start, attributes: {}, started_at: '2026-01-01T00:00:00Z' } }
-    assert.equal((await gateway.service.post('/call/start', body)).status, 200)
+    await gateway.service.in(project).calls.start({ id: 'parent', trace_id: 'trace' }).json()
     assert.deepEqual(await placed({ 'tallytree-parent-call': 'parent' }, project), {
       parent_id: 'parent',
       trace_id: 'trace',

@@ -23,14 +23,8 @@ describe('a service whose files cannot grow', () => {
   const write = (id: string, bytes: number) => {
     const started_at = '2026-01-01T12:00:00Z'
     const inputs = { text: randomBytes(bytes / 2).toString('hex') }
-    const start = { project_id: PROJECT, id, op_name: 'op', started_at, attributes: {}, inputs }
-    const end = { project_id: PROJECT, id, ended_at: started_at, summary: { usage: { m: { requests: 1 } } } }
-    return service.post('/call/upsert_batch', {
-      batch: [
-        { mode: 'start', req: { start } },
-        { mode: 'end', req: { end } },
-      ],
-    })
+    const end = { id, ended_at: started_at, summary: { usage: { m: { requests: 1 } } } }
+    return service.in(PROJECT).calls.batch([{ start: { id, started_at, inputs } }, { end }])
   }
 
   const usage = async (): Promise<object> => {

@@ -24,8 +24,7 @@ describe('a service whose engine finds its files spoilt', () => {
   it('says so at each start, and answers as before once the read models were made anew', async () => {
     for (const id of IDS) {
       const started_at = '2026-01-01T12:00:00Z'
-      const start = { project_id: PROJECT, id, op_name: 'op', started_at, attributes: {}, inputs: {} }
-      assert.equal((await service.post('/call/start', { start })).status, 200)
+      await service.in(PROJECT).calls.start({ id, started_at }).json()
     }
     assert.deepEqual(await callIdsOnceRead(service, PROJECT), IDS)
     assert.equal(broken(), undefined)

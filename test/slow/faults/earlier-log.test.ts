@@ -13,11 +13,7 @@ describe('a service whose log is another than the one that its read models were 
   after(() => service.remove())
 
   const write = async (...ids: readonly string[]) => {
-    for (const id of ids) {
-      const started_at = '2026-01-01T12:00:00Z'
-      const start = { project_id: PROJECT, id, op_name: 'op', started_at, attributes: {}, inputs: {} }
-      assert.equal((await service.post('/call/start', { start })).status, 200)
-    }
+    for (const id of ids) await service.in(PROJECT).calls.start({ id }).json()
     return callIdsOnceRead(service, PROJECT)
   }
 

@@ -24,10 +24,7 @@ describe('a program that cannot stop', () => {
   })
 
   it('is killed in time, says so and what to do, and has at the next start what it acknowledged', async () => {
-    const start = { project_id: 'default/late', id: 'call', op_name: 'op', attributes: {}, inputs: {} }
-    const { status } = await service.post('/call/start', {
-      start: { ...start, started_at: '2026-01-01T12:00:00Z' },
-    })
+    const { status } = await service.in('default/late').calls.start({ id: 'call' })
     assert.equal(status, 200)
 
     assert.deepEqual(await service.kill('SIGTERM'), { code: null, signal: 'SIGKILL' })

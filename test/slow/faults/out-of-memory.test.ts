@@ -11,14 +11,10 @@ describe('a service that runs out of memory', () => {
   after(() => service.remove())
 
   const write = (batch: string, calls: number, text: string) => {
-    const started_at = '2026-01-01T12:00:00Z'
-    const one = (n: number) => {
-      const id = `${batch}-${n}`
-      return { project_id: PROJECT, id, op_name: 'op', started_at, attributes: {}, inputs: { text } }
-    }
-    return service.post('/call/upsert_batch', {
-      batch: Array.from({ length: calls }, (_, n) => ({ mode: 'start', req: { start: one(n) } })),
-    })
+    const started = Array.from({ length: calls }, (_, n) => ({
+      start: { id: `${batch}-${n}`, inputs: { text } },
+    }))
+    return service.in(PROJECT).calls.batch(started)
   }
 
   it('ends at once, and has what it took when it is started again', async () => {

@@ -11,8 +11,7 @@ describe('tallytree rebuild', () => {
   let service: RunningService
   before(async () => {
     service = await startRunningService()
-    const start = { project_id: 'default/p', id: 'c', op_name: 'op', attributes: {}, inputs: {} }
-    await service.post('/call/start', { start: { ...start, started_at: '2026-01-01T00:00:00Z' } })
+    await service.in('default/p').calls.start({ id: 'c' }).json()
   })
   after(() => service.remove())
 

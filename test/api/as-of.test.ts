@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answered } from '../support/client.js'
 import type { TestService } from '../support/service.js'
 import { sharedService, someProject } from './shared-service.js'
-import { accepted, aStart, reasonOf } from './calls/given.js'
+import { aStart } from '../support/call-requests.js'
+import { accepted, reasonOf } from './calls/given.js'
 
 const asOf = (point: bigint | string) => ({ headers: { 'Tallytree-As-Of': String(point) } })
 

@@ -5,7 +5,8 @@ import { readingFrom, type ReadableProjection } from '../../src/application/read
 import { Failure } from '../../src/application/failure.js'
 import type { TestService } from '../support/service.js'
 import { sharedService, someProject } from './shared-service.js'
-import { accepted, anEnd, aStart, reasonOf, startItem } from './calls/given.js'
+import { anEnd, aStart, startItem } from '../support/call-requests.js'
+import { accepted, reasonOf } from './calls/given.js'
 
 const READS: Readonly<Record<string, object>> = {
   '/call/read': { id: 'c' },

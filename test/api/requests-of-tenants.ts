@@ -3,7 +3,8 @@ import { sha256 } from '../../src/adapters/system/system.js'
 import { digestedRow, tableDigest } from '../../src/domain/tables/digests.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import type { TestService } from '../support/service.js'
-import { accepted, aCompleted, anEnd, aStart, endItem, startItem } from './calls/given.js'
+import { aCompleted, anEnd, aStart, endItem, startItem } from '../support/call-requests.js'
+import { accepted } from './calls/given.js'
 
 export interface Ask {
   readonly query?: string

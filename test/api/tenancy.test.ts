@@ -7,17 +7,13 @@ import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { OF_NEITHER } from './of-neither.js'
 import { sharedService } from './shared-service.js'
 import { CALL, makeFor, makeRegistryOf, OF_PROJECTS, OF_REGISTRIES, type Ask } from './requests-of-tenants.js'
+import { aCompleted, anEnd, aStart, endItem, startItem } from '../support/call-requests.js'
 import {
   accepted,
-  aCompleted,
-  anEnd,
-  aStart,
-  endItem,
   eventsOf,
   refusedElementsOf,
   messageOf,
   reasonOf,
-  startItem,
   textIn,
   writesNothing,
 } from './calls/given.js'

@@ -1,5 +1,3 @@
-import type { Send } from './client.js'
-
 const MOST_ASKED = 60
 
 /** Asks again, as clients do, where a slow machine has not projected yet what was written last. */
@@ -15,14 +13,3 @@ export const whenReadable = async <Answer extends { readonly status: number }>(
     if (!isEarly || left === 1) return answer
   }
 }
-
-/** No log of a test comes that far: who asks for it wants to hear that it is not there. */
-const FAR = 10_000_000
-
-export const askingAgain =
-  (send: Send): Send =>
-  (method, path, body, options) => {
-    const once = () => send(method, path, body, options)
-    const isFar = Number(options?.headers?.['Tallytree-Min-Position']) >= FAR
-    return isFar ? once() : whenReadable(once, ({ text }) => text)
-  }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answered } from '../../support/client.js'
 import { startTestService, type TestService } from '../../support/service.js'
-import { aCompleted, accepted, reasonOf, textIn } from '../calls/given.js'
+import { aCompleted } from '../../support/call-requests.js'
+import { accepted, reasonOf, textIn } from '../calls/given.js'
 
 const PROJECT = 'default/rebuilt'
 const CALLS = 400

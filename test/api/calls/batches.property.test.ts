@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, endItem, eventsOf, refusedElementsOf, startItem } from './given.js'
+import { anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
+import { accepted, eventsOf, refusedElementsOf } from './given.js'
 
 interface Sent {
   readonly item: unknown

@@ -3,20 +3,8 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered } from '../../support/client.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import {
-  accepted,
-  aCompleted,
-  anEnd,
-  aStart,
-  endItem,
-  refusedElementsOf,
-  reasonOf,
-  startItem,
-  textIn,
-  told,
-  typesOf,
-  writesNothing,
-} from './given.js'
+import { aCompleted, anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
+import { accepted, refusedElementsOf, reasonOf, textIn, told, typesOf, writesNothing } from './given.js'
 
 const resOf = (answer: Answered): readonly JsonObject[] =>
   accepted(answer)['res'] as unknown as readonly JsonObject[]

@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import {
-  accepted,
-  anEnd,
-  aStart,
-  endItem,
-  reasonOf,
-  startItem,
-  told,
-  typesOf,
-  writesNothing,
-} from './given.js'
+import { anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
+import { accepted, reasonOf, told, typesOf, writesNothing } from './given.js'
 
 describe('a deletion', () => {
   let service: TestService

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, endItem, reasonOf, startItem, told } from './given.js'
+import { anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
+import { accepted, reasonOf, told } from './given.js'
 
 const OP = 'weave:///team/project/op/answer:v1'
 

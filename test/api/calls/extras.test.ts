@@ -4,7 +4,8 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { SendOptions } from '../../support/client.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, endItem, startItem, textIn, told } from './given.js'
+import { anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
+import { accepted, textIn, told } from './given.js'
 
 type Payload = 'inputs' | 'output' | 'summary'
 

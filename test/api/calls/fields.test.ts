@@ -2,17 +2,8 @@ import assert from 'node:assert/strict'
 import type { Answered } from '../../support/client.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import {
-  aCompleted,
-  anEnd,
-  aStart,
-  accepted,
-  refusedElementsOf,
-  startItem,
-  endItem,
-  textIn,
-  told,
-} from './given.js'
+import { aCompleted, anEnd, aStart, startItem, endItem } from '../../support/call-requests.js'
+import { accepted, refusedElementsOf, textIn, told } from './given.js'
 
 const CANARY = 'CANARY-4f1d9'
 

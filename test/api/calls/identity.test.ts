@@ -3,7 +3,8 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered, SendOptions } from '../../support/client.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, arbitraryCallId, aStart, reasonOf, startItem, textIn, writesNothing } from './given.js'
+import { arbitraryCallId, aStart, startItem } from '../../support/call-requests.js'
+import { accepted, reasonOf, textIn, writesNothing } from './given.js'
 
 type Start = Readonly<Record<string, unknown>>
 

@@ -2,18 +2,8 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { JSON_TYPE, sendBytes } from '../http/raw.js'
 import { sharedService, someProject } from '../shared-service.js'
-import {
-  accepted,
-  aCompleted,
-  anEnd,
-  arbitraryCallId,
-  aStart,
-  refusedElementsOf,
-  reasonOf,
-  startItem,
-  told,
-  writesNothing,
-} from './given.js'
+import { aCompleted, anEnd, arbitraryCallId, aStart, startItem } from '../../support/call-requests.js'
+import { accepted, refusedElementsOf, reasonOf, told, writesNothing } from './given.js'
 
 const nested = (levels: number, open = '[', close = ']'): string => open.repeat(levels) + close.repeat(levels)
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, reasonOf, typesOf, writesNothing } from './given.js'
+import { anEnd, aStart } from '../../support/call-requests.js'
+import { accepted, reasonOf, typesOf, writesNothing } from './given.js'
 
 describe('a start sent again', () => {
   let service: TestService

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { COUNTS } from '../../counts.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart } from './given.js'
+import { anEnd, aStart } from '../../support/call-requests.js'
+import { accepted } from './given.js'
 
 const HOSTILE = [
   "'",

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, aStart, startItem } from './given.js'
+import { aStart, startItem } from '../../support/call-requests.js'
+import { accepted } from './given.js'
 
 const field = (name: string) => ({ $getField: name })
 const literal = (value: unknown) => ({ $literal: value })

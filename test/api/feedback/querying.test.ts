@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { COUNTS } from '../../counts.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, aCompleted, reasonOf, told, writesNothing } from '../calls/given.js'
+import { aCompleted } from '../../support/call-requests.js'
+import { accepted, reasonOf, told, writesNothing } from '../calls/given.js'
 import { column, eq, feedbackOf, field, literal, refOfCall, someFeedback } from './given.js'
 
 interface ReadCall {

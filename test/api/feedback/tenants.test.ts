@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
-import { accepted, aCompleted, reasonOf, textIn, told, writesNothing } from '../calls/given.js'
+import { aCompleted } from '../../support/call-requests.js'
+import { accepted, reasonOf, textIn, told, writesNothing } from '../calls/given.js'
 import { column, eq, refOfCall, someFeedback } from './given.js'
 
 describe('feedback of another team', () => {

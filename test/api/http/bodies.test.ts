@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { aStart, type Detail } from '../calls/given.js'
+import { aStart } from '../../support/call-requests.js'
+import type { Detail } from '../calls/given.js'
 import { endpointsOf, type Endpoint } from './endpoints.js'
 import { JSON_TYPE, sendBytes } from './raw.js'
 

@@ -6,7 +6,7 @@ import { Failure } from '../../../src/application/failure.js'
 import { MAX_BODY_BYTES, readJson } from '../../../src/api/server/read-json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { aStart } from '../calls/given.js'
+import { aStart } from '../../support/call-requests.js'
 import { JSON_TYPE, sendBytes, type RawAnswer } from './raw.js'
 import { COUNTS } from '../../counts.js'
 

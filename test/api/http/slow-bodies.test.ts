@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { startTestService, type TestService } from '../../support/service.js'
-import { aStart, eventsOf } from '../calls/given.js'
+import { aStart } from '../../support/call-requests.js'
+import { eventsOf } from '../calls/given.js'
 
 interface Slow {
   /** Sends the rest; the status of the answer. */

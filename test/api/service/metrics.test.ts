@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'
-import { accepted, aStart } from '../calls/given.js'
+import { aStart } from '../../support/call-requests.js'
+import { accepted } from '../calls/given.js'
 
 describe('GET /metrics', () => {
   let service: TestService

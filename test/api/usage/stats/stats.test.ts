@@ -4,7 +4,8 @@ import type { ClickHouseReader } from '../../../../src/kernel/ports/clickhouse.j
 import { openTestClickHouse } from '../../../support/engine.js'
 import { startTestService, type TestService } from '../../../support/service.js'
 import { sharedService, someProject } from '../../shared-service.js'
-import { accepted, aCompleted, reasonOf, told } from '../../calls/given.js'
+import { aCompleted } from '../../../support/call-requests.js'
+import { accepted, reasonOf, told } from '../../calls/given.js'
 
 interface Stats {
   readonly granularity: number

@@ -2,15 +2,12 @@ import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { callRef } from '../../domain/refs/ref.js'
-import {
-  callSizes,
-  NO_FILTER,
-  traceSizesInBytes,
-  type CallId,
-  type StoredCall,
-} from '../../projections/calls/queries.js'
-import { feedbackBytes, feedbackOn } from '../../projections/feedback/queries.js'
+import { callSizes, traceSizesInBytes } from '../../projections/calls/read.js'
+import { NO_FILTER } from '../../projections/calls/filter.js'
+import type { CallId } from '../../projections/calls/pages.js'
+import type { StoredCall } from '../../projections/calls/columns.js'
 import type { usageFrom } from '../../projections/usage/queries.js'
+import { feedbackBytes, feedbackOn } from '../../projections/feedback/queries.js'
 import { feedbackJson } from '../feedback/read.js'
 import { pages, pagesOf } from '../../application/calls/pages.js'
 import { usageText } from '../../application/calls/usage-json.js'

@@ -8,16 +8,12 @@ import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import {
-  callIdPages,
-  callIds,
-  callsByKey,
-  countCalls,
-  type CallId,
-  type CallSelection,
-  type StoredCall,
-} from '../../projections/calls/queries.js'
-import { cachedBooks } from '../../projections/prices/queries-of-books.js'
+import { callIdPages, callIds, type CallId } from '../../projections/calls/pages.js'
+import { callsByKey } from '../../projections/calls/read.js'
+import { countCalls } from '../../projections/calls/count.js'
+import type { CallSelection } from '../../projections/calls/select.js'
+import type { StoredCall } from '../../projections/calls/columns.js'
+import { cachedBooks } from '../../projections/prices/cached-books.js'
 import { usageFrom } from '../../projections/usage/queries.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { inBody } from '../server/authorization.js'

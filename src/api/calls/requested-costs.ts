@@ -1,6 +1,7 @@
 import type { Position } from '../../kernel/ports/event-store.js'
 import { priceListExists } from '../../projections/prices/queries.js'
-import { cachedBooks, type PriceBook } from '../../projections/prices/queries-of-books.js'
+import { cachedBooks } from '../../projections/prices/cached-books.js'
+import type { PriceBook } from '../../projections/prices/book.js'
 import { PRICE_LISTS_SCOPE } from '../prices/price-list.js'
 import { invalidField } from '../../application/failure.js'
 import type { Reading } from '../../application/reading/reading.js'

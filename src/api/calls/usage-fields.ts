@@ -1,14 +1,12 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { askedFields } from '../../domain/query/asked-fields.js'
 import type { Operation } from '../../domain/query/expression.js'
-import {
-  isUsageCost,
-  isUsageField,
-  type CallSelection,
-  type OrderBy,
-} from '../../projections/calls/queries.js'
-import type { Books } from '../../projections/prices/queries-of-books.js'
-import { readTotals, usageOfCalls } from '../../projections/usage/query/queries.js'
+import { isUsageCost, isUsageField } from '../../projections/calls/usage-fields.js'
+import type { CallSelection } from '../../projections/calls/select.js'
+import type { OrderBy } from '../../projections/expression/order.js'
+import type { Books } from '../../projections/prices/cached-books.js'
+import { readTotals } from '../../projections/usage/query/open-traces.js'
+import { usageOfCalls } from '../../projections/usage/query/groups-sql.js'
 import { invalidField } from '../../application/failure.js'
 import { refuseTooLarge } from '../usage/usage.js'
 

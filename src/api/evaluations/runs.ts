@@ -15,7 +15,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { jsonText } from '../../kernel/json/text.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
-import { NO_FILTER } from '../../projections/calls/queries.js'
+import { NO_FILTER } from '../../projections/calls/filter.js'
 import { inPath } from '../server/authorization.js'
 import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'

@@ -5,14 +5,12 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { listName } from '../../domain/prices/events.js'
 import { query } from '../../domain/query/query.js'
-import { NO_FILTER } from '../../projections/calls/queries.js'
-import {
-  AnswerTooLarge,
-  TraceTooLarge,
-  usageFrom,
-  type UsageAnswer,
-} from '../../projections/usage/queries.js'
-import { TotalsNotReady } from '../../projections/usage/query/queries.js'
+import { NO_FILTER } from '../../projections/calls/filter.js'
+import { AnswerTooLarge } from '../../projections/usage/inclusive-usage.js'
+import { TraceTooLarge } from '../../projections/usage/trace.js'
+import { usageFrom } from '../../projections/usage/queries.js'
+import type { UsageAnswer } from '../../projections/usage/answer.js'
+import { TotalsNotReady } from '../../projections/usage/query/open-traces.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'

@@ -3,9 +3,11 @@ import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { priceAt } from '../../domain/prices/choice.js'
 import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST } from '../../domain/prices/events.js'
-import type { StoredCall } from '../../projections/calls/queries.js'
-import type { Price, PriceBook } from '../../projections/prices/queries-of-books.js'
-import { costsOf, countersOf, saturated, SHOWN_COUNTERS } from '../../projections/usage/queries.js'
+import type { StoredCall } from '../../projections/calls/columns.js'
+import type { Price, PriceBook } from '../../projections/prices/book.js'
+import { costsOf } from '../../projections/usage/charges.js'
+import { countersOf, saturated } from '../../projections/usage/own-usage.js'
+import { COST_FIELDS, SHOWN_COUNTERS } from '../../projections/usage/columns.js'
 
 /** The costs of a call by its summary as written, for each model with a price; undefined if none has one. */
 export const callCosts = (
@@ -24,16 +26,10 @@ export const callCosts = (
   return costs.length === 0 ? undefined : Object.fromEntries(costs)
 }
 
-const costMembers = ({ costs }: Price, counters: readonly number[]): JsonObject => {
-  const [prompt, completion, cacheRead, cacheCreation] = costsOf(counters, costs).map(numberFrom)
-  return {
-    prompt_tokens_total_cost: prompt!,
-    completion_tokens_total_cost: completion!,
-    cache_read_input_tokens_total_cost: cacheRead!,
-    cache_creation_input_tokens_total_cost: cacheCreation!,
-    ...Object.fromEntries(SHOWN_COUNTERS.map((name, k) => [name, saturated(counters[k]!)])),
-  }
-}
+const costMembers = ({ costs }: Price, counters: readonly number[]): JsonObject => ({
+  ...Object.fromEntries(costsOf(counters, costs).map((cost, kind) => [COST_FIELDS[kind]!, numberFrom(cost)])),
+  ...Object.fromEntries(SHOWN_COUNTERS.map((name, k) => [name, saturated(counters[k]!)])),
+})
 
 const sayingOf = ({ stored, level }: Price, projectId: string): JsonObject => ({
   prompt_token_cost: asNumber(stored.prompt_token_cost),

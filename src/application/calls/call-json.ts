@@ -8,7 +8,8 @@ import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
-import { opOf, type StoredCall } from '../../projections/calls/queries.js'
+import { opOf } from '../../domain/calls/op.js'
+import type { StoredCall } from '../../projections/calls/columns.js'
 import { modelUsage } from './usage-json.js'
 
 /** The members of a call in the order of responses. */

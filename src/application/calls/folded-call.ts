@@ -5,7 +5,7 @@ import { jsonText, memberText } from '../../kernel/json/text.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { readBack } from '../../kernel/spill/read-back.js'
-import type { StoredCall } from '../../projections/calls/queries.js'
+import type { StoredCall } from '../../projections/calls/columns.js'
 
 /**
  * Folds a call from its own stream, up to a position, so that acknowledged writes are visible without a projection. Undefined if it has

@@ -3,41 +3,19 @@ import { int64, number } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import type { Exact } from '../../domain/prices/exact.js'
-import {
-  addCosts,
-  SHOWN_COUNTERS,
-  costsOf,
-  saturated,
-  type AnsweredCall,
-  type UsageByKey,
-  type Charge,
-} from '../../projections/usage/queries.js'
+import { addCosts, costsOf, type Charge } from '../../projections/usage/charges.js'
+import { COST_FIELDS, SHOWN_COUNTERS, valuesOf } from '../../projections/usage/columns.js'
+import { saturated } from '../../projections/usage/own-usage.js'
+import type { AnsweredCall } from '../../projections/usage/answer.js'
+import type { UsageByKey } from '../../projections/usage/inclusive-usage.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 
-const cost = nullable(number)
+/** The members of usage in answers; costs are null if they were not requested. */
+export const usageMembers = { ...valuesOf(SHOWN_COUNTERS, int64), ...valuesOf(COST_FIELDS, nullable(number)) }
 
-export const modelUsage = open('ModelUsage', {
-  required: {
-    requests: int64,
-    prompt_tokens: int64,
-    completion_tokens: int64,
-    total_tokens: int64,
-    cache_read_input_tokens: int64,
-    cache_creation_input_tokens: int64,
-    prompt_tokens_total_cost: cost,
-    completion_tokens_total_cost: cost,
-    cache_read_input_tokens_total_cost: cost,
-    cache_creation_input_tokens_total_cost: cost,
-  },
-})
+export const modelUsage = open('ModelUsage', { required: usageMembers })
 
-const COSTS = [
-  'prompt_tokens_total_cost',
-  'completion_tokens_total_cost',
-  'cache_read_input_tokens_total_cost',
-  'cache_creation_input_tokens_total_cost',
-]
-const NO_COSTS = COSTS.map((name) => `,"${name}":null`).join('')
+const NO_COSTS = COST_FIELDS.map((name) => `,"${name}":null`).join('')
 
 const CHUNK_CHARACTERS = 128 * 1024
 
@@ -117,7 +95,7 @@ function* modelTexts(
   for (const [model, { counters, costs }] of models)
     yield [
       model,
-      `${countersText(counters)}${COSTS.map((name, k) => `,"${name}":${costText(costs[k]!)}`).join('')}`,
+      `${countersText(counters)}${COST_FIELDS.map((name, k) => `,"${name}":${costText(costs[k]!)}`).join('')}`,
     ]
 }
 

@@ -4,13 +4,9 @@ import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import {
-  callIdPages,
-  callsById,
-  type CallPageQuery,
-  type PayloadColumn,
-  type StoredCall,
-} from '../../projections/calls/queries.js'
+import { callsById } from '../../projections/calls/read.js'
+import { callIdPages, type CallPageQuery } from '../../projections/calls/pages.js'
+import type { PayloadColumn, StoredCall } from '../../projections/calls/columns.js'
 import { foldedCall } from '../calls/folded-call.js'
 import { pagesOf } from '../calls/pages.js'
 

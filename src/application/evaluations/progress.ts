@@ -1,7 +1,8 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
-import { countCalls, NO_FILTER } from '../../projections/calls/queries.js'
+import { countCalls } from '../../projections/calls/count.js'
+import { NO_FILTER } from '../../projections/calls/filter.js'
 
 const opContains = (substr: string): Operation => ({
   $contains: { input: { $getField: 'op_name' }, substr: { $literal: substr }, case_insensitive: false },

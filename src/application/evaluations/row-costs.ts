@@ -2,7 +2,7 @@ import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { cachedBooks } from '../../projections/prices/queries-of-books.js'
+import { cachedBooks } from '../../projections/prices/cached-books.js'
 import type { Reading } from '../reading/reading.js'
 import { callCosts } from '../calls/call-costs.js'
 

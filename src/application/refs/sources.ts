@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { callsById } from '../../projections/calls/queries.js'
+import { callsById } from '../../projections/calls/read.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { rowValues, rowValuesByIndex } from '../../projections/tables/queries.js'
 import { callJson } from '../calls/call-json.js'

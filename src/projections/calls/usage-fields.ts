@@ -1,7 +1,6 @@
 import type { SqlParameters } from '../../kernel/ports/clickhouse.js'
 import { columnValue, type Derived } from '../expression/fields.js'
-import { SHOWN_COUNTERS } from '../usage/own-usage.js'
-import { COSTS, costName } from '../usage/query/price-steps.js'
+import { isCost, MEASURES, measureName } from '../usage/columns.js'
 
 /** The usage of calls and their descendants, to be joined. */
 export interface UsageJoin {
@@ -14,15 +13,13 @@ export interface UsageJoin {
 }
 
 /** Inclusive usage as `usage.…`, and the column of each. Costs are in units of 10^-12. */
-const USAGE_FIELDS: Readonly<Record<string, { readonly column: string; readonly scale: number }>> = {
-  ...Object.fromEntries(SHOWN_COUNTERS.map((name) => [`usage.${name}`, { column: name, scale: 1 }])),
-  ...Object.fromEntries(
-    [...COSTS, 'total_cost' as const].map((cost) => [
-      `usage.${costName(cost)}`,
-      { column: cost, scale: 1e12 },
+const USAGE_FIELDS: Readonly<Record<string, { readonly column: string; readonly scale: number }>> =
+  Object.fromEntries(
+    MEASURES.filter((measure) => measure !== 'calls').map((measure) => [
+      `usage.${measureName(measure)}`,
+      { column: measure, scale: isCost(measure) ? 1e12 : 1 },
     ]),
-  ),
-}
+  )
 
 export const isUsageField = (name: string): boolean => Object.hasOwn(USAGE_FIELDS, name)
 

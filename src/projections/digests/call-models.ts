@@ -1,4 +1,5 @@
 import { columnsFrom } from '../calls/columns.js'
+import { END_COLUMNS, START_COLUMNS } from '../usage/columns.js'
 import { valueAsOf, rowText, atOrBefore, type DigestedModel } from './model.js'
 
 const NAMES = `arrayFilter(naming -> ${atOrBefore('naming.1')}, names)`
@@ -30,39 +31,13 @@ export const usageFacts: DigestedModel = {
   table: 'usage_facts',
   key: ['project_id', 'trace_id', 'call_id'],
   rows: (range) => `
-    SELECT ${rowText([
-      'project_id',
-      'trace_id',
-      'call_id',
-      'started',
-      'parent_id',
-      'started_at',
-      'source',
-      'op',
-      'wb_user_id',
-      'thread_id',
-      'wb_run_id',
-      'ended',
-      'ended_at',
-      'status_total',
-      'models',
-      'figures',
-      'status',
-      'deleted',
-    ])}
+    SELECT ${rowText(['project_id', 'trace_id', 'call_id', 'started', ...START_COLUMNS, 'ended', ...END_COLUMNS, 'deleted'])}
     FROM (
       SELECT project_id, trace_id, call_id,
         max(${happened('f.started_position')}) AS started,
-        ${any('f.parent_id', 'f.started_position')} AS parent_id,
-        ${any('f.started_at', 'f.started_position')} AS started_at,
-        ${any('f.source', 'f.started_position')} AS source,
-        ${['op', 'wb_user_id', 'thread_id', 'wb_run_id'].map((column) => `${any(`f.${column}`, 'f.started_position')} AS ${column},`).join(' ')}
+        ${START_COLUMNS.map((column) => `${any(`f.${column}`, 'f.started_position')} AS ${column},`).join(' ')}
         max(${happened('f.ended_position')}) AS ended,
-        ${any('f.ended_at', 'f.ended_position')} AS ended_at,
-        ${any('f.status_total', 'f.ended_position')} AS status_total,
-        ${any('f.models', 'f.ended_position')} AS models,
-        ${any('f.figures', 'f.ended_position')} AS figures,
-        ${any('f.status', 'f.ended_position')} AS status,
+        ${END_COLUMNS.map((column) => `${any(`f.${column}`, 'f.ended_position')} AS ${column},`).join(' ')}
         max(${happened('f.deleted_position')}) AS deleted
       FROM usage_facts AS f WHERE ${range}
       GROUP BY project_id, trace_id, call_id

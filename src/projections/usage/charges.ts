@@ -1,18 +1,11 @@
 import { microseconds } from '../../kernel/codec/instant.js'
 import { exact, product, sum, type Exact } from '../../domain/prices/exact.js'
 import type { Price, PriceBook } from '../prices/book.js'
-import { COUNTERS, saturated, type Counter } from './own-usage.js'
+import { CHARGED, COUNTERS } from './columns.js'
+import { saturated } from './own-usage.js'
 import { YEAR_2100, type TraceCalls } from './trace.js'
 
-/** The counters that are charged, in the order of a price's costs. */
-const CHARGED = (
-  [
-    'charged_prompt_tokens',
-    'completion_tokens',
-    'cache_read_input_tokens',
-    'cache_creation_input_tokens',
-  ] as const satisfies readonly Counter[]
-).map((counter) => COUNTERS.indexOf(counter))
+const CHARGED_PLACES = CHARGED.map((counter) => COUNTERS.indexOf(counter))
 
 /** A model at one of its prices. Usage that is charged differently is summed apart. */
 export interface Charge {
@@ -76,7 +69,7 @@ const since2100 = (instant: Parameters<typeof microseconds>[0]): number =>
 
 /** The charged tokens, in the order of a price's costs. */
 export const chargedTokens = (counters: readonly number[]): readonly number[] =>
-  CHARGED.map((counter) => saturated(counters[counter]!))
+  CHARGED_PLACES.map((place) => saturated(counters[place]!))
 
 /** What tokens cost, in the order of a price's costs, in units of 10^-12. Without a price they cost 0. */
 export const costsOf = (counters: readonly number[], costs: Charge['costs']): readonly Exact[] =>

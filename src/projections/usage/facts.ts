@@ -4,7 +4,8 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { inPages } from '../../kernel/pages.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
-import { isSameText, nativeBlocks, textAt, type Arrays, type Numbers, type Strings } from './native.js'
+import { END_LABELS, START_LABELS, type CallLabel } from './columns.js'
+import { isSameText, nativeBlocks, textAt, type NativeColumn, type Numbers, type Strings } from './native.js'
 import { sinceYear2100, traceBuilder, type CallLabels, type Fact, type TraceCalls } from './trace.js'
 
 interface Loading {
@@ -57,9 +58,14 @@ const factsSql = (traces: string, withLabels = false): string => `WITH
     (started_position > 0 AND started_position <= {position:UInt64}) AS started,
     (ended_position > 0 AND ended_position <= {position:UInt64}) AS ended,
     (deleted_position > 0 AND deleted_position <= {position:UInt64}) AS deleted
-  SELECT ${FACTS} ${withLabels ? LABELS : ''} FROM usage_facts
+  SELECT ${sqlOf(FACTS)}${withLabels ? `, ${sqlOf(LABELS)}` : ''} FROM usage_facts
   WHERE project_id = {project:String} AND trace_id IN ${traces} AND (started OR ended OR deleted)
   ORDER BY usage_facts.project_id, usage_facts.trace_id, usage_facts.call_id, usage_facts.position`
+
+const sqlOf = (columns: Readonly<Record<string, { readonly sql: string }>>): string =>
+  Object.values(columns)
+    .map(({ sql }) => sql)
+    .join(', ')
 
 /** Returns false if there are more facts than the limit. */
 const addFacts = async (
@@ -71,7 +77,7 @@ const addFacts = async (
   let added = 0
   for await (const { rows, columns } of nativeBlocks(chunks)) {
     if ((added += rows) > limit) return false
-    const fact = factReader(columns as unknown as FactColumns)
+    const fact = factReader(byName(columns))
     for (let row = 0; row < rows; row += 1) {
       builder.add(fact(row))
       if (row % 64 === 0) await pause()
@@ -80,43 +86,47 @@ const addFacts = async (
   return true
 }
 
-const FACTS = `
-  trace_id,
-  call_id,
-  parent_id,
-  toUInt8(started OR ended),
-  toUInt8(ended),
-  toUInt8(deleted),
-  ${sinceYear2100('started_at')},
-  ${sinceYear2100('ended_at')},
-  toUInt8(source),
-  ifNull(toFloat64(status_total), nan),
-  if(ended, CAST(models, 'Array(String)'), []),
-  if(ended, CAST(figures, 'Array(Float64)'), [])`
+const text = (sql: string) => ({ kind: 'strings', sql }) as const
+const number = (sql: string) => ({ kind: 'numbers', sql }) as const
+const array = (sql: string) => ({ kind: 'arrays', sql }) as const
 
-const LABELS = `,
-  toUInt8(started), CAST(op, 'String'), CAST(wb_user_id, 'String'), thread_id, wb_run_id, CAST(status, 'String')`
+const FACTS = {
+  traceId: text('trace_id'),
+  id: text('call_id'),
+  parentId: text('parent_id'),
+  hasStart: number('toUInt8(started OR ended)'),
+  hasEnd: number('toUInt8(ended)'),
+  isDeleted: number('toUInt8(deleted)'),
+  started: number(sinceYear2100('started_at')),
+  ended: number(sinceYear2100('ended_at')),
+  source: number('toUInt8(source)'),
+  statusTotal: number('ifNull(toFloat64(status_total), nan)'),
+  models: array("if(ended, CAST(models, 'Array(String)'), [])"),
+  figures: array("if(ended, CAST(figures, 'Array(Float64)'), [])"),
+}
 
-type FactColumns = readonly [
-  traceId: Strings,
-  id: Strings,
-  parentId: Strings,
-  hasStart: Numbers,
-  hasEnd: Numbers,
-  isDeleted: Numbers,
-  started: Numbers,
-  ended: Numbers,
-  source: Numbers,
-  statusTotal: Numbers,
-  models: Arrays,
-  figures: Arrays,
-  ...labels: readonly [] | readonly [isStart: Numbers, ...Strings[]],
-]
+const LABELS = {
+  isStart: number('toUInt8(started)'),
+  ...(Object.fromEntries(
+    [...START_LABELS, ...END_LABELS].map((label) => [label, text(`CAST(${label}, 'String')`)]),
+  ) as Record<CallLabel, ReturnType<typeof text>>),
+}
+
+type ColumnsOf<Facts extends Readonly<Record<string, Pick<NativeColumn, 'kind'>>>> = {
+  readonly [Name in keyof Facts]: Extract<NativeColumn, Pick<Facts[Name], 'kind'>>
+}
+type FactColumns = ColumnsOf<typeof FACTS> & Partial<ColumnsOf<typeof LABELS>>
+
+const NAMES = Object.keys({ ...FACTS, ...LABELS })
+
+/** The columns of a block by name. */
+const byName = (columns: readonly NativeColumn[]) =>
+  Object.fromEntries(columns.map((column, index) => [NAMES[index], column])) as FactColumns
 
 /** Reads rows into one reused object. */
 const factReader = (columns: FactColumns): ((row: number) => Fact) => {
-  const [traceId, id, parentId, hasStart, hasEnd, isDeleted, started, ended, source, statusTotal] = columns
-  const [models, figures] = [columns[10], columns[11]]
+  const { traceId, id, parentId, hasStart, hasEnd, isDeleted, started, ended, source, statusTotal } = columns
+  const { models, figures } = columns
   const labelsOf = labelReader(columns)
   const values = (figures.elements as Numbers).values
   const fact = {
@@ -155,20 +165,15 @@ const factReader = (columns: FactColumns): ((row: number) => Fact) => {
   }
 }
 
-const labelReader = (columns: FactColumns): ((row: number) => Partial<CallLabels>) | undefined => {
-  const [isStart, ...texts] = columns.slice(12) as unknown as readonly [Numbers?, ...Strings[]]
+const labelReader = ({ hasEnd, isStart, ...columns }: FactColumns) => {
   if (isStart === undefined) return undefined
-  const [op, user, thread, run, status] = texts as [Strings, Strings, Strings, Strings, Strings]
-  const ofStart = (row: number) => ({
-    op: textAt(op, row),
-    wb_user_id: textAt(user, row),
-    thread_id: textAt(thread, row),
-    wb_run_id: textAt(run, row),
-  })
-  return (row) => ({
-    ...(isStart.values[row] === 1 ? ofStart(row) : {}),
-    ...(columns[4].values[row] === 1 ? { status: textAt(status, row) } : {}),
-  })
+  return (row: number): Partial<CallLabels> => {
+    const labels: Partial<Record<CallLabel, string>> = {}
+    if (isStart.values[row] === 1)
+      for (const label of START_LABELS) labels[label] = textAt(columns[label]!, row)
+    if (hasEnd.values[row] === 1) for (const label of END_LABELS) labels[label] = textAt(columns[label]!, row)
+    return labels
+  }
 }
 
 /** The `usage_reporting` of a project at a position. */

@@ -1,5 +1,5 @@
 import { yielding } from '../../kernel/yield-to-event-loop.js'
-import { COUNTERS } from './own-usage.js'
+import { COUNTERS } from './columns.js'
 import { cyclesOf, topologyOf } from './topology.js'
 import type { ModelEntries, TraceCalls } from './trace.js'
 

@@ -1,12 +1,17 @@
 import type { CallEvent } from '../../domain/calls/events.js'
-import { opOf } from '../../domain/calls/op.js'
-import { endStatus } from '../../domain/calls/status.js'
 import { FIGURES, type ReportedUsage } from '../../domain/calls/usage.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { ProjectChosen } from '../../domain/projects/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { emptyFact, FACT_COLUMNS, factValues, type UsageFact } from './usage-fact.js'
+import {
+  emptyFact,
+  END_LABELS,
+  FACT_COLUMNS,
+  LABEL_COLUMNS,
+  START_LABELS,
+  type UsageFact,
+} from './columns.js'
 
 type Positioned = (CallEvent | ProjectChosen) & Pick<ProjectedEvent, 'position'>
 
@@ -31,7 +36,11 @@ export const usageProjection: Projection = {
       }
     }
     return [
-      { table: 'usage_facts', columns: FACT_COLUMNS, values: [...facts.values()].map(factValues) },
+      {
+        table: 'usage_facts',
+        columns: FACT_COLUMNS,
+        values: Array.from(facts.values(), (fact) => FACT_COLUMNS.map((column) => fact[column])),
+      },
       {
         table: 'touched_traces',
         columns: ['position', 'first_position', 'project_id', 'trace_id'],
@@ -57,10 +66,7 @@ const applyTo = (
       const fact = factOf(facts, project_id, trace_id, id, position)
       fact.started_position = position
       structure(fact, event.data)
-      fact.op = opOf(event.data.op_name)
-      fact.wb_user_id = event.data.wb_user_id ?? ''
-      fact.thread_id = event.data.thread_id ?? ''
-      fact.wb_run_id = event.data.wb_run_id ?? ''
+      for (const label of START_LABELS) fact[label] = LABEL_COLUMNS[label].of(event.data)
       if (end !== null) ending(fact, end, position)
       return fact
     }
@@ -127,7 +133,7 @@ const ending = (
   fact.ended_position = position
   fact.ended_at = dateTime64(end.ended_at)
   fact.status_total = end.usage.status_total
-  fact.status = endStatus(end.exception, end.summary ?? null)
+  for (const label of END_LABELS) fact[label] = LABEL_COLUMNS[label].of(end)
   const figures: number[] = []
   for (const used of end.usage.models) for (const figure of FIGURES) figures.push(used[figure])
   fact.models = end.usage.models.map(({ model }) => model)

@@ -5,7 +5,7 @@ import { countCalls } from '../calls/count.js'
 import { NO_FILTER, soleValues } from '../calls/filter.js'
 import { callParts } from '../calls/pages.js'
 import type { CallSelection } from '../calls/select.js'
-import { cachedBooks } from '../prices/queries-of-books.js'
+import { cachedBooks } from '../prices/cached-books.js'
 import { usageAnswer, type UsageAnswer } from './answer.js'
 import { atOrBelow } from './inclusive-usage.js'
 import {
@@ -19,12 +19,6 @@ import {
 } from './facts.js'
 import { storedUsage, type MatchingCall } from './stored-usage.js'
 import type { TraceCalls } from './trace.js'
-
-export type { AnsweredCall, UsageAnswer } from './answer.js'
-export { addCosts, costsOf, type Charge } from './charges.js'
-export { AnswerTooLarge, type UsageByKey } from './inclusive-usage.js'
-export { countersOf, saturated, SHOWN_COUNTERS } from './own-usage.js'
-export { TraceTooLarge } from './trace.js'
 
 export interface UsageRequest extends CallSelection {
   readonly limit: number

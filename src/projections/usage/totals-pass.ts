@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse, ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { readTotalsState, TOTALS, totalsOfTraces } from './queries-of-totals.js'
+import { readTotalsState, TOTALS, totalsOfTraces } from './totals-state.js'
 import { TOTALS_COLUMNS, totalsKey, type TotalsRow } from './totals.js'
 
 type Tables = Pick<ClickHouse, 'reader' | 'writer'>

@@ -8,7 +8,8 @@ import {
   type Forest,
   type UsageByKey,
 } from './inclusive-usage.js'
-import { COUNTERS, ownUsage, saturated } from './own-usage.js'
+import { COUNTERS, LABELS, valuesOf, type Label } from './columns.js'
+import { ownUsage, saturated } from './own-usage.js'
 import { YEAR_2100, type ModelEntries, type TraceCalls } from './trace.js'
 
 const WIDTH = COUNTERS.length
@@ -20,25 +21,37 @@ type Coverage = 'own' | 'none'
 export type TotalsRow = readonly (string | number | boolean)[]
 
 const KEY_COLUMNS = ['project_id', 'started_at', 'call_id', 'model'] as const
-
-export const TOTALS_COLUMNS = [
+const NAMED_COLUMNS = [
   ...KEY_COLUMNS,
   'trace_id',
   'is_root',
   'own_usage',
   'usage',
   'coverage',
-  'op',
-  'root_op',
-  'wb_user_id',
-  'thread_id',
-  'wb_run_id',
-  'status',
-  ...COUNTERS.map((counter) => `own_${counter}`),
-  ...COUNTERS,
   'first_started_at',
   'last_started_at',
+] as const
+
+export const TOTALS_COLUMNS = [
+  ...NAMED_COLUMNS,
+  ...LABELS,
+  ...COUNTERS.map((counter) => `own_${counter}`),
+  ...COUNTERS,
 ]
+
+const totalsRow = (
+  named: Readonly<Record<(typeof NAMED_COLUMNS)[number], string | boolean>>,
+  labels: Readonly<Record<Label, string>>,
+  own: readonly number[],
+  inclusive: readonly number[],
+): TotalsRow => {
+  const row: (string | number | boolean)[] = []
+  for (const column of NAMED_COLUMNS) row.push(named[column])
+  for (const label of LABELS) row.push(labels[label])
+  for (const counter of own) row.push(saturated(counter))
+  for (let k = 0; k < WIDTH; k += 1) row.push(saturated(inclusive[k]!))
+  return row
+}
 
 /** The most entries per call and model that are kept for a trace. */
 const maxEntries = (calls: number): number => Math.min(20 * calls + 100_000, MAX_ENTRIES)
@@ -59,7 +72,7 @@ export async function* totalsOf(
   const pause = yielding()
   const own = await ownUsage(calls, reporting)
   const forest = livingForest(calls)
-  const tops = topOf(forest)
+  const labelsOf = labelReader(calls, forest)
   const usage = await usageOf(calls, own, forest)
   let rows: TotalsRow[] = []
   const partial = new Set<string>()
@@ -67,36 +80,34 @@ export async function* totalsOf(
     if (call % 64 === 0) await pause()
     if (calls.isDeleted[call] === 1) continue
     const { isCovered, inclusive } = usage(call)
-    const { op, wb_user_id, thread_id, wb_run_id, status } = calls.labels[call]!
+    const labels = labelsOf(call)
     const startedAt = textOf(calls.started[call]!)
-    const rootOp = calls.labels[tops[forest.node[call]!]!]!.op
     const traceId = calls.traceIds[calls.trace[call]!]!
     if (!isCovered) partial.add(traceId)
     const sumsByModel = [...sumsOf(calls, own, call, inclusive)]
     const firstOwn = sumsByModel.findIndex(([, ownSums]) => isUsed(ownSums))
     const firstInclusive = sumsByModel.findIndex(([, , sums]) => isUsed(sums.slice(0, WIDTH)))
     for (const [n, [model, ownSums, sums]] of sumsByModel.entries())
-      rows.push([
-        projectId,
-        startedAt,
-        callId,
-        model,
-        traceId,
-        calls.hasNoParent[call] === 1,
-        rowUsage(ownSums, n === firstOwn),
-        rowUsage(sums.slice(0, WIDTH), n === firstInclusive),
-        '',
-        op,
-        rootOp,
-        wb_user_id,
-        thread_id,
-        wb_run_id,
-        status,
-        ...ownSums.map(saturated),
-        ...sums.slice(0, WIDTH).map(saturated),
-        textOf(sums[WIDTH]!),
-        textOf(sums[WIDTH + 1]!),
-      ])
+      rows.push(
+        totalsRow(
+          {
+            project_id: projectId,
+            started_at: startedAt,
+            call_id: callId,
+            model,
+            trace_id: traceId,
+            is_root: calls.hasNoParent[call] === 1,
+            own_usage: rowUsage(ownSums, n === firstOwn),
+            usage: rowUsage(sums.slice(0, WIDTH), n === firstInclusive),
+            coverage: '',
+            first_started_at: textOf(sums[WIDTH]!),
+            last_started_at: textOf(sums[WIDTH + 1]!),
+          },
+          labels,
+          ownSums,
+          sums,
+        ),
+      )
     if (rows.length < ROWS_AT_ONCE) continue
     yield rows
     rows = []
@@ -135,37 +146,38 @@ function* sumsOf(
 export const COVERAGE_TIME = '1900-01-01 00:00:00.000000'
 
 /** The marker of a trace whose other rows lack usage. Its key is not that of a call: no call, and the trace as model. */
-export const coverageRow = (projectId: string, traceId: string, coverage: Coverage): TotalsRow => [
-  projectId,
-  COVERAGE_TIME,
-  '',
-  traceId,
-  traceId,
-  false,
-  'none',
-  'none',
-  coverage,
-  '',
-  '',
-  '',
-  '',
-  '',
-  '',
-  ...NOTHING,
-  ...NOTHING,
-  COVERAGE_TIME,
-  COVERAGE_TIME,
-]
+export const coverageRow = (projectId: string, traceId: string, coverage: Coverage): TotalsRow =>
+  totalsRow(
+    {
+      project_id: projectId,
+      started_at: COVERAGE_TIME,
+      call_id: '',
+      model: traceId,
+      trace_id: traceId,
+      is_root: false,
+      own_usage: 'none',
+      usage: 'none',
+      coverage,
+      first_started_at: COVERAGE_TIME,
+      last_started_at: COVERAGE_TIME,
+    },
+    valuesOf(LABELS, ''),
+    NOTHING,
+    NOTHING,
+  )
 
 /** What identifies a row. */
 export const totalsKey = (row: TotalsRow): string => JSON.stringify(row.slice(0, KEY_COLUMNS.length))
 
-/** The topmost node above each node. */
-export const topOf = ({ parent, order }: Forest): Int32Array => {
+/** Reads the labels of a call's rows. */
+export const labelReader = ({ labels }: TraceCalls, { node, parent, order }: Forest) => {
   const top = Int32Array.from(parent.keys())
   for (let n = order.length - 1; n >= 0; n -= 1)
     if (parent[order[n]!]! >= 0) top[order[n]!] = top[parent[order[n]!]!]!
-  return top
+  return (call: number): Readonly<Record<Label, string>> => ({
+    ...labels[call]!,
+    root_op: labels[top[node[call]!]!]!.op,
+  })
 }
 
 /** The inclusive usage of all calls, or in a trace with too many entries of its roots. */

@@ -1,5 +1,6 @@
 import { FIGURES } from '../../domain/calls/usage.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
+import { END_LABELS, LABEL_COLUMNS, START_LABELS, type CallLabel } from './columns.js'
 
 /** In microseconds since 1970. Doubles represent the microseconds since 2100 exactly for 1900 to 2299. */
 export const YEAR_2100 = 4_102_444_800_000_000n
@@ -38,13 +39,7 @@ export interface TraceCalls {
 }
 
 /** What totals are grouped by. */
-export interface CallLabels {
-  readonly op: string
-  readonly wb_user_id: string
-  readonly thread_id: string
-  readonly wb_run_id: string
-  readonly status: string
-}
+export type CallLabels = Readonly<Record<CallLabel, string>>
 
 /** Entries per call and model: those of call `i` are `offsets[i]` to `offsets[i + 1]`. */
 export interface ModelEntries {
@@ -77,11 +72,14 @@ export interface Fact {
   readonly statusTotal: number
   readonly models: readonly string[]
   readonly figures: ArrayLike<number>
-  /** Only the labels in this row: the start has no status, the end nothing else. */
+  /** Only those of the events in this row. */
   readonly labels?: Partial<CallLabels>
 }
 
-const NO_LABELS: CallLabels = { op: '', wb_user_id: '', thread_id: '', wb_run_id: '', status: 'running' }
+const NO_LABELS = Object.fromEntries([
+  ...START_LABELS.map((label) => [label, '']),
+  ...END_LABELS.map((label) => [label, LABEL_COLUMNS[label].before]),
+]) as CallLabels
 
 /** Makes calls of facts ordered by trace, call and position. A later fact of a call replaces earlier values. */
 export const traceBuilder = (maxTraceCalls = Infinity) => {

@@ -8,7 +8,9 @@ import { closed, open } from '../../../kernel/codec/struct.js'
 import { projectId } from '../../../kernel/ids.js'
 import { listName } from '../../../domain/prices/events.js'
 import { query } from '../../../domain/query/query.js'
-import { COUNTERS, DIMENSIONS, MEASURES } from '../../../projections/usage/query/queries.js'
+import { MEASURES } from '../../../projections/usage/columns.js'
+import { DIMENSIONS } from '../../../projections/usage/query/groups-sql.js'
+import { usageMembers } from '../../../application/calls/usage-json.js'
 import { callsFilter } from '../../calls/filter.js'
 
 const MAX_GROUPS = 10_000
@@ -53,18 +55,7 @@ export type UsageQueryRequest = t.TypeOf<typeof usageQueryRequest>
 
 const figures = open('UsageFigures', {
   says: 'Costs are exact decimals, null if they were not requested.',
-  required: {
-    calls: int64,
-    ...(Object.fromEntries(COUNTERS.map((counter) => [counter, int64])) as Record<
-      (typeof COUNTERS)[number],
-      typeof int64
-    >),
-    prompt_tokens_total_cost: nullable(number),
-    completion_tokens_total_cost: nullable(number),
-    cache_read_input_tokens_total_cost: nullable(number),
-    cache_creation_input_tokens_total_cost: nullable(number),
-    total_cost: nullable(number),
-  },
+  required: { calls: int64, ...usageMembers, total_cost: nullable(number) },
 })
 
 const usageRow = open('UsageRow', {

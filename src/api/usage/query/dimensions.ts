@@ -1,14 +1,8 @@
 import { calendarStarts, CALENDAR_UNITS, type CalendarUnit } from '../../../domain/usage/calendar.js'
 import { offsetsOf } from '../../../domain/usage/zone.js'
 import { microseconds, type Instant } from '../../../kernel/codec/instant.js'
-import {
-  DIMENSIONS,
-  isCost,
-  MEASURES,
-  costName,
-  type Dimension,
-  type UsageOrder,
-} from '../../../projections/usage/query/queries.js'
+import { DIMENSIONS, type Dimension, type UsageOrder } from '../../../projections/usage/query/groups-sql.js'
+import { isCost, MEASURES, measureName } from '../../../projections/usage/columns.js'
 import { Failure, invalidField } from '../../../application/failure.js'
 import { NAMED_DIMENSIONS, type UsageQueryRequest } from './codecs.js'
 
@@ -121,12 +115,12 @@ export const orderOf = ({
       `List should have at most ${MAX_ORDERS} items after validation`,
     )
   return sort_by.map(({ field, direction }, index) => {
-    const name = MEASURES.find((measure) => costName(measure) === field || measure === field)
+    const name = MEASURES.find((measure) => measureName(measure) === field || measure === field)
     if (name === undefined && !names.includes(field))
       throw invalidField(
         ['sort_by', index, 'field'],
         'value_error',
-        `Value error, input should be a member of group_by or one of ${MEASURES.map(costName).join(', ')}`,
+        `Value error, input should be a member of group_by or one of ${MEASURES.map(measureName).join(', ')}`,
       )
     if (name !== undefined && isCost(name) && !include_costs)
       throw invalidField(

@@ -2,13 +2,10 @@ import { Readable } from 'node:stream'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import type { Clock } from '../../../kernel/ports/clock.js'
-import {
-  exportUsage,
-  readTotals,
-  usageBy,
-  withPreviousRange,
-  type UsageQuery,
-} from '../../../projections/usage/query/queries.js'
+import { exportUsage, usageBy } from '../../../projections/usage/query/queries.js'
+import { readTotals } from '../../../projections/usage/query/open-traces.js'
+import { withPreviousRange } from '../../../projections/usage/query/previous-range.js'
+import type { UsageQuery } from '../../../projections/usage/query/groups-sql.js'
 import { inBody } from '../../server/authorization.js'
 import { JSON_LINES, linesOf } from '../../server/json-pages.js'
 import type { AnyRoute } from '../../server/route.js'

@@ -1,14 +1,8 @@
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { decimalText } from '../../../domain/prices/decimal.js'
-import {
-  clamped,
-  isCost,
-  MEASURES,
-  costName,
-  type Dimension,
-  type UsageFigures,
-  type UsageGroup,
-} from '../../../projections/usage/query/queries.js'
+import { clamped, type UsageFigures, type UsageGroup } from '../../../projections/usage/query/queries.js'
+import { isCost, MEASURES, measureName } from '../../../projections/usage/columns.js'
+import type { Dimension } from '../../../projections/usage/query/groups-sql.js'
 
 export interface ResponseOptions {
   readonly groupBy: readonly Dimension[]
@@ -53,7 +47,7 @@ const keyJson = (key: readonly (string | number)[], { groupBy }: ResponseOptions
   )
 
 const figuresJson = (figures: UsageFigures, { hasCosts }: ResponseOptions): string =>
-  `{${MEASURES.map((measure) => `"${costName(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
+  `{${MEASURES.map((measure) => `"${measureName(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
 
 const totalsOf = (groups: readonly UsageGroup[]): Periods & Pick<UsageGroup, 'groups'> => ({
   groups: groups.reduce((sum, group) => sum + group.groups, 0),

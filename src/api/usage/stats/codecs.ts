@@ -7,7 +7,9 @@ import { closed, open } from '../../../kernel/codec/struct.js'
 import { projectId } from '../../../kernel/ids.js'
 import { listName } from '../../../domain/prices/events.js'
 import { query } from '../../../domain/query/query.js'
-import { AGGREGATIONS, CALL_METRICS, USAGE_METRICS } from '../../../projections/usage/stats/queries.js'
+import { AGGREGATIONS } from '../../../projections/usage/stats/metric.js'
+import { CALL_METRICS } from '../../../projections/usage/stats/call-stats.js'
+import { USAGE_METRICS } from '../../../projections/usage/stats/usage-stats.js'
 import { callsFilter } from '../../calls/filter.js'
 
 const UNITS = { minute: 60, hour: 3600, day: 86_400 } as const

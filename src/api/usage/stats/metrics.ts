@@ -1,4 +1,4 @@
-import { figureCount, type RequestedMetric } from '../../../projections/usage/stats/queries.js'
+import { figureCount, type RequestedMetric } from '../../../projections/usage/stats/metric.js'
 import { Failure, invalidField } from '../../../application/failure.js'
 import type { CallStatsRequest } from './codecs.js'
 

@@ -1,6 +1,6 @@
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { decimalText } from '../../../domain/prices/decimal.js'
-import type { Figures } from '../../../projections/usage/stats/queries.js'
+import type { Figures } from '../../../projections/usage/stats/metric.js'
 
 interface Bucket {
   readonly start: number

@@ -10,28 +10,16 @@ import { fieldValue } from '../../expression/fields.js'
 import { newParameters } from '../../expression/parameters.js'
 import { asText } from '../../expression/value.js'
 import type { PriceBook } from '../../prices/book.js'
-import { SHOWN_COUNTERS } from '../own-usage.js'
+import { CHARGED, COSTS, LABEL_COLUMNS, LABELS, MEASURES, SHOWN_COUNTERS, type Label } from '../columns.js'
 import { withPreviousRange } from './previous-range.js'
-import { COSTS, priceSteps } from './price-steps.js'
-import {
-  CHARGED,
-  readManyUsage,
-  selectsByCalls,
-  usageRows,
-  type Relation,
-  type UsageRowsQuery,
-} from './usage-rows.js'
+import { priceSteps } from './price-steps.js'
+import { readManyUsage, selectsByCalls, usageRows, type Relation, type UsageRowsQuery } from './usage-rows.js'
 
 /** What usage is grouped by, besides times and attributes, and the column that has it. */
 export const DIMENSIONS = {
   model: 'model',
-  op: 'op',
-  root_op: 'root_op',
-  user: 'wb_user_id',
-  thread: 'thread_id',
-  run: 'wb_run_id',
-  status: 'status',
-} as const
+  ...Object.fromEntries(LABELS.map((label) => [LABEL_COLUMNS[label].dimension, label])),
+} as Readonly<Record<'model' | (typeof LABEL_COLUMNS)[Label]['dimension'], string>>
 
 export type Dimension =
   | { readonly name: keyof typeof DIMENSIONS }
@@ -40,9 +28,6 @@ export type Dimension =
   | { readonly name: `attributes.${string}` }
 
 const COLUMNS = { ...DIMENSIONS, call: 'call_id' } as const
-
-export const MEASURES = ['calls', ...SHOWN_COUNTERS, ...COSTS, 'total_cost'] as const
-export type Measure = (typeof MEASURES)[number]
 
 export interface UsageOrder {
   /** The name of a dimension, or a measure. */
@@ -61,7 +46,9 @@ export interface UsageQuery extends UsageRowsQuery {
 }
 
 interface PricedQuery extends Omit<UsageQuery, 'groupBy' | 'orderBy' | 'limit'> {
-  readonly groupBy: readonly (Dimension | { readonly name: 'call' })[]
+  readonly groupBy: readonly (
+    Dimension | { readonly name: 'call' } | { readonly name: 'bucket'; readonly starts: readonly number[] }
+  )[]
 }
 
 /** The models without a price that a group names at most. */
@@ -151,17 +138,18 @@ export const usageOfCalls = (
   }
 }
 
-/** Sums by group, model, time between two changes of prices, and period, with what they cost. */
-const pricedSql = (query: PricedQuery): Relation => {
+/**
+ * Sums by group, model, time between two changes of prices, and period, with what they cost. Unless they are summed, the
+ * rows of the calls and models themselves.
+ */
+export const pricedSql = (query: PricedQuery, isSummed = true): Relation => {
   const { prices, isCompared, groupBy } = query
   const steps = prices === null ? undefined : priceSteps(prices)
   const { sql: rows, parameters } = rowsSql(query)
   const keys = groupBy.map((_, index) => `key_${index}`)
-  const calls = groupBy.some(({ name }) => name === 'model')
-    ? 'countIf(is_first_of_model)'
-    : 'countIf(is_first)'
-  const figures = [...SHOWN_COUNTERS, 'charged_prompt_tokens'].map(
-    (name) => `sum(toInt128(${name})) AS ${name}_sum`,
+  const counted = groupBy.some(({ name }) => name === 'model') ? 'is_first_of_model' : 'is_first'
+  const figures = [...new Set([...SHOWN_COUNTERS, ...CHARGED])].map((name) =>
+    isSummed ? `sum(toInt128(${name})) AS ${name}_sum` : `toInt128(${name}) AS ${name}_sum`,
   )
   // Keys take time, so there are none that all rows share.
   const parts = [
@@ -172,8 +160,9 @@ const pricedSql = (query: PricedQuery): Relation => {
   const slot = 'roundDown(priced_at, {changes:Array(Int64)}) AS slot'
   const isCurrent = `started_at >= {current_from:${SQL_TIME}} AS is_current`
   const columns = parts.map((part) => ({ slot, is_current: isCurrent })[part] ?? part)
-  const summed = `SELECT ${[...columns, `${calls} AS call_count`, ...figures].join(', ')}
-    FROM ${rows} GROUP BY ${parts.length === 0 ? 'tuple()' : parts.join(', ')}`
+  const grouping = isSummed ? `GROUP BY ${parts.length === 0 ? 'tuple()' : parts.join(', ')}` : ''
+  const calls = isSummed ? `countIf(${counted})` : counted
+  const summed = `SELECT ${[...columns, `${calls} AS call_count`, ...figures].join(', ')} FROM ${rows} ${grouping}`
   const costs = COSTS.map((cost, kind) =>
     steps === undefined ? `toInt256(0) AS ${cost}` : `${CHARGED[kind]}_sum * steps.${cost} AS ${cost}`,
   )

@@ -11,9 +11,10 @@ import {
   livingForest,
   type UsageByKey,
 } from '../inclusive-usage.js'
-import { COUNTERS, ownUsage, saturated } from '../own-usage.js'
-import { changedTraces, partialTraces, readAtState, type Changed } from '../queries-of-totals.js'
-import { topOf } from '../totals.js'
+import { COUNTERS } from '../columns.js'
+import { ownUsage, saturated } from '../own-usage.js'
+import { changedTraces, partialTraces, readAtState, type Changed } from '../totals-state.js'
+import { labelReader } from '../totals.js'
 import { YEAR_2100, type ModelEntries, type TraceCalls } from '../trace.js'
 import { ALWAYS } from './price-steps.js'
 import { openRow, startedWithin, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
@@ -193,15 +194,13 @@ type CallOfRow = Omit<UsageRow, 'priced_at' | 'model' | 'is_first' | 'is_first_o
 
 /** Reads what all rows of a call have. */
 const callReader = (calls: TraceCalls) => {
-  const forest = livingForest(calls)
-  const top = topOf(forest)
+  const labelsOf = labelReader(calls, livingForest(calls))
   return (call: number): CallOfRow => ({
     started_at: BigInt(calls.started[call]!) + YEAR_2100,
     call_id: calls.ids[call]!,
     trace_id: calls.traceIds[calls.trace[call]!]!,
     is_root: calls.hasNoParent[call] === 1,
-    root_op: calls.labels[top[forest.node[call]!]!]!.op,
-    ...calls.labels[call]!,
+    ...labelsOf(call),
   })
 }
 

@@ -1,6 +1,7 @@
 import { microseconds } from '../../../kernel/codec/instant.js'
 import type { SqlParameters } from '../../../kernel/ports/clickhouse.js'
 import type { PriceBook } from '../../prices/book.js'
+import { COSTS } from '../columns.js'
 
 /** The prices of a book as a table for SQL: a price holds for calls of its model from `since` on. */
 export interface PriceSteps {
@@ -13,18 +14,6 @@ export interface PriceSteps {
 
 /** Before every call. */
 export const ALWAYS = -(2n ** 62n)
-
-export const COSTS = ['prompt_cost', 'completion_cost', 'cache_read_cost', 'cache_creation_cost'] as const
-
-/** Costs have the names that they have in `/trace/usage`. */
-const COST_NAMES: Readonly<Partial<Record<string, string>>> = {
-  prompt_cost: 'prompt_tokens_total_cost',
-  completion_cost: 'completion_tokens_total_cost',
-  cache_read_cost: 'cache_read_input_tokens_total_cost',
-  cache_creation_cost: 'cache_creation_input_tokens_total_cost',
-}
-
-export const costName = (cost: string): string => COST_NAMES[cost] ?? cost
 
 export const priceSteps = ({ timelines }: PriceBook): PriceSteps => {
   const models: string[] = []

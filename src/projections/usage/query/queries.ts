@@ -1,22 +1,8 @@
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { LARGEST_EXACT } from '../../../domain/prices/exact.js'
 import { SETTINGS } from '../../calls/select.js'
-import { costName } from './price-steps.js'
-import { MEASURES, readGroups, type Measure, type UsageQuery } from './groups-sql.js'
-
-export {
-  DIMENSIONS,
-  MEASURES,
-  usageOfCalls,
-  type Dimension,
-  type Measure,
-  type UsageOrder,
-  type UsageQuery,
-} from './groups-sql.js'
-export { SHOWN_COUNTERS as COUNTERS } from '../own-usage.js'
-export { costName } from './price-steps.js'
-export { readTotals, TotalsNotReady } from './open-traces.js'
-export { withPreviousRange } from './previous-range.js'
+import { isCost, MEASURES, measureName, type Measure } from '../columns.js'
+import { readGroups, type UsageQuery } from './groups-sql.js'
 
 export interface UsageGroup {
   /** In the order of `groupBy`: text, or the start of a time bucket in seconds since 1970; undefined for the others. */
@@ -67,7 +53,7 @@ export const exportUsage = (
   const measures = prefixes.flatMap((prefix) =>
     MEASURES.filter((measure) => query.prices !== null || !isCost(measure)).map((measure) =>
       isCost(measure)
-        ? `toDecimal256(${prefix}${measure}, 12) / 1000000000000 AS ${prefix}${costName(measure)}`
+        ? `toDecimal256(${prefix}${measure}, 12) / 1000000000000 AS ${prefix}${measureName(measure)}`
         : `toInt64(greatest(least(toInt256(${prefix}${measure}), toInt256(${LARGEST})), -toInt256(${LARGEST}))) AS ${prefix}${measure}`,
     ),
   )
@@ -85,8 +71,6 @@ const LARGEST = BigInt(LARGEST_EXACT)
 /** Counts are exact up to 2^53. Larger ones are shown as 2^53. */
 export const clamped = (count: bigint): bigint =>
   count > LARGEST ? LARGEST : count < -LARGEST ? -LARGEST : count
-
-export const isCost = (measure: Measure): boolean => measure.endsWith('_cost')
 
 const backquoted = (name: string): string => `\`${name.replaceAll(/[\\`]/g, '\\$&')}\``
 

@@ -4,17 +4,7 @@ import { NO_FILTER, type CallsFilter } from '../../calls/filter.js'
 import { conjunctsOf, startRange } from '../../calls/locate.js'
 import { allOf, compileSelection, selection, tablesOfMany, type CallSelection } from '../../calls/select.js'
 import { ALL_MERGED, readMerged, type MergedTables } from '../../unmerged-rows.js'
-import { COUNTERS as FIGURES, type Counter } from '../own-usage.js'
-
-/** Tokens by the cost that they are charged, in the order of `COSTS`. */
-export const CHARGED = [
-  'charged_prompt_tokens',
-  'completion_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-] as const satisfies readonly Counter[]
-
-const TEXTS = ['trace_id', 'op', 'root_op', 'wb_user_id', 'thread_id', 'wb_run_id', 'status'] as const
+import { COUNTERS, LABEL_COLUMNS, LABELS, valuesOf } from '../columns.js'
 
 /** Usage of traces whose stored totals are of another position, computed for one read. */
 export interface OpenTraces {
@@ -83,8 +73,8 @@ export const usageRows = ({
 }: UsageRowsQuery): Relation => {
   const { projectId, filter } = asked
   const own = kind === 'own' ? 'own_' : ''
-  const figures = FIGURES.map((name) => `${own}${name} AS ${name}`)
-  const columns = ['started_at', 'call_id', 'call_id AS id', 'model', ...TEXTS]
+  const figures = COUNTERS.map((name) => `${own}${name} AS ${name}`)
+  const columns = ['started_at', 'call_id', 'call_id AS id', 'model', 'trace_id', ...LABELS]
   const parameters: Record<string, SqlParameter> = { project: projectId }
   const direct = directConditions(filter, parameters)
   const conditions = [...direct.conditions, ...range]
@@ -110,7 +100,7 @@ export const usageRows = ({
       ...closed,
     ]),
   )
-  const computed = `SELECT priced_at, is_first, is_first_of_model, ${[...columns, ...FIGURES].join(', ')}
+  const computed = `SELECT priced_at, is_first, is_first_of_model, ${[...columns, ...COUNTERS].join(', ')}
     FROM ${OPEN_ROWS} ${conditions.length === 0 ? '' : `WHERE ${allOf(conditions)}`}`
   Object.assign(parameters, totals.parameters)
   if (open.isAll !== true && open.traceIds.length === 0) return { sql: `(${stored})`, parameters }
@@ -134,68 +124,66 @@ export const startedWithin = ({ began, operation }: CallSelection) => {
   }
 }
 
-/** The usage of a model by a call of an open trace, own or inclusive. Times are in microseconds since 1970. */
-export interface UsageRow {
-  readonly started_at: bigint
-  readonly priced_at: bigint
-  readonly call_id: string
-  readonly model: string
-  readonly trace_id: string
-  readonly is_root: boolean
-  readonly is_first: boolean
-  readonly is_first_of_model: boolean
-  readonly op: string
-  readonly root_op: string
-  readonly wb_user_id: string
-  readonly thread_id: string
-  readonly wb_run_id: string
-  readonly status: string
+/** The columns of an open row with their types. Times are in microseconds since 1970. */
+const OPEN_COLUMNS = {
+  started_at: 'Int64',
+  priced_at: 'Int64',
+  call_id: 'String',
+  model: 'String',
+  trace_id: 'String',
+  is_root: 'UInt8',
+  is_first: 'UInt8',
+  is_first_of_model: 'UInt8',
+  ...valuesOf(LABELS, 'String' as const),
+} as const
+
+type OpenColumn = keyof typeof OPEN_COLUMNS
+interface SqlValues {
+  readonly Int64: bigint
+  readonly String: string
+  readonly UInt8: boolean
+}
+
+/** The usage of a model by a call of an open trace, own or inclusive. */
+export type UsageRow = { readonly [C in OpenColumn]: SqlValues[(typeof OPEN_COLUMNS)[C]] } & {
   /** In the order of `COUNTERS`. */
   readonly figures: readonly number[]
 }
 
-/** The columns of an open row with their types. */
-const OPEN_COLUMNS: readonly (readonly [name: string, type: string])[] = [
-  ['started_at', 'Int64'],
-  ['priced_at', 'Int64'],
-  ['call_id', 'String'],
-  ['model', 'String'],
-  ['is_root', 'UInt8'],
-  ['is_first', 'UInt8'],
-  ['is_first_of_model', 'UInt8'],
-  ...TEXTS.map((name) => [name, 'String'] as const),
-  ...FIGURES.map((name) => [name, 'Int64'] as const),
-]
+const OPEN_NAMES = Object.keys(OPEN_COLUMNS) as readonly OpenColumn[]
 
-/** A row as a JSON array, in the order of `OPEN_COLUMNS`. */
-export const openRow = (row: UsageRow): string =>
-  `[${[
-    String(row.started_at),
-    String(row.priced_at),
-    JSON.stringify(row.call_id),
-    JSON.stringify(row.model),
-    Number(row.is_root),
-    Number(row.is_first),
-    Number(row.is_first_of_model),
-    ...TEXTS.map((name) => JSON.stringify(row[name])),
-    ...row.figures,
-  ].join(',')}]`
+/** A row as a JSON array, in the order of `OPEN_COLUMNS` and `COUNTERS`. */
+export const openRow = (row: UsageRow): string => {
+  let text = '['
+  for (const name of OPEN_NAMES) {
+    const value = row[name]
+    text += `${typeof value === 'string' ? JSON.stringify(value) : typeof value === 'boolean' ? Number(value) : value},`
+  }
+  return `${text}${row.figures.join(',')}]`
+}
 
-const OPEN_ROWS = `(SELECT ${OPEN_COLUMNS.map(([name], index) =>
-  name === 'started_at'
-    ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
-    : `row.${index + 1} AS ${name}`,
-).join(', ')}
-  FROM (SELECT JSONExtract(arrayJoin({open_rows:Array(String)}),
-    'Tuple(${OPEN_COLUMNS.map(([, type]) => type).join(', ')})') AS row))`
+const OPEN_TYPES = [...Object.values(OPEN_COLUMNS), ...COUNTERS.map(() => 'Int64')]
+
+const OPEN_ROWS = `(SELECT ${[...OPEN_NAMES, ...COUNTERS]
+  .map((name, index) =>
+    name === 'started_at'
+      ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
+      : `row.${index + 1} AS ${name}`,
+  )
+  .join(', ')}
+  FROM (SELECT JSONExtract(arrayJoin({open_rows:Array(String)}), 'Tuple(${OPEN_TYPES.join(', ')})') AS row))`
 
 /** The keys of a filter that the rows themselves answer. */
-const DIRECT = {
+const DIRECT: Readonly<Partial<Record<string, string>>> = {
   trace_ids: 'trace_id',
   call_ids: 'call_id',
-  thread_ids: 'thread_id',
-  wb_user_ids: 'wb_user_id',
-} as const satisfies Partial<Record<keyof CallsFilter, string>>
+  ...Object.fromEntries(
+    LABELS.flatMap((label) => {
+      const column = LABEL_COLUMNS[label]
+      return 'filter' in column ? [[column.filter, label]] : []
+    }),
+  ),
+}
 
 /** Conditions on the rows that a filter means; not whole where the filter says more than they do. */
 const directConditions = (filter: CallsFilter | null, parameters: Record<string, SqlParameter>) => {
@@ -208,7 +196,7 @@ const directConditions = (filter: CallsFilter | null, parameters: Record<string,
       isWhole = false
       continue
     }
-    const column = Object.hasOwn(DIRECT, key) ? DIRECT[key as keyof typeof DIRECT] : undefined
+    const column = DIRECT[key]
     const isPlainOp = key === 'op_names' && (values as readonly string[]).every(isPlainName)
     if (key === 'trace_roots_only') conditions.push('is_root')
     else if (column !== undefined || isPlainOp) {

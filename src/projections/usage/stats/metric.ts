@@ -1,7 +1,15 @@
 import type { Amount } from '../../../domain/prices/decimal.js'
+import type { CallSelection } from '../../calls/select.js'
 
 export const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count'] as const
 export type Aggregation = (typeof AGGREGATIONS)[number]
+
+/** Selects the calls that are counted, by a filter, an operation and a range of start times. */
+export interface Span extends CallSelection {
+  readonly began: NonNullable<CallSelection['began']>
+  /** The starts of the buckets in seconds since 1970; the first is at or before the start of the range. */
+  readonly starts: readonly number[]
+}
 
 /** The requested figures of a metric, at least one. */
 export interface RequestedMetric<Metric extends string> {

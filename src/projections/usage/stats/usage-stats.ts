@@ -2,16 +2,17 @@ import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/click
 import { numberFrom } from '../../../domain/prices/decimal.js'
 import { SETTINGS } from '../../calls/select.js'
 import type { PriceBook } from '../../prices/book.js'
-import { priceSteps, type PriceSteps } from '../query/price-steps.js'
-import { clamped } from '../query/queries.js'
 import {
-  CHARGED,
-  readManyUsage,
-  selectsByCalls,
-  usageRows,
-  type OpenTraces,
-  type Relation,
-} from '../query/usage-rows.js'
+  COSTS,
+  COUNTER_COLUMNS,
+  isCost,
+  SHOWN_COUNTERS,
+  type Counter,
+  type ShownCounter,
+} from '../columns.js'
+import { pricedSql } from '../query/groups-sql.js'
+import { clamped } from '../query/queries.js'
+import { readManyUsage, selectsByCalls, type OpenTraces, type Relation } from '../query/usage-rows.js'
 import {
   figures,
   NOTHING,
@@ -19,32 +20,26 @@ import {
   type Figure,
   type Figures,
   type RequestedMetric,
+  type Span,
 } from './metric.js'
-import type { Span } from './span.js'
 
-/** The counter that each metric sums up. */
-const COUNTER = {
-  requests: 'requests',
-  input_tokens: 'prompt_tokens',
-  prompt_tokens: 'prompt_tokens',
-  output_tokens: 'completion_tokens',
-  completion_tokens: 'completion_tokens',
-  total_tokens: 'total_tokens',
-  cache_read_input_tokens: 'cache_read_input_tokens',
-  cache_creation_input_tokens: 'cache_creation_input_tokens',
-} as const
+type Alias = Extract<(typeof COUNTER_COLUMNS)[Counter], { alias: string }>['alias']
 
-const COSTS = ['prompt_cost', 'completion_cost', 'cache_read_cost', 'cache_creation_cost'] as const
+/** The sum of measures that each metric is. */
+const MEASURED = {
+  ...(Object.fromEntries(
+    SHOWN_COUNTERS.flatMap((counter) => {
+      const column = COUNTER_COLUMNS[counter]
+      return [...('alias' in column ? [[column.alias, counter]] : []), [counter, counter]]
+    }),
+  ) as Record<ShownCounter | Alias, ShownCounter>),
+  input_cost: COSTS.filter((cost) => cost !== 'completion_cost').join(' + '),
+  output_cost: 'completion_cost',
+  total_cost: 'total_cost',
+}
 
-/** The costs that each metric adds, as places in `COSTS`. */
-const CHARGES = { input_cost: [0, 2, 3], output_cost: [1], total_cost: [0, 1, 2, 3] } as const
-
-const keysOf = <K extends string>(table: Readonly<Record<K, unknown>>) => Object.keys(table) as [K, ...K[]]
-
-export const USAGE_METRICS = [...keysOf(COUNTER), ...keysOf(CHARGES)] as const
-export type UsageMetric = (typeof USAGE_METRICS)[number]
-
-export const isCost = (metric: UsageMetric): metric is keyof typeof CHARGES => Object.hasOwn(CHARGES, metric)
+export type UsageMetric = keyof typeof MEASURED
+export const USAGE_METRICS = Object.keys(MEASURED) as [UsageMetric, ...UsageMetric[]]
 
 export interface UsageBucket {
   /** In seconds since 1970. */
@@ -83,17 +78,22 @@ export const usageStats =
   async (span: Span, { wanted, prices, open, requireFew }: UsageStatsQuery): Promise<UsageStats> => {
     const asked = { ...span, kind: 'own', open } as const
     const rows = await readManyUsage(reader, asked, selectsByCalls(asked), (merged) => {
-      const { sql, parameters } = statsSql(span, wanted, prices, usageRows({ ...asked, merged }))
+      const groupBy = [{ name: 'bucket', starts: span.starts }, { name: 'model' }] as const
+      const priced = pricedSql(
+        { ...asked, merged, prices, groupBy, isCompared: false },
+        wanted.every(isOfSums),
+      )
+      const { sql, parameters } = statsSql(wanted, priced)
       return reader.query<Row>(sql, parameters)
     })
     if (rows.length > MAX_ROWS) requireFew(Infinity)
     const byModel = new Map<string, Map<number, Row>>()
     const unpriced = new Set<string>()
     for (const row of rows) {
-      const model = row['model'] as string
+      const model = row['key_1'] as string
       const buckets = byModel.get(model) ?? new Map<number, Row>()
-      byModel.set(model, buckets.set(row['bucket'] as number, row))
-      if (Number(row['unpriced']) > 0) unpriced.add(model)
+      byModel.set(model, buckets.set(row['key_0'] as number, row))
+      if (Number(row['is_unpriced']) > 0) unpriced.add(model)
     }
     requireFew(byModel.size)
     return { buckets: bucketsFrom(span.starts, wanted, byModel), unpriced: [...unpriced].sort() }
@@ -137,16 +137,11 @@ const figureOf = (
 
 const levelOf = (place: number, nth: number): string => `level_${place}_${nth}`
 
-const statsSql = (
-  span: Span,
-  wanted: readonly RequestedMetric<UsageMetric>[],
-  prices: PriceBook | null,
-  usage: Relation,
-): Relation => {
-  const steps = prices === null ? undefined : priceSteps(prices)
+/** Figures of the priced rows of calls and models, by bucket and model. */
+const statsSql = (wanted: readonly RequestedMetric<UsageMetric>[], priced: Relation): Relation => {
   const levels: Record<string, SqlParameter> = {}
   const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => {
-    const value = valueOf(metric)
+    const value = MEASURED[metric]
     return [
       ...aggregatesOf(aggregations).map((each) => `toString(${each}(${value})) AS ${each}_${place}`),
       ...percentiles.map((percentile, nth) => {
@@ -158,37 +153,19 @@ const statsSql = (
     ]
   })
   return {
-    sql: `SELECT intDiv(roundDown(toUnixTimestamp64Micro(rows.started_at), {starts:Array(Int64)}), 1000000) AS bucket,
-      toString(rows.model) AS model, count() AS calls, ${unpricedOf(steps)} AS unpriced, ${columns.join(', ')}
-      FROM ${usage.sql} AS rows ${pricesJoin(steps)}
-      GROUP BY bucket, rows.model ORDER BY model, bucket LIMIT ${MAX_ROWS + 1} ${SETTINGS}`,
-    parameters: {
-      ...usage.parameters,
-      ...levels,
-      ...steps?.parameters,
-      starts: span.starts.map((start) => BigInt(start) * 1_000_000n),
-    },
+    sql: `SELECT key_0, key_1, toInt64(sum(calls)) AS calls, max(notEmpty(unpriced)) AS is_unpriced, ${columns.join(', ')}
+      FROM (${priced.sql}) AS priced
+      GROUP BY key_0, key_1 ORDER BY key_1, key_0 LIMIT ${MAX_ROWS + 1} ${SETTINGS}`,
+    parameters: { ...priced.parameters, ...levels },
   }
 }
+
+/** Whether sums of several calls are enough. */
+const isOfSums = ({ aggregations, percentiles }: RequestedMetric<UsageMetric>): boolean =>
+  percentiles.length === 0 && !aggregations.includes('min') && !aggregations.includes('max')
 
 /** An average is computed from the sum. */
 const aggregatesOf = (aggregations: readonly Aggregation[]): readonly ('sum' | 'min' | 'max')[] => [
   ...(aggregations.includes('sum') || aggregations.includes('avg') ? (['sum'] as const) : []),
   ...(['min', 'max'] as const).filter((each) => aggregations.includes(each)),
 ]
-
-const pricesJoin = (steps: PriceSteps | undefined): string =>
-  steps === undefined
-    ? ''
-    : `ASOF LEFT JOIN ${steps.sql} AS steps
-      ON rows.model = steps.model AND rows.priced_at >= steps.since`
-
-const unpricedOf = (steps: PriceSteps | undefined): string =>
-  steps === undefined
-    ? '0'
-    : `countIf(steps.is_priced = 0 AND (${CHARGED.map((tokens) => `rows.${tokens} != 0`).join(' OR ')}))`
-
-const valueOf = (metric: UsageMetric): string =>
-  isCost(metric)
-    ? `(${CHARGES[metric].map((kind) => `rows.${CHARGED[kind]} * steps.${COSTS[kind]}`).join(' + ')})`
-    : `toInt128(rows.${COUNTER[metric]})`

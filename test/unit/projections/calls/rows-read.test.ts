@@ -2,12 +2,9 @@ import assert from 'node:assert/strict'
 import { EmbeddedConnection } from '../../../../src/adapters/clickhouse/embedded-connection.js'
 import type { ClickHouse, ClickHouseReader } from '../../../../src/kernel/ports/clickhouse.js'
 import type { Operation } from '../../../../src/domain/query/expression.js'
-import {
-  callIds,
-  countCalls,
-  NO_FILTER,
-  type CallsFilter,
-} from '../../../../src/projections/calls/queries.js'
+import { callIds } from '../../../../src/projections/calls/pages.js'
+import { countCalls } from '../../../../src/projections/calls/count.js'
+import { NO_FILTER, type CallsFilter } from '../../../../src/projections/calls/filter.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import { engineDirectory, openTestClickHouse } from '../../../support/engine.js'
 import { fillCalls, someCall } from '../../../support/many-calls.js'

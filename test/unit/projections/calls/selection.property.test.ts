@@ -5,17 +5,14 @@ import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { query } from '../../../../src/domain/query/query.js'
 import { callsProjection } from '../../../../src/projections/calls/project.js'
-import {
-  callIdPages,
-  callIds,
-  countCalls,
-  NO_FILTER,
-  type OrderBy,
-} from '../../../../src/projections/calls/queries.js'
+import { callIdPages, callIds } from '../../../../src/projections/calls/pages.js'
+import { countCalls } from '../../../../src/projections/calls/count.js'
+import { NO_FILTER } from '../../../../src/projections/calls/filter.js'
+import type { OrderBy } from '../../../../src/projections/expression/order.js'
+import { callStats } from '../../../../src/projections/usage/stats/call-stats.js'
 import { feedbackProjection } from '../../../../src/projections/feedback/project.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
-import { callStats } from '../../../../src/projections/usage/stats/queries.js'
 import { usageProjection } from '../../../../src/projections/usage/project.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'

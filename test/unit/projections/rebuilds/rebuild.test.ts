@@ -14,7 +14,7 @@ import { rebuildOf, rebuildRows, type Rebuild } from '../../../../src/projection
 import { rebuild, rebuildLog } from '../../../../src/projections/rebuilds/rebuild.js'
 import { tableIdentities } from '../../../../src/projections/rebuilds/table-identities.js'
 import { startProjector, type Projector } from '../../../../src/projections/runtime/projector.js'
-import { readTotalsState } from '../../../../src/projections/usage/queries-of-totals.js'
+import { readTotalsState } from '../../../../src/projections/usage/totals-state.js'
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'

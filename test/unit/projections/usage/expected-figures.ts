@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Figures } from '../../../../src/projections/usage/stats/queries.js'
+import type { Figures } from '../../../../src/projections/usage/stats/metric.js'
 import { clamped } from '../../../support/oracle/figure.js'
 
 /** How whole numbers that a metric adds up are told. */

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
-import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
+import { NO_FILTER } from '../../../../src/projections/calls/filter.js'
+import { AnswerTooLarge } from '../../../../src/projections/usage/inclusive-usage.js'
+import { saturated } from '../../../../src/projections/usage/own-usage.js'
+import { TraceTooLarge } from '../../../../src/projections/usage/trace.js'
+import { usageFrom } from '../../../../src/projections/usage/queries.js'
 import { migrate } from '../../../../src/projections/migrate.js'
-import {
-  AnswerTooLarge,
-  saturated,
-  TraceTooLarge,
-  usageFrom,
-} from '../../../../src/projections/usage/queries.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import { fillTrace, type TraceShape } from '../../../support/whole-traces.js'
 

@@ -8,18 +8,18 @@ import { instantOf } from '../../../../src/kernel/codec/instant.js'
 import { amountFrom } from '../../../../src/domain/prices/decimal.js'
 import type { ClickHouse, Rows } from '../../../../src/kernel/ports/clickhouse.js'
 import { migrate } from '../../../../src/projections/migrate.js'
-import { cachedBooks } from '../../../../src/projections/prices/queries-of-books.js'
+import { cachedBooks } from '../../../../src/projections/prices/cached-books.js'
+import { callStats } from '../../../../src/projections/usage/stats/call-stats.js'
 import {
-  callStats,
   usageStats,
   type UsageBucket,
   type UsageMetric,
-  type RequestedMetric,
-} from '../../../../src/projections/usage/stats/queries.js'
-import type { Span } from '../../../../src/projections/usage/stats/span.js'
-import { readTotals } from '../../../../src/projections/usage/query/queries.js'
-import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
+} from '../../../../src/projections/usage/stats/usage-stats.js'
+import type { RequestedMetric, Span } from '../../../../src/projections/usage/stats/metric.js'
+import { readTotals } from '../../../../src/projections/usage/query/open-traces.js'
 import { usageFrom } from '../../../../src/projections/usage/queries.js'
+import { usageBy } from '../../../../src/projections/usage/query/queries.js'
+import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import { ownUsage } from '../../../support/oracle/already-added.js'
@@ -73,7 +73,7 @@ describe('statistics', () => {
 
   after(() => clickHouse.close())
 
-  it(`tell what calls used themselves and what it cost, as the oracle says, in ${CASES} random cases`, async function () {
+  it(`tell what calls used themselves and what it cost, as the oracle and /usage/query say, in ${CASES} random cases`, async function () {
     this.timeout(0)
     let projects = 0
     const law = fc.asyncProperty(
@@ -118,6 +118,7 @@ describe('statistics', () => {
         assert.equal(told.length, models.size * starts.length)
         for (const bucket of told)
           assertTold(bucket, used.get(JSON.stringify([bucket.start, bucket.model])) ?? [])
+        assert.deepEqual(sumsOf(told), await sumsOfGroups(span, list))
         const without = [...used.values()].flat().filter(({ isUnpriced }) => isUnpriced)
         assert.deepEqual(unpriced, [...new Set(without.map(({ model }) => model))].sort())
 
@@ -197,6 +198,27 @@ describe('statistics', () => {
       ),
     )
 
+  /** What `/usage/query` answers for the same buckets and models. */
+  const sumsOfGroups = async (span: Span, list: string | null): Promise<BucketSums> => {
+    const prices = await cachedBooks()(clickHouse.reader, { ...span, list })
+    const asked = { ...span, kind: 'own', prices } as const
+    const groupBy = [{ name: 'hour', starts: span.starts }, { name: 'model' }] as const
+    const groups = await readTotals(clickHouse.reader, asked, (open) =>
+      usageBy(clickHouse.reader, { ...asked, open, groupBy, orderBy: [], limit: 10_000, isCompared: false }),
+    )
+    return new Map(
+      groups.map(({ key, figures }) => [
+        JSON.stringify(key),
+        [
+          ...FOLDED_KEYS.map((name) => Number(clamped(figures[name]))),
+          figures.prompt_cost + figures.cache_read_cost + figures.cache_creation_cost,
+          figures.completion_cost,
+          figures.total_cost,
+        ],
+      ]),
+    )
+  }
+
   /** The position of so many of the operations; price lists are those of this case alone. */
   const recorded = async (
     projectId: string,
@@ -245,6 +267,19 @@ const boundaries = (startedAts: readonly bigint[], cuts: readonly number[]): rea
   const cut = cuts.flatMap((nth) => (seconds.length === 0 ? [] : [seconds[nth % seconds.length]!]))
   return [...new Set([FIRST, ...cut])].sort((a, b) => a - b)
 }
+
+/** The sums of tokens and costs by bucket and model. */
+type BucketSums = ReadonlyMap<string, readonly unknown[]>
+
+const sumsOf = (buckets: readonly UsageBucket[]): BucketSums =>
+  new Map(
+    buckets
+      .filter(({ calls }) => calls > 0)
+      .map(({ start, model, figures }) => [
+        JSON.stringify([start, model]),
+        [...FOLDED_KEYS, ...COSTS].map((metric) => figures[`${metric}_sum`]),
+      ]),
+  )
 
 const assertTold = ({ calls, figures }: UsageBucket, used: readonly Used[]) => {
   assert.equal(calls, used.length)

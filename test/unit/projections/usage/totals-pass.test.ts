@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Rows } from '../../../../src/kernel/ports/clickhouse.js'
-import { readTotalsState } from '../../../../src/projections/usage/queries-of-totals.js'
+import { readTotalsState } from '../../../../src/projections/usage/totals-state.js'
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { ended, started } from '../../../support/oracle/given.js'
 import type { Operation } from '../../../support/oracle/operations.js'

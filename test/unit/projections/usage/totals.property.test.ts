@@ -7,7 +7,7 @@ import {
   readAtState,
   readTotalsState,
   totalsOfTraces,
-} from '../../../../src/projections/usage/queries-of-totals.js'
+} from '../../../../src/projections/usage/totals-state.js'
 import { withDescendants } from '../../../../src/projections/usage/queries.js'
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { TOTALS_COLUMNS, type TotalsRow } from '../../../../src/projections/usage/totals.js'

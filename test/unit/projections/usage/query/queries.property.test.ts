@@ -6,14 +6,10 @@ import { dateTime64 } from '../../../../../src/projections/clickhouse-values.js'
 import { migrate } from '../../../../../src/projections/migrate.js'
 import { bookOf } from '../../../../../src/projections/prices/book.js'
 import type { StoredPrice } from '../../../../../src/projections/prices/queries.js'
-import {
-  COUNTERS,
-  usageBy,
-  type Dimension,
-  type UsageGroup,
-} from '../../../../../src/projections/usage/query/queries.js'
+import { COUNTERS, SHOWN_COUNTERS } from '../../../../../src/projections/usage/columns.js'
+import { usageBy, type UsageGroup } from '../../../../../src/projections/usage/query/queries.js'
+import type { Dimension } from '../../../../../src/projections/usage/query/groups-sql.js'
 import { NO_OPEN_TRACES, openRow } from '../../../../../src/projections/usage/query/usage-rows.js'
-import { TOTALS_COLUMNS } from '../../../../../src/projections/usage/totals.js'
 import { COUNTS } from '../../../../counts.js'
 import { openTestClickHouse } from '../../../../support/engine.js'
 
@@ -42,7 +38,7 @@ const arbitraryRow = fc.record({
 const arbitraryQuery = fc.record({
   kind: word('own', 'inclusive') as fc.Arbitrary<'own' | 'inclusive'>,
   groupBy: fc.uniqueArray(word('model', 'op', 'user', 'status', 'day'), { maxLength: 3 }),
-  measure: word('total_cost', 'calls', ...COUNTERS),
+  measure: word('total_cost', 'calls', ...SHOWN_COUNTERS),
   limit: fc.integer({ min: 1, max: 6 }),
   isCompared: fc.boolean(),
 })
@@ -107,6 +103,25 @@ const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): string => {
   })
 }
 
+const storedRow = (row: Calls[number], kind: 'own' | 'inclusive') => ({
+  project_id: PROJECT,
+  started_at: dateTime64(instantOf(row)),
+  call_id: `call-${row.call}`,
+  model: row.model,
+  trace_id: traceOf(row),
+  own_usage: kind === 'own' ? usageOfRow(row, kind) : 'none',
+  usage: kind === 'own' ? 'none' : usageOfRow(row, kind),
+  op: row.op,
+  root_op: 'root',
+  wb_user_id: row.user,
+  status: row.status,
+  ...Object.fromEntries(COUNTERS.map((name, k) => [`own_${name}`, String(row.own[k])])),
+  ...Object.fromEntries(COUNTERS.map((name, k) => [name, String(row.inclusive[k])])),
+  first_started_at: dateTime64(instantOf(row)),
+  last_started_at: dateTime64(instantOf(row)),
+  position: 1,
+})
+
 /** The open rows of calls with usage of the kind, as `readTotals` makes them. */
 const openRowsOf = (calls: Calls, kind: 'own' | 'inclusive'): readonly string[] =>
   calls.filter((row) => isUsed(row, kind)).map((row) => openRowOf(row, kind))
@@ -119,32 +134,12 @@ describe('usage by group', () => {
   })
   after(() => clickHouse.close())
 
-  const insert = (calls: Calls, kind: 'own' | 'inclusive') =>
-    clickHouse.writer.insert({
-      table: 'usage_totals',
-      columns: [...TOTALS_COLUMNS, 'position'],
-      values: calls.map((row) => [
-        PROJECT,
-        dateTime64(instantOf(row)),
-        `call-${row.call}`,
-        row.model,
-        traceOf(row),
-        false,
-        ...(kind === 'own' ? [usageOfRow(row, kind), 'none'] : ['none', usageOfRow(row, kind)]),
-        '',
-        row.op,
-        'root',
-        row.user,
-        '',
-        '',
-        row.status,
-        ...row.own.map(String),
-        ...row.inclusive.map(String),
-        dateTime64(instantOf(row)),
-        dateTime64(instantOf(row)),
-        1,
-      ]),
-    })
+  const insert = async (calls: Calls, kind: 'own' | 'inclusive') => {
+    const rows = calls.map((row) => storedRow(row, kind))
+    if (rows.length === 0) return
+    const values = rows.map((row) => Object.values(row))
+    await clickHouse.writer.insert({ table: 'usage_totals', columns: Object.keys(rows[0]!), values })
+  }
 
   it('equals the sums of the rows, whether they are stored or of open traces', async function () {
     this.timeout(60_000)
@@ -235,7 +230,7 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
     const sums = isCurrent ? group.current : group.previous
     const figures = used.map(BigInt)
     if (groupBy.includes('model') || row.isFirst) sums['calls']! += 1n
-    COUNTERS.forEach((name, k) => (sums[name]! += figures[k]!))
+    SHOWN_COUNTERS.forEach((name, k) => (sums[name]! += figures[k]!))
     const tokens = [figures[6]!, figures[2]!, figures[4]!, figures[5]!]
     if (row.model === 'unpriced') {
       if (tokens.some(Boolean)) group.unpriced.add(row.model)
@@ -275,7 +270,7 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
 
 type Sums = Record<string, bigint>
 const NAMES = ['prompt_cost', 'completion_cost', 'cache_read_cost', 'cache_creation_cost']
-const ALL = ['calls', ...COUNTERS, ...NAMES, 'total_cost']
+const ALL = ['calls', ...SHOWN_COUNTERS, ...NAMES, 'total_cost']
 const zero = (): Sums => Object.fromEntries(ALL.map((name) => [name, 0n]))
 const total = (all: readonly Sums[]): Sums =>
   Object.fromEntries(ALL.map((name) => [name, all.reduce((sum, one) => sum + one[name]!, 0n)]))

@@ -6,8 +6,6 @@ import { versionedCache } from '../../kernel/versioned-cache.js'
 import { bookOf, type PriceBook } from './book.js'
 import { pricesAt, pricesChangedAt } from './queries.js'
 
-export type { Price, PriceBook } from './book.js'
-
 export interface BookRequest {
   readonly projectId: string
   /**

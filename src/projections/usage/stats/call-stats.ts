@@ -1,8 +1,14 @@
 import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
 import { compileSelection, readManyCalls, SETTINGS } from '../../calls/select.js'
 import type { MergedRows } from '../../unmerged-rows.js'
-import { figures, NOTHING, type Aggregation, type Figures, type RequestedMetric } from './metric.js'
-import { BUCKET, startsParameter, type Span } from './span.js'
+import {
+  figures,
+  NOTHING,
+  type Aggregation,
+  type Figures,
+  type RequestedMetric,
+  type Span,
+} from './metric.js'
 
 export const CALL_METRICS = ['call_count', 'error_count', 'latency_ms'] as const
 export type CallMetric = (typeof CALL_METRICS)[number]
@@ -28,6 +34,10 @@ const AGGREGATED: Readonly<Record<Aggregation, string>> = {
   count: 'count',
 }
 
+/** The start of a selected call's bucket, in seconds as a double. */
+const BUCKET =
+  'toFloat64(intDiv(roundDown(toUnixTimestamp64Micro(assumeNotNull(call_started_at)), {starts:Array(Int64)}), 1000000))'
+
 const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call_latency_ms AS latency`
 
 /**
@@ -41,6 +51,7 @@ export const callStats =
     const compiled = compileSelection(span, [])
     if (wanted.length === 0) return []
     const levels: Record<string, SqlParameter> = {}
+    const starts = span.starts.map((start) => BigInt(start) * 1_000_000n)
     const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
       ...aggregations.map(
         (aggregation) => `${AGGREGATED[aggregation]}(${VALUES[metric]}) AS ${columnOf(place, aggregation)}`,
@@ -55,7 +66,7 @@ export const callStats =
       reader.query<Row>(
         `SELECT ${['bucket', 'count() AS calls', ...columns].join(', ')} FROM (${compiled.selected(COLUMNS, { rows: merged })})
       GROUP BY bucket ${SETTINGS}`,
-        { ...compiled.parameters, ...merged.parameters, ...startsParameter(span), ...levels },
+        { ...compiled.parameters, ...merged.parameters, ...levels, starts },
       )
     const rows = await readManyCalls(reader, compiled, read)
     const found = new Map(rows.map((row) => [row['bucket'], row]))

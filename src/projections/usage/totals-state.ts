@@ -6,8 +6,6 @@ import { AnswerTooLarge } from './inclusive-usage.js'
 import { COVERAGE_TIME, coverageRow, totalsOf, type TotalsRow } from './totals.js'
 import { TraceTooLarge } from './trace.js'
 
-export type { TotalsRow } from './totals.js'
-
 type Querying = Pick<ClickHouseReader, 'query'>
 type Reading = Pick<ClickHouseReader, 'query' | 'stream'>
 

@@ -1,0 +1,200 @@
+import type { CallStarted } from '../../domain/calls/events.js'
+import { opOf } from '../../domain/calls/op.js'
+import { endStatus } from '../../domain/calls/status.js'
+import type { Figure } from '../../domain/calls/usage.js'
+import type { Json } from '../../kernel/json/json.js'
+
+/** An end that a later start repeats has no summary. */
+interface End {
+  readonly exception: string | null
+  readonly summary?: Json
+}
+
+/** A text that usage is grouped by, a column of `usage_facts` and `usage_totals`. */
+type LabelColumn = {
+  /** The name in `group_by` of `/usage/query`. */
+  readonly dimension: string
+  /** The key of a calls filter that selects by it. */
+  readonly filter?: 'thread_ids' | 'wb_user_ids'
+} & (
+  | { readonly from: 'start'; readonly of: (start: CallStarted) => string }
+  /** `before` is the label of a call that has not ended. */
+  | { readonly from: 'end'; readonly of: (end: End) => string; readonly before: string }
+  /** Read from the topmost call, so only in `usage_totals`. */
+  | { readonly from: 'root' }
+)
+
+/**
+ * Rows of facts and totals, reads of open traces, the dimensions of `/usage/query` and digests are derived from these lists of
+ * columns; types are in `schema`.
+ */
+export const LABEL_COLUMNS = {
+  op: { from: 'start', dimension: 'op', of: ({ op_name }) => opOf(op_name) },
+  root_op: { from: 'root', dimension: 'root_op' },
+  wb_user_id: {
+    from: 'start',
+    dimension: 'user',
+    filter: 'wb_user_ids',
+    of: ({ wb_user_id }) => wb_user_id ?? '',
+  },
+  thread_id: {
+    from: 'start',
+    dimension: 'thread',
+    filter: 'thread_ids',
+    of: ({ thread_id }) => thread_id ?? '',
+  },
+  wb_run_id: { from: 'start', dimension: 'run', of: ({ wb_run_id }) => wb_run_id ?? '' },
+  status: {
+    from: 'end',
+    dimension: 'status',
+    of: ({ exception, summary }) => endStatus(exception, summary ?? null),
+    before: 'running',
+  },
+} as const satisfies Readonly<Record<string, LabelColumn>>
+
+type Labels = typeof LABEL_COLUMNS
+export type Label = keyof Labels
+type LabelFrom<From> = { [L in Label]: Labels[L]['from'] extends From ? L : never }[Label]
+export type CallLabel = LabelFrom<'start' | 'end'>
+
+export const LABELS = Object.keys(LABEL_COLUMNS) as readonly Label[]
+
+const labelsFrom = <From extends LabelColumn['from']>(from: From) =>
+  LABELS.filter((label): label is LabelFrom<From> => LABEL_COLUMNS[label].from === from)
+
+export const START_LABELS = labelsFrom('start')
+export const END_LABELS = labelsFrom('end')
+
+interface CounterColumn {
+  readonly of: (used: Readonly<Record<Figure, number>>) => number
+  /** Another name that metrics have for it. */
+  readonly alias?: string
+  /** Only charged, not shown. */
+  readonly isHidden?: true
+}
+
+/** The counters of a call's usage of a model, from the figures that it reported: columns of `usage_totals`. */
+export const COUNTER_COLUMNS = {
+  requests: { of: ({ requests }) => requests },
+  prompt_tokens: {
+    alias: 'input_tokens',
+    of: ({ prompt_tokens, input_tokens }) => prompt_tokens + input_tokens,
+  },
+  completion_tokens: {
+    alias: 'output_tokens',
+    of: ({ completion_tokens, output_tokens }) => completion_tokens + output_tokens,
+  },
+  total_tokens: {
+    of: (used) =>
+      used.total_tokens === 0
+        ? used.prompt_tokens + used.input_tokens + (used.completion_tokens + used.output_tokens)
+        : used.total_tokens,
+  },
+  cache_read_input_tokens: { of: (used) => used.cache_read_input_tokens },
+  cache_creation_input_tokens: { of: (used) => used.cache_creation_input_tokens },
+  /** Cached tokens are charged apart from the prompt's, which stay at least 0. */
+  charged_prompt_tokens: {
+    isHidden: true,
+    of: (used) =>
+      Math.max(
+        0,
+        used.prompt_tokens +
+          used.input_tokens -
+          used.cache_read_input_tokens -
+          used.cache_creation_input_tokens,
+      ),
+  },
+} as const satisfies Readonly<Record<string, CounterColumn>>
+
+type Counters = typeof COUNTER_COLUMNS
+export type Counter = keyof Counters
+export type ShownCounter = { [C in Counter]: Counters[C] extends { isHidden: true } ? never : C }[Counter]
+
+const isShown = (counter: Counter): counter is ShownCounter => !('isHidden' in COUNTER_COLUMNS[counter])
+const counters = Object.keys(COUNTER_COLUMNS) as readonly Counter[]
+
+/** The counters that answers show. */
+export const SHOWN_COUNTERS = counters.filter(isShown)
+/** Those shown come first, so that a place in `SHOWN_COUNTERS` is one in `COUNTERS` too. */
+export const COUNTERS: readonly Counter[] = [...SHOWN_COUNTERS, ...counters.filter((name) => !isShown(name))]
+
+interface CostColumn {
+  readonly charged: Counter
+  /** The name in `/trace/usage`. */
+  readonly field: string
+}
+
+/** What tokens cost, in the order of a price's costs. */
+export const COST_COLUMNS = {
+  prompt_cost: { charged: 'charged_prompt_tokens', field: 'prompt_tokens_total_cost' },
+  completion_cost: { charged: 'completion_tokens', field: 'completion_tokens_total_cost' },
+  cache_read_cost: { charged: 'cache_read_input_tokens', field: 'cache_read_input_tokens_total_cost' },
+  cache_creation_cost: {
+    charged: 'cache_creation_input_tokens',
+    field: 'cache_creation_input_tokens_total_cost',
+  },
+} as const satisfies Readonly<Record<string, CostColumn>>
+
+export type Cost = keyof typeof COST_COLUMNS
+export const COSTS = Object.keys(COST_COLUMNS) as readonly Cost[]
+/** Tokens by the cost that they are charged, in the order of `COSTS`. */
+export const CHARGED = COSTS.map((cost) => COST_COLUMNS[cost].charged)
+
+type CostField = (typeof COST_COLUMNS)[Cost]['field']
+export const COST_FIELDS: readonly CostField[] = COSTS.map((cost) => COST_COLUMNS[cost].field)
+
+/** What `/usage/query` sums up and orders by. */
+export const MEASURES = ['calls', ...SHOWN_COUNTERS, ...COSTS, 'total_cost'] as const
+export type Measure = (typeof MEASURES)[number]
+
+export const isCost = (measure: string): boolean => measure.endsWith('_cost')
+
+/** The name of a measure in answers. */
+export const measureName = (measure: Measure): string =>
+  measure in COST_COLUMNS ? COST_COLUMNS[measure as Cost].field : measure
+
+/** What wrote a call. `TraceCalls.source` has its index. */
+export const SOURCES = ['', 'js-sdk', 'python-sdk', 'gateway'] as const
+
+const EPOCH = '1970-01-01 00:00:00.000000'
+
+/** One value for all names. */
+export const valuesOf = <Name extends string, Value>(names: readonly Name[], value: Value) =>
+  Object.fromEntries(names.map((name) => [name, value])) as Record<Name, Value>
+
+/** The values of a row of `usage_facts` without a start; positions are decimal digits. */
+const NO_START = {
+  parent_id: '',
+  started_at: EPOCH,
+  source: '' as (typeof SOURCES)[number],
+  ...valuesOf(START_LABELS, ''),
+}
+
+const NO_END = {
+  ended_at: EPOCH,
+  status_total: null as number | null,
+  models: [] as readonly string[],
+  /** The values of `FIGURES` for each model. */
+  figures: [] as readonly number[],
+  ...valuesOf(END_LABELS, ''),
+}
+
+const NO_EVENT = {
+  ...valuesOf(['position', 'started_position', 'ended_position', 'deleted_position'], '0'),
+  ...NO_START,
+  ...NO_END,
+}
+
+/** A row of `usage_facts`. */
+export type UsageFact = Readonly<Record<'project_id' | 'trace_id' | 'call_id', string>> & typeof NO_EVENT
+
+export const emptyFact = (project_id: string, trace_id: string, call_id: string): UsageFact => ({
+  project_id,
+  trace_id,
+  call_id,
+  ...NO_EVENT,
+})
+
+export const FACT_COLUMNS = Object.keys(emptyFact('', '', '')) as readonly (keyof UsageFact)[]
+export const START_COLUMNS = Object.keys(NO_START)
+export const END_COLUMNS = Object.keys(NO_END)

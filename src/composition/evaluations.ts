@@ -25,16 +25,16 @@ export const openEvaluations = async (
   ports: Omit<EvaluationServices, OfThisProcess> & { readonly log: Log },
   readSide: ReadSide,
   /** Undefined in a process without the role `api`. */
-  api: Pick<Api, 'access' | 'reading' | 'inference'> | undefined,
+  api: Pick<Api, 'services'> | undefined,
 ): Promise<Evaluations> => {
-  const access = api?.access ?? (await openAccess(ports))
+  const access = api?.services.access ?? (await openAccess(ports))
   const services: EvaluationServices = {
     ...ports,
     readModels: readSide,
     directory: access.directory,
-    reading: api?.reading,
+    reading: api?.services.reading,
     throttle: throttleFor(readSide.lagging),
-    askModel: api && completeForService(api.inference, access.directory),
+    askModel: api && completeForService(api.services, access.directory),
   }
   const snapshots = (file: string) => fileSnapshots(join(dataDirectory, file))
   const evaluations = await startEvaluations(

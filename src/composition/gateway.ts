@@ -1,32 +1,26 @@
+import type { Services } from '../application/services.js'
 import { join } from 'node:path'
 import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openFileSpools } from '../adapters/spools/file-spools.js'
 import { targetOf } from '../adapters/outgoing/guard/target.js'
-import type { Inference } from '../gateway/gateway.js'
-import type { UpstreamManaging } from '../api/gateway/managed-upstream.js'
+import type { Gateway } from '../gateway/gateway.js'
 import { openEnds } from '../gateway/completions/ends.js'
 import { openKeeping } from '../gateway/completions/keeping.js'
 import { chosenRecordLevels } from '../gateway/completions/record-level.js'
 import { LiveTargets } from '../gateway/upstreams/live-targets.js'
 import { openUpstreams } from '../gateway/upstreams/live-upstreams.js'
 import { startProbing } from '../gateway/upstreams/probing.js'
-import { publishPrices } from '../gateway/upstreams/published-prices.js'
-import { shownUpstream } from '../api/gateway/shown-upstream.js'
 import { underWay } from '../gateway/completions/under-way.js'
 import type { Config } from '../config.js'
-import type { Log } from '../kernel/ports/log.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
-import type { Ports } from '../kernel/ports/ports.js'
-import type { SecretStore } from '../kernel/ports/secret-store.js'
 import { modelOf } from '../domain/gateway/upstreams/offered.js'
 import { configuredUpstreams } from '../gateway/upstreams/configured-upstreams.js'
 import { openLimits } from '../gateway/limits/open-limits.js'
 import { upstreamCredentials } from '../gateway/upstreams/upstream-credentials.js'
 
-export interface OpenInference {
-  readonly inference: Inference['inference']
-  readonly managing: Pick<UpstreamManaging, 'liveUpstreams' | 'shownUpstream' | 'publishPrices'>
+export interface OpenGateway {
+  readonly gateway: Gateway
   /** Called when the service begins to stop: ends completions in flight before the server cuts their connections. */
   readonly hurry: () => void
   /** Waits until the ends of calls are recorded, then closes. Call it after the server has closed. */
@@ -36,33 +30,28 @@ export interface OpenInference {
 /** A snapshot of the ledger. It may be deleted while the service is stopped. */
 const LEDGER_FILE = 'ledger.json'
 
-type InferencePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'clock'> & {
-  readonly secrets: SecretStore
-  readonly log: Log
-}
-
 /** One second before the HTTP server cuts connections, so that clients still get the reason. */
 const FINISH_WITHIN_MS = 7000
 const SETTLE_WITHIN_MS = 1000
 
 /** Opens the gateway: upstreams of the operator's file and of the log, their client, limits and probes. */
-export const openInference = async (
+export const openGateway = async (
   config: Pick<Config, 'upstreams' | 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
-  ports: InferencePorts,
-  metrics: Pick<Metrics, 'inference' | 'beforeRead'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'clock' | 'secrets' | 'log'>,
+  metrics: Pick<Metrics, 'gateway' | 'beforeRead'>,
   address: () => string,
-): Promise<OpenInference> => {
+): Promise<OpenGateway> => {
   const configured = configuredUpstreams(config)
-  const instance = ports.ids.next()
+  const instance = services.ids.next()
   const limits = await openLimits(
-    { ...ports, snapshots: fileSnapshots(join(config.dataDirectory, LEDGER_FILE)) },
+    { ...services, snapshots: fileSnapshots(join(config.dataDirectory, LEDGER_FILE)) },
     { apiProcesses: config.apiProcesses, instance, isAlone: config.eventStoreUrl === null },
   )
-  const liveUpstreams = await openUpstreams(ports, configured.upstreams)
+  const liveUpstreams = await openUpstreams(services, configured.upstreams)
   for (const [id, { content }] of liveUpstreams.all()) {
     const left = liveUpstreams.now().get(id)?.content.models.length ?? 0
     if (left < content.models.length)
-      ports.log.warn('gateway.models_shadowed', {
+      services.log.warn('gateway.models_shadowed', {
         upstream: id,
         reason: "the operator's file defines models of the same names, which take precedence",
       })
@@ -80,31 +69,26 @@ export const openInference = async (
     (upstreamId, modelId) => modelOf(liveUpstreams.now(), upstreamId, modelId),
   )
   liveUpstreams.onChange(() => targets.changed())
-  metrics.beforeRead(() => metrics.inference.targetsOut.set({}, targets.out))
+  metrics.beforeRead(() => metrics.gateway.targetsOut.set({}, targets.out))
   const probing = startProbing({ upstreams: liveUpstreams.now, upstreamClient, targets })
-  const [completions, ends] = [underWay(), openEnds(ports.log)]
+  const [completions, ends] = [underWay(), openEnds(services.log)]
   return {
-    inference: {
+    gateway: {
       upstreamClient,
-      upstreams: liveUpstreams.now,
+      upstreams: liveUpstreams,
       targets,
-      credentialOf: upstreamCredentials(ports, configured.credentials),
-      log: ports.log,
+      credentialOf: upstreamCredentials(services, configured.credentials),
+      log: services.log,
       keepAlive: config.upstreams.keepAlive,
-      metrics: metrics.inference,
-      recordLevel: chosenRecordLevels(ports),
+      metrics: metrics.gateway,
+      recordLevel: chosenRecordLevels(services),
       underWay: completions,
       ends,
-      keeping: openKeeping({ ...ports, spools: openFileSpools(join(config.dataDirectory, 'spools')) }),
+      keeping: openKeeping({ ...services, spools: openFileSpools(join(config.dataDirectory, 'spools')) }),
       instance,
       live: limits.live,
       gate: limits.gate,
       admit: limits.admit,
-    },
-    managing: {
-      liveUpstreams,
-      shownUpstream: shownUpstream(targets, ports.clock),
-      publishPrices: publishPrices(ports, liveUpstreams.all),
     },
     hurry: () => {
       setTimeout(completions.stop, FINISH_WITHIN_MS).unref()

@@ -16,7 +16,7 @@ import { openApi, type OnAdminKeyCreated } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
 import { openEvaluations } from './evaluations.js'
 import { connectionLimit, listen } from '../api/server/http-server.js'
-import { openInference } from './gateway.js'
+import { openGateway } from './gateway.js'
 import { openReadSide, type ReadSide } from './read-side.js'
 import { scoringTools } from './scoring-tools.js'
 import { reconcileSecretsAtStart } from './secrets.js'
@@ -93,15 +93,17 @@ const start = async (
     if (config.eventStoreUrl === null) await reconciling
   }
 
-  const inference = servesApi ? await openInference(config, ports, metrics, () => address) : undefined
-  cleanup.add(() => inference?.close())
+  const gateway = servesApi ? await openGateway(config, ports, metrics, () => address) : undefined
+  cleanup.add(() => gateway?.close())
 
   const checks = healthChecks(stores, readSide, metrics)
-  const api = inference && (await openApi(config, ports, readSide, checks, inference, onAdminKeyCreated))
-  cleanup.add(() => api?.access.close())
+  const api =
+    gateway &&
+    (await openApi(config, { ...ports, ...checks, gateway: gateway.gateway }, readSide, onAdminKeyCreated))
+  cleanup.add(() => api?.services.access.close())
 
   const app = createApp(
-    api?.access ?? ANONYMOUS,
+    api?.services.access ?? ANONYMOUS,
     stores.clickHouse.reader,
     api?.routes ?? serviceRoutes(checks),
     log,
@@ -114,7 +116,7 @@ const start = async (
   let evaluations: Evaluations | undefined
   // The server and the dispatcher may take seconds to finish what is in flight, so they stop at the same time.
   cleanup.add(async () => {
-    inference?.hurry()
+    gateway?.hurry()
     const testsOver = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)
     await Promise.all([server.close(), dispatcher?.stop(), evaluations?.stop()])
     clearTimeout(testsOver)

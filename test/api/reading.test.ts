@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
-import type { History } from '../../src/application/reading/as-of.js'
 import { instantOf } from '../../src/kernel/codec/instant.js'
-import { readingFrom, type ReadableProjection } from '../../src/application/reading/reading.js'
+import {
+  NO_CONDITIONS,
+  readingFrom,
+  type History,
+  type ReadableProjection,
+} from '../../src/application/reading/reading.js'
 import { Failure } from '../../src/application/failure.js'
 import type { TestService } from '../support/service.js'
 import { sharedService, someProject } from './shared-service.js'
@@ -146,10 +150,10 @@ describe('what a process remembers of its writes', () => {
     assert.equal(reading.ackPosition('a/b', 30n), 30n)
     assert.equal(reading.ackPosition('a/b', undefined), 40n)
     assert.equal(reading.ackPosition('c/d', undefined), 5n)
-    await reading.waitForAsOf('a/b', {})
-    await reading.waitForAsOf('c/d', {})
-    await reading.waitForAsOf('c/d', { 'tallytree-min-position': '70' })
-    await reading.waitForAsOf('a/b', { 'tallytree-min-position': '7' })
+    await reading.waitForAsOf('a/b', NO_CONDITIONS)
+    await reading.waitForAsOf('c/d', NO_CONDITIONS)
+    await reading.waitForAsOf('c/d', { ...NO_CONDITIONS, minPosition: 70n })
+    await reading.waitForAsOf('a/b', { ...NO_CONDITIONS, minPosition: 7n })
     assert.deepEqual(projector.asked, [40n, 5n, 70n, 40n])
   })
 
@@ -159,7 +163,7 @@ describe('what a process remembers of its writes', () => {
     for (let i = 1; i <= 25_000; i += 1) reading.ackPosition(`a/p${i}`, BigInt(i))
     for (const i of [1, 5000, 14_999, 15_000, 25_000]) {
       projector.asked.length = 0
-      await assert.rejects(reading.waitForAsOf(`a/p${i}`, {}), Failure)
+      await assert.rejects(reading.waitForAsOf(`a/p${i}`, NO_CONDITIONS), Failure)
       assert.ok(projector.asked[0]! >= BigInt(i))
     }
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { Failure } from '../../src/application/failure.js'
+import type { Access } from '../../src/application/access/access.js'
 import { administratorKey, anyKey } from '../../src/api/server/authorization.js'
 import { readerOfRequest } from '../../src/api/server/reader-of-request.js'
 import type { HasReader } from '../../src/api/server/run.js'
@@ -30,10 +31,10 @@ const noting = () => {
   const note = (step: string) => steps.push(step)
   const waiting = (step: string) => () => Promise.resolve((note(step), 7n))
   const parts = {
-    teams: {
+    access: {
       canAccessTeam: (_: unknown, team: string) => (note(`access ${team}`), team !== 'foreign'),
       ensureTeam: async (_: unknown, team: string) => void note(`team ${team}`),
-    },
+    } as unknown as Access,
     throttle: async () => void note('throttle'),
     reading: {
       ackPosition: (project: string, written = 0n) => (note(`acknowledge ${project}`), written),

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { within } from '../../kernel/within.js'
-import type { InferenceMetrics, Metrics, WebhookMetrics } from '../../kernel/ports/metrics.js'
+import type { GatewayMetrics, Metrics, WebhookMetrics } from '../../kernel/ports/metrics.js'
 
 /** Histogram bounds of request durations in seconds, from a point read to the timeouts. */
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -26,7 +26,7 @@ export const openMetrics = (): Metrics => {
       'Events in the log that are not projected yet. Absent in processes without the projector role.',
     ),
     webhooks: registerWebhooks(register),
-    inference: registerInference(register),
+    gateway: registerGateway(register),
     beforeRead: (task) => void tasks.push(task),
     read: async () => {
       await within(PATIENCE_MS, Promise.allSettled(tasks.map(async (task) => task())))
@@ -64,7 +64,7 @@ const metricFactory = (registry: Registry) => {
 
 type MetricFactory = ReturnType<typeof metricFactory>
 
-const registerInference = ({ counter, gauge }: MetricFactory): InferenceMetrics => ({
+const registerGateway = ({ counter, gauge }: MetricFactory): GatewayMetrics => ({
   tries: counter(
     'gateway_upstream_attempts_total',
     'Requests to upstreams that got a response head or failed, by outcome.',

@@ -6,8 +6,8 @@ import { instant } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
-import type { Access } from '../../application/access/access.js'
-import { makeKey, neverStored, type KeyPorts } from '../../application/access/new-key.js'
+import type { Services } from '../../application/services.js'
+import { makeKey, neverStored } from '../../application/access/new-key.js'
 import { anyKey } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
@@ -31,7 +31,7 @@ const shown = ({ key_id, name, prefix, issued_at }: ApiKey) => ({
   created_at: issued_at,
 })
 
-export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
+export const listApiKeys = (services: Pick<Services, 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
@@ -40,7 +40,7 @@ export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
     response: pageOf(apiKey),
     authorization: anyKey,
     handle: ({ query, principal: { userId } }) => {
-      const directory = access.directory()
+      const directory = services.access.directory()
       const { data, next } = takePage(
         query,
         (after) => keysOf(directory, userId, after),
@@ -50,7 +50,9 @@ export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
     },
   })
 
-export const createApiKey = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRoute =>
+export const createApiKey = (
+  services: Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'randomKey'>,
+): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: PATH,
@@ -63,9 +65,9 @@ export const createApiKey = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyR
     response: createdApiKey,
     authorization: anyKey,
     handle: ({ body: { name }, headers, principal: { userId: user } }) => {
-      const id = repeatableId(ports, user, headers['idempotency-key'])
-      const { key, known } = makeKey(ports, name, id)
-      return writing((cause) => access.run({ type: 'IssueApiKey', user, key: known }, cause), {
+      const id = repeatableId(services, user, headers['idempotency-key'])
+      const { key, known } = makeKey(services, name, id)
+      return writing((cause) => services.access.run({ type: 'IssueApiKey', user, key: known }, cause), {
         respond: ({ state }) => {
           const kept = state.keys.get(id)!
           const api_key = kept.hash === known.hash ? key : null
@@ -75,7 +77,7 @@ export const createApiKey = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyR
     },
   })
 
-export const revokeApiKey = (access: Pick<Access, 'run'>): AnyRoute =>
+export const revokeApiKey = (services: Pick<Services, 'access'>): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: `${PATH}/:id`,
@@ -86,6 +88,6 @@ export const revokeApiKey = (access: Pick<Access, 'run'>): AnyRoute =>
     authorization: anyKey,
     handle: ({ params, principal: { userId: user } }) => {
       const command = { type: 'RevokeApiKey', user, key_id: params['id']! } as const
-      return writing((cause) => access.run(command, cause))
+      return writing((cause) => services.access.run(command, cause))
     },
   })

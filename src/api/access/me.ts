@@ -5,7 +5,7 @@ import { arrayOf } from '../../kernel/codec/containers.js'
 import { boolean } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { teamName } from '../../kernel/ids.js'
-import type { Access } from '../../application/access/access.js'
+import type { Services } from '../../application/services.js'
 import { anyKey } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
@@ -13,7 +13,7 @@ import { readDirectory } from '../server/route-kinds.js'
 const membership = open('Membership', { required: { team: teamName, roles: arrayOf(role) } })
 const me = open('Me', { required: { user: userName, administrator: boolean, teams: arrayOf(membership) } })
 
-export const showMe = (access: Pick<Access, 'directory'>): AnyRoute =>
+export const showMe = (services: Pick<Services, 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/users/me',
@@ -21,6 +21,6 @@ export const showMe = (access: Pick<Access, 'directory'>): AnyRoute =>
     response: me,
     authorization: anyKey,
     handle: ({ principal: { userId: user, administrator } }) => ({
-      body: { user, administrator, teams: [...membershipsOf(access.directory(), user)] },
+      body: { user, administrator, teams: [...membershipsOf(services.access.directory(), user)] },
     }),
   })

@@ -4,8 +4,8 @@ import { role, roleSet, type Role } from '../../domain/access/roles.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import type { Access } from '../../application/access/access.js'
-import { makeKey, neverStored, type KeyPorts } from '../../application/access/new-key.js'
+import type { Services } from '../../application/services.js'
+import { makeKey, neverStored } from '../../application/access/new-key.js'
 import { anyKey, roleInTeam, type Authorization } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { invalidField } from '../../application/failure.js'
@@ -30,16 +30,16 @@ const addedMember = open('AddedMember', {
   required: { user: userName, roles: arrayOf(role), api_key: nullable(string) },
 })
 
-export const listMembers = (access: Pick<Access, 'directory'>): AnyRoute =>
+export const listMembers = (services: Pick<Services, 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
     summary: "Lists a team's members by name. Needs the role team_administrator.",
     query: pageQuery,
     response: pageOf(member),
-    authorization: roleInTeam(access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: ({ team, query }) => {
-      const directory = access.directory()
+      const directory = services.access.directory()
       return {
         body: takePage(
           query,
@@ -50,7 +50,9 @@ export const listMembers = (access: Pick<Access, 'directory'>): AnyRoute =>
     },
   })
 
-export const addMember = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRoute =>
+export const addMember = (
+  services: Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'randomKey'>,
+): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: PATH,
@@ -63,7 +65,7 @@ export const addMember = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRout
     handle: ({ body, params, principal: { userId: by } }) => {
       const { user } = body
       const roles = rolesOf(body)
-      const { key, known } = makeKey(ports, null)
+      const { key, known } = makeKey(services, null)
       const command = {
         type: 'AddMember',
         by,
@@ -72,7 +74,7 @@ export const addMember = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRout
         roles,
         keyOfNewUser: known,
       } as const
-      return writing((cause) => access.run(command, cause), {
+      return writing((cause) => services.access.run(command, cause), {
         respond: ({ state }) => {
           const api_key = state.keys.has(known.key_id) ? key : null
           return { body: { user, roles, api_key }, headers: neverStored }
@@ -89,7 +91,7 @@ const rolesOf = ({ role, roles }: { role: Role | null; roles: readonly Role[] | 
   throw invalidField(['role'], 'missing', 'Field required')
 }
 
-export const removeMember = (access: Pick<Access, 'run'>): AnyRoute =>
+export const removeMember = (services: Pick<Services, 'access'>): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: `${PATH}/:user`,
@@ -99,6 +101,6 @@ export const removeMember = (access: Pick<Access, 'run'>): AnyRoute =>
     authorization: decided,
     handle: ({ params, principal: { userId: by } }) => {
       const command = { type: 'RemoveMember', by, team: params['team']!, user: params['user']! } as const
-      return writing((cause) => access.run(command, cause))
+      return writing((cause) => services.access.run(command, cause))
     },
   })

@@ -1,19 +1,20 @@
-import type { Access } from '../../application/access/access.js'
-import type { KeyPorts } from '../../application/access/new-key.js'
+import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.js'
 import { showMe } from './me.js'
 import { addMember, listMembers, removeMember } from './members.js'
 import { createTeam, listTeams } from './teams.js'
 
-export const accessRoutes = (ports: KeyPorts, access: Access): readonly AnyRoute[] => [
-  createTeam(access),
-  listTeams(access),
-  listMembers(access),
-  addMember(ports, access),
-  removeMember(access),
-  showMe(access),
-  listApiKeys(access),
-  createApiKey(ports, access),
-  revokeApiKey(access),
+export const accessRoutes = (
+  services: Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'randomKey'>,
+): readonly AnyRoute[] => [
+  createTeam(services),
+  listTeams(services),
+  listMembers(services),
+  addMember(services),
+  removeMember(services),
+  showMe(services),
+  listApiKeys(services),
+  createApiKey(services),
+  revokeApiKey(services),
 ]

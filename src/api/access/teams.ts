@@ -3,7 +3,7 @@ import type { Directory } from '../../domain/access/directory.js'
 import { open, closed } from '../../kernel/codec/struct.js'
 import { teamName } from '../../kernel/ids.js'
 import { sorted } from '../../kernel/sorted.js'
-import type { Access } from '../../application/access/access.js'
+import type { Services } from '../../application/services.js'
 import { anyKey } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
@@ -13,7 +13,7 @@ import { pageOf, pageQuery, takePage } from '../server/page.js'
 const newTeam = closed('NewTeam', { required: { name: teamName } })
 const team = open('Team', { required: { name: teamName } })
 
-export const createTeam = (access: Pick<Access, 'run'>): AnyRoute =>
+export const createTeam = (services: Pick<Services, 'access'>): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: '/api/teams',
@@ -24,14 +24,14 @@ export const createTeam = (access: Pick<Access, 'run'>): AnyRoute =>
     authorization: anyKey,
     handle: ({ body: { name }, principal }) => {
       const command = { type: 'CreateTeam', by: principal.userId, team: name } as const
-      return writing((cause) => access.run(command, cause), {
+      return writing((cause) => services.access.run(command, cause), {
         respond: () => ({ body: { name } }),
         refusalBody: () => ({ name }),
       })
     },
   })
 
-export const listTeams = (access: Pick<Access, 'directory'>): AnyRoute =>
+export const listTeams = (services: Pick<Services, 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/teams',
@@ -40,7 +40,7 @@ export const listTeams = (access: Pick<Access, 'directory'>): AnyRoute =>
     response: pageOf(team),
     authorization: anyKey,
     handle: ({ query, principal: { userId } }) => {
-      const directory = access.directory()
+      const directory = services.access.directory()
       return {
         body: takePage(
           query,

@@ -2,7 +2,7 @@ import { collectionStream, type CollectionPlace } from '../../domain/artifacts/p
 import { versionNamed, type CollectionState } from '../../domain/artifacts/state.js'
 import { versionIn, versionName } from '../../domain/artifacts/version-name.js'
 import type { FoldCache } from '../../kernel/fold-cache.js'
-import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { takePage, type PageQuery } from '../server/page.js'
 import { invalid } from '../../application/failure.js'
 import { noSuchCollection, noSuchVersion } from './place.js'
@@ -12,14 +12,9 @@ import {
   type StoredVersion,
 } from '../../application/artifacts/stored-versions.js'
 
-interface Versions {
-  readonly ports: Pick<Ports, 'eventStore'>
-  readonly stateOf: FoldCache<CollectionState>
-}
-
 /** Lists versions by number; `after` and `next` are version names. */
 export const listVersions =
-  ({ ports, stateOf }: Versions) =>
+  (services: Pick<Services, 'eventStore'>, stateOf: FoldCache<CollectionState>) =>
   async <A>(place: CollectionPlace, query: PageQuery, shown: (version: StoredVersion) => A) => {
     const stream = collectionStream(place)
     const page = await stateOf(stream, ({ state }) => {
@@ -31,7 +26,7 @@ export const listVersions =
       )
       return { data: withAliases(state, data), next }
     })
-    const data = await storedVersions(ports, stream, page.data)
+    const data = await storedVersions(services, stream, page.data)
     const last = data.at(-1)
     const next = data.length === page.data.length ? page.next : versionName(last!.known.version)
     return { data: data.map(shown), next }
@@ -59,7 +54,7 @@ const firstAfter = (after: string | undefined): number => {
 
 /** Reads a version by its name or an alias. */
 export const readVersion =
-  ({ ports, stateOf }: Versions) =>
+  (services: Pick<Services, 'eventStore'>, stateOf: FoldCache<CollectionState>) =>
   async (place: CollectionPlace, named: string): Promise<StoredVersion> => {
     const stream = collectionStream(place)
     const found = await stateOf(stream, ({ state }) => {
@@ -67,6 +62,6 @@ export const readVersion =
       if (known === undefined) throw noSuchVersion()
       return withAliases(state, [known])
     })
-    const [stored] = await storedVersions(ports, stream, found)
+    const [stored] = await storedVersions(services, stream, found)
     return stored!
   }

@@ -1,16 +1,17 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { contentDigest, isLargerThan } from '../../domain/artifacts/content.js'
 import type { ArtifactEvent, VersionCreated } from '../../domain/artifacts/events.js'
 import { collectionStream } from '../../domain/artifacts/place.js'
 import type { CollectionState, KnownVersion } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import { repeatableId } from '../server/idempotency.js'
 import { pageOf, pageQuery } from '../server/page.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { readProjectLog, writeProject, type ProjectWrites } from '../server/route-kinds.js'
+import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { artifactVersion, createdVersion, newVersion, type NewVersion } from './codecs.js'
 import type { Collections } from '../../application/artifacts/collections.js'
@@ -18,22 +19,17 @@ import { placeInPath, type ProjectPlace } from './place.js'
 import type { StoredVersion } from '../../application/artifacts/stored-versions.js'
 import { listVersions, readVersion } from './version-list.js'
 
-export interface Artifacts extends ProjectWrites {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'>
-  readonly collections: Collections
-}
-
 export const COLLECTION = '/api/artifacts/:entity/:project/:collection'
 
 const MAX_ALIASES = 32
 const MAX_FILES_BYTES = 524_288
 
-export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
-  const { ports, collections } = artifacts
-  const versions = { ports, stateOf: collections.stateOf }
-
+export const versionRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+  collections: Collections,
+): readonly AnyRoute[] => {
   return [
-    writeProject(artifacts, {
+    writeProject(services, {
       method: 'post',
       path: `${COLLECTION}/versions`,
       summary:
@@ -47,9 +43,9 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       handle: (request) => {
         const place = placeInPath(request)
         const { content, aliases } = contentOf(request.body)
-        const artifact_id = artifactId(ports, request, place)
-        const digest = contentDigest(ports.sha256, content)
-        const now = instantOf(ports.clock.now())
+        const artifact_id = artifactId(services, request, place)
+        const digest = contentDigest(services.sha256, content)
+        const now = instantOf(services.clock.now())
         const command = {
           type: 'CreateVersion',
           place,
@@ -66,7 +62,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
         })
       },
     }),
-    readProjectLog(artifacts, {
+    readProjectLog(services, {
       method: 'get',
       path: `${COLLECTION}/versions`,
       summary:
@@ -76,10 +72,12 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       project: inPath,
       handle: (request) => {
         const place = placeInPath(request)
-        return async () => ({ body: await listVersions(versions)(place, request.query, shown) })
+        return async () => ({
+          body: await listVersions(services, collections.stateOf)(place, request.query, shown),
+        })
       },
     }),
-    readProjectLog(artifacts, {
+    readProjectLog(services, {
       method: 'get',
       path: `${COLLECTION}/versions/:version`,
       summary: 'Reads a version by its name, such as v3, or by an alias, such as latest.',
@@ -88,7 +86,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       handle: (request) => {
         const place = placeInPath(request)
         const version = request.params['version']!
-        return async () => ({ body: shown(await readVersion(versions)(place, version)) })
+        return async () => ({ body: shown(await readVersion(services, collections.stateOf)(place, version)) })
       },
     }),
   ]
@@ -125,10 +123,10 @@ const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
 
 /** Includes the collection, since artifact ids are unique in the whole service but an `Idempotency-Key` is not. */
 const artifactId = (
-  ports: Artifacts['ports'],
+  services: Pick<Services, 'ids' | 'sha256'>,
   { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,
   place: ProjectPlace,
-) => repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
+) => repeatableId(services, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
 
 const shown = ({ known, event, aliases }: StoredVersion) => {
   const { artifact_id, digest, type, metadata, files, created_at } = event.data as unknown as VersionCreated

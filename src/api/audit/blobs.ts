@@ -1,11 +1,11 @@
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { administratorKey } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
-import type { Audit } from './audit.js'
 
-export const blobsRoute = ({ ports: { blobs } }: Pick<Audit, 'ports'>): AnyRoute =>
+export const blobsRoute = ({ blobs }: Pick<Services, 'blobs'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/blobs/:digest',

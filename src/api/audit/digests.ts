@@ -1,3 +1,5 @@
+import { presentConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { arrayOf, withDefault } from '../../kernel/codec/containers.js'
 import { int64, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -7,19 +9,18 @@ import { administratorKey } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readPresent } from '../server/route-kinds.js'
-import type { Audit } from './audit.js'
 import { positionText } from './events.js'
 
 const digestsQuery = closed('DigestsAt', { optional: { at: withDefault(positionText, undefined) } })
 const modelDigest = open('ModelDigest', { required: { model: string, rows: int64, digest: string } })
 
-export const digestsRoute = (parts: Audit): AnyRoute => {
-  const { eventStore } = parts.ports
-  const { reading } = parts
+export const digestsRoute = (services: Pick<Services, 'eventStore' | 'reading'>): AnyRoute => {
+  const { eventStore } = services
+  const { reading } = services
   // Digests read every table: one at a time leaves readers to other requests.
   const mutex = new KeyedMutex()
 
-  return readPresent(parts, {
+  return readPresent(services, {
     method: 'get',
     path: '/api/admin/digests',
     summary: 'Digests of the rows of every read model as of a log position. Needs the administrator key.',
@@ -33,7 +34,7 @@ export const digestsRoute = (parts: Audit): AnyRoute => {
       if (at !== undefined && at > head)
         throw new Failure('bad-request', `"at" is beyond the end of the log, position ${head}.`)
       return {
-        waitFor: () => reading.waitForNow('', headers, at ?? head),
+        waitFor: () => reading.waitForNow('', presentConditionsIn(headers), at ?? head),
         read: async (reached) => {
           if (at !== undefined && at > reached)
             throw new Failure(

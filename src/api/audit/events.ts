@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import * as t from 'io-ts'
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
@@ -14,7 +15,6 @@ import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { Principal } from '../../application/principal.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
-import type { Audit } from './audit.js'
 
 const MAX_POSITION = 2n ** 63n - 1n
 
@@ -113,7 +113,7 @@ const NDJSON = 'application/x-ndjson'
 const MAX_SCANNED = 20_000
 const MAX_CHARACTERS = 32 * 1024 * 1024
 
-export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): AnyRoute =>
+export const eventsRoute = ({ eventStore }: Pick<Services, 'eventStore'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/events',

@@ -1,3 +1,5 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode, type Codec } from '../../kernel/codec/codec.js'
 import type { Problem } from '../../kernel/codec/problem.js'
@@ -15,7 +17,6 @@ import type { RouteRequest } from '../server/route.js'
 import { projectOf, type CallWrite } from '../../application/calls/record.js'
 import { recordRejected, type RejectedElement } from './rejected-elements.js'
 import { later } from '../../kernel/later.js'
-import type { Tracing } from './tracing.js'
 import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
 
 /** Each element takes about 1 KB of memory, even if it is rejected. The 10 MiB batches of SDKs hold half as many. */
@@ -98,12 +99,12 @@ export interface AuthorizedBatch {
 
 /** Rejects elements of projects without access. If no element is permitted, throws a 404. */
 export const authorizeElements = (
-  { teams }: Pick<Tracing, 'teams'>,
+  { access }: Pick<Services, 'access'>,
   elements: readonly BatchElement[],
   principal: Principal,
   inPath?: string,
 ): AuthorizedBatch => {
-  const isPermitted = permission(teams, principal)
+  const isPermitted = permission(access, principal)
   const checked = elements.map((element) => {
     const [write] = element.writes
     return write === undefined || isPermitted(projectOf(write)) ? element : reject(element, NOT_PERMITTED)
@@ -119,7 +120,7 @@ export const authorizeElements = (
 type IsPermitted = (project: string) => boolean
 
 const permission =
-  ({ canAccessTeam }: Tracing['teams'], principal: Principal): IsPermitted =>
+  ({ canAccessTeam }: Services['access'], principal: Principal): IsPermitted =>
   (project) =>
     canAccessTeam(principal, entityOf(project))
 
@@ -127,11 +128,11 @@ type BatchRequest = AuthorizedBatch & Pick<RouteRequest<JsonBody>, 'principal' |
 
 /** Records the valid elements, and stores the rejected ones in the project that they name or in `home`. */
 export const recordBatch = async (
-  tracing: Tracing,
+  services: Pick<Services, keyof Ports | 'access' | 'reading'>,
   { elements, project, home, principal, cause }: BatchRequest,
 ) => {
   const writes = elements.flatMap((element) => element.writes)
-  const { written, position } = await writeCalls(tracing.ports)(writes, cause)
+  const { written, position } = await writeCalls(services)(writes, cause)
   let next = 0
   const results: JsonObject[] = []
   const rejected: RejectedElement[] = []
@@ -143,15 +144,15 @@ export const recordBatch = async (
     results.push(element.problem === undefined ? resultOf(element, own) : resultOfRejected(element.raw))
     if (problem === undefined) continue
     const named = namedProject(element.raw)
-    const isHere = projectId.is(named) && permission(tracing.teams, principal)(named)
+    const isHere = projectId.is(named) && permission(services.access, principal)(named)
     rejected.push({ project_id: isHere ? named : home, problem, raw: element.raw })
   }
-  const stored = await storeRejected(tracing, rejected, { principal, cause })
+  const stored = await storeRejected(services, rejected, { principal, cause })
   return {
     results,
     position:
-      later(acknowledgeProjects(tracing, project, position), stored) ??
-      tracing.reading.ackPosition(home, undefined),
+      later(acknowledgeProjects(services, project, position), stored) ??
+      services.reading.ackPosition(home, undefined),
     headers: rejected.length === 0 ? {} : { 'Tallytree-Refused': String(rejected.length) },
   }
 }
@@ -177,13 +178,13 @@ const namedProject = (raw: Json): unknown => {
 }
 
 const storeRejected = async (
-  tracing: Tracing,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'sha256' | 'access' | 'reading'>,
   rejected: readonly RejectedElement[],
   { principal, cause }: Pick<BatchRequest, 'principal' | 'cause'>,
 ): Promise<Position | undefined> => {
   const projects = [...new Set(rejected.map(({ project_id }) => project_id))]
   for (const entity of new Set(projects.map(entityOf)))
-    await tracing.teams.ensureTeam(principal, entity, cause)
-  const position = await recordRejected(tracing.ports)(rejected, cause)
-  return acknowledgeProjects(tracing, projects, position)
+    await services.access.ensureTeam(principal, entity, cause)
+  const position = await recordRejected(services)(rejected, cause)
+  return acknowledgeProjects(services, projects, position)
 }

@@ -1,3 +1,5 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { json, oneOf } from '../../kernel/codec/leaves.js'
@@ -31,7 +33,6 @@ import {
 } from './client-call.js'
 import { idFor } from '../server/generated-id.js'
 import { started } from './start-and-end.js'
-import type { Tracing } from './tracing.js'
 
 const batchOf = <A>(codec: Codec<A>) => ({
   required: { batch: describedAs(arrayOf(codec), { maxItems: MAX_ELEMENTS }) },
@@ -85,7 +86,9 @@ const upsertResponse = {
 }
 
 /** An invalid element of a batch never rejects the others. */
-export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
+export const batchRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
   const route = (
     path: string,
     summary: string,
@@ -93,7 +96,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
     authorize: (request: RouteRequest<JsonBody>) => AuthorizedBatch,
     respond: (results: readonly JsonObject[]) => JsonObject,
   ): AnyRoute => ({
-    ...writeAuthorized<AuthorizedBatch, JsonBody>(tracing, {
+    ...writeAuthorized<AuthorizedBatch, JsonBody>(services, {
       method: 'post',
       path,
       summary,
@@ -104,7 +107,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       },
       authorization: { errors: ['not-found'], authorize },
       handle: (request) => async () => {
-        const { results, ...response } = await recordBatch(tracing, request)
+        const { results, ...response } = await recordBatch(services, request)
         return { body: respond(results), ...response }
       },
     }),
@@ -119,10 +122,10 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       (request) => {
         const writesOf = (item: BatchItem, index: number) =>
           item.mode === 'start'
-            ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index, item.start))]
+            ? [startWrite(item.start, item.start.id ?? idFor(services, request, index, item.start))]
             : [endCall(item.end)]
         const elements = elementsOf(request.body, closedEnvelope).map(decodeElement(batchItem, writesOf))
-        return authorizeElements(tracing, elements, request.principal)
+        return authorizeElements(services, elements, request.principal)
       },
       (res) => ({ res }),
     ),
@@ -132,11 +135,11 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       completeBody,
       ({ body, params, principal }) => {
         const project = projectInPath(params)
-        authorizeRead(tracing.teams, principal, project)
+        authorizeRead(services.access, principal, project)
         const elements = elementsOf(body, openEnvelope)
           .map(decodeElement(completedCall, completeWrites))
           .map((element) => (isOf(project)(element) ? element : reject(element, OTHER_PROJECT)))
-        return authorizeElements(tracing, elements, principal, project)
+        return authorizeElements(services, elements, principal, project)
       },
       () => ({}),
     ),

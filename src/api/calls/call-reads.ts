@@ -1,3 +1,5 @@
+import { readConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
@@ -7,7 +9,6 @@ import { entityOf, id } from '../../kernel/ids.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import { callIdPages, callIds, type CallId } from '../../projections/calls/pages.js'
 import { callsByKey } from '../../projections/calls/read.js'
 import { countCalls } from '../../projections/calls/count.js'
@@ -29,7 +30,7 @@ import { expandRefs, expansionPaths, refuseReferencedFields } from './expand-ref
 import { foldedCall } from '../../application/calls/folded-call.js'
 import { requireBoundedFilter } from './filter.js'
 import { pagesOf } from '../../application/calls/pages.js'
-import { refuseTooLarge, type UsageReads } from '../usage/usage.js'
+import { refuseTooLarge } from '../usage/usage.js'
 import { readWithUsage, requireLimit, usedUsage } from './usage-fields.js'
 import {
   callRead,
@@ -41,19 +42,17 @@ import {
   type CallsQuery,
 } from './query-codecs.js'
 
-export interface CallReads extends UsageReads {
-  readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
-}
-
 interface ReadBody {
   readonly project_id: string
   readonly include_costs?: boolean | null
 }
 
-export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
-  const { ports, teams, reading } = reads
+export const callReadRoutes = (
+  services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading' | 'maxTraceCalls'>,
+): readonly AnyRoute[] => {
+  const { access, reading } = services
   const books = cachedBooks(reading.generation)
-  const usageOf = usageOn(usageFrom(reading.generation), reads.maxTraceCalls)
+  const usageOf = usageOn(usageFrom(reading.generation), services.maxTraceCalls)
   const ready = (request: ProjectRequest, needsPrices: boolean) => (): Promise<Position> =>
     waitForPrices(reading, request, needsPrices ? { list: null } : null)
 
@@ -110,8 +109,8 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     reader: ClickHouseReader,
   ) =>
     sourcesFrom(reader, async (projectId) =>
-      teams.canAccessTeam(principal, entityOf(projectId))
-        ? reading.waitForAsOf(projectId, headers)
+      access.canAccessTeam(principal, entityOf(projectId))
+        ? reading.waitForAsOf(projectId, readConditionsIn(headers))
         : undefined,
     )
 
@@ -152,7 +151,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   }
 
   return [
-    readProject(reads, {
+    readProject(services, {
       method: 'post',
       path: '/call/read',
       summary: 'Read one call; null if it does not exist.',
@@ -165,9 +164,9 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         return {
           waitFor: readsModels(body)
             ? ready(request, body.include_costs)
-            : () => reading.logPosition(headers),
+            : () => reading.logPosition(readConditionsIn(headers)),
           read: async (position) => {
-            const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
+            const call = id.is(callId) ? await foldedCall(services)(project_id, callId, position) : undefined
             const costs = await costsAt(reader, body, position)
             const extras = await extrasOf(reader, project_id, call ? [call] : [], position, body)
             const json =
@@ -177,7 +176,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         }
       },
     }),
-    readProject(reads, {
+    readProject(services, {
       method: 'post',
       path: '/calls/query',
       summary: 'Read the calls that match a filter and a query in one response.',
@@ -188,7 +187,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       handle: (request) =>
         answer(request, (texts) => asArray('calls', texts), 'application/json; charset=utf-8'),
     }),
-    readProject(reads, {
+    readProject(services, {
       method: 'post',
       path: '/calls/stream_query',
       summary: 'Stream the calls that match a filter and a query, one per line.',
@@ -198,7 +197,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       project: inBody,
       handle: (request) => answer(request, asLines, JSON_LINES),
     }),
-    readProject(reads, {
+    readProject(services, {
       method: 'post',
       path: '/calls/query_stats',
       summary: 'Count the calls that match a filter and a query.',

@@ -7,6 +7,7 @@ import { deeperThan } from '../../kernel/json/measure.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { later } from '../../kernel/later.js'
 
@@ -26,12 +27,14 @@ const AT_ONCE = 256
 
 /** Records rejected elements in order. Recording the same element again writes the same event. */
 export const recordRejected =
-  (ports: Pick<Ports, 'eventStore' | 'blobs' | 'sha256'>) =>
+  (services: Pick<Services, 'eventStore' | 'blobs' | 'sha256'>) =>
   async (rejected: readonly RejectedElement[], cause: Cause): Promise<Position | undefined> => {
     let last: Position | undefined
     for (let from = 0; from < rejected.length; from += AT_ONCE) {
-      const some = await Promise.all(rejected.slice(from, from + AT_ONCE).map((one) => eventData(ports, one)))
-      const appended = await Promise.all(some.map((data) => append(ports, data, cause)))
+      const some = await Promise.all(
+        rejected.slice(from, from + AT_ONCE).map((one) => eventData(services, one)),
+      )
+      const appended = await Promise.all(some.map((data) => append(services, data, cause)))
       for (const { position } of appended) last = later(last, position)
     }
     return last

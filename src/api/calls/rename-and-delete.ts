@@ -1,3 +1,5 @@
+import { presentConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { callDecider } from '../../domain/calls/decider.js'
 import { displayName } from '../../domain/calls/content.js'
 import { callStream } from '../../domain/calls/events.js'
@@ -17,7 +19,6 @@ import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { alsoReads, changeProject, writeProject } from '../server/route-kinds.js'
 import { writing, type HasReader } from '../server/run.js'
 import { later } from '../../kernel/later.js'
-import type { Tracing } from './tracing.js'
 
 const callUpdate = closed('CallUpdateRequest', {
   required: { project_id: projectId, call_id: id },
@@ -31,10 +32,11 @@ const callsDelete = closed('CallsDeleteRequest', {
 
 const MAX_IDS = 1000
 
-export const renameAndDeleteRoutes = (tracing: Tracing): readonly AnyRoute[] => {
-  const { ports } = tracing
+export const renameAndDeleteRoutes = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
   return [
-    writeProject(tracing, {
+    writeProject(services, {
       method: 'post',
       path: '/call/update',
       summary: "Set a call's display name; an empty name removes it.",
@@ -50,10 +52,10 @@ export const renameAndDeleteRoutes = (tracing: Tracing): readonly AnyRoute[] => 
         const name = display_name === '' ? null : display_name
         const command = { type: 'RenameCall', project_id, id, display_name: name } as const
         const stream = callStream(project_id, id)
-        return writing((cause) => execute(ports)(callDecider, stream, [command], cause))
+        return writing((cause) => execute(services)(callDecider, stream, [command], cause))
       },
     }),
-    changeProject(tracing, {
+    changeProject(services, {
       method: 'post',
       path: '/calls/delete',
       summary: 'Delete calls with all their descendants.',
@@ -66,7 +68,7 @@ export const renameAndDeleteRoutes = (tracing: Tracing): readonly AnyRoute[] => 
         const { project_id, call_ids } = request.body
         if (call_ids.length > MAX_IDS)
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids per request.`)
-        const deleting = await deletingCalls(tracing)(project_id, call_ids, request)
+        const deleting = await deletingCalls(services)(project_id, call_ids, request)
         return async (cause) => {
           const { deleted, position } = await deleting(cause)
           return { body: { num_deleted: deleted }, position }
@@ -81,21 +83,24 @@ const AT_ONCE = 500
 
 /** Finds the calls with all their descendants; returns a function that deletes them. */
 export const deletingCalls =
-  ({ ports, reading }: Tracing) =>
+  (services: Pick<Services, 'eventStore' | 'ids' | 'reading'>) =>
   async (
     project_id: string,
     callIds: readonly string[],
     { headers, reader }: Pick<RouteRequest, 'headers'> & HasReader,
   ) => {
     // Ignores `Tallytree-Stale`, which would leave recent descendants undeleted.
-    const seen = await reading.waitForNow(project_id, { ...headers, 'tallytree-stale': undefined })
+    const seen = await services.reading.waitForNow(project_id, {
+      ...presentConditionsIn(headers),
+      stale: false,
+    })
     const possible = callIds.filter(id.is)
     const below = possible.length === 0 ? [] : await withDescendants(reader)(project_id, possible, seen)
     const ids = [...new Set([...possible, ...below])]
     return async (cause: Cause): Promise<{ deleted: number; position: Position | undefined }> => {
       const executed = await inChunks(ids, AT_ONCE, (id) => {
         const command = { type: 'DeleteCall', project_id, id } as const
-        return execute(ports)(callDecider, callStream(project_id, id), [command], cause)
+        return execute(services)(callDecider, callStream(project_id, id), [command], cause)
       })
       return {
         deleted: executed.filter(({ position }) => position !== undefined).length,

@@ -1,3 +1,4 @@
+import { readConditionsIn } from '../server/read-conditions.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { priceListExists } from '../../projections/prices/queries.js'
 import { cachedBooks } from '../../projections/prices/cached-books.js'
@@ -16,9 +17,9 @@ export const waitForPrices = async (
   { project, headers, reader }: ProjectRequest,
   costs: RequestedCosts,
 ): Promise<Position> => {
-  const position = await reading.waitForAsOf(project, headers)
+  const position = await reading.waitForAsOf(project, readConditionsIn(headers))
   if (costs === null) return position
-  const withPrices = await reading.waitForAsOf(PRICE_LISTS_SCOPE, headers)
+  const withPrices = await reading.waitForAsOf(PRICE_LISTS_SCOPE, readConditionsIn(headers))
   if (costs.list !== null && !(await priceListExists(reader, costs.list, withPrices)))
     throw invalidField(['price_list'], 'value_error', 'Value error, unknown price list')
   return withPrices

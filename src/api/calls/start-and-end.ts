@@ -1,3 +1,5 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { string } from '../../kernel/codec/leaves.js'
@@ -8,7 +10,6 @@ import { writeProject } from '../server/route-kinds.js'
 import { endCall } from '../../application/calls/record.js'
 import { endedCall, startedCall, startWrite } from './client-call.js'
 import { idFor } from '../server/generated-id.js'
-import type { Tracing } from './tracing.js'
 import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
 
 const startRequest = closed('CallStartRequest', { required: { start: startedCall } })
@@ -17,9 +18,11 @@ const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
 export const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
 
 /** `/call/start` and `/call/end`, also under a project's path. */
-export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
+export const startAndEndRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
   const startRoute = (path: string, summary: string) =>
-    writeProject(tracing, {
+    writeProject(services, {
       method: 'post',
       path,
       summary,
@@ -31,9 +34,9 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       handle: (request) => {
         const { start } = request.body
         requireSameProject(request, start, 'start')
-        const write = startWrite(start, start.id ?? idFor(tracing.ports, request, 0, start))
+        const write = startWrite(start, start.id ?? idFor(services, request, 0, start))
         return async (cause) => {
-          const { written, position } = await writeCalls(tracing.ports)([write], cause)
+          const { written, position } = await writeCalls(services)([write], cause)
           const { id, trace_id } = taken(written[0]!)
           return { body: { id, trace_id }, position }
         }
@@ -41,7 +44,7 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
     })
 
   const endRoute = (path: string, summary: string) =>
-    writeProject(tracing, {
+    writeProject(services, {
       method: 'post',
       path,
       summary,
@@ -53,7 +56,7 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
         const { end } = request.body
         requireSameProject(request, end, 'end')
         return async (cause) => {
-          const { written, position } = await writeCalls(tracing.ports)([endCall(end)], cause)
+          const { written, position } = await writeCalls(services)([endCall(end)], cause)
           taken(written[0]!)
           return { body: {}, position }
         }

@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { evaluationDecider } from '../../domain/evaluations/decider.js'
@@ -9,13 +10,14 @@ import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
 import { changeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import type { Evaluations } from './evaluations.js'
 
 const cancelRequest = closed('EvaluationCancelRequest', { required: { project_id: projectId, call_id: id } })
 
 /** `POST /evaluations/cancel` */
-export const cancelRoute = (evaluations: Evaluations): AnyRoute =>
-  changeProject(evaluations, {
+export const cancelRoute = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading'>,
+): AnyRoute =>
+  changeProject(services, {
     method: 'post',
     path: '/evaluations/cancel',
     summary:
@@ -25,15 +27,14 @@ export const cancelRoute = (evaluations: Evaluations): AnyRoute =>
     response: emptyResponse,
     project: inBody,
     handle: ({ body: { project_id, call_id }, principal }) => {
-      const { ports } = evaluations
       const command = {
         type: 'CancelEvaluationRun',
         project_id,
         id: call_id,
         userId: principal.userId,
-        now: instantOf(ports.clock.now()),
+        now: instantOf(services.clock.now()),
       } as const
       const stream = evaluationStream(project_id, call_id)
-      return writing((cause) => execute(ports)(evaluationDecider, stream, [command], cause))
+      return writing((cause) => execute(services)(evaluationDecider, stream, [command], cause))
     },
   })

@@ -1,3 +1,5 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { arrayOf, nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { int64, integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
@@ -18,7 +20,6 @@ import { publishObject } from '../../application/objects/publish.js'
 import type { AnyRoute } from '../server/route.js'
 import { digestedRows, publishTable } from '../../application/tables/publish-table.js'
 import { objectOrOpRef, objectRef } from './codecs.js'
-import type { Evaluations } from './evaluations.js'
 import { collectionRoutes } from './objects.js'
 import { textOf } from './runs.js'
 
@@ -30,9 +31,10 @@ const description = { description: nullable(string) }
 const OBJECT = { _bases: ['Object', 'BaseModel'] }
 
 /** The objects that evaluations are made of, over the object store. */
-export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
-  const { ports } = evaluations
-  const source = sourceFiles(evaluations)
+export const evaluationObjectRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
+  const source = sourceFiles(services)
 
   const opWith = async (file: string, code: string, project: string, cause: Cause): Promise<JsonObject> => ({
     ...OP_WITHOUT_CODE,
@@ -40,12 +42,12 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
   })
 
   const publishOp = async (project: string, object_id: string, val: JsonObject, cause: Cause) => {
-    const { digest } = await publishObject(ports)(project, object_id, val, cause)
+    const { digest } = await publishObject(services)(project, object_id, val, cause)
     return versionRef(project, 'op', object_id, digest)
   }
 
   return [
-    ...collectionRoutes(evaluations, {
+    ...collectionRoutes(services, {
       name: 'ops',
       singular: 'an op',
       baseClass: null,
@@ -61,7 +63,7 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
         code: await source.read(project, files, position),
       }),
     }),
-    ...collectionRoutes(evaluations, {
+    ...collectionRoutes(services, {
       name: 'datasets',
       singular: 'a dataset',
       baseClass: 'Dataset',
@@ -76,15 +78,15 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
       }),
       nameOf: ({ name }) => name,
       valueOf: async ({ name, description, rows }, project, _id, cause) => {
-        const { digests: rowDigests, contents } = await digestedRows(ports.sha256, rows)
+        const { digests: rowDigests, contents } = await digestedRows(services.sha256, rows)
         const table = { projectId: project, userId: cause.actor, rowDigests, contents: contents.values() }
-        const { digest } = await publishTable(ports)(table, cause)
+        const { digest } = await publishTable(services)(table, cause)
         return { ...ofClass('Dataset', name, description), rows: tableRef(project, digest) }
       },
       answered: () => ({}),
       membersOf: (val) => Promise.resolve({ ...names(val), rows: textOf(val['rows']) ?? '' }),
     }),
-    ...collectionRoutes(evaluations, {
+    ...collectionRoutes(services, {
       name: 'scorers',
       singular: 'a scorer',
       baseClass: 'Scorer',
@@ -106,7 +108,7 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
       answered: (scorer) => ({ scorer }),
       membersOf: (val) => Promise.resolve({ ...names(val), score_op: textOf(val['score']) ?? '' }),
     }),
-    ...collectionRoutes(evaluations, {
+    ...collectionRoutes(services, {
       name: 'evaluations',
       singular: 'an evaluation',
       baseClass: 'Evaluation',
@@ -159,7 +161,7 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
           summarize_op: textOf(val['summarize']),
         }),
     }),
-    ...collectionRoutes(evaluations, {
+    ...collectionRoutes(services, {
       name: 'models',
       singular: 'a model',
       baseClass: 'Model',
@@ -207,14 +209,14 @@ const textsIn = (value: Json | undefined): readonly string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 
 /** Source code is a file of the project, as the SDKs store it. */
-const sourceFiles = ({ ports }: Evaluations) => ({
+const sourceFiles = (services: Pick<Services, 'eventStore' | 'blobs' | 'ids'>) => ({
   store: async (project_id: string, code: string, cause: Cause): Promise<string> => {
     const bytes = Buffer.from(code)
-    const blob = await ports.blobs.put(bytes)
+    const blob = await services.blobs.put(bytes)
     const digest = weaveDigest(blob)
     const file = { project_id, digest, blob, size: bytes.length, wb_user_id: cause.actor }
     const stream = fileStream(project_id, digest)
-    await execute(ports)(fileDecider, stream, [{ type: 'StoreFile', file }], cause, { assumeNew: true })
+    await execute(services)(fileDecider, stream, [{ type: 'StoreFile', file }], cause, { assumeNew: true })
     return digest
   },
 
@@ -222,11 +224,11 @@ const sourceFiles = ({ ports }: Evaluations) => ({
   read: async (project: string, files: Json | undefined, position: Position): Promise<string> => {
     const digest = isJsonObject(files) ? Object.values(files)[0] : undefined
     if (typeof digest !== 'string') return ''
-    const file = await storedFile(ports, project, digest, position).catch((error: unknown) => {
+    const file = await storedFile(services, project, digest, position).catch((error: unknown) => {
       if (error instanceof Failure) return undefined
       throw error
     })
-    const content = file === undefined ? undefined : await ports.blobs.get(file.blob)
+    const content = file === undefined ? undefined : await services.blobs.get(file.blob)
     return content === undefined ? '' : Buffer.from(content).toString('utf8')
   },
 })

@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import {
   compareRuns,
   type ComparedRow,
@@ -15,7 +16,6 @@ import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { waitForPrices } from '../calls/requested-costs.js'
 import { compareRequest, comparedRunIds, comparison } from './compare-codecs.js'
-import type { Evaluations } from './evaluations.js'
 import { rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { runsAt } from './results.js'
 import { rowCostsFrom } from '../../application/evaluations/row-costs.js'
@@ -25,12 +25,12 @@ import { textOf } from './runs.js'
 const MAX_ROWS = 50_000
 
 /** `POST /evaluations/compare`: the differences of runs, row by row, with confidence intervals. */
-export const compareRoute = (evaluations: Evaluations): AnyRoute => {
-  const { ports, reading } = evaluations
+export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'reading'>): AnyRoute => {
+  const { reading } = services
   const costsOf = rowCostsFrom(reading)
-  const rowOf = rowOfCalls(ports.sha256)
+  const rowOf = rowOfCalls(services.sha256)
 
-  return readProject(evaluations, {
+  return readProject(services, {
     method: 'post',
     path: '/evaluations/compare',
     summary:

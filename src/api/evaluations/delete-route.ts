@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { inPath } from '../server/authorization.js'
@@ -5,7 +6,6 @@ import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject } from '../server/route-kinds.js'
 import { deletingCalls } from '../calls/rename-and-delete.js'
 import { deleted, listInQuery, requireFew } from './codecs.js'
-import type { Evaluations } from './evaluations.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 import { inV2 } from './found-calls.js'
 
@@ -20,10 +20,10 @@ interface Deletable {
 
 /** Deletes members of the collection by the ids in the query, and ignores unknown ids. */
 export const deleteRoute = (
-  evaluations: Evaluations,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'access' | 'reading'>,
   { collection, parameter, summary, rootOf }: Deletable,
 ): AnyRoute =>
-  changeProject(evaluations, {
+  changeProject(services, {
     method: 'delete',
     path: inV2(collection),
     summary,
@@ -38,11 +38,11 @@ export const deleteRoute = (
       requireFew(ids, ['query', parameter])
       const roots: string[] = []
       for (const id of ids) {
-        const call = await callNow(evaluations.ports, project, id)
+        const call = await callNow(services, project, id)
         const root = call === undefined ? undefined : await rootOf(call, project)
         if (root !== undefined) roots.push(root)
       }
-      const deleting = await deletingCalls(evaluations)(project, roots, request)
+      const deleting = await deletingCalls(services)(project, roots, request)
       return async (cause) => {
         const { position } = await deleting(cause)
         return { body: { num_deleted: roots.length }, position }

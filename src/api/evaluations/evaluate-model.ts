@@ -1,3 +1,6 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import { presentPositions } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
@@ -20,14 +23,13 @@ import type { AnyRoute } from '../server/route.js'
 import { alsoReads, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { idFor } from '../server/generated-id.js'
-import type { Evaluations } from './evaluations.js'
 import {
   nestedObjects,
   orInvalid,
   refuseUser,
   requireObject,
   requireScorers,
-  type ReadRequest,
+  type ObjectReads,
 } from '../../application/evaluations/referenced-objects.js'
 
 const evaluateModelRequest = open('EvaluateModelRequest', {
@@ -40,8 +42,10 @@ const evaluateModelResponse = open('EvaluateModelResponse', {
 })
 
 /** `POST /evaluations/evaluate_model`: the request is in the log when it is answered, and a dispatcher does the work. */
-export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
-  writeProject(evaluations, {
+export const evaluateModelRoute = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle' | 'scoringTools'>,
+): AnyRoute =>
+  writeProject(services, {
     method: 'post',
     path: '/evaluations/evaluate_model',
     summary:
@@ -54,21 +58,21 @@ export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
     project: inBody,
     handle: async (request) => {
       const { body, principal } = request
-      const { ports } = evaluations
       const { project_id, evaluation_ref, model_ref } = body
       refuseUser(body.wb_user_id)
+      const reads = { reader: request.reader, positionOf: presentPositions(services, request) }
       const evaluation = orInvalid(
         ['evaluation_ref'],
-        decodeEvaluation(await requireObject(evaluations, evaluation_ref, ['evaluation_ref'], request)),
+        decodeEvaluation(await requireObject(reads, evaluation_ref, ['evaluation_ref'])),
       )
       const model = orInvalid(
         ['model_ref'],
-        decodeJudgeModel(await requireObject(evaluations, model_ref, ['model_ref'], request)),
+        decodeJudgeModel(await requireObject(reads, model_ref, ['model_ref'])),
       )
-      orInvalid(['model_ref'], await resolveMessages(model_ref, model, nestedObjects(evaluations, request)))
-      await requireScorers(evaluations, evaluation.scorers, ['evaluation_ref', 'scorers'], request)
-      const total_rows = (await datasetSize(evaluations, evaluation, request)) * evaluation.trials
-      const id = idFor(ports, request, 0)
+      orInvalid(['model_ref'], await resolveMessages(model_ref, model, nestedObjects(reads)))
+      await requireScorers(services.scoringTools, reads, evaluation.scorers, ['evaluation_ref', 'scorers'])
+      const total_rows = (await datasetSize(reads, evaluation)) * evaluation.trials
+      const id = idFor(services, request, 0)
       const command = {
         type: 'RequestEvaluationRun',
         request: {
@@ -78,7 +82,7 @@ export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
           scorer_refs: evaluation.scorers,
           source_evaluation_run_id: null,
           total_rows,
-          requested_at: instantOf(ports.clock.now()),
+          requested_at: instantOf(services.clock.now()),
           wb_user_id: principal.userId,
           key_id: principal.keyId,
           evaluation: evaluation_ref,
@@ -87,23 +91,20 @@ export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
       } as const
       const stream = evaluationStream(project_id, id)
       return writing(
-        (cause) => execute(ports)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
+        (cause) => execute(services)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
         { respond: () => ({ body: { call_id: id, evaluation_run_id: id } }) },
       )
     },
   })
 
 /** The rows of the dataset's table, which has to exist. */
-const datasetSize = async (
-  evaluations: Evaluations,
-  { dataset }: EvaluationObject,
-  request: ReadRequest,
-): Promise<number> => {
+const datasetSize = async (reads: ObjectReads, { dataset }: EvaluationObject): Promise<number> => {
   const field = ['evaluation_ref', 'dataset']
-  const table = tableOfDataset(dataset, await requireObject(evaluations, dataset, field, request))
+  const table = tableOfDataset(dataset, await requireObject(reads, dataset, field))
   if (table !== undefined) {
-    const position = await evaluations.reading.waitForNow(table.projectId, request.headers)
-    const [stats] = await tableStats(request.reader)(table.projectId, [table.digest], position)
+    const position = await reads.positionOf(table.projectId)
+    const [stats] =
+      position === undefined ? [] : await tableStats(reads.reader)(table.projectId, [table.digest], position)
     if (stats !== undefined) return stats.row_count
   }
   throw invalidField(field, 'value_error', 'Value error, the dataset has no table of rows in its project')

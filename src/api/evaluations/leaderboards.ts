@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, json, string } from '../../kernel/codec/leaves.js'
@@ -17,7 +18,6 @@ import { versionsFromLog } from '../../application/objects/object-from-log.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { callPages } from '../../application/evaluations/parsed-call.js'
-import type { Evaluations } from './evaluations.js'
 import { noSuch } from './found-calls.js'
 import { orInvalid } from '../../application/evaluations/referenced-objects.js'
 import { textOf } from './runs.js'
@@ -49,9 +49,11 @@ const leaderboardRead = closed('LeaderboardReadRequest', {
 })
 
 /** `/leaderboards/read`: a Leaderboard object of an SDK with the values of its cells. */
-export const leaderboardRoute = (evaluations: Evaluations): AnyRoute => {
-  const readVersion = versionsFromLog(evaluations.ports)
-  return readProject(evaluations, {
+export const leaderboardRoute = (
+  services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading'>,
+): AnyRoute => {
+  const readVersion = versionsFromLog(services)
+  return readProject(services, {
     method: 'post',
     path: '/leaderboards/read',
     summary: 'Read a Leaderboard object with its cells: the newest run of each evaluation and model.',

@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import type { AnyCodec } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
@@ -16,7 +17,6 @@ import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { callPages } from '../../application/evaluations/parsed-call.js'
 import { page } from './codecs.js'
-import type { Evaluations } from './evaluations.js'
 import { inV2 } from './found-calls.js'
 import { rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { runNow } from './runs.js'
@@ -32,8 +32,11 @@ interface Listed {
 }
 
 /** Lists what is in the rows of a run or, without a run, the calls with a mark. */
-export const listRoute = (evaluations: Evaluations, listed: Listed): AnyRoute =>
-  readProject(evaluations, {
+export const listRoute = (
+  services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading'>,
+  listed: Listed,
+): AnyRoute =>
+  readProject(services, {
     method: 'get',
     path: inV2(listed.collection),
     summary: listed.summary,
@@ -42,7 +45,7 @@ export const listRoute = (evaluations: Evaluations, listed: Listed): AnyRoute =>
     project: inPath,
     handle: async ({ query, project: projectId, reader }) => {
       const { evaluation_run_id: runId, limit, offset } = query
-      if (runId !== null) await runNow(evaluations)(projectId, runId)
+      if (runId !== null) await runNow(services)(projectId, runId)
       return async (position) => {
         const pages =
           runId === null

@@ -1,3 +1,5 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
@@ -24,7 +26,6 @@ import type { AnyRoute } from '../server/route.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { deleted, listInQuery, page, requireFew } from './codecs.js'
-import type { Evaluations } from './evaluations.js'
 import { inV2, noSuch } from './found-calls.js'
 
 /** A collection of objects of one class. */
@@ -60,11 +61,10 @@ const idOfName = (name: string): string => {
 
 /** Create, list, read and delete the objects of a collection. */
 export const collectionRoutes = <Body>(
-  evaluations: Evaluations,
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
   collection: Collection<Body>,
 ): readonly AnyRoute[] => {
-  const { ports } = evaluations
-  const readVersion = versionsFromLog(ports)
+  const readVersion = versionsFromLog(services)
   const { name, singular, baseClass, membersOf } = collection
   const kind = baseClass === null ? 'op' : 'object'
 
@@ -79,7 +79,7 @@ export const collectionRoutes = <Body>(
   }
 
   return [
-    writeProject(evaluations, {
+    writeProject(services, {
       method: 'post',
       path: inV2(name),
       summary: `Create a version of ${singular}. The same content under the same name is the same version.`,
@@ -90,7 +90,7 @@ export const collectionRoutes = <Body>(
         const object_id = idOfName(collection.nameOf(body))
         return async (cause) => {
           const val = await collection.valueOf(body, project, object_id, cause)
-          const { digest, version_index, position } = await publishObject(ports)(
+          const { digest, version_index, position } = await publishObject(services)(
             project,
             object_id,
             val,
@@ -101,7 +101,7 @@ export const collectionRoutes = <Body>(
         }
       },
     }),
-    readProject(evaluations, {
+    readProject(services, {
       method: 'get',
       path: inV2(name),
       summary: `List the latest versions of ${name}, one per line.`,
@@ -135,7 +135,7 @@ export const collectionRoutes = <Body>(
           return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
         },
     }),
-    readProject(evaluations, {
+    readProject(services, {
       method: 'get',
       path: inV2(`${name}/:object_id/versions/:digest`),
       summary: `Read a version of ${singular} by digest, latest, v<number> or alias.`,
@@ -152,7 +152,7 @@ export const collectionRoutes = <Body>(
           return { body: await shown(version, project, position), type: 'application/json; charset=utf-8' }
         },
     }),
-    changeProject(evaluations, {
+    changeProject(services, {
       method: 'delete',
       path: inV2(`${name}/:object_id`),
       summary: `Delete some or all versions of ${singular}.`,
@@ -163,11 +163,11 @@ export const collectionRoutes = <Body>(
         requireFew(digests ?? [], ['query', 'digests'])
         const object_id = params['object_id']!
         if (!objectId.is(object_id)) throw noSuch('Object')
-        const deleted_at: Instant = instantOf(ports.clock.now())
+        const deleted_at: Instant = instantOf(services.clock.now())
         const by = { deleted_at, wb_user_id: principal.userId }
         const command = { type: 'DeleteVersions', project_id, object_id, versions: digests, ...by } as const
         const stream = objectStream(project_id, object_id)
-        return writing((cause) => execute(ports)(objectDecider, stream, [command], cause), {
+        return writing((cause) => execute(services)(objectDecider, stream, [command], cause), {
           respond: ({ events }) => ({
             body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
           }),

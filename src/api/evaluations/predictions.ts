@@ -1,3 +1,6 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import { presentConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
@@ -19,7 +22,6 @@ import { alsoReads, changeProject, readProjectLog, writeProject } from '../serve
 import { idFor } from '../server/generated-id.js'
 import { objectOrOpRef, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
-import type { Evaluations } from './evaluations.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 import { inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls.js'
 import { listRoute } from './list-route.js'
@@ -49,30 +51,31 @@ export interface FoundPrediction {
 
 /** The prediction of an id in a project; a 404 where there is none. */
 export const predictionNow =
-  (evaluations: Evaluations) =>
+  (services: Pick<Services, 'eventStore' | 'blobs'>) =>
   async (projectId: string, predictionId: string): Promise<FoundPrediction> => {
-    const call = await callNow(evaluations.ports, projectId, predictionId)
-    const found = call && (await asPrediction(evaluations, projectId, call))
+    const call = await callNow(services, projectId, predictionId)
+    const found = call && (await asPrediction(services, projectId, call))
     if (found === undefined) throw noSuchPrediction()
     return found
   }
 
 const asPrediction = async (
-  evaluations: Evaluations,
+  services: Pick<Services, 'eventStore' | 'blobs'>,
   projectId: string,
   call: EvaluationCall,
 ): Promise<FoundPrediction | undefined> => {
-  const parent =
-    call.parent_id === null ? undefined : await callNow(evaluations.ports, projectId, call.parent_id)
+  const parent = call.parent_id === null ? undefined : await callNow(services, projectId, call.parent_id)
   const row = parent !== undefined && roleOf(parent) === 'row' ? parent : undefined
   return roleOf(call, row) === 'prediction' ? { call, row } : undefined
 }
 
 /** Predictions of models, including those in runs of the SDKs. */
-export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
-  const { ports, reading } = evaluations
+export const predictionRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
+  const { reading } = services
   return [
-    writeProject(evaluations, {
+    writeProject(services, {
       method: 'post',
       path: inV2('predictions'),
       summary:
@@ -85,9 +88,9 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
       handle: async (request) => {
         const { body, project: projectId } = request
         const { model, inputs, evaluation_run_id: runId } = body
-        const run = runId === null ? undefined : await runNow(evaluations)(projectId, runId)
-        const [id, rowId] = [idFor(ports, request, 0), idFor(ports, request, 1)]
-        const { startedAt, isRepeat } = await startOf(evaluations, request, projectId, id)
+        const run = runId === null ? undefined : await runNow(services)(projectId, runId)
+        const [id, rowId] = [idFor(services, request, 0), idFor(services, request, 1)]
+        const { startedAt, isRepeat } = await startOf(services, request, projectId, id)
         if (run !== undefined && !isRepeat) requireInProgress(run)
         const ofRun = run === undefined ? {} : { evaluation_run_id: run.id }
         const call = { projectId, startedAt, traceId: run?.trace_id ?? id }
@@ -116,12 +119,12 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
         return async (cause) => ({
           body: { prediction_id: id },
           ...(await writeEvaluationCalls(
-            evaluations,
+            services,
             projectId,
             run === undefined ? [PREDICTION_OP] : [PREDICTION_OP, ROW_OP],
             [
-              ...(run === undefined ? [] : [starting(evaluations, row)]),
-              starting(evaluations, predicted),
+              ...(run === undefined ? [] : [starting(services, row)]),
+              starting(services, predicted),
               ending(predicted, startedAt, body.output),
             ],
             cause,
@@ -129,7 +132,7 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
         })
       },
     }),
-    listRoute(evaluations, {
+    listRoute(services, {
       collection: 'predictions',
       summary: 'List predictions, one per line: those of a run, or all that were recorded as predictions.',
       line: prediction,
@@ -142,7 +145,7 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
       },
       alone: (call) => predictionJson(call, undefined),
     }),
-    readProjectLog(evaluations, {
+    readProjectLog(services, {
       method: 'get',
       path: inV2('predictions/:prediction_id'),
       summary: 'Read a prediction.',
@@ -151,11 +154,11 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
       handle:
         ({ params, project }) =>
         async () => {
-          const { call, row } = await predictionNow(evaluations)(project, params['prediction_id']!)
+          const { call, row } = await predictionNow(services)(project, params['prediction_id']!)
           return { body: jsonText(predictionJson(call, row)), type: 'application/json; charset=utf-8' }
         },
     }),
-    changeProject(evaluations, {
+    changeProject(services, {
       method: 'post',
       path: inV2('predictions/:prediction_id/finish'),
       summary: 'Finish the row of a prediction with the scores it has. Finishing again changes nothing.',
@@ -164,38 +167,41 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
       response: success,
       project: inPath,
       handle: async ({ params, project: projectId, headers, reader }) => {
-        const { row } = await predictionNow(evaluations)(projectId, params['prediction_id']!)
+        const { row } = await predictionNow(services)(projectId, params['prediction_id']!)
         if (row === undefined || row.ended_at !== null) return () => ({ body: { success: true } })
         requireNotAtWork(row)
-        const position = await reading.waitForNow(projectId, { ...headers, 'tallytree-stale': undefined })
+        const position = await reading.waitForNow(projectId, {
+          ...presentConditionsIn(headers),
+          stale: false,
+        })
         const [calls] = await rowCallsById(reader)(projectId, [row.id], position)
         const output = rowOutput(calls ?? { row, children: [], feedback: [] })
         return async (cause) => {
-          const end = ending({ projectId, id: row.id }, instantOf(ports.clock.now()), output)
+          const end = ending({ projectId, id: row.id }, instantOf(services.clock.now()), output)
           try {
-            const { position } = await writeEvaluationCalls(evaluations, projectId, [], [end], cause)
+            const { position } = await writeEvaluationCalls(services, projectId, [], [end], cause)
             return { body: { success: true }, position }
           } catch (error) {
             // Another request may have finished it meanwhile.
-            if ((await callNow(evaluations.ports, projectId, row.id))?.ended_at === null) throw error
+            if ((await callNow(services, projectId, row.id))?.ended_at === null) throw error
             return { body: { success: true } }
           }
         }
       },
     }),
-    deleteRoute(evaluations, {
+    deleteRoute(services, {
       collection: 'predictions',
       parameter: 'prediction_ids',
       summary: 'Delete predictions with their rows and scores.',
       rootOf: async (call, projectId) => {
-        const found = await asPrediction(evaluations, projectId, call)
+        const found = await asPrediction(services, projectId, call)
         return found === undefined ? undefined : (found.row?.id ?? found.call.id)
       },
     }),
   ]
 
   function rowOutput(calls: RowCalls): JsonObject {
-    const { output, scores, modelLatency } = rowOfCalls(ports.sha256)(calls)
+    const { output, scores, modelLatency } = rowOfCalls(services.sha256)(calls)
     return { output, scores, model_latency: modelLatency }
   }
 }

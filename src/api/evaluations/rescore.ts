@@ -1,3 +1,6 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import { presentConditionsIn, presentPositions } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
@@ -14,7 +17,6 @@ import { alsoReads, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 import { idFor } from '../server/generated-id.js'
-import type { Evaluations } from './evaluations.js'
 import { countRows } from '../../application/evaluations/progress.js'
 import { refuseUser, requireScorers } from '../../application/evaluations/referenced-objects.js'
 
@@ -26,8 +28,10 @@ const rescoreRequest = open('RescoreRequest', {
 const rescoreResponse = open('RescoreResponse', { required: { call_id: string, evaluation_run_id: string } })
 
 /** `POST /evaluations/rescore`: the request is in the log when it is answered, and a dispatcher does the work. */
-export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
-  writeProject(evaluations, {
+export const rescoreRoute = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle' | 'scoringTools'>,
+): AnyRoute =>
+  writeProject(services, {
     method: 'post',
     path: '/evaluations/rescore',
     summary:
@@ -40,13 +44,13 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
     project: inBody,
     handle: async (request) => {
       const { body, principal } = request
-      const { ports } = evaluations
       const { project_id, source_evaluation_run_id, scorer_refs } = body
       refuseUser(body.wb_user_id)
-      await requireRun(evaluations, project_id, source_evaluation_run_id)
-      await requireScorers(evaluations, scorer_refs, ['scorer_refs'], request)
-      const id = idFor(ports, request, 0)
-      const position = await evaluations.reading.waitForNow(project_id, request.headers)
+      const reads = { reader: request.reader, positionOf: presentPositions(services, request) }
+      await requireRun(services, project_id, source_evaluation_run_id)
+      await requireScorers(services.scoringTools, reads, scorer_refs, ['scorer_refs'])
+      const id = idFor(services, request, 0)
+      const position = await services.reading.waitForNow(project_id, presentConditionsIn(request.headers))
       const command = {
         type: 'RequestEvaluationRun',
         request: {
@@ -55,7 +59,7 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
           id,
           scorer_refs,
           source_evaluation_run_id,
-          requested_at: instantOf(ports.clock.now()),
+          requested_at: instantOf(services.clock.now()),
           total_rows: await countRows(request.reader, project_id, source_evaluation_run_id, position),
           wb_user_id: principal.userId,
           key_id: principal.keyId,
@@ -65,14 +69,18 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
       } as const
       const stream = evaluationStream(project_id, id)
       return writing(
-        (cause) => execute(ports)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
+        (cause) => execute(services)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
         { respond: () => ({ body: { call_id: id, evaluation_run_id: id } }) },
       )
     },
   })
 
-const requireRun = async ({ ports }: Evaluations, project: string, id: string): Promise<void> => {
-  const call = await callNow(ports, project, id)
+const requireRun = async (
+  services: Pick<Services, 'eventStore' | 'blobs'>,
+  project: string,
+  id: string,
+): Promise<void> => {
+  const call = await callNow(services, project, id)
   if (call === undefined)
     throw new Failure('not-found', `Evaluation run ${id} not found in project ${project}.`)
   if (!isEvaluationRun(call.op_name, call.attributes))

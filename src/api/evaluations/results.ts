@@ -1,9 +1,10 @@
+import { positionsAsOf } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { newRowGroups, type RowGroup, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
 import { exampleDigest, exampleOf, predictionOf, rowOfCalls } from '../../domain/evaluations/rows-of-calls.js'
 import { roleOf, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { newScoreStats } from '../../domain/evaluations/score-stats.js'
-import { entityOf } from '../../kernel/ids.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { inPages } from '../../kernel/pages.js'
@@ -16,7 +17,6 @@ import { sourcesFrom } from '../../application/refs/sources.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { waitForPrices } from '../calls/requested-costs.js'
-import type { Evaluations } from './evaluations.js'
 import { inV2 } from './found-calls.js'
 import { parsedCall } from '../../application/evaluations/parsed-call.js'
 import { bareRowsOf, rowCallsById, rowCallsOf } from '../../application/evaluations/read-rows.js'
@@ -29,10 +29,10 @@ import { noSuchRun, textOf } from './runs.js'
 const PAGE = { items: 200, weight: Infinity }
 
 /** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */
-export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
-  const { ports, reading, teams } = evaluations
+export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'reading'>): AnyRoute => {
+  const { reading } = services
   const costsOf = rowCostsFrom(reading)
-  const rowOf = rowOfCalls(ports.sha256)
+  const rowOf = rowOfCalls(services.sha256)
 
   /** The rows of all runs by their example. Only what rows are sorted by needs more than their inputs. */
   const groupsOf = async (
@@ -47,7 +47,7 @@ export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
       if (orders.length === 0)
         for await (const rows of bareRowsOf(reader)(projectId, runId, position))
           for (const row of rows)
-            groups.add(run, { id: row.id, exampleDigest: exampleDigest(ports.sha256, exampleOf(row)) })
+            groups.add(run, { id: row.id, exampleDigest: exampleDigest(services.sha256, exampleOf(row)) })
       else
         for await (const rows of rowCallsOf(reader)(projectId, runId, position))
           for (const row of rows.map(rowOf)) groups.add(run, row, row)
@@ -92,7 +92,7 @@ export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
     return { row_count: groups.length, evaluations: ofRuns }
   }
 
-  return readProject(evaluations, {
+  return readProject(services, {
     method: 'post',
     path: inV2('eval_results/query'),
     summary:
@@ -101,7 +101,7 @@ export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
     response: results,
     project: inPath,
     handle: (request) => {
-      const { body, project: projectId, headers, principal, reader } = request
+      const { body, project: projectId, reader } = request
       const runIds = runIdsIn(body)
       const orders = ordersIn(body, runIds)
       const costs = body.include_costs ? { list: null } : null
@@ -123,9 +123,7 @@ export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
             : null
           const rows = body.include_rows ? groups.result(body.require_intersection) : []
           const page = rows.slice(body.offset, body.offset + (body.limit ?? rows.length))
-          const sources = sourcesFrom(reader, async (named) =>
-            teams.canAccessTeam(principal, entityOf(named)) ? reading.waitForAsOf(named, headers) : undefined,
-          )
+          const sources = sourcesFrom(reader, positionsAsOf(services, request))
           const warnings: string[] = []
           async function* texts() {
             for (const some of inPages(page, ({ rows: ids }) => ids.flat().length, {

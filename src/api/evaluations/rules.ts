@@ -1,3 +1,5 @@
+import { presentPositions } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import type * as t from 'io-ts'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, jsonObject, number, string } from '../../kernel/codec/leaves.js'
@@ -19,8 +21,7 @@ import { execute, load } from '../../kernel/execute.js'
 import { definedFields } from '../webhooks/defined-fields.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
-import type { Evaluations } from './evaluations.js'
-import { requireScorers, type ReadRequest } from '../../application/evaluations/referenced-objects.js'
+import { requireScorers, type ObjectReads } from '../../application/evaluations/referenced-objects.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
@@ -87,14 +88,17 @@ const shownRule = (project_id: string, id: string, { key_id: _, ...content }: Ru
 const noSuchRule = (): Failure => new Failure('not-found', 'Evaluation rule not found in this project.')
 
 /** Rules that score calls of a project as they end. */
-export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
-  const { ports } = evaluations
-
+export const evaluationRuleRoutes = (
+  services: Pick<
+    Services,
+    'eventStore' | 'ids' | 'sha256' | 'access' | 'reading' | 'throttle' | 'scoringTools'
+  >,
+): readonly AnyRoute[] => {
   const rulesOf = async (project: string): Promise<EvaluationRules> =>
-    (await load(ports, evaluationRuleDecider, evaluationRulesStream(project))).state
+    (await load(services, evaluationRuleDecider, evaluationRulesStream(project))).state
 
   const run = (command: EvaluationRuleCommand) => (cause: Cause) =>
-    execute(ports)(evaluationRuleDecider, evaluationRulesStream(command.project_id), [command], cause)
+    execute(services)(evaluationRuleDecider, evaluationRulesStream(command.project_id), [command], cause)
 
   const shown = (project: string, id: string, rules: EvaluationRules): JsonObject => {
     const rule = rules.get(id)
@@ -104,7 +108,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
 
   /** Refuses what cannot be applied: scorers, a sample rate, or fields that calls do not have. */
   const requireValid = async (
-    request: ReadRequest,
+    reads: ObjectReads,
     project: string,
     { scorer_refs, sample_rate, filter }: Partial<t.TypeOf<typeof newRule>>,
   ): Promise<void> => {
@@ -114,12 +118,13 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         'value_error',
         'Value error, input should be greater than 0 and at most 1',
       )
-    if (scorer_refs !== undefined) await requireScorers(evaluations, scorer_refs, ['scorer_refs'], request)
+    if (scorer_refs !== undefined)
+      await requireScorers(services.scoringTools, reads, scorer_refs, ['scorer_refs'])
     if (filter === undefined || filter === null) return
     const { op_names, trace_roots_only } = filter
     const asked = { ...NO_FILTER, op_names, trace_roots_only, call_ids: ['-'] }
     requireBoundedFilter(asked)
-    await callIds(request.reader)({
+    await callIds(reads.reader)({
       projectId: project,
       filter: asked,
       operation: filter.query?.$expr ?? null,
@@ -131,7 +136,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
   }
 
   return [
-    readProjectLog(evaluations, {
+    readProjectLog(services, {
       method: 'get',
       path: PATH,
       summary: 'List the evaluation rules of a project, in the order of their creation.',
@@ -147,7 +152,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
           },
         }),
     }),
-    writeProject(evaluations, {
+    writeProject(services, {
       method: 'post',
       path: PATH,
       summary:
@@ -160,8 +165,12 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
       project: inPath,
       handle: async (request) => {
         const { body, project, principal } = request
-        await requireValid(request, project, body)
-        const id = idFor(ports, request, 0)
+        await requireValid(
+          { reader: request.reader, positionOf: presentPositions(services, request) },
+          project,
+          body,
+        )
+        const id = idFor(services, request, 0)
         const rule: RuleContent = {
           ...body,
           filter: contentOfFilter(body.filter ?? NO_CONDITIONS),
@@ -173,7 +182,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         })
       },
     }),
-    readProjectLog(evaluations, {
+    readProjectLog(services, {
       method: 'get',
       path: `${PATH}/:id`,
       summary: 'Read an evaluation rule.',
@@ -183,7 +192,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         ({ project, params }) =>
         async () => ({ body: shown(project, params['id']!, await rulesOf(project)) }),
     }),
-    writeProject(evaluations, {
+    writeProject(services, {
       method: 'patch',
       path: `${PATH}/:id`,
       summary:
@@ -199,7 +208,11 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         const id = params['id']!
         const change = definedFields(body)
         shown(project, id, await rulesOf(project))
-        await requireValid(request, project, change)
+        await requireValid(
+          { reader: request.reader, positionOf: presentPositions(services, request) },
+          project,
+          change,
+        )
         const { filter, ...others } = change
         const command: EvaluationRuleCommand = {
           type: 'ChangeEvaluationRule',
@@ -215,7 +228,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         return writing(run(command), { respond: ({ state }) => ({ body: shown(project, id, state) }) })
       },
     }),
-    changeProject(evaluations, {
+    changeProject(services, {
       method: 'delete',
       path: `${PATH}/:id`,
       summary: 'Delete an evaluation rule permanently. The scores that it gave stay. Idempotent.',

@@ -1,3 +1,6 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import { presentConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
@@ -32,7 +35,6 @@ import { idFor } from '../server/generated-id.js'
 import { callNow, callPages } from '../../application/evaluations/parsed-call.js'
 import { listInQuery, objectOrOpRef, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
-import type { Evaluations } from './evaluations.js'
 import { inV2, noSuch, requireNotAtWork } from './found-calls.js'
 import { rowsOf } from '../../application/evaluations/read-rows.js'
 import { summaryOfRun } from '../../application/evaluations/summary-of-run.js'
@@ -71,24 +73,26 @@ export const noSuchRun = () => noSuch('Evaluation run')
 
 /** The run of an id in a project; a 404 where there is none. */
 export const runNow =
-  (evaluations: Evaluations) =>
+  (services: Pick<Services, 'eventStore' | 'blobs'>) =>
   async (projectId: string, runId: string): Promise<EvaluationCall> => {
-    const call = await callNow(evaluations.ports, projectId, runId)
+    const call = await callNow(services, projectId, runId)
     if (call === undefined || roleOf(call) !== 'run') throw noSuchRun()
     return call
   }
 
 /** Evaluation runs, including those of the SDKs. A run is the root call of its rows. */
-export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
-  const { ports, reading } = evaluations
+export const runRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
+  const { reading } = services
 
   const computed = async (runId: string, { project, headers, reader }: ProjectRequest) => {
-    const position = await reading.waitForNow(project, { ...headers, 'tallytree-stale': undefined })
-    return summaryOfRun(rowsOf(reader, ports.sha256)(project, runId, position))
+    const position = await reading.waitForNow(project, { ...presentConditionsIn(headers), stale: false })
+    return summaryOfRun(rowsOf(reader, services.sha256)(project, runId, position))
   }
 
   return [
-    writeProject(evaluations, {
+    writeProject(services, {
       method: 'post',
       path: inV2('evaluation_runs'),
       summary: 'Start an evaluation run.',
@@ -100,15 +104,15 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       handle: async (request) => {
         const { body, project: projectId } = request
         const { evaluation, model, source_evaluation_run_id: source } = body
-        const runId = idFor(ports, request, 0)
-        const { startedAt } = await startOf(evaluations, request, projectId, runId)
+        const runId = idFor(services, request, 0)
+        const { startedAt } = await startOf(services, request, projectId, runId)
         const weave = {
           evaluation_run: 'true',
           evaluation,
           model,
           ...(source === null ? {} : { source_evaluation_run_id: source }),
         }
-        const start = starting(evaluations, {
+        const start = starting(services, {
           projectId,
           id: runId,
           traceId: runId,
@@ -120,11 +124,11 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         })
         return async (cause) => ({
           body: { evaluation_run_id: runId },
-          ...(await writeEvaluationCalls(evaluations, projectId, [RUN_OP], [start], cause)),
+          ...(await writeEvaluationCalls(services, projectId, [RUN_OP], [start], cause)),
         })
       },
     }),
-    readProject(evaluations, {
+    readProject(services, {
       method: 'get',
       path: inV2('evaluation_runs'),
       summary: 'List evaluation runs, one per line, in the order of their start.',
@@ -150,7 +154,7 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         }
       },
     }),
-    readProjectLog(evaluations, {
+    readProjectLog(services, {
       method: 'get',
       path: inV2('evaluation_runs/:evaluation_run_id'),
       summary: 'Read an evaluation run.',
@@ -159,11 +163,11 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       handle:
         ({ params, project }) =>
         async () => {
-          const call = await runNow(evaluations)(project, params['evaluation_run_id']!)
+          const call = await runNow(services)(project, params['evaluation_run_id']!)
           return { body: jsonText(runJson(call)), type: 'application/json; charset=utf-8' }
         },
     }),
-    changeProject(evaluations, {
+    changeProject(services, {
       method: 'post',
       path: inV2('evaluation_runs/:evaluation_run_id/finish'),
       summary:
@@ -176,17 +180,17 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       project: inPath,
       handle: async (request) => {
         const { body, params, project: projectId } = request
-        const found = await runNow(evaluations)(projectId, params['evaluation_run_id']!)
+        const found = await runNow(services)(projectId, params['evaluation_run_id']!)
         const { id: runId, ended_at, trace_id: traceId, inputs } = found
         if (ended_at !== null) return () => ({ body: { success: true } })
         requireNotAtWork(found)
         const summary = body.summary ?? (await computed(runId, request))
         return async (cause) => {
-          const now = instantOf(ports.clock.now())
-          const summarize = uuidOfDigest(ports.sha256(JSON.stringify([projectId, runId, SUMMARY_OP])))
+          const now = instantOf(services.clock.now())
+          const summarize = uuidOfDigest(services.sha256(JSON.stringify([projectId, runId, SUMMARY_OP])))
           const child = { projectId, id: summarize, traceId, parentId: runId, op: SUMMARY_OP, startedAt: now }
           const writes = [
-            starting(evaluations, {
+            starting(services, {
               ...child,
               weave: { evaluation_run_id: runId },
               inputs: 'self' in inputs ? { self: inputs['self']! } : {},
@@ -195,23 +199,17 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
             ending({ projectId, id: runId }, now, summary),
           ]
           try {
-            const { position } = await writeEvaluationCalls(
-              evaluations,
-              projectId,
-              [SUMMARY_OP],
-              writes,
-              cause,
-            )
+            const { position } = await writeEvaluationCalls(services, projectId, [SUMMARY_OP], writes, cause)
             return { body: { success: true }, position }
           } catch (error) {
             // Another request may have finished the run meanwhile.
-            if ((await runNow(evaluations)(projectId, runId)).ended_at === null) throw error
+            if ((await runNow(services)(projectId, runId)).ended_at === null) throw error
             return { body: { success: true } }
           }
         }
       },
     }),
-    deleteRoute(evaluations, {
+    deleteRoute(services, {
       collection: 'evaluation_runs',
       parameter: 'evaluation_run_ids',
       summary: 'Delete evaluation runs with all their calls.',

@@ -1,3 +1,5 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import { decode } from '../../kernel/codec/codec.js'
@@ -26,7 +28,6 @@ import { idFor } from '../server/generated-id.js'
 import { later } from '../../kernel/later.js'
 import { objectOrOpRef } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
-import type { Evaluations } from './evaluations.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 import { inV2, noSuch, requireInProgress } from './found-calls.js'
 import { listRoute } from './list-route.js'
@@ -45,14 +46,14 @@ const score = open('Score', {
 })
 
 /** Scores of predictions, including those in runs of the SDKs. */
-export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
-  const { ports } = evaluations
-
+export const scoreRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
   const parentOf = async (projectId: string, { parent_id }: EvaluationCall) =>
-    parent_id === null ? undefined : callNow(evaluations.ports, projectId, parent_id)
+    parent_id === null ? undefined : callNow(services, projectId, parent_id)
 
   return [
-    writeProject(evaluations, {
+    writeProject(services, {
       method: 'post',
       path: inV2('scores'),
       summary: 'Record a score of a prediction, also as feedback on it.',
@@ -64,14 +65,14 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       handle: async (request) => {
         const { body, project: projectId } = request
         const { prediction_id, scorer, value, evaluation_run_id } = body
-        const { call: prediction, row } = await predictionNow(evaluations)(projectId, prediction_id)
+        const { call: prediction, row } = await predictionNow(services)(projectId, prediction_id)
         const runOfRow = row && (await parentOf(projectId, row))
         const namedRun =
-          evaluation_run_id === null ? undefined : await runNow(evaluations)(projectId, evaluation_run_id)
+          evaluation_run_id === null ? undefined : await runNow(services)(projectId, evaluation_run_id)
         const runId =
           evaluation_run_id ?? textOf(weaveAttributes(prediction)['evaluation_run_id'] ?? row?.parent_id)
-        const scoreId = idFor(ports, request, 0)
-        const { startedAt, isRepeat } = await startOf(evaluations, request, projectId, scoreId)
+        const scoreId = idFor(services, request, 0)
+        const { startedAt, isRepeat } = await startOf(services, request, projectId, scoreId)
         if (!isRepeat) for (const run of [runOfRow, namedRun]) if (run !== undefined) requireInProgress(run)
         const call = {
           projectId,
@@ -89,21 +90,21 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
           inputs: { self: scorer, inputs: prediction.inputs['inputs'] ?? {}, output: prediction.output },
         }
         const give = prepareBatch(
-          evaluations.ports,
+          services,
           [feedbackOf(projectId, prediction_id, scoreId, body)],
           request.cause,
           () => scoreId,
           (problem) => problem,
         )
         return async (cause) => {
-          const writes = [starting(evaluations, call), ending(call, startedAt, value)]
-          const { position } = await writeEvaluationCalls(evaluations, projectId, [SCORE_OP], writes, cause)
+          const writes = [starting(services, call), ending(call, startedAt, value)]
+          const { position } = await writeEvaluationCalls(services, projectId, [SCORE_OP], writes, cause)
           const given = await give()
           return { body: { score_id: scoreId }, position: later(position, given.position) }
         }
       },
     }),
-    listRoute(evaluations, {
+    listRoute(services, {
       collection: 'scores',
       summary: 'List scores, one per line: those of a run, or all that were recorded as scores.',
       line: score,
@@ -111,7 +112,7 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       inRow: (calls) => [...scoreCallsOf(calls).values()].map((call) => scoreJson(call, calls.row.parent_id)),
       alone: (call) => scoreJson(call, null),
     }),
-    readProjectLog(evaluations, {
+    readProjectLog(services, {
       method: 'get',
       path: inV2('scores/:score_id'),
       summary: 'Read a score.',
@@ -120,14 +121,14 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       handle:
         ({ params, project }) =>
         async () => {
-          const call = await callNow(evaluations.ports, project, params['score_id']!)
+          const call = await callNow(services, project, params['score_id']!)
           const parent = call && (await parentOf(project, call))
           if (call === undefined || roleOf(call, parent) !== 'score') throw noSuch('Score')
           const runId = parent !== undefined && roleOf(parent) === 'row' ? parent.parent_id : null
           return { body: jsonText(scoreJson(call, runId)), type: 'application/json; charset=utf-8' }
         },
     }),
-    deleteRoute(evaluations, {
+    deleteRoute(services, {
       collection: 'scores',
       parameter: 'score_ids',
       summary: 'Delete scores.',

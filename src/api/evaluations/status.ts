@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { evaluationDecider } from '../../domain/evaluations/decider.js'
 import {
@@ -20,7 +21,6 @@ import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { foldedCall } from '../../application/calls/folded-call.js'
-import type { Evaluations } from './evaluations.js'
 import { countRows } from '../../application/evaluations/progress.js'
 
 const statusRequest = closed('EvaluationStatusRequest', { required: { project_id: projectId, call_id: id } })
@@ -51,8 +51,10 @@ const statusResponse = {
 }
 
 /** `POST /evaluations/status`: of runs that the service was asked for, and of runs that clients log. */
-export const statusRoute = (evaluations: Evaluations): AnyRoute =>
-  readProject(evaluations, {
+export const statusRoute = (
+  services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading'>,
+): AnyRoute =>
+  readProject(services, {
     method: 'post',
     path: '/evaluations/status',
     summary:
@@ -64,19 +66,19 @@ export const statusRoute = (evaluations: Evaluations): AnyRoute =>
     handle:
       ({ body: { project_id, call_id }, reader }) =>
       async (position) => ({
-        body: { status: await statusOf(evaluations, reader, project_id, call_id, position) },
+        body: { status: await statusOf(services, reader, project_id, call_id, position) },
       }),
   })
 
 const statusOf = async (
-  evaluations: Evaluations,
+  services: Pick<Services, 'eventStore' | 'blobs'>,
   reader: ClickHouseReader,
   projectId: string,
   id: string,
   position: Position,
 ): Promise<JsonObject> => {
-  const { request, finished } = await runAt(evaluations, projectId, id, position)
-  const call = await foldedCall(evaluations.ports)(projectId, id, position)
+  const { request, finished } = await runAt(services, projectId, id, position)
+  const call = await foldedCall(services)(projectId, id, position)
   if (request !== null) {
     if (finished !== null) {
       const isDeleted = finished.outcome === 'completed' && call === undefined
@@ -88,9 +90,9 @@ const statusOf = async (
   return call === undefined ? { code: 'not_found' } : statusOfCall(reader, call, position)
 }
 
-const runAt = async ({ ports }: Evaluations, projectId: string, id: string, at: Position) => {
+const runAt = async (services: Pick<Services, 'eventStore'>, projectId: string, id: string, at: Position) => {
   let state = evaluationDecider.initialState()
-  for await (const event of ports.eventStore.readStream(evaluationStream(projectId, id))) {
+  for await (const event of services.eventStore.readStream(evaluationStream(projectId, id))) {
     if (event.position > at) break
     state = evaluationDecider.evolve(state, event as unknown as EvaluationEvent)
   }

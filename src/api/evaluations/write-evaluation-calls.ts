@@ -1,3 +1,5 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import { OP_WITHOUT_CODE, refOfOp } from '../../domain/evaluations/ops.js'
 import type { Cause } from '../../kernel/event.js'
@@ -7,7 +9,6 @@ import { writeCalls, type WriteResults } from '../../application/calls/write-cal
 import { Failure } from '../../application/failure.js'
 import { publishObject } from '../../application/objects/publish.js'
 import type { RouteRequest } from '../server/route.js'
-import type { Evaluations } from './evaluations.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 
 export interface NewCall {
@@ -22,10 +23,10 @@ export interface NewCall {
   readonly inputs: JsonObject
 }
 
-export const starting = ({ ports }: Pick<Evaluations, 'ports'>, call: NewCall): CallWrite =>
+export const starting = (services: Pick<Services, 'sha256'>, call: NewCall): CallWrite =>
   startCall(call.id, {
     project_id: call.projectId,
-    op_name: refOfOp(ports.sha256, call.projectId, call.op),
+    op_name: refOfOp(services.sha256, call.projectId, call.op),
     trace_id: call.traceId,
     parent_id: call.parentId,
     started_at: call.startedAt,
@@ -41,31 +42,31 @@ export const ending = (
 
 /** When a request that starts a call began: for a repeat under the same Idempotency-Key, when the first did. */
 export const startOf = async (
-  evaluations: Pick<Evaluations, 'ports'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'clock'>,
   { headers }: Pick<RouteRequest, 'headers'>,
   projectId: string,
   id: string,
 ): Promise<{ readonly startedAt: Instant; readonly isRepeat: boolean }> => {
   const mayBeRepeat = headers['idempotency-key'] !== undefined || headers['x-weave-retry-id'] !== undefined
-  const earlier = mayBeRepeat ? await callNow(evaluations.ports, projectId, id) : undefined
+  const earlier = mayBeRepeat ? await callNow(services, projectId, id) : undefined
   return {
-    startedAt: earlier?.started_at ?? instantOf(evaluations.ports.clock.now()),
+    startedAt: earlier?.started_at ?? instantOf(services.clock.now()),
     isRepeat: earlier !== undefined,
   }
 }
 
 /** Writes calls, with the ops that they name; refused as a whole where one call conflicts with a recorded one. */
 export const writeEvaluationCalls = async (
-  { ports }: Pick<Evaluations, 'ports'>,
+  services: Pick<Services, keyof Ports>,
   projectId: string,
   ops: readonly string[],
   writes: readonly CallWrite[],
   cause: Cause,
 ): Promise<Pick<WriteResults, 'position'>> => {
   await Promise.all(
-    ops.map((object_id) => publishObject(ports)(projectId, object_id, OP_WITHOUT_CODE, cause)),
+    ops.map((object_id) => publishObject(services)(projectId, object_id, OP_WITHOUT_CODE, cause)),
   )
-  const { written, position } = await writeCalls(ports)(writes, cause)
+  const { written, position } = await writeCalls(services)(writes, cause)
   for (const { refused } of written)
     if (refused === 'too-large') throw new Failure('too-large', 'The call is too large for one event.')
     else if (refused !== undefined) throw new Failure('conflict', refused.reason)

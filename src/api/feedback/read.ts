@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
@@ -16,7 +17,7 @@ import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute } from '../server/route.js'
-import { readProject, type ProjectReads } from '../server/route-kinds.js'
+import { readProject } from '../server/route-kinds.js'
 import { pages } from '../../application/calls/pages.js'
 import { feedbackQueried, feedbackQuery, type FeedbackQuery } from './codecs.js'
 
@@ -24,8 +25,8 @@ const MAX_FIELDS = 1000
 const MAX_SORT_FIELDS = 8
 
 /** `/feedback/query` returns a page and the total count. */
-export const feedbackReadRoute = (reads: ProjectReads): AnyRoute =>
-  readProject(reads, {
+export const feedbackReadRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
+  readProject(services, {
     method: 'post',
     path: '/feedback/query',
     summary: 'Read the feedback that matches a query.',

@@ -1,3 +1,5 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import { feedbackDecider } from '../../domain/feedback/decider.js'
 import { feedbackStream } from '../../domain/feedback/events.js'
@@ -10,7 +12,7 @@ import { emptyResponse } from '../server/empty-response.js'
 import { invalidField } from '../../application/failure.js'
 import { namedIds } from '../server/purging.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { changeProject, writeProject, type ProjectWrites } from '../server/route-kinds.js'
+import { changeProject, writeProject } from '../server/route-kinds.js'
 import { later } from '../../kernel/later.js'
 import {
   feedbackBatch,
@@ -20,31 +22,24 @@ import {
   feedbackReplace,
 } from './codecs.js'
 import { feedbackCreate, type FeedbackCreate } from '../../application/feedback/new-feedback.js'
-import {
-  AT_ONCE,
-  lastOf,
-  prepareBatch,
-  type FeedbackPorts,
-} from '../../application/feedback/record-feedback.js'
+import { AT_ONCE, lastOf, prepareBatch } from '../../application/feedback/record-feedback.js'
 
-export interface FeedbackWrites extends ProjectWrites {
-  readonly ports: FeedbackPorts
-}
-
-export const feedbackWriteRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
-  createRoute(writes),
-  createBatchRoute(writes),
-  purgeRoute(writes),
-  replaceRoute(writes),
+export const feedbackWriteRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => [
+  createRoute(services),
+  createBatchRoute(services),
+  purgeRoute(services),
+  replaceRoute(services),
 ]
 
 const newId =
-  ({ ports }: FeedbackWrites, request: RouteRequest) =>
+  (services: Pick<Services, 'ids' | 'sha256'>, request: RouteRequest) =>
   (index: number, one: FeedbackCreate): string =>
-    idFor(ports, request, index, one)
+    idFor(services, request, index, one)
 
-const createRoute = (writes: FeedbackWrites): AnyRoute =>
-  writeProject(writes, {
+const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>): AnyRoute =>
+  writeProject(services, {
     method: 'post',
     path: '/feedback/create',
     summary: 'Create feedback on a call or an object. With an id from the client it can be retried.',
@@ -55,10 +50,10 @@ const createRoute = (writes: FeedbackWrites): AnyRoute =>
     project: inBody,
     handle: (request) => {
       const record = prepareBatch(
-        writes.ports,
+        services,
         [request.body],
         request.cause,
-        newId(writes, request),
+        newId(services, request),
         (problem) => problem,
       )
       return async () => {
@@ -68,8 +63,10 @@ const createRoute = (writes: FeedbackWrites): AnyRoute =>
     },
   })
 
-const createBatchRoute = (writes: FeedbackWrites): AnyRoute =>
-  writeProject(writes, {
+const createBatchRoute = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): AnyRoute =>
+  writeProject(services, {
     method: 'post',
     path: '/feedback/batch/create',
     summary: 'Create several pieces of feedback. If one is invalid, none is created.',
@@ -84,10 +81,10 @@ const createBatchRoute = (writes: FeedbackWrites): AnyRoute =>
         loc: ['batch', index, ...problem.loc],
       })
       const record = prepareBatch(
-        writes.ports,
+        services,
         request.body.batch,
         request.cause,
-        newId(writes, request),
+        newId(services, request),
         inBatch,
       )
       return async () => {
@@ -97,8 +94,8 @@ const createBatchRoute = (writes: FeedbackWrites): AnyRoute =>
     },
   })
 
-const purgeRoute = (writes: FeedbackWrites): AnyRoute =>
-  changeProject(writes, {
+const purgeRoute = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>): AnyRoute =>
+  changeProject(services, {
     method: 'post',
     path: '/feedback/purge',
     summary: 'Purge feedback by its ids.',
@@ -110,7 +107,7 @@ const purgeRoute = (writes: FeedbackWrites): AnyRoute =>
       return async (cause) => {
         const purged = await inChunks(ids, AT_ONCE, (id) => {
           const command = { type: 'PurgeFeedback', project_id, id } as const
-          return execute(writes.ports)(feedbackDecider, feedbackStream(project_id, id), [command], cause)
+          return execute(services)(feedbackDecider, feedbackStream(project_id, id), [command], cause)
         })
         return { body: {}, position: lastOf(purged.map(({ readableAt }) => readableAt)) }
       }
@@ -118,8 +115,8 @@ const purgeRoute = (writes: FeedbackWrites): AnyRoute =>
   })
 
 /** Writes the replacement before purging the old feedback, so that an interruption loses neither. */
-const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
-  writeProject(writes, {
+const replaceRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>): AnyRoute =>
+  writeProject(services, {
     method: 'post',
     path: '/feedback/replace',
     summary: 'Replace feedback: creates the new one and purges the old one.',
@@ -134,10 +131,10 @@ const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
       if (replacement.id === id)
         throw invalidField(['id'], 'value_error', 'Value error, a replacement should have a new id')
       const record = prepareBatch(
-        writes.ports,
+        services,
         [replacement],
         request.cause,
-        newId(writes, request),
+        newId(services, request),
         (problem) => problem,
         id,
       )
@@ -147,7 +144,7 @@ const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
         if (!feedbackId.is(id)) return { body, position }
         const command = { type: 'ReplaceFeedback', project_id, id, replaced_by: body.id } as const
         const stream = feedbackStream(project_id, id)
-        const replaced = await execute(writes.ports)(feedbackDecider, stream, [command], cause)
+        const replaced = await execute(services)(feedbackDecider, stream, [command], cause)
         return { body, position: later(position, replaced.readableAt) }
       }
     },

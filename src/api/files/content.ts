@@ -1,3 +1,5 @@
+import { readConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
@@ -9,14 +11,15 @@ import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import type { Files } from './upload.js'
 
 const fileContent = closed('FileContentRequest', { required: { project_id: projectId, digest: string } })
 
 /** `/files/content` is the newer name. */
-export const contentRoutes = (files: Files): readonly AnyRoute[] =>
+export const contentRoutes = (
+  services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading'>,
+): readonly AnyRoute[] =>
   ['/file/content', '/files/content'].map((path) =>
-    readProject(files, {
+    readProject(services, {
       method: 'post',
       path,
       summary: "Read a file's content exactly as it was stored.",
@@ -24,10 +27,10 @@ export const contentRoutes = (files: Files): readonly AnyRoute[] =>
       response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
       project: inBody,
       handle: ({ body: { project_id, digest }, headers }) => ({
-        waitFor: () => files.reading.logPosition(headers),
+        waitFor: () => services.reading.logPosition(readConditionsIn(headers)),
         read: async (position) => {
-          const file = await storedFile(files.ports, project_id, digest, position)
-          const blob = await files.ports.blobs.open(file.blob)
+          const file = await storedFile(services, project_id, digest, position)
+          const blob = await services.blobs.open(file.blob)
           if (blob === undefined)
             throw new Error('a blob referenced by the log is missing from the blob store')
           return {

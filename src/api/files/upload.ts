@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
@@ -8,23 +9,20 @@ import { fileDecider } from '../../domain/files/decider.js'
 import { fileStream } from '../../domain/files/events.js'
 import { entityOf, projectId } from '../../kernel/ids.js'
 import { BlobTooLarge, type BlobStore } from '../../kernel/ports/blobs.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import { weaveDigest } from '../../domain/objects/weave-digest.js'
 import type { Authorization } from '../server/authorization.js'
 import { Failure, invalid, invalidField } from '../../application/failure.js'
 import { authorizeRead } from '../../application/access/project-access.js'
 import type { AnyRoute } from '../server/route.js'
-import { writeAuthorized, type ProjectWrites } from '../server/route-kinds.js'
+import { writeAuthorized } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 
-export interface Files extends ProjectWrites {
-  readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids'>
-}
-
 /** `/files/create` is the newer name. */
-export const uploadRoutes = (files: Files): readonly AnyRoute[] =>
+export const uploadRoutes = (
+  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] =>
   ['/file/create', '/files/create'].map((path) =>
-    writeAuthorized(files, {
+    writeAuthorized(services, {
       method: 'post',
       path,
       summary:
@@ -41,7 +39,7 @@ export const uploadRoutes = (files: Files): readonly AnyRoute[] =>
       },
       errors: ['conflict'],
       response: open('FileCreateResponse', { required: { digest: string } }),
-      authorization: uploadToProject(files),
+      authorization: uploadToProject(services),
       handle: ({ upload: { fields, file }, project: project_id, principal }) => {
         if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
         const digest = weaveDigest(file.digest)
@@ -51,7 +49,7 @@ export const uploadRoutes = (files: Files): readonly AnyRoute[] =>
         const command = { type: 'StoreFile', file: stored } as const
         const stream = fileStream(project_id, digest)
         return writing(
-          (cause) => execute(files.ports)(fileDecider, stream, [command], cause, { assumeNew: true }),
+          (cause) => execute(services)(fileDecider, stream, [command], cause, { assumeNew: true }),
           { respond: () => ({ body: { digest } }) },
         )
       },
@@ -60,19 +58,22 @@ export const uploadRoutes = (files: Files): readonly AnyRoute[] =>
 
 /** The project is only known after reading the form, which may take long: the key is checked again. */
 const uploadToProject = ({
-  ports,
-  teams,
-}: Files): Authorization<{ readonly project: string; readonly upload: Upload }> => ({
+  access,
+  blobs,
+}: Pick<Services, 'blobs' | 'access'>): Authorization<{
+  readonly project: string
+  readonly upload: Upload
+}> => ({
   errors: ['not-found'],
   authorize: async ({ headers, stream, principal, reauthenticate }) => {
     const mayStore = (fields: Upload['fields']) => {
       const named = fields.get('project_id')
-      return named === undefined || (projectId.is(named) && teams.canAccessTeam(principal, entityOf(named)))
+      return named === undefined || (projectId.is(named) && access.canAccessTeam(principal, entityOf(named)))
     }
-    const upload = await readUpload(ports.blobs, headers, stream, mayStore)
+    const upload = await readUpload(blobs, headers, stream, mayStore)
     const principalNow = reauthenticate()
     const project = projectOf(upload.fields)
-    authorizeRead(teams, principalNow, project)
+    authorizeRead(access, principalNow, project)
     return { project, upload }
   },
 })

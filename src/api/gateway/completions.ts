@@ -1,11 +1,14 @@
+import type { Ports } from '../../kernel/ports/ports.js'
 import { completionRequest, type CompletionRequest } from '../../gateway/answer/request.js'
 import { complete } from '../../gateway/completions/complete.js'
-import type { Inference } from '../../gateway/gateway.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
 import { jsonObject } from '../../kernel/codec/leaves.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 
 /** `POST /v1/chat/completions`: one completion, whole or streamed, recorded as a call. */
-export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
+export const completionRoutes = (
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway'>,
+): readonly AnyRoute[] => [
   {
     method: 'post',
     path: '/v1/chat/completions',
@@ -30,6 +33,6 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
       },
     },
     responseHeaders: ['Tallytree-Position'],
-    handle: (asked: RouteRequest<CompletionRequest>) => complete(inference, asked),
+    handle: (asked: RouteRequest<CompletionRequest>) => complete(services, asked),
   },
 ]

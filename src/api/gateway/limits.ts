@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import type * as t from 'io-ts'
 import { accountKey } from '../../domain/gateway/budgets/account.js'
 import { endOf, periodOf } from '../../domain/gateway/budgets/periods.js'
@@ -10,7 +11,6 @@ import { execute } from '../../kernel/execute.js'
 import { budgetPeriod, rateFields, type LimitContent } from '../../domain/gateway/limits/content.js'
 import { limitDecider, type ScopeLimits } from '../../domain/gateway/limits/decider.js'
 import { limitsStream, periodName } from '../../domain/gateway/limits/events.js'
-import type { Gate } from '../../domain/gateway/limits/gate.js'
 import {
   limitScope,
   limitScopeFields,
@@ -18,25 +18,15 @@ import {
   scopeText,
   type LimitScope,
 } from '../../domain/gateway/limits/scope.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import { amountFrom, amountOf, decimalText, numberFrom, tokenCost } from '../../domain/prices/decimal.js'
 import { LARGEST_EXACT } from '../../domain/prices/exact.js'
-import type { Access } from '../../application/access/access.js'
 import { roleInTeam } from '../server/authorization.js'
 import { invalidBody, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
 import type { LiveLedger } from '../../gateway/limits/live-ledger.js'
 import { notReadYet } from '../../gateway/limits/refusals.js'
-
-export interface Limiting {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
-  readonly access: Pick<Access, 'directory'>
-  readonly inference: {
-    readonly live: Pick<LiveLedger, 'limitsOf' | 'ledger' | 'reached' | 'isReady' | 'progress'>
-    readonly gate: Pick<Gate, 'used'>
-  }
-}
 
 const PATH = '/api/teams/:team/limits'
 
@@ -77,10 +67,12 @@ const limitList = open('LimitList', { required: { data: arrayOf(limitJson) } })
 const KNOWN_WITHIN_MS = 2000
 
 /** Limits of completions, which the administrators of a team choose (gateway rule 6). */
-export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
-  const { ports, access, inference } = limiting
+export const limitRoutes = (
+  services: Pick<GatewayServices, 'eventStore' | 'clock' | 'ids' | 'access' | 'gateway'>,
+): readonly AnyRoute[] => {
+  const { access, gateway } = services
 
-  const shown = (team: string, limited: ScopeLimits) => limitShown(limiting, team, limited)
+  const shown = (team: string, limited: ScopeLimits) => limitShown(services, team, limited)
 
   return [
     writeDirectory({
@@ -99,13 +91,13 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
           ...rates,
           budget: budget && { ...budget, amount: decimalText(amountOf(budget.amount)) },
         }
-        if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
-        const known = inference.live.limitsOf(team).has(scopeText(scope))
-        if (!known) requireKeyOf(limiting, team, scope)
+        if (!gateway.live.isReady()) throw notReadYet(gateway.live.progress())
+        const known = gateway.live.limitsOf(team).has(scopeText(scope))
+        if (!known) requireKeyOf(services, team, scope)
         const command = { type: 'ChooseLimit', team, scope, content } as const
         return async (cause) => {
-          const { position } = await execute(ports)(limitDecider, limitsStream(team), [command], cause)
-          if (position !== undefined) await inference.live.reached(position, KNOWN_WITHIN_MS)
+          const { position } = await execute(services)(limitDecider, limitsStream(team), [command], cause)
+          if (position !== undefined) await gateway.live.reached(position, KNOWN_WITHIN_MS)
           return { body: shown(team, { scope, content, reached: null }), position }
         }
       },
@@ -118,8 +110,8 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
       response: limitList,
       authorization: roleInTeam(access, 'team_administrator'),
       handle: ({ team }) => {
-        if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
-        const limits = [...inference.live.limitsOf(team).entries()].sort(([a], [b]) => (a < b ? -1 : 1))
+        if (!gateway.live.isReady()) throw notReadYet(gateway.live.progress())
+        const limits = [...gateway.live.limitsOf(team).entries()].sort(([a], [b]) => (a < b ? -1 : 1))
         return { body: { data: limits.map(([, limited]) => shown(team, limited)) } }
       },
     }),
@@ -127,7 +119,7 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
 }
 
 /** Reports a key of another team as unknown. */
-const requireKeyOf = ({ access }: Limiting, team: string, { key }: LimitScope): void => {
+const requireKeyOf = ({ access }: Pick<Services, 'access'>, team: string, { key }: LimitScope): void => {
   if (key === null) return
   const directory = access.directory()
   const known = directory.keys.get(key)
@@ -140,11 +132,11 @@ const requireKeyOf = ({ access }: Limiting, team: string, { key }: LimitScope): 
 }
 
 const limitShown = (
-  { ports, inference: { live, gate } }: Limiting,
+  { clock, gateway: { live, gate } }: Pick<GatewayServices, 'clock' | 'gateway'>,
   team: string,
   { scope, content: { budget, ...rates } }: ScopeLimits,
 ): t.TypeOf<typeof limitJson> => {
-  const now = ports.clock.now()
+  const now = clock.now()
   return {
     scope,
     ...rates,

@@ -1,38 +1,25 @@
+import type { Services } from '../../application/services.js'
 import type { Cause } from '../../kernel/event.js'
 import type { ExecuteResult } from '../../kernel/execute.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
 import { upstreamProblems } from '../../domain/gateway/upstreams/checks.js'
 import type { UpstreamContent } from '../../domain/gateway/upstreams/content.js'
-import type { Upstream, Upstreams } from '../../domain/gateway/upstreams/directory.js'
+import type { Upstreams } from '../../domain/gateway/upstreams/directory.js'
 import { requireAdministrator, requireRole } from '../../application/access/rights.js'
 import { hasSecret } from '../../application/webhooks/current-state.js'
 import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { invalidBody } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import { writing, type PlannedWrite } from '../server/run.js'
-import type { Access } from '../../application/access/access.js'
-import type { LiveUpstreams } from '../../gateway/upstreams/live-upstreams.js'
-import type { Ports } from '../../kernel/ports/ports.js'
-import type { SecretStore } from '../../kernel/ports/secret-store.js'
-import type { ShownUpstream } from './upstream-codecs.js'
-
-export interface UpstreamManaging {
-  readonly ports: Pick<Ports, 'ids' | 'sha256' | 'eventStore'> & {
-    readonly secrets: Pick<SecretStore, 'get'>
-  }
-  readonly access: Pick<Access, 'directory'>
-  readonly liveUpstreams: LiveUpstreams
-  /** An upstream as its managers see it, with how it does. */
-  readonly shownUpstream: (upstream: Upstream) => ShownUpstream
-  /** Makes what the upstreams of an owner cost the prices of their models. */
-  readonly publishPrices: (team: string | null, cause: Cause) => Promise<void>
-}
+import type { GatewayServices } from '../../gateway/gateway.js'
+import { publishPrices } from '../../gateway/upstreams/published-prices.js'
+import { shownUpstream } from './shown-upstream.js'
 
 export const UPSTREAMS_PATH = '/api/inference/upstreams'
 
 export const requireOwner = (
-  access: UpstreamManaging['access'],
+  { access }: Pick<Services, 'access'>,
   principal: Principal,
   team: string | null,
 ): void => {
@@ -42,7 +29,7 @@ export const requireOwner = (
 
 /** Refuses values that an upstream cannot have, and the name of a secret that is none of the team's, or cannot be sent. */
 export const requireGoodUpstream = async (
-  { ports }: Pick<UpstreamManaging, 'ports'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'secrets'>,
   team: string | null,
   given: Partial<UpstreamContent>,
 ): Promise<void> => {
@@ -54,19 +41,19 @@ export const requireGoodUpstream = async (
       'An upstream for all teams cannot use a secret of a team: configure its credential in TALLYTREE_UPSTREAMS_FILE',
     )
   else if (secret != null) {
-    const problem = await secretProblem(ports, team!, secret)
+    const problem = await secretProblem(services, team!, secret)
     if (problem !== undefined) refuseSecret(problem)
   }
   if (problems.length > 0) throw invalidBody(problems)
 }
 
 const secretProblem = async (
-  ports: UpstreamManaging['ports'],
+  services: Pick<Services, 'eventStore' | 'ids' | 'secrets'>,
   team: string,
   name: string,
 ): Promise<string | undefined> => {
-  if (!(await hasSecret(ports, team, name))) return 'The team has no secret with this name'
-  const [newest] = await secretValuesOf(ports, team, name)
+  if (!(await hasSecret(services, team, name))) return 'The team has no secret with this name'
+  const [newest] = await secretValuesOf(services, team, name)
   return newest === undefined || isBearer(newest.value)
     ? undefined
     : `The value of the secret is not valid in a header: it should be ${BEARER_EXPECTED}`
@@ -74,7 +61,7 @@ const secretProblem = async (
 
 /** A write of an upstream; the prices that come with it are published before it is answered. */
 export const written = (
-  { shownUpstream, publishPrices }: UpstreamManaging,
+  services: Pick<GatewayServices, 'eventStore' | 'clock' | 'ids' | 'gateway'>,
   id: string,
   run: (cause: Cause) => Promise<ExecuteResult<Upstreams>>,
   refusalBody?: (state: Upstreams) => JsonObject,
@@ -83,11 +70,11 @@ export const written = (
     async (cause) => {
       const executed = await run(cause)
       const upstream = executed.state.get(id)
-      if (executed.refusals.size === 0) await publishPrices(upstream!.team, cause)
+      if (executed.refusals.size === 0) await publishPrices(services, upstream!.team, cause)
       return executed
     },
     {
-      respond: ({ state }) => ({ body: shownUpstream(state.get(id)!) }),
+      respond: ({ state }) => ({ body: shownUpstream(services)(state.get(id)!) }),
       ...(refusalBody && { refusalBody }),
     },
   )

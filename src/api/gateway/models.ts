@@ -6,7 +6,7 @@ import { anyKey } from '../server/authorization.js'
 import { noSuchModel, teamsOf } from '../../gateway/models.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
-import type { Inference } from '../../gateway/gateway.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
 
 const model = open('Model', {
   required: {
@@ -23,9 +23,7 @@ const list = open('ModelList', { required: { object: oneOf('list'), data: arrayO
 const shown = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'system', root: id }) as const
 
 /** The models that a key may use. */
-export const modelRoutes = ({
-  inference: { upstreams },
-}: Pick<Inference, 'inference'>): readonly AnyRoute[] => [
+export const modelRoutes = ({ gateway }: Pick<GatewayServices, 'gateway'>): readonly AnyRoute[] => [
   readDirectory({
     method: 'get',
     path: '/v1/models',
@@ -34,7 +32,7 @@ export const modelRoutes = ({
     response: list,
     authorization: anyKey,
     handle: ({ principal }) => ({
-      body: { object: 'list', data: modelsOf(upstreams(), teamsOf(principal)).map(shown) },
+      body: { object: 'list', data: modelsOf(gateway.upstreams.now(), teamsOf(principal)).map(shown) },
     }),
   }),
   readDirectory({
@@ -46,7 +44,7 @@ export const modelRoutes = ({
     response: model,
     authorization: anyKey,
     handle: ({ principal, params }) => {
-      const [target] = targetsOf(upstreams(), teamsOf(principal), params['id']!)
+      const [target] = targetsOf(gateway.upstreams.now(), teamsOf(principal), params['id']!)
       if (target === undefined) throw noSuchModel()
       return { body: shown(target.model.id) }
     },

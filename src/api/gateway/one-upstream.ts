@@ -9,7 +9,8 @@ import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import type { UpstreamManaging } from './managed-upstream.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
+import { shownUpstream } from './shown-upstream.js'
 import { requireGoodUpstream, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { upstreamChange, upstreamJson } from './upstream-codecs.js'
 
@@ -17,11 +18,11 @@ const PATH = `${UPSTREAMS_PATH}/:id`
 /** The upstream that a path names. One of others is not there, nor is the operator's for anybody else. */
 const ofUpstream = ({
   access,
-  liveUpstreams,
-}: UpstreamManaging): Authorization<{ readonly upstream: Upstream }> => ({
+  gateway,
+}: Pick<GatewayServices, 'access' | 'gateway'>): Authorization<{ readonly upstream: Upstream }> => ({
   errors: ['not-found', 'forbidden'],
   authorize: ({ params, principal }) => {
-    const upstream = liveUpstreams.all().get(params['id']!)
+    const upstream = gateway.upstreams.all().get(params['id']!)
     if (upstream === undefined || (upstream.team === null && !principal.administrator)) throw notFound()
     if (upstream.team === null) return { upstream }
     const missing = missingRight(access.directory(), principal.userId, upstream.team, 'team_administrator')
@@ -33,7 +34,7 @@ const ofUpstream = ({
 
 const notFound = (): Failure => new Failure(noSuchUpstream.kind, noSuchUpstream.reason)
 
-export const showUpstream = (managing: UpstreamManaging): AnyRoute =>
+export const showUpstream = (services: Pick<GatewayServices, 'clock' | 'access' | 'gateway'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
@@ -41,11 +42,13 @@ export const showUpstream = (managing: UpstreamManaging): AnyRoute =>
       'Reads an upstream, with the health of its models as seen by this process. Needs the role team_administrator in its team, or ' +
       'the administrator key for an upstream without a team.',
     response: upstreamJson,
-    authorization: ofUpstream(managing),
-    handle: ({ upstream }) => ({ body: managing.shownUpstream(upstream) }),
+    authorization: ofUpstream(services),
+    handle: ({ upstream }) => ({ body: shownUpstream(services)(upstream) }),
   })
 
-export const changeUpstream = (managing: UpstreamManaging): AnyRoute =>
+export const changeUpstream = (
+  services: Pick<GatewayServices, 'eventStore' | 'clock' | 'ids' | 'access' | 'secrets' | 'gateway'>,
+): AnyRoute =>
   writeDirectory({
     method: 'patch',
     path: PATH,
@@ -55,16 +58,16 @@ export const changeUpstream = (managing: UpstreamManaging): AnyRoute =>
     body: upstreamChange,
     errors: ['conflict'],
     response: upstreamJson,
-    authorization: ofUpstream(managing),
+    authorization: ofUpstream(services),
     handle: async ({ upstream: { id, team }, body }) => {
       const change = definedFields(body)
-      await requireGoodUpstream(managing, team, change)
+      await requireGoodUpstream(services, team, change)
       const command = { type: 'ChangeUpstream', id, team, change } as const
-      return written(managing, id, (cause) => managing.liveUpstreams.run(command, cause))
+      return written(services, id, (cause) => services.gateway.upstreams.run(command, cause))
     },
   })
 
-export const deleteUpstream = (managing: UpstreamManaging): AnyRoute =>
+export const deleteUpstream = (services: Pick<GatewayServices, 'access' | 'gateway'>): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: PATH,
@@ -73,7 +76,7 @@ export const deleteUpstream = (managing: UpstreamManaging): AnyRoute =>
       'team, or the administrator key for an upstream without a team.',
     errors: ['conflict'],
     response: emptyResponse,
-    authorization: ofUpstream(managing),
+    authorization: ofUpstream(services),
     handle: ({ upstream: { id, team } }) =>
-      writing((cause) => managing.liveUpstreams.run({ type: 'DeleteUpstream', id, team }, cause)),
+      writing((cause) => services.gateway.upstreams.run({ type: 'DeleteUpstream', id, team }, cause)),
   })

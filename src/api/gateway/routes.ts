@@ -1,19 +1,18 @@
 import type { AnyRoute } from '../server/route.js'
 import { completionRoutes } from './completions.js'
-import type { Inference } from '../../gateway/gateway.js'
-import type { UpstreamManaging } from './managed-upstream.js'
-import { limitRoutes, type Limiting } from './limits.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
+import { limitRoutes } from './limits.js'
 import { modelRoutes } from './models.js'
 import { changeUpstream, deleteUpstream, showUpstream } from './one-upstream.js'
 import { createUpstream, listUpstreams } from './upstreams.js'
 
-export const inferenceRoutes = (parts: Inference & UpstreamManaging & Limiting): readonly AnyRoute[] => [
-  ...completionRoutes(parts),
-  ...modelRoutes(parts),
-  createUpstream(parts),
-  listUpstreams(parts),
-  showUpstream(parts),
-  changeUpstream(parts),
-  deleteUpstream(parts),
-  ...limitRoutes(parts),
+export const gatewayRoutes = (services: GatewayServices): readonly AnyRoute[] => [
+  ...completionRoutes(services),
+  ...modelRoutes(services),
+  createUpstream(services),
+  listUpstreams(services),
+  showUpstream(services),
+  changeUpstream(services),
+  deleteUpstream(services),
+  ...limitRoutes(services),
 ]

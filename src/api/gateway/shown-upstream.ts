@@ -2,12 +2,13 @@ import { instantOf } from '../../kernel/codec/instant.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import type { ServedModel } from '../../domain/gateway/upstreams/content.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
 import type { LiveTargets } from '../../gateway/upstreams/live-targets.js'
 import type { ModelHealth, ShownUpstream } from './upstream-codecs.js'
 
 /** An upstream with how its models do here and now. */
 export const shownUpstream =
-  (targets: LiveTargets, clock: Clock) =>
+  ({ gateway: { targets }, clock }: Pick<GatewayServices, 'clock' | 'gateway'>) =>
   (upstream: Upstream): ShownUpstream => {
     const { id, team, content, isConfigured = false } = upstream
     return {

@@ -1,3 +1,4 @@
+import type { Ports } from '../../kernel/ports/ports.js'
 import type * as t from 'io-ts'
 import { open } from '../../kernel/codec/struct.js'
 import { withDefault } from '../../kernel/codec/containers.js'
@@ -7,11 +8,14 @@ import { repeatableId } from '../server/idempotency.js'
 import { pageFields, pageOf, takePage } from '../server/page.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import type { UpstreamManaging } from './managed-upstream.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
+import { shownUpstream } from './shown-upstream.js'
 import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { newUpstream, upstreamJson } from './upstream-codecs.js'
 
-export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
+export const createUpstream = (
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'secrets' | 'gateway'>,
+): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: UPSTREAMS_PATH,
@@ -26,23 +30,22 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
     authorization: {
       errors: ['not-found', 'forbidden'],
       authorize: ({ body: { team }, principal }: RouteRequest<t.TypeOf<typeof newUpstream>>) => {
-        requireOwner(managing.access, principal, team)
+        requireOwner(services, principal, team)
         return {}
       },
     },
     handle: async ({ body: { team, ...content }, headers, principal }) => {
-      const { ports, liveUpstreams } = managing
-      await requireGoodUpstream(managing, team, content)
+      await requireGoodUpstream(services, team, content)
       const id = repeatableId(
-        ports,
+        services,
         `${principal.userId}\n${team ?? ''}\nupstream`,
         headers['idempotency-key'],
       )
       const command = { type: 'CreateUpstream', id, team, content } as const
       return written(
-        managing,
+        services,
         id,
-        (cause) => liveUpstreams.run(command, cause),
+        (cause) => services.gateway.upstreams.run(command, cause),
         (state) => (state.has(id) ? {} : namesake(state, team, content.name)),
       )
     },
@@ -58,7 +61,7 @@ const listQuery = open('UpstreamsAsked', {
   optional: { team: withDefault(teamName, undefined), ...pageFields },
 })
 
-export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: UpstreamManaging): AnyRoute =>
+export const listUpstreams = (services: Pick<GatewayServices, 'clock' | 'access' | 'gateway'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: UPSTREAMS_PATH,
@@ -70,13 +73,13 @@ export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: Upstream
     authorization: {
       errors: ['not-found', 'forbidden'],
       authorize: ({ query: { team }, principal }: RouteRequest<unknown, t.TypeOf<typeof listQuery>>) => {
-        requireOwner(access, principal, team ?? null)
+        requireOwner(services, principal, team ?? null)
         return {}
       },
     },
     handle: ({ query }) => {
       const { team } = query
-      const listed = [...liveUpstreams.all().values()]
+      const listed = [...services.gateway.upstreams.all().values()]
         .filter((one) => team === undefined || one.team === team)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
       const { data, next } = takePage(
@@ -84,6 +87,6 @@ export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: Upstream
         (after) => listed.filter(({ id }) => after === undefined || id > after),
         ({ id }) => id,
       )
-      return { body: { data: data.map(shownUpstream), next } }
+      return { body: { data: data.map(shownUpstream(services)), next } }
     },
   })

@@ -1,20 +1,15 @@
+import type { Services } from '../../application/services.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { projectId, teamName } from '../../kernel/ids.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import type { ProjectCommand } from '../../domain/projects/commands.js'
 import { projectDecider, type ProjectState } from '../../domain/projects/decider.js'
 import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/projects/events.js'
 import { Failure } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
-import { authorizeRead, type Teams } from '../../application/access/project-access.js'
+import { authorizeRead } from '../../application/access/project-access.js'
 import { acknowledgeProjects, prepareProjects } from '../server/write-steps.js'
-import type { ProjectWrites } from '../server/route-kinds.js'
-
-export interface GraphQlParts extends ProjectWrites {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
-}
 
 interface GraphQlCaller {
   readonly principal: Principal
@@ -28,13 +23,13 @@ export interface ProjectNames {
 
 /** Within a team of the key every project exists. */
 export const projectNamed = async (
-  parts: GraphQlParts,
+  services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
   { principal, cause }: GraphQlCaller,
   names: ProjectNames,
 ) => {
   const project_id = projectIdOf(principal, names)
-  authorizeRead(parts.teams, principal, project_id)
-  const { state } = await execute(parts.ports)(projectDecider, projectStream(project_id), [], cause)
+  authorizeRead(services.access, principal, project_id)
+  const { state } = await execute(services)(projectDecider, projectStream(project_id), [], cause)
   return projectOf(project_id, state)
 }
 
@@ -47,27 +42,26 @@ export interface UpsertModelInput extends ProjectNames {
 
 /** Creates a project by name. A retry writes nothing. */
 export const upsertModel = async (
-  parts: GraphQlParts,
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading' | 'throttle'>,
   { principal, cause }: GraphQlCaller,
   input: UpsertModelInput,
 ) => {
-  const { ports, teams } = parts
   const project_id = projectIdOf(principal, input)
   const description = textOf('description', input.description)
   const repo = textOf('repo', input.repo)
-  authorizeRead(teams, principal, project_id)
+  authorizeRead(services.access, principal, project_id)
   if (input.id != null && input.id !== '' && input.id !== project_id)
     throw new Failure(
       'bad-request',
       'input.id should be the id of the project that entityName and name identify.',
     )
-  await prepareProjects(parts, [project_id], principal, cause)
+  await prepareProjects(services, [project_id], principal, cause)
   const run = (command: ProjectCommand) =>
-    execute(ports)(projectDecider, projectStream(project_id), [command], cause)
-  const created_at = instantOf(ports.clock.now())
+    execute(services)(projectDecider, projectStream(project_id), [command], cause)
+  const created_at = instantOf(services.clock.now())
   const created = await run({ type: 'CreateProject', project_id, created_at })
   const described = await run({ type: 'DescribeProject', project_id, description, repo })
-  const position = acknowledgeProjects(parts, [project_id], described.readableAt)
+  const position = acknowledgeProjects(services, [project_id], described.readableAt)
   const project = projectOf(project_id, described.state)
   const inserted = created.position !== undefined
   const { clientMutationId = null } = input
@@ -154,11 +148,11 @@ const pageOf = (teams: readonly string[], { first, after }: TeamsPage) => {
 
 /** Does not distinguish missing entities from those without access. */
 export const visibleEntity = (
-  { canAccessTeam }: Teams,
+  { access }: Pick<Services, 'access'>,
   principal: Principal,
   name: string | null | undefined,
 ) => {
-  if (name == null || !teamName.is(name) || !canAccessTeam(principal, name))
+  if (name == null || !teamName.is(name) || !access.canAccessTeam(principal, name))
     throw new Failure('not-found', 'Entity not found, or the API key has no access to it.')
   return entityOf(name)
 }

@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { execute, GraphQLError, parse, validate, type DocumentNode } from 'graphql'
 import { nullable, nullableText } from '../../kernel/codec/containers.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
@@ -13,7 +14,6 @@ import {
   upsertModel,
   viewerOf,
   visibleEntity,
-  type GraphQlParts,
   type ProjectNames,
   type UpsertModelInput,
 } from './resolvers.js'
@@ -35,7 +35,9 @@ const graphQlRequest = closed('GraphQlRequest', {
  * The requests of SDKs before tracing. As usual for GraphQL over HTTP, errors of a query are in `errors` of a 200; only
  * a request that is not GraphQL is a 422.
  */
-export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
+export const graphQlRoutes = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => [
   writeDirectory({
     method: 'post',
     path: '/graphql',
@@ -54,7 +56,7 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
       const document = readDocument(query)
       return async () => {
         if (!('kind' in document)) return { body: { errors: document } }
-        const { rootValue, lastWritten } = rootFor(parts, request)
+        const { rootValue, lastWritten } = rootFor(services, request)
         const { data, errors = [] } = await execute({
           schema,
           document,
@@ -90,19 +92,22 @@ const readDocument = (query: string): DocumentNode | readonly GraphQLError[] => 
   }
 }
 
-const rootFor = (parts: GraphQlParts, { principal, cause }: Pick<RouteRequest, 'principal' | 'cause'>) => {
+const rootFor = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading' | 'throttle'>,
+  { principal, cause }: Pick<RouteRequest, 'principal' | 'cause'>,
+) => {
   let written: Position | undefined
   const caller = { principal, cause }
-  const project = (names: ProjectNames) => projectNamed(parts, caller, names)
+  const project = (names: ProjectNames) => projectNamed(services, caller, names)
   return {
     rootValue: {
       viewer: () => viewerOf(principal),
       project,
       model: project,
-      entity: ({ name }: ProjectNames) => visibleEntity(parts.teams, principal, name),
+      entity: ({ name }: ProjectNames) => visibleEntity(services, principal, name),
       serverInfo: { frontendHost: null, cliVersionInfo: {}, latestLocalVersionInfo: null, features: [] },
       upsertModel: async ({ input }: { readonly input: UpsertModelInput }) => {
-        const { position, payload } = await upsertModel(parts, caller, input)
+        const { position, payload } = await upsertModel(services, caller, input)
         written = position
         return payload
       },

@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
@@ -16,7 +17,6 @@ import { invalid } from '../../application/failure.js'
 import type { AnyRoute, RouteSpec } from '../server/route.js'
 import { changeProject, readProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import type { Objects } from './objects.js'
 
 const user = { wb_user_id: nullable(string) }
 
@@ -50,9 +50,11 @@ interface OfVersion {
 }
 
 /** Versions are named as in `/obj/read`. */
-export const labelRoutes = (objects: Objects): readonly AnyRoute[] => {
+export const labelRoutes = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>,
+): readonly AnyRoute[] => {
   const labelRoute = <Body extends { readonly project_id: string }>({ command, ...spec }: LabelRoute<Body>) =>
-    changeProject(objects, {
+    changeProject(services, {
       ...spec,
       response: emptyResponse,
       project: inBody,
@@ -61,7 +63,7 @@ export const labelRoutes = (objects: Objects): readonly AnyRoute[] => {
         const version = params['digest'] ?? ''
         const labelled = command(body, { project_id, object_id, wb_user_id: principal.userId, version })
         const stream = objectStream(project_id, object_id)
-        return writing((cause) => execute(objects.ports)(objectDecider, stream, [labelled], cause))
+        return writing((cause) => execute(services)(objectDecider, stream, [labelled], cause))
       },
     })
 
@@ -109,9 +111,9 @@ const objectInPath = (params: Readonly<Record<string, string>>): string => {
 }
 
 /** The distinct labels of a project's objects, sorted. */
-export const labelListRoutes = (objects: Objects): readonly AnyRoute[] => {
+export const labelListRoutes = (services: Pick<Services, 'access' | 'reading'>): readonly AnyRoute[] => {
   const list = (name: 'tags' | 'aliases', listsFrom: typeof tagsOf) =>
-    readProject(objects, {
+    readProject(services, {
       method: 'get',
       path: `/${name}`,
       summary: `List the ${name} of a project's objects.`,

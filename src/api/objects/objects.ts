@@ -1,3 +1,6 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import { readConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { arrayOf, nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { boolean, int64, json, oneOf, string } from '../../kernel/codec/leaves.js'
@@ -13,14 +16,10 @@ import { execute } from '../../kernel/execute.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { changeProject, readProject, writeProject, type ProjectWrites } from '../server/route-kinds.js'
+import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { versionsFromLog } from '../../application/objects/object-from-log.js'
-import { publishObject, type ObjectPorts } from '../../application/objects/publish.js'
-
-export interface Objects extends ProjectWrites {
-  readonly ports: ObjectPorts
-}
+import { publishObject } from '../../application/objects/publish.js'
 
 /** The OpenAPI schema of what `objectJson` writes. */
 export const objectSchema = open('Object', {
@@ -90,8 +89,10 @@ const objectCreate = closed('ObjectCreateRequest', {
 })
 
 /** Publishing the same content under the same name creates no new version. */
-export const createObject = (objects: Objects): AnyRoute =>
-  writeProject(objects, {
+export const createObject = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): AnyRoute =>
+  writeProject(services, {
     method: 'post',
     path: '/obj/create',
     summary: 'Create a version of an object.',
@@ -100,9 +101,8 @@ export const createObject = (objects: Objects): AnyRoute =>
     response: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
     project: ({ body }) => body.obj.project_id,
     handle: ({ body: { obj } }) => {
-      const { ports } = objects
       const { project_id, object_id, val, expected_digest } = obj
-      const digest = weaveDigest(ports.sha256(canonicalJson(val)))
+      const digest = weaveDigest(services.sha256(canonicalJson(val)))
       if (expected_digest !== null && expected_digest !== digest)
         throw new Failure(
           'conflict',
@@ -110,7 +110,7 @@ export const createObject = (objects: Objects): AnyRoute =>
         )
       return async (cause) => {
         const baseClass = obj.builtin_object_class ?? obj.set_base_object_class
-        const { position } = await publishObject(ports)(project_id, object_id, val, cause, baseClass)
+        const { position } = await publishObject(services)(project_id, object_id, val, cause, baseClass)
         return { body: { digest, object_id }, position }
       }
     },
@@ -124,9 +124,11 @@ const objectRead = closed('ObjectReadRequest', {
 })
 
 /** `digest` may be a digest, `latest`, `v` with a number, or an alias. */
-export const readObject = (objects: Objects): AnyRoute => {
-  const readVersion = versionsFromLog(objects.ports)
-  return readProject(objects, {
+export const readObject = (
+  services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading'>,
+): AnyRoute => {
+  const readVersion = versionsFromLog(services)
+  return readProject(services, {
     method: 'post',
     path: '/obj/read',
     summary: 'Read a version of an object by digest, latest, v<number> or alias.',
@@ -147,7 +149,7 @@ export const readObject = (objects: Objects): AnyRoute => {
         const text = `{"obj":${objectJson(projectId, found, body)}}`
         return { body: text, type: 'application/json; charset=utf-8' }
       }
-      return { waitFor: () => objects.reading.logPosition(headers), read }
+      return { waitFor: () => services.reading.logPosition(readConditionsIn(headers)), read }
     },
   })
 }
@@ -161,8 +163,10 @@ const objectDelete = closed('ObjectDeleteRequest', {
 const MAX_DIGESTS = 100
 
 /** Versions are named by digest, `latest`, `v` with a number, or alias; none means all. */
-export const deleteObject = (objects: Objects): AnyRoute =>
-  changeProject(objects, {
+export const deleteObject = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading'>,
+): AnyRoute =>
+  changeProject(services, {
     method: 'post',
     path: '/obj/delete',
     summary:
@@ -171,7 +175,6 @@ export const deleteObject = (objects: Objects): AnyRoute =>
     response: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
     project: inBody,
     handle: ({ body: { project_id, object_id, digests }, principal }) => {
-      const { ports } = objects
       if (digests !== null && digests.length > MAX_DIGESTS)
         throw new Failure('bad-request', `At most ${MAX_DIGESTS} digests per request.`)
       const command = {
@@ -179,11 +182,11 @@ export const deleteObject = (objects: Objects): AnyRoute =>
         project_id,
         object_id,
         versions: digests,
-        deleted_at: instantOf(ports.clock.now()),
+        deleted_at: instantOf(services.clock.now()),
         wb_user_id: principal.userId,
       } as const
       const stream = objectStream(project_id, object_id)
-      return writing((cause) => execute(ports)(objectDecider, stream, [command], cause), {
+      return writing((cause) => execute(services)(objectDecider, stream, [command], cause), {
         respond: ({ events }) => ({
           body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
         }),

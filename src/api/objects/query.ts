@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
@@ -20,7 +21,7 @@ import { asArray } from '../server/json-pages.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { requireBoundedValues } from '../calls/filter.js'
-import { objectJson, objectSchema, type ObjectJsonOptions, type Objects } from './objects.js'
+import { objectJson, objectSchema, type ObjectJsonOptions } from './objects.js'
 
 const off = withDefault(boolean, false, true)
 const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
@@ -59,7 +60,7 @@ const objectsQuery = closed('ObjectsQueryRequest', {
 const PAGE = { items: 500, weight: 16 * 1024 * 1024 }
 
 /** The default order is that of publication. */
-export const queryObjects = (objects: Objects): AnyRoute => {
+export const queryObjects = (services: Pick<Services, 'access' | 'reading'>): AnyRoute => {
   async function* pagesOf(
     reader: ClickHouseReader,
     projectId: string,
@@ -75,7 +76,7 @@ export const queryObjects = (objects: Objects): AnyRoute => {
     }
   }
 
-  return readProject(objects, {
+  return readProject(services, {
     method: 'post',
     path: '/objs/query',
     summary: 'Read the object versions that match a filter.',

@@ -1,6 +1,7 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import type { OfferedPrice } from '../../domain/prices/commands.js'
 import { priceDecider } from '../../domain/prices/decider.js'
 import { MAX_MODEL_BYTES, modelName, priceStream } from '../../domain/prices/events.js'
@@ -9,19 +10,17 @@ import { recognised, type PriceState } from '../../domain/prices/state.js'
 import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { writeProject, type ProjectWrites } from '../server/route-kinds.js'
+import { writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { idFor } from '../server/generated-id.js'
 import { costCreate, costCreated } from './codecs.js'
 
-export interface CostWrites extends ProjectWrites {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'>
-}
-
 const MOST = 1000
 
-export const createRoute = (writes: CostWrites): AnyRoute =>
-  writeProject(writes, {
+export const createRoute = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): AnyRoute =>
+  writeProject(services, {
     method: 'post',
     path: '/cost/create',
     summary: 'Set token prices of models in a project; an existing identical price keeps its id.',
@@ -31,19 +30,18 @@ export const createRoute = (writes: CostWrites): AnyRoute =>
     response: { schema: costCreated },
     project: inBody,
     handle: (request) => {
-      const { ports } = writes
       const { project_id, costs } = request.body
       const { userId } = request.principal
       const offered = Object.entries(costs)
       requireModels(offered.map(([model]) => model))
-      const now = instantOf(ports.clock.now())
+      const now = instantOf(services.clock.now())
       const prices = offered.map(([llm_id, { effective_date, ...costs }], place) => {
         const price: OfferedPrice = { llm_id, effective_date, ...exactCosts(costs) }
-        return { id: idFor(ports, request, place, price), price }
+        return { id: idFor(services, request, place, price), price }
       })
       const owner = { project_id, list: null }
       const command = { type: 'PublishPrices', owner, prices, userId, now } as const
-      return writing((cause) => execute(ports)(priceDecider, priceStream(owner), [command], cause), {
+      return writing((cause) => execute(services)(priceDecider, priceStream(owner), [command], cause), {
         respond: ({ state }) => {
           const ids = prices.map(({ id, price }) => [price.llm_id, standingId(state, id, price, now)])
           return { body: { ids } }

@@ -1,9 +1,9 @@
+import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { integerBetween } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { execute } from '../../kernel/execute.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import { priceDecider } from '../../domain/prices/decider.js'
 import {
   DEFAULT_LIST,
@@ -15,21 +15,17 @@ import {
 import { contentsOf, listProblem, priceListMembers } from '../../domain/prices/list-file.js'
 import { administratorKey } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
-import type { Reading } from '../../application/reading/reading.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
-
-interface PriceLists {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
-  readonly reading: Reading
-}
 
 /** Imports are acknowledged under this name. Reads with costs of any project wait for it. */
 export const PRICE_LISTS_SCOPE = 'price lists'
 
 const count = integerBetween(0, MAX_LISTED_PRICES)
 
-export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRoute[] => [
+export const priceListRoutes = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'reading'>,
+): readonly AnyRoute[] => [
   writeDirectory({
     method: 'post',
     path: '/api/admin/prices',
@@ -53,8 +49,8 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
       const problem = listProblem(body)
       if (problem !== undefined) throw invalidField(problem.loc, 'value_error', problem.msg)
       const { list, version, source } = body
-      const prices = contentsOf(body).map((price) => ({ id: ports.ids.next(), price }))
-      const now = instantOf(ports.clock.now())
+      const prices = contentsOf(body).map((price) => ({ id: services.ids.next(), price }))
+      const now = instantOf(services.clock.now())
       const command = {
         type: 'ImportPrices',
         list,
@@ -69,12 +65,12 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
       return async (cause) => {
         // `PriceListImported` comes last, so that a retry completes an interrupted import.
         const options = { splitAppends: true }
-        const { events, position } = await execute(ports)(priceDecider, stream, [command], cause, options)
+        const { events, position } = await execute(services)(priceDecider, stream, [command], cause, options)
         const published = events.filter(({ type }) => type === 'PricePublished').length
         const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
         return {
           body: { list, version, published, withdrawn, unchanged: prices.length - published },
-          position: reading.ackPosition(PRICE_LISTS_SCOPE, position),
+          position: services.reading.ackPosition(PRICE_LISTS_SCOPE, position),
         }
       }
     },

@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { execute } from '../../kernel/execute.js'
 import { priceDecider } from '../../domain/prices/decider.js'
 import { priceStream } from '../../domain/prices/events.js'
@@ -8,10 +9,9 @@ import type { AnyRoute } from '../server/route.js'
 import { changeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { costPurge } from './codecs.js'
-import type { CostWrites } from './create.js'
 
-export const purgeRoute = (writes: CostWrites): AnyRoute =>
-  changeProject(writes, {
+export const purgeRoute = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>): AnyRoute =>
+  changeProject(services, {
     method: 'post',
     path: '/cost/purge',
     summary: "Purge a project's prices by their ids.",
@@ -23,7 +23,7 @@ export const purgeRoute = (writes: CostWrites): AnyRoute =>
       const ids = [...new Set(namedIds(query.$expr, 'Prices are'))]
       const commands = ids.map((id) => ({ type: 'WithdrawPrice', owner, id }) as const)
       return writing((cause) =>
-        execute(writes.ports)(priceDecider, priceStream(owner), commands, cause, { splitAppends: true }),
+        execute(services)(priceDecider, priceStream(owner), commands, cause, { splitAppends: true }),
       )
     },
   })

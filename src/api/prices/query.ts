@@ -1,16 +1,17 @@
+import type { Services } from '../../application/services.js'
 import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
 import { UnknownField } from '../../domain/query/query.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
 import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { readProject, type ProjectReads } from '../server/route-kinds.js'
+import { readProject } from '../server/route-kinds.js'
 import { COST_FIELDS, costQueried, costQuery, type CostField, type CostQuery } from './codecs.js'
 
 const MAX_SORT_FIELDS = 8
 
-export const queryRoute = (reads: ProjectReads): AnyRoute =>
-  readProject(reads, {
+export const queryRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
+  readProject(services, {
     method: 'post',
     path: '/cost/query',
     summary: "Read a project's own prices, without those of price lists.",

@@ -1,14 +1,14 @@
+import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { execute } from '../../kernel/execute.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import type { ProjectCommand } from '../../domain/projects/commands.js'
 import { projectDecider } from '../../domain/projects/decider.js'
 import { projectStream, recordLevel, usageReporting } from '../../domain/projects/events.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { writeProject, type ProjectWrites } from '../server/route-kinds.js'
+import { writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 
 const chosen = closed('ProjectSettings', {
@@ -16,12 +16,10 @@ const chosen = closed('ProjectSettings', {
   optional: { usage_reporting: withDefault(usageReporting, null), record: withDefault(recordLevel, null) },
 })
 
-export interface Projects extends ProjectWrites {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids'>
-}
-
-export const projectRoutes = (projects: Projects): readonly AnyRoute[] => [
-  writeProject(projects, {
+export const projectRoutes = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => [
+  writeProject(services, {
     method: 'put',
     path: '/api/projects/:entity/:project',
     summary:
@@ -42,7 +40,7 @@ export const projectRoutes = (projects: Projects): readonly AnyRoute[] => [
         ...(record === null ? [] : [{ type: 'ChooseRecording', project_id, record } as const]),
       ]
       const stream = projectStream(project_id)
-      return writing((cause) => execute(projects.ports)(projectDecider, stream, commands, cause), {
+      return writing((cause) => execute(services)(projectDecider, stream, commands, cause), {
         respond: ({ state }) => ({ body: { usage_reporting: state.usageReporting, record: state.record } }),
       })
     },

@@ -1,9 +1,10 @@
+import { presentConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { execute } from '../../kernel/execute.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import { rebuildDecider } from '../../domain/rebuilds/decider.js'
 import { rebuildStream } from '../../domain/rebuilds/events.js'
 import {
@@ -16,14 +17,8 @@ import {
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import { administratorKey } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
-import type { Reading } from '../../application/reading/reading.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, readPresent, writeDirectory } from '../server/route-kinds.js'
-
-interface Rebuilds {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
-  readonly reading: Reading
-}
 
 const rebuild = open('Rebuild', {
   required: { id: string, state: oneOf(...REBUILD_STATES), requested_at: instant, requested_by: string },
@@ -43,8 +38,10 @@ const rebuild = open('Rebuild', {
 const REBUILDS_SCOPE = 'rebuilds'
 const MANY = 100
 
-export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
-  const { ports, reading } = parts
+export const rebuildRoutes = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'reading'>,
+): readonly AnyRoute[] => {
+  const { reading } = services
   const mutex = new KeyedMutex()
   const scope = () => REBUILDS_SCOPE
 
@@ -63,7 +60,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
         (cause) =>
           mutex.runExclusive(REBUILDS_SCOPE, async () => {
             // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
-            await reading.waitForNow(REBUILDS_SCOPE, { ...headers, 'tallytree-stale': undefined })
+            await reading.waitForNow(REBUILDS_SCOPE, { ...presentConditionsIn(headers), stale: false })
             const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
             if (unfinished !== undefined)
               throw new Failure(
@@ -72,20 +69,20 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
                 { body: { id: unfinished.id } },
               )
             const request = {
-              id: ports.ids.next(),
-              requested_at: instantOf(ports.clock.now()),
+              id: services.ids.next(),
+              requested_at: instantOf(services.clock.now()),
               requested_by: principal.userId,
             }
             const command = { type: 'RequestRebuild', request } as const
             const stream = rebuildStream(request.id)
-            const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, {
+            const { position } = await execute(services)(rebuildDecider, stream, [command], cause, {
               assumeNew: true,
             })
             reading.ackPosition(REBUILDS_SCOPE, position)
             return { body: { state: 'requested', ...request }, position }
           }),
     }),
-    readPresent(parts, {
+    readPresent(services, {
       method: 'get',
       path: '/api/admin/rebuilds',
       summary: 'Lists the latest rebuilds and their progress, newest first. Needs the administrator key.',
@@ -99,7 +96,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
           return { body: { data: rebuilds.map(rebuildJson) } }
         },
     }),
-    readPresent(parts, {
+    readPresent(services, {
       method: 'get',
       path: '/api/admin/rebuilds/:id',
       summary: 'The progress of a rebuild. Needs the administrator key.',

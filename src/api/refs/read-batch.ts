@@ -1,12 +1,13 @@
+import { positionsAsOf } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { json, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { entityOf } from '../../kernel/ids.js'
 import { parseRef } from '../../domain/refs/ref.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { readProjects, type ProjectReads } from '../server/route-kinds.js'
+import { readProjects } from '../server/route-kinds.js'
 import { resolveRefs } from '../../application/refs/resolve.js'
 import { sourcesFrom } from '../../application/refs/sources.js'
 
@@ -15,25 +16,29 @@ const MAX_REFS = 1000
 
 const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf(string) } })
 
-export const refRoutes = (reads: ProjectReads): readonly AnyRoute[] => [
+export const refRoutes = (services: Pick<Services, 'access' | 'reading'>): readonly AnyRoute[] => [
   readProjects({
     method: 'post',
     path: '/refs/read_batch',
     summary: 'Resolve references, in the given order; null for a reference that does not resolve.',
     body: refsReadBatch,
     response: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
-    handle: async ({ body: { refs }, principal, headers, reader }) => {
+    handle: async (request) => {
+      const {
+        body: { refs },
+        reader,
+      } = request
       if (refs.length > MAX_REFS)
         throw new Failure(
           'bad-request',
           `At most ${MAX_REFS} refs per request. Split it into several requests.`,
         )
       let position: Position | undefined
-      const positionOf = async (projectId: string) => {
-        if (!reads.teams.canAccessTeam(principal, entityOf(projectId))) return undefined
-        return (position = await reads.reading.waitForAsOf(projectId, headers))
-      }
-      const sources = sourcesFrom(reader, positionOf)
+      const positionOf = positionsAsOf(services, request)
+      const sources = sourcesFrom(reader, async (projectId) => {
+        const readable = await positionOf(projectId)
+        return (position = readable ?? position) && readable
+      })
       const values = await resolveRefs(sources, refs.map(parseRef))
       return { body: `{"vals":[${values.join(',')}]}`, type: 'application/json; charset=utf-8', position }
     },

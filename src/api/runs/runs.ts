@@ -1,7 +1,8 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
 import { id as idCodec } from '../../kernel/ids.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import type { RunCommand } from '../../domain/runs/commands.js'
 import { runDecider } from '../../domain/runs/decider.js'
 import { runStream } from '../../domain/runs/events.js'
@@ -12,32 +13,29 @@ import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { readProjectLog, writeProject, type ProjectWrites } from '../server/route-kinds.js'
+import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing, type PlannedWrite } from '../server/run.js'
 import { createdRun, newMetrics, newRun, run, runEnd } from './codecs.js'
 import { readRun } from '../../application/runs/read-run.js'
 
-export interface Runs extends ProjectWrites {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'>
-}
-
 const RUNS = '/api/runs/:entity/:project'
 
-export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
-  const { ports } = parts
-  const stateOf = runCache(ports)
+export const runRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
+  const stateOf = runCache(services)
 
   const planned = (command: RunCommand, body: object = {}): PlannedWrite => {
     const stream = runStream(command.project_id, command.run_id)
     const step = command.type === 'LogMetrics' ? command.step : null
     const reload = () => stateOf(stream, step)
-    return writing((cause) => execute(ports)(runDecider, stream, [command], cause, { reload }), {
+    return writing((cause) => execute(services)(runDecider, stream, [command], cause, { reload }), {
       respond: () => ({ body }),
     })
   }
 
   return [
-    writeProject(parts, {
+    writeProject(services, {
       method: 'post',
       path: RUNS,
       summary: 'Starts a run for the user of the key. With an id from the client it can be retried.',
@@ -47,25 +45,25 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
       response: createdRun,
       project: inPath,
       handle: ({ body, headers, principal: { userId: user }, project: project_id }) => {
-        const made = repeatableId(ports, `${user}\n${project_id}`, headers['idempotency-key'])
+        const made = repeatableId(services, `${user}\n${project_id}`, headers['idempotency-key'])
         const run_id = body.id ?? made
-        const now = instantOf(ports.clock.now())
+        const now = instantOf(services.clock.now())
         return planned({ type: 'StartRun', project_id, run_id, name: body.name, user, now }, { id: run_id })
       },
     }),
-    readProjectLog(parts, {
+    readProjectLog(services, {
       method: 'get',
       path: `${RUNS}/:run`,
       summary: 'Reads a run: its user, its state and the last values of its metrics.',
       response: run,
       project: inPath,
       handle: (request) => async () => {
-        const body = await readRun(ports, runStream(request.project, runInPath(request)))
+        const body = await readRun(services, runStream(request.project, runInPath(request)))
         if (body === undefined) throw noSuchRun()
         return { body }
       },
     }),
-    writeProject(parts, {
+    writeProject(services, {
       method: 'post',
       path: `${RUNS}/:run/metrics`,
       summary:
@@ -81,7 +79,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
         return planned({ type: 'LogMetrics', ...of, metrics: toldMetrics(metrics), step })
       },
     }),
-    writeProject(parts, {
+    writeProject(services, {
       method: 'post',
       path: `${RUNS}/:run/finish`,
       summary: 'Ends a run with its outcome. Idempotent; a different outcome is a conflict.',
@@ -91,7 +89,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
       project: inPath,
       handle: (request) => {
         const of = { project_id: request.project, run_id: runInPath(request) }
-        const now = instantOf(ports.clock.now())
+        const now = instantOf(services.clock.now())
         return planned({ type: 'EndRun', ...of, state: request.body.state, now })
       },
     }),

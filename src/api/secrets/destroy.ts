@@ -7,9 +7,12 @@ import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { PATH, type Secrets } from './secrets.js'
+import type { Services } from '../../application/services.js'
+import { PATH } from './store.js'
 
-export const destroySecret = ({ ports, access }: Secrets): AnyRoute =>
+export const destroySecret = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'secrets'>,
+): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: `${PATH}/:name`,
@@ -17,15 +20,15 @@ export const destroySecret = ({ ports, access }: Secrets): AnyRoute =>
       'Permanently deletes all values of a secret. Later deliveries that use it fail. Needs the role ' +
       'team_administrator.',
     response: emptyResponse,
-    authorization: roleInTeam(access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: ({ team, params }) => {
       const secret = { team, name: params['name']! }
       const command = { type: 'DestroySecret', ...secret } as const
       const stream = secretStream(secret.team, secret.name)
       return writing(async (cause) => {
-        const executed = await execute(ports)(secretDecider, stream, [command], cause)
+        const executed = await execute(services)(secretDecider, stream, [command], cause)
         // Only after the event is appended. A retry does it again, in case the first was interrupted in between.
-        if (executed.refusals.size === 0) await reconcileSecret(ports, secret, executed.state)
+        if (executed.refusals.size === 0) await reconcileSecret(services, secret, executed.state)
         return executed
       })
     },

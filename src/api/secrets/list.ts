@@ -9,7 +9,8 @@ import { pageOf, pageQuery, takePage } from '../server/page.js'
 import { roleInTeam } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
-import { PATH, type Secrets } from './secrets.js'
+import type { Services } from '../../application/services.js'
+import { PATH } from './store.js'
 
 const secret = open('Secret', {
   required: {
@@ -20,7 +21,7 @@ const secret = open('Secret', {
   },
 })
 
-export const listSecrets = ({ ports, access }: Secrets): AnyRoute =>
+export const listSecrets = (services: Pick<Services, 'eventStore' | 'access' | 'secrets'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
@@ -29,12 +30,12 @@ export const listSecrets = ({ ports, access }: Secrets): AnyRoute =>
     query: pageQuery,
     errors: ['overloaded'],
     response: pageOf(secret),
-    authorization: roleInTeam(access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async ({ team, query }) => {
       const { limit, after } = query
       const shown: t.TypeOf<typeof secret>[] = []
-      for await (const { name, since } of namesOf(ports.secrets, team, after)) {
-        const last = await lastOf(ports, team, name)
+      for await (const { name, since } of namesOf(services.secrets, team, after)) {
+        const last = await lastOf(services, team, name)
         if (last !== undefined) shown.push({ name, ...last, created_at: instantOf(since) })
         if (shown.length > limit) break
       }
@@ -49,7 +50,7 @@ export const listSecrets = ({ ports, access }: Secrets): AnyRoute =>
   })
 
 /** Undefined if the secret was destroyed or its event was never written. */
-const lastOf = async ({ eventStore }: Pick<Secrets['ports'], 'eventStore'>, team: string, name: string) => {
+const lastOf = async ({ eventStore }: Pick<Services, 'eventStore'>, team: string, name: string) => {
   const stream = secretStream(team, name)
   for await (const { type, data, recordedAt } of eventStore.readStream(stream, { backwards: true, limit: 1 }))
     if (type !== 'SecretDestroyed')

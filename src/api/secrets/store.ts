@@ -18,15 +18,20 @@ import { roleInTeam } from '../server/authorization.js'
 import { Failure, invalid, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
-import { PATH, type Secrets } from './secrets.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
+import type { Services } from '../../application/services.js'
 import { secretValue } from './value.js'
+
+export const PATH = '/api/teams/:team/secrets'
 
 const newValue = closed('SecretValue', { required: { value: secretValue } })
 const stored = open('StoredSecret', {
   required: { name: secretName, version: integerBetween(1, 2 ** 31 - 1) },
 })
 
-export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute => {
+export const storeSecret = (
+  services: Pick<GatewayServices, 'eventStore' | 'ids' | 'sha256' | 'access' | 'secrets' | 'gateway'>,
+): AnyRoute => {
   const mutex = new KeyedMutex()
   return writeDirectory({
     method: 'put',
@@ -39,15 +44,15 @@ export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
     response: stored,
-    authorization: roleInTeam(access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: ({ team, body: { value }, params, headers, principal }) => {
       const secret = { team, name: nameIn(params) }
-      requireSendable(liveUpstreams, secret, value)
+      requireSendable(services, secret, value)
       const key = headers['idempotency-key']
-      const request = key === undefined ? null : repeatableId(ports, principal.userId, key)
+      const request = key === undefined ? null : repeatableId(services, principal.userId, key)
       return async (cause) => {
         const { version, position } = await mutex.runExclusive(secretStream(team, secret.name), () =>
-          storeNextVersion(ports, secret, { value, request }, cause),
+          storeNextVersion(services, secret, { value, request }, cause),
         )
         return { body: { name: secret.name, version }, position }
       }
@@ -63,11 +68,13 @@ const nameIn = (params: Readonly<Record<string, string>>): string => {
 
 /** The secret of an upstream is sent as a bearer token. */
 const requireSendable = (
-  { all }: Secrets['liveUpstreams'],
+  { gateway }: Pick<GatewayServices, 'gateway'>,
   { team, name }: SecretName,
   value: string,
 ): void => {
-  const sentTo = [...all().values()].find((one) => one.team === team && one.content.secret === name)
+  const sentTo = [...gateway.upstreams.all().values()].find(
+    (one) => one.team === team && one.content.secret === name,
+  )
   if (sentTo !== undefined && !isBearer(value))
     throw invalidField(
       ['value'],
@@ -93,30 +100,30 @@ const MOST_TRIES = 5
  * store, which accepts each number once, or in the log, which then refuses our event.
  */
 const storeNextVersion = async (
-  ports: Secrets['ports'],
+  services: Pick<Services, 'eventStore' | 'ids' | 'secrets'>,
   secret: SecretName,
   { value, request }: NewSecretValue,
   cause: Cause,
 ): Promise<StoredSecret> => {
   const stream = secretStream(secret.team, secret.name)
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const { state } = await load(ports, secretDecider, stream)
+    const { state } = await load(services, secretDecider, stream)
     const earlier = request === null ? undefined : state.requests.get(request)
-    if (earlier !== undefined) return recognised(ports, { ...secret, version: earlier }, state, value)
-    const version = await takenVersion(ports, secret, state.version + 1, value)
+    if (earlier !== undefined) return recognised(services, { ...secret, version: earlier }, state, value)
+    const version = await takenVersion(services, secret, state.version + 1, value)
     const command = { type: 'StoreSecret', ...secret, version, request } as const
-    const executed = await execute(ports)(secretDecider, stream, [command], cause)
+    const executed = await execute(services)(secretDecider, stream, [command], cause)
     if (executed.events.length > 0) {
-      await reconcileSecret(ports, secret, executed.state)
+      await reconcileSecret(services, secret, executed.state)
       return { version, position: executed.position }
     }
-    await ports.secrets.destroy([{ ...secret, version }])
+    await services.secrets.destroy([{ ...secret, version }])
   }
   throw new StoreUnavailable(`too many concurrent writes to stream ${stream}`)
 }
 
 const takenVersion = async (
-  { secrets }: Secrets['ports'],
+  { secrets }: Pick<Services, 'secrets'>,
   secret: SecretName,
   from: number,
   value: string,
@@ -127,7 +134,7 @@ const takenVersion = async (
 }
 
 const recognised = async (
-  { secrets }: Secrets['ports'],
+  { secrets }: Pick<Services, 'secrets'>,
   secret: SecretName & { readonly version: number },
   { live }: SecretState,
   value: string,

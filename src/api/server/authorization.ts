@@ -2,7 +2,8 @@ import type { Directory } from '../../domain/access/directory.js'
 import type { Role } from '../../domain/access/roles.js'
 import { requireAdministrator, requireRole } from '../../application/access/rights.js'
 import type { FailureKind } from '../../application/failure.js'
-import { authorizeRead, projectInPath, type Teams } from '../../application/access/project-access.js'
+import type { Access } from '../../application/access/access.js'
+import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
 import type { RouteRequest } from './route.js'
 import type { AnyRequest } from './run.js'
 
@@ -49,13 +50,13 @@ export const memberOfTeam = (access: HasDirectory): Authorization<{ readonly tea
 
 /** Requires access to the team of the project, or of each of several. */
 export const accessToProject = <Project extends string | readonly string[]>(
-  teams: Teams,
+  access: Pick<Access, 'canAccessTeam'>,
   find: (request: AnyRequest) => Project,
 ): Authorization<{ readonly project: Project }> => ({
   errors: ['not-found'],
   authorize: (request) => {
     const project = find(request)
-    for (const one of projectsIn(project)) authorizeRead(teams, request.principal, one)
+    for (const one of projectsIn(project)) authorizeRead(access, request.principal, one)
     return { project }
   },
 })

@@ -1,8 +1,8 @@
+import { readConditionsIn, presentConditionsIn } from './read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { accessToProject, projectsIn, type Authorization } from './authorization.js'
 import type { FailureKind } from '../../application/failure.js'
-import type { Teams } from '../../application/access/project-access.js'
 import { acknowledgeProjects, prepareProjects } from './write-steps.js'
-import type { Reading } from '../../application/reading/reading.js'
 import type {
   AnyRoute,
   RequestHeader,
@@ -21,16 +21,6 @@ import {
   type PlannedRead,
   type PlannedWrite,
 } from './run.js'
-
-export interface ProjectReads {
-  readonly teams: Teams
-  readonly reading: Reading
-}
-
-export interface ProjectWrites extends ProjectReads {
-  /** Delays a write while the read side lags. */
-  readonly throttle: () => Promise<void>
-}
 
 /** A route with its handler, whose request includes the result of the authorisation and a reader. */
 type RouteOf<Body, Query, Scope, Handled> = RouteSpec<Body, Query> & {
@@ -122,12 +112,12 @@ export const readDirectory = <Scope extends object, Body = undefined, Query = un
 
 /** Reads a project from the read models, as of now or an earlier position. */
 export const readProject = <Body = undefined, Query = undefined>(
-  { teams, reading }: ProjectReads,
+  { access, reading }: Pick<Services, 'access' | 'reading'>,
   { project: projectOf, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
 ): AnyRoute => {
-  const authorization = accessToProject(teams, projectOf)
+  const authorization = accessToProject(access, projectOf)
   const waitFor = ({ project, headers }: AnyRequest & { readonly project: string }) =>
-    reading.waitForAsOf(project, headers)
+    reading.waitForAsOf(project, readConditionsIn(headers))
   return described(spec, AS_OF, authorization.errors, runRead(authorization, handle, waitFor))
 }
 
@@ -140,22 +130,22 @@ export const readProjects = <Body = undefined, Query = undefined>({
 
 /** Reads a project from the log, at its current head. */
 export const readProjectLog = <Body = undefined, Query = undefined>(
-  parts: ProjectReads,
+  services: Pick<Services, 'access' | 'reading'>,
   { project, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
-): AnyRoute => readLog(parts, { ...spec, authorization: accessToProject(parts.teams, project) })
+): AnyRoute => readLog(services, { ...spec, authorization: accessToProject(services.access, project) })
 
 /** Reads the log at its current head. */
 export const readLog = <Scope extends object, Body = undefined, Query = undefined>(
-  { reading }: { readonly reading: Pick<Reading, 'logPosition'> },
+  { reading }: Pick<Services, 'reading'>,
   { authorization, handle, ...spec }: RouteOf<Body, Query, Scope, PlannedRead> & Authorized<Scope>,
 ): AnyRoute => {
-  const waitFor = ({ headers }: AnyRequest) => reading.logPosition(headers)
+  const waitFor = ({ headers }: AnyRequest) => reading.logPosition(readConditionsIn(headers))
   return described(spec, LOG, authorization.errors, runRead(authorization, handle, waitFor))
 }
 
 /** Reads the current read models. `scope` is the name under which the writes to wait for were acknowledged. */
 export const readPresent = <Scope extends object, Body = undefined, Query = undefined>(
-  { reading }: { readonly reading: Pick<Reading, 'waitForNow'> },
+  { reading }: Pick<Services, 'reading'>,
   {
     authorization,
     scope,
@@ -164,15 +154,17 @@ export const readPresent = <Scope extends object, Body = undefined, Query = unde
   }: RouteOf<Body, Query, Scope, PlannedRead> &
     Authorized<Scope> & { readonly scope: (authorized: Scope) => string },
 ): AnyRoute => {
-  const waitFor = (request: AnyRequest & Scope) => reading.waitForNow(scope(request), request.headers)
+  const waitFor = (request: AnyRequest & Scope) =>
+    reading.waitForNow(scope(request), presentConditionsIn(request.headers))
   return described(spec, PRESENT, authorization.errors, runRead(authorization, handle, waitFor))
 }
 
 /** Writes to one or more projects. Creates the team when the administrator first uses its name. */
 export const writeProject = <Project extends string | readonly string[], Body = undefined, Query = undefined>(
-  parts: ProjectWrites,
+  services: Pick<Services, 'access' | 'reading' | 'throttle'>,
   { project, ...spec }: RouteOfProject<Body, Query, Project, PlannedWrite>,
-): AnyRoute => writeAuthorized(parts, { ...spec, authorization: accessToProject(parts.teams, project) })
+): AnyRoute =>
+  writeAuthorized(services, { ...spec, authorization: accessToProject(services.access, project) })
 
 /** As `writeProject`, where the authorisation itself finds the project. */
 export const writeAuthorized = <
@@ -180,7 +172,7 @@ export const writeAuthorized = <
   Body = undefined,
   Query = undefined,
 >(
-  parts: ProjectWrites,
+  services: Pick<Services, 'access' | 'reading' | 'throttle'>,
   { authorization, handle, ...spec }: RouteOf<Body, Query, Scope, PlannedWrite> & Authorized<Scope>,
 ): AnyRoute =>
   described(
@@ -189,18 +181,18 @@ export const writeAuthorized = <
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: ({ project, principal, cause }) =>
-        prepareProjects(parts, projectsIn(project), principal, cause),
+        prepareProjects(services, projectsIn(project), principal, cause),
       acknowledge: ({ project }, { position, readableAt }) =>
-        acknowledgeProjects(parts, projectsIn(project), position ?? readableAt),
+        acknowledgeProjects(services, projectsIn(project), position ?? readableAt),
     }),
   )
 
 /** Changes or deletes something of a project, without creating its team and without throttling. */
 export const changeProject = <Body = undefined, Query = undefined>(
-  parts: ProjectReads,
+  services: Pick<Services, 'access' | 'reading'>,
   { project, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedWrite>,
 ): AnyRoute => {
-  const authorization = accessToProject(parts.teams, project)
+  const authorization = accessToProject(services.access, project)
   return described(
     spec,
     WRITE,
@@ -208,7 +200,7 @@ export const changeProject = <Body = undefined, Query = undefined>(
     runWrite(authorization, handle, {
       prepare: () => Promise.resolve(),
       acknowledge: ({ project }, { position, readableAt }) =>
-        parts.reading.ackPosition(project, position ?? readableAt),
+        services.reading.ackPosition(project, position ?? readableAt),
     }),
   )
 }

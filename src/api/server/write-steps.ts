@@ -2,23 +2,22 @@ import { entityOf } from '../../kernel/ids.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Principal } from '../../application/principal.js'
-import type { Reading } from '../../application/reading/reading.js'
-import type { Teams } from '../../application/access/project-access.js'
+import type { Services } from '../../application/services.js'
 
 /** The steps before a write to projects. */
 export const prepareProjects = async (
-  { teams, throttle }: { readonly teams: Pick<Teams, 'ensureTeam'>; readonly throttle: () => Promise<void> },
+  { access, throttle }: Pick<Services, 'access' | 'throttle'>,
   projects: readonly string[],
   principal: Principal,
   cause: Cause,
 ): Promise<void> => {
-  for (const entity of new Set(projects.map(entityOf))) await teams.ensureTeam(principal, entity, cause)
+  for (const entity of new Set(projects.map(entityOf))) await access.ensureTeam(principal, entity, cause)
   await throttle()
 }
 
 /** The step after a write to projects: returns the position at which it is readable in all of them. */
 export const acknowledgeProjects = (
-  { reading }: { readonly reading: Pick<Reading, 'ackPosition'> },
+  { reading }: Pick<Services, 'reading'>,
   projects: readonly string[],
   written: Position | undefined,
 ): Position | undefined => {

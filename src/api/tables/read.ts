@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { int64, jsonObject, string } from '../../kernel/codec/leaves.js'
@@ -18,7 +19,7 @@ import { Failure } from '../../application/failure.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute, ResponseSpec } from '../server/route.js'
-import { readProject, type ProjectReads } from '../server/route-kinds.js'
+import { readProject } from '../server/route-kinds.js'
 import {
   noSuchTable,
   sortFieldsOf,
@@ -28,23 +29,23 @@ import {
   type TableQuery,
 } from './codecs.js'
 
-export const tableReadRoutes = (reads: ProjectReads): readonly AnyRoute[] => [
-  rowsRoute(reads, {
+export const tableReadRoutes = (services: Pick<Services, 'access' | 'reading'>): readonly AnyRoute[] => [
+  rowsRoute(services, {
     path: '/table/query',
     summary: 'Read the rows of a table in one response.',
     response: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
     bodyOf: (pages) => asArray('rows', pages),
     type: 'application/json; charset=utf-8',
   }),
-  rowsRoute(reads, {
+  rowsRoute(services, {
     path: '/table/query_stream',
     summary: 'Stream the rows of a table, one per line.',
     response: { schema: linesOf('One row per line.', tableRow.schema), type: JSON_LINES },
     bodyOf: asLines,
     type: JSON_LINES,
   }),
-  countRoute(reads),
-  countsRoute(reads),
+  countRoute(services),
+  countsRoute(services),
 ]
 
 /** The engine is slow with longer lists of values. */
@@ -68,7 +69,10 @@ interface RowsRoute {
   readonly type: string
 }
 
-const rowsRoute = (reads: ProjectReads, { bodyOf, type, ...spec }: RowsRoute): AnyRoute =>
+const rowsRoute = (
+  reads: Pick<Services, 'access' | 'reading'>,
+  { bodyOf, type, ...spec }: RowsRoute,
+): AnyRoute =>
   readProject(reads, {
     ...spec,
     method: 'post',
@@ -135,8 +139,8 @@ const countsOf = async (
   return new Map(stats.map(({ digest, row_count }) => [digest, row_count]))
 }
 
-const countRoute = (reads: ProjectReads): AnyRoute =>
-  readProject(reads, {
+const countRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
+  readProject(services, {
     method: 'post',
     path: '/table/query_stats',
     summary: 'Count the rows of a table.',
@@ -157,8 +161,8 @@ const tableCount = open('TableStats', {
   optional: { storage_size_bytes: nullable(int64) },
 })
 
-const countsRoute = (reads: ProjectReads): AnyRoute =>
-  readProject(reads, {
+const countsRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
+  readProject(services, {
     method: 'post',
     path: '/table/query_stats_batch',
     summary: 'Count the rows of several tables; missing tables are omitted.',

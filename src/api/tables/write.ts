@@ -1,3 +1,5 @@
+import { presentConditionsIn } from '../server/read-conditions.js'
+import type { Services } from '../../application/services.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -9,22 +11,20 @@ import { knownRows } from '../../projections/tables/queries.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { alsoReads, writeProject, type ProjectWrites } from '../server/route-kinds.js'
+import { alsoReads, writeProject } from '../server/route-kinds.js'
 import { noSuchTable, tableCreate, tableCreateFromDigests, tableUpdate } from './codecs.js'
-import { digestedRows, publishTable, type TablePorts } from '../../application/tables/publish-table.js'
+import { digestedRows, publishTable } from '../../application/tables/publish-table.js'
 import { applyUpdates } from './updates.js'
 
-export interface Tables extends ProjectWrites {
-  readonly ports: TablePorts
-}
-
 /** Creates tables from rows, from stored rows, or by updating another table. */
-export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
-  const { ports, reading } = tables
-  const publish = publishTable(ports)
+export const tableWriteRoutes = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+): readonly AnyRoute[] => {
+  const { reading } = services
+  const publish = publishTable(services)
 
   return [
-    writeProject(tables, {
+    writeProject(services, {
       method: 'post',
       path: '/table/create',
       summary: 'Create a table from rows. Identical rows give the same table.',
@@ -35,7 +35,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
       handle: async ({ body, project: projectId, principal: { userId } }) => {
         const { rows, expected_digest: expectedDigest } = body.table
         checkMaxRows(rows)
-        const { digests, contents } = await digestedRows(ports.sha256, rows)
+        const { digests, contents } = await digestedRows(services.sha256, rows)
         const table = { projectId, userId, rowDigests: digests, contents: contents.values(), expectedDigest }
         return async (cause) => {
           const { digest, position } = await publish(table, cause)
@@ -43,7 +43,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
         }
       },
     }),
-    writeProject(tables, {
+    writeProject(services, {
       method: 'post',
       path: '/table/create_from_digests',
       summary: 'Create a table from rows that are already stored in the project.',
@@ -54,7 +54,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
       project: inBody,
       handle: async ({ body, project: projectId, principal: { userId }, headers, reader }) => {
         const { row_digests: rowDigests, expected_digest: expectedDigest } = body
-        const readable = await reading.waitForNow(projectId, headers)
+        const readable = await reading.waitForNow(projectId, presentConditionsIn(headers))
         await requireKnown(reader, projectId, rowDigests, readable)
         return async (cause) => {
           const table = { projectId, userId, rowDigests, contents: [], expectedDigest }
@@ -63,7 +63,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
         }
       },
     }),
-    writeProject(tables, {
+    writeProject(services, {
       method: 'post',
       path: '/table/update',
       summary: 'Create a table from another one by appending, inserting and removing rows.',
@@ -75,8 +75,8 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
       handle: async ({ body, project: projectId, principal: { userId } }) => {
         const { base_digest, updates } = body
         checkMaxRows(updates)
-        const base = await rowDigestsOf(ports)(projectId, base_digest)
-        const { rowDigests, updated, contents } = await applyUpdates(ports.sha256, base, updates)
+        const base = await rowDigestsOf(services)(projectId, base_digest)
+        const { rowDigests, updated, contents } = await applyUpdates(services.sha256, base, updates)
         return async (cause) => {
           const { digest, position } = await publish({ projectId, userId, rowDigests, contents }, cause)
           return { body: { digest, updated_row_digests: updated }, position }

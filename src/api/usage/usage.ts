@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, integerBetween, string } from '../../kernel/codec/leaves.js'
@@ -14,7 +15,7 @@ import { TotalsNotReady } from '../../projections/usage/query/open-traces.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { readProject, type ProjectReads } from '../server/route-kinds.js'
+import { readProject } from '../server/route-kinds.js'
 import { requestedCosts, unpricedHeader, waitForPrices } from '../calls/requested-costs.js'
 import { callsFilter, requireBoundedFilter, requireBoundedValues } from '../calls/filter.js'
 import { modelUsage, usageJson } from '../../application/calls/usage-json.js'
@@ -53,17 +54,15 @@ const headers = [
   'Tallytree-Unpriced-Models',
 ] as const
 
-export interface UsageReads extends ProjectReads {
-  readonly maxTraceCalls: number
-}
-
-export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
-  const { reading, maxTraceCalls } = reads
+export const usageRoutes = (
+  services: Pick<Services, 'access' | 'reading' | 'maxTraceCalls'>,
+): readonly AnyRoute[] => {
+  const { reading, maxTraceCalls } = services
   const usage = usageFrom(reading.generation)
   const ask = (...asked: Parameters<typeof usage>) => usage(...asked).catch(refuseTooLarge)
 
   return [
-    readProject(reads, {
+    readProject(services, {
       method: 'post',
       path: '/trace/usage',
       summary: 'Usage of the calls that match a filter and a query, each including all its descendants.',
@@ -91,7 +90,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         }
       },
     }),
-    readProject(reads, {
+    readProject(services, {
       method: 'post',
       path: '/calls/usage',
       summary: 'Usage of the given calls, each including all its descendants.',

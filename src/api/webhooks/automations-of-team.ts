@@ -1,3 +1,5 @@
+import type { Services } from '../../application/services.js'
+import type { RunExclusive } from './webhooks.js'
 import type * as t from 'io-ts'
 import type { AutomationCommand } from '../../domain/webhooks/automations/commands.js'
 import { automationDecider } from '../../domain/webhooks/automations/decider.js'
@@ -14,7 +16,6 @@ import { memberOfTeam } from '../server/authorization.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
-import type { Automations } from './automations.js'
 import {
   checkedContent,
   roleFor,
@@ -26,7 +27,10 @@ import { confirmName, takeName } from '../../application/webhooks/names.js'
 
 const PATH = '/api/automations'
 
-export const createAutomation = ({ ports, access, runExclusive }: Automations): AnyRoute =>
+export const createAutomation = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  runExclusive: RunExclusive,
+): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: PATH,
@@ -41,27 +45,33 @@ export const createAutomation = ({ ports, access, runExclusive }: Automations): 
     authorization: {
       errors: ['not-found', 'forbidden'],
       authorize: ({ body: { team, scope }, principal }: RouteRequest<t.TypeOf<typeof newAutomation>>) => {
-        requireRole(access, principal, team, roleFor(scope))
+        requireRole(services.access, principal, team, roleFor(scope))
         return {}
       },
     },
     handle: ({ body, headers, principal }) => {
       const { team, name, description, enabled, payload, ...proposed } = body
       const key = headers['idempotency-key']
-      const id = repeatableId(ports, `${principal.userId}\n${team}\nautomation`, key)
+      const id = repeatableId(services, `${principal.userId}\n${team}\nautomation`, key)
       const named = { team, kind: 'automation', name, id } as const
       const run = (command: AutomationCommand, cause: Cause) =>
-        execute(ports)(automationDecider, automationStream(id), [command], cause)
+        execute(services)(automationDecider, automationStream(id), [command], cause)
 
       return (cause) =>
         runExclusive(async () => {
-          const before = key === undefined ? null : await automationById(ports, id, cause)
+          const before = key === undefined ? null : await automationById(services, id, cause)
           // A retry is compared with the original request, even if its webhook or secrets have changed.
           const isRepeat = before !== null
           const webhook = isRepeat
-            ? await findWebhookAtCreation(ports, before, proposed.webhook, cause)
-            : await findWebhook(ports, team, proposed.webhook, cause)
-          const checked = await checkedContent(ports, team, proposed, payload, isRepeat ? undefined : webhook)
+            ? await findWebhookAtCreation(services, before, proposed.webhook, cause)
+            : await findWebhook(services, team, proposed.webhook, cause)
+          const checked = await checkedContent(
+            services,
+            team,
+            proposed,
+            payload,
+            isRepeat ? undefined : webhook,
+          )
           const { secret } = isRepeat ? before.first.content : webhook.content
           const content: AutomationContent = {
             name,
@@ -71,11 +81,13 @@ export const createAutomation = ({ ports, access, runExclusive }: Automations): 
             ...checked,
             webhook: webhook.id,
           }
-          if (!isRepeat) await takeName(ports, named, cause)
+          if (!isRepeat) await takeName(services, named, cause)
           const created = await run({ type: 'CreateAutomation', id, team, content, enabled }, cause)
           throwIfRefused(created.refusals.get(0))
           if (!isRepeat)
-            await confirmName(ports, named, cause, () => run({ type: 'DeleteAutomation', id, team }, cause))
+            await confirmName(services, named, cause, () =>
+              run({ type: 'DeleteAutomation', id, team }, cause),
+            )
           return { body: shownAutomation(created.state!), position: created.position }
         })
     },
@@ -83,22 +95,22 @@ export const createAutomation = ({ ports, access, runExclusive }: Automations): 
 
 const listQuery = open('AutomationsAsked', { required: { team: teamName }, optional: pageFields })
 
-export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
+export const listAutomations = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
     summary: "Lists a team's automations by name. Needs membership in the team.",
     query: listQuery,
     response: pageOf(automationJson),
-    authorization: memberOfTeam(access),
+    authorization: memberOfTeam(services.access),
     handle: async ({ query, cause }) => {
-      const roster = await rosterOf(ports, query.team, cause)
+      const roster = await rosterOf(services, query.team, cause)
       const { data, next } = takePage(
         query,
         (after) => namesAfter(roster, 'automation', after),
         ({ name }) => name,
       )
-      const found = await Promise.all(data.map(({ id }) => automationById(ports, id, cause)))
+      const found = await Promise.all(data.map(({ id }) => automationById(services, id, cause)))
       const shown = found.flatMap((automation, place) =>
         automation !== null && !automation.deleted && automation.content.name === data[place]?.name
           ? [shownAutomation(automation)]

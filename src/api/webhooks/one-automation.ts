@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import { missingRight } from '../../domain/access/rights.js'
 import {
   automationDecider,
@@ -6,7 +7,6 @@ import {
 } from '../../domain/webhooks/automations/decider.js'
 import { automationStream, type AutomationContent } from '../../domain/webhooks/automations/events.js'
 import { execute } from '../../kernel/execute.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import { throwIfRefused, requireRole } from '../../application/access/rights.js'
 import { anyKey, type Authorization } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
@@ -14,8 +14,7 @@ import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { automationChange, automationJson, changedEvent, shownAutomation } from './automation-codecs.js'
-import type { ValidationPorts } from '../../application/webhooks/checks.js'
-import type { Automations } from './automations.js'
+import type { RunExclusive } from './webhooks.js'
 import { checkedContent, roleFor, findWebhook } from '../../application/webhooks/checks.js'
 import { definedFields } from './defined-fields.js'
 import { automationById } from '../../application/webhooks/current-state.js'
@@ -27,12 +26,12 @@ const notFound = () => new Failure(noSuchAutomation.kind, noSuchAutomation.reaso
 
 /** The automation in the path, also a deleted one. One of another team is a 404. */
 export const automationInPath = async (
-  { ports, access }: Pick<Automations, 'access'> & { readonly ports: Pick<Ports, 'eventStore' | 'ids'> },
+  services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
   { params, principal, cause }: Pick<RouteRequest, 'params' | 'principal' | 'cause'>,
 ): Promise<Automation> => {
-  const automation = await automationById(ports, params['id']!, cause)
+  const automation = await automationById(services, params['id']!, cause)
   if (automation === null) throw notFound()
-  const outside = missingRight(access.directory(), principal.userId, automation.team, 'member')
+  const outside = missingRight(services.access.directory(), principal.userId, automation.team, 'member')
   if (outside !== undefined) throw notFound()
   return automation
 }
@@ -44,26 +43,29 @@ export const requireExisting = (automation: Automation): Automation => {
 
 /** Requires membership in the team of the automation in the path, which may be deleted. */
 export const ofAutomation = (
-  automations: Parameters<typeof automationInPath>[0],
+  services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
 ): Authorization<{ readonly automation: Automation; readonly team: string }> => ({
   errors: ['not-found'],
   authorize: async (request) => {
-    const automation = await automationInPath(automations, request)
+    const automation = await automationInPath(services, request)
     return { automation, team: automation.team }
   },
 })
 
-export const showAutomation = (automations: Automations): AnyRoute =>
+export const showAutomation = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
     summary: 'Reads an automation. Needs membership in its team.',
     response: automationJson,
-    authorization: ofAutomation(automations),
+    authorization: ofAutomation(services),
     handle: ({ automation }) => ({ body: shownAutomation(requireExisting(automation)) }),
   })
 
-export const changeAutomation = (automations: Automations): AnyRoute =>
+export const changeAutomation = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  runExclusive: RunExclusive,
+): AnyRoute =>
   writeDirectory({
     method: 'patch',
     path: PATH,
@@ -75,25 +77,25 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
     response: automationJson,
     authorization: anyKey,
     handle: (request) => (cause) =>
-      automations.runExclusive(async () => {
-        const { ports, access } = automations
+      runExclusive(async () => {
         const { body, principal } = request
-        const automation = requireExisting(await automationInPath(automations, request))
+        const automation = requireExisting(await automationInPath(services, request))
         const { id, team, edition, content: before } = automation
         for (const scope of [before.scope, body.scope ?? before.scope])
-          requireRole(access, principal, team, roleFor(scope))
-        const content = await applyChange(automations, request, automation)
+          requireRole(services.access, principal, team, roleFor(scope))
+        const content = await applyChange(services, request, automation)
         const named = { team, kind: 'automation', id } as const
         const isRenamed = content.name !== before.name
-        if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
-        const { state, refusals, position } = await execute(ports)(
+        if (isRenamed) await takeName(services, { ...named, name: content.name }, cause)
+        const { state, refusals, position } = await execute(services)(
           automationDecider,
           automationStream(id),
           [{ type: 'ChangeAutomation', id, team, edition, content, enabled: body.enabled ?? null }],
           cause,
         )
         const refused = refusals.get(0)
-        if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
+        if (isRenamed)
+          await releaseName(services, { ...named, name: (refused ? content : before).name }, cause)
         throwIfRefused(refused)
         return { body: shownAutomation(state!), position }
       }),
@@ -103,7 +105,7 @@ type Change = RouteRequest<(typeof automationChange)['_A']>
 
 /** Applies a change to the content. The payload is only validated again if it or the webhook changes. */
 export const applyChange = async (
-  { ports }: { readonly ports: ValidationPorts },
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'compilePattern'>,
   { body, cause }: Pick<Change, 'body' | 'cause'>,
   { team, content: before }: Automation,
 ): Promise<AutomationContent> => {
@@ -111,7 +113,7 @@ export const applyChange = async (
   const isSentElsewhere = body.webhook !== undefined
   const webhook =
     isSentElsewhere || payload !== undefined
-      ? await findWebhook(ports, team, body.webhook ?? before.webhook, cause)
+      ? await findWebhook(services, team, body.webhook ?? before.webhook, cause)
       : undefined
   const filters = run_filters === null ? null : { ...before.run_filters, ...definedFields(run_filters ?? {}) }
   const proposed = {
@@ -119,7 +121,7 @@ export const applyChange = async (
     event: changedEvent(before.event, event),
     run_filters: filters === null ? null : { user: null, name_pattern: null, ...filters },
   }
-  const checked = await checkedContent(ports, team, proposed, payload ?? before.payload, webhook)
+  const checked = await checkedContent(services, team, proposed, payload ?? before.payload, webhook)
   return {
     ...before,
     ...definedFields({ name, description }),
@@ -128,7 +130,10 @@ export const applyChange = async (
   }
 }
 
-export const deleteAutomation = (automations: Automations): AnyRoute =>
+export const deleteAutomation = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
+  runExclusive: RunExclusive,
+): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: PATH,
@@ -138,13 +143,17 @@ export const deleteAutomation = (automations: Automations): AnyRoute =>
     response: emptyResponse,
     authorization: anyKey,
     handle: (request) => (cause) =>
-      automations.runExclusive(async () => {
-        const { ports, access } = automations
-        const { id, team, content } = await automationInPath(automations, request)
-        requireRole(access, request.principal, team, roleFor(content.scope))
+      runExclusive(async () => {
+        const { id, team, content } = await automationInPath(services, request)
+        requireRole(services.access, request.principal, team, roleFor(content.scope))
         const command = { type: 'DeleteAutomation', id, team } as const
-        const { position } = await execute(ports)(automationDecider, automationStream(id), [command], cause)
-        await releaseName(ports, { team, kind: 'automation', name: content.name, id }, cause)
+        const { position } = await execute(services)(
+          automationDecider,
+          automationStream(id),
+          [command],
+          cause,
+        )
+        await releaseName(services, { team, kind: 'automation', name: content.name, id }, cause)
         return { body: {}, position }
       }),
   })

@@ -1,3 +1,5 @@
+import { NO_CONDITIONS } from '../../application/reading/reading.js'
+import type { Services } from '../../application/services.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { int64 } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -12,21 +14,20 @@ import { roleInTeam } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import type { Automations } from './automations.js'
 import { definedFields } from './defined-fields.js'
 import { webhookById } from '../../application/webhooks/current-state.js'
 import { releaseName, takeName } from '../../application/webhooks/names.js'
 import { shownWebhook, webhookChange, webhookJson } from './webhook-codecs.js'
-import { requireGoodWebhook } from './webhooks.js'
+import { requireGoodWebhook, type RunExclusive } from './webhooks.js'
 
 export const WEBHOOK_PATH = '/api/teams/:team/webhooks/:id'
 
 /** The webhook in the path, also a deleted one. */
 export const webhookInPath = async (
-  { ports }: Pick<Automations, 'ports'>,
+  services: Pick<Services, 'eventStore' | 'ids'>,
   { team, params, cause }: Pick<RouteRequest, 'params' | 'cause'> & { readonly team: string },
 ): Promise<Webhook> => {
-  const webhook = await webhookById(ports, params['id']!, cause)
+  const webhook = await webhookById(services, params['id']!, cause)
   if (webhook?.team !== team) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
   return webhook
 }
@@ -36,19 +37,22 @@ export const requireExisting = (webhook: Webhook): Webhook => {
   return webhook
 }
 
-export const showWebhook = (automations: Automations): AnyRoute =>
+export const showWebhook = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: WEBHOOK_PATH,
     summary: 'Reads a webhook of a team. Needs the role team_administrator.',
     response: webhookJson,
-    authorization: roleInTeam(automations.access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async (request) => ({
-      body: shownWebhook(requireExisting(await webhookInPath(automations, request))),
+      body: shownWebhook(requireExisting(await webhookInPath(services, request))),
     }),
   })
 
-export const changeWebhook = (automations: Automations): AnyRoute =>
+export const changeWebhook = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
+  runExclusive: RunExclusive,
+): AnyRoute =>
   writeDirectory({
     method: 'patch',
     path: WEBHOOK_PATH,
@@ -58,30 +62,25 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
     body: webhookChange,
     errors: ['conflict'],
     response: webhookJson,
-    authorization: roleInTeam(automations.access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: (request) => (cause) =>
-      automations.runExclusive(async () => {
-        const { ports } = automations
-        const {
-          id,
-          team,
-          content: before,
-          edition,
-        } = requireExisting(await webhookInPath(automations, request))
+      runExclusive(async () => {
+        const { id, team, content: before, edition } = requireExisting(await webhookInPath(services, request))
         const { enabled, ...fields } = request.body
         const content = { ...before, ...definedFields(fields) }
-        await requireGoodWebhook(ports, team, content, definedFields(fields))
+        await requireGoodWebhook(services, team, content, definedFields(fields))
         const named = { team, kind: 'webhook', id } as const
         const isRenamed = content.name !== before.name
-        if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
-        const { state, refusals, position } = await execute(ports)(
+        if (isRenamed) await takeName(services, { ...named, name: content.name }, cause)
+        const { state, refusals, position } = await execute(services)(
           webhookDecider,
           webhookStream(id),
           [{ type: 'ChangeWebhook', id, team, edition, content, enabled: enabled ?? null }],
           cause,
         )
         const refused = refusals.get(0)
-        if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
+        if (isRenamed)
+          await releaseName(services, { ...named, name: (refused ? content : before).name }, cause)
         throwIfRefused(refused)
         return { body: shownWebhook(state!), position }
       }),
@@ -94,7 +93,10 @@ const deletedWebhook = open('DeletedWebhook', {
   required: { canceled: nullable(int64) },
 })
 
-export const deleteWebhook = (automations: Automations): AnyRoute =>
+export const deleteWebhook = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>,
+  runExclusive: RunExclusive,
+): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: WEBHOOK_PATH,
@@ -102,18 +104,17 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
       'Permanently deletes a webhook. Pending deliveries are canceled; running attempts are completed. Needs the role ' +
       'team_administrator.',
     response: deletedWebhook,
-    authorization: roleInTeam(automations.access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: (request) => async (cause) => {
-      const { ports } = automations
-      const deleted = await automations.runExclusive(async () => {
-        const { id, team, content } = await webhookInPath(automations, request)
+      const deleted = await runExclusive(async () => {
+        const { id, team, content } = await webhookInPath(services, request)
         const command = { type: 'DeleteWebhook', id, team } as const
-        const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
-        await releaseName(ports, { team, kind: 'webhook', name: content.name, id }, cause)
-        return { id, team, position: position ?? (await ports.eventStore.head()) }
+        const { position } = await execute(services)(webhookDecider, webhookStream(id), [command], cause)
+        await releaseName(services, { team, kind: 'webhook', name: content.name, id }, cause)
+        return { id, team, position: position ?? (await services.eventStore.head()) }
       })
       return {
-        body: { canceled: await canceledWith(automations, request.reader, deleted) },
+        body: { canceled: await canceledWith(services, request.reader, deleted) },
         position: deleted.position,
       }
     },
@@ -121,13 +122,17 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
 
 /** The dispatcher cancels the pending deliveries later, so these are counted as canceled. */
 const canceledWith = async (
-  { reading }: Automations,
+  { reading }: Pick<Services, 'reading'>,
   reader: ClickHouseReader,
   { id, team, position }: { readonly id: string; readonly team: string; readonly position: Position },
 ): Promise<number | null> => {
   const count = countDeliveries(reader)
   try {
-    const asked = { team, webhook: id, position: await reading.waitForNow(`deleting ${id}`, {}, position) }
+    const asked = {
+      team,
+      webhook: id,
+      position: await reading.waitForNow(`deleting ${id}`, NO_CONDITIONS, position),
+    }
     const waiting = await count({ ...asked, states: ['pending', 'retrying'] })
     return waiting + (await count({ ...asked, states: ['canceled'], reason: 'webhook_deleted' }))
   } catch {

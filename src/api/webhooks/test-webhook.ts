@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import { nullable, recordOf } from '../../kernel/codec/containers.js'
@@ -16,7 +17,6 @@ import { roleInTeam } from '../server/authorization.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { AnyRoute, RouteResponse } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
-import type { Automations } from './automations.js'
 import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
 import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { sendTest, type TestResponse } from '../../application/webhooks/send-test.js'
@@ -36,9 +36,21 @@ const USUAL_PAYLOAD = '{"event_type": "TEST"}'
 const MOST_AT_ONCE = 4
 
 /** Sends one test message through the same SSRF guard as deliveries. */
-export const testWebhook = (automations: Automations): AnyRoute => {
-  const { ports } = automations
-  const send = sendTest(ports)
+export const testWebhook = (
+  services: Pick<
+    Services,
+    | 'eventStore'
+    | 'clock'
+    | 'ids'
+    | 'access'
+    | 'secrets'
+    | 'webhookSender'
+    | 'endingTests'
+    | 'hmacSha256'
+    | 'vendor'
+  >,
+): AnyRoute => {
+  const send = sendTest(services)
   const ofTeam = concurrencyLimit(MOST_AT_ONCE)
   const tested = async (webhook: Webhook, template: Template, cause: Cause): Promise<RouteResponse> => {
     const { team, id, content } = webhook
@@ -51,19 +63,19 @@ export const testWebhook = (automations: Automations): AnyRoute => {
       )
     try {
       const [accessTokens, secrets] = await Promise.all([
-        secretValuesOf(ports, team, content.access_token),
-        secretValuesOf(ports, team, content.secret),
+        secretValuesOf(services, team, content.access_token),
+        secretValuesOf(services, team, content.secret),
       ])
       const body = bodyOf(template, accessTokens[0], secrets[0])
       const isWhole =
         (content.access_token === null || accessTokens.length > 0) &&
         (content.secret === null || secrets.length > 0)
       if (!isWhole || E.isLeft(body))
-        return { body: unsent(ports.ids.next(), E.isLeft(body) ? body.left : 'missing_secret') }
+        return { body: unsent(services.ids.next(), E.isLeft(body) ? body.left : 'missing_secret') }
       const { durationMs, ...answer } = await send(
         { url: content.url, timeout_s: content.timeout_s, accessTokens, secrets },
         new TextEncoder().encode(body.right),
-        ports.endingTests,
+        services.endingTests,
       )
       const command = {
         type: 'RecordTest',
@@ -72,7 +84,7 @@ export const testWebhook = (automations: Automations): AnyRoute => {
         status: answer.status,
         duration_ms: durationMs,
       } as const
-      const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+      const { position } = await execute(services)(webhookDecider, webhookStream(id), [command], cause)
       if (answer.error === 'aborted') throw ending()
       return { body: answer, position }
     } finally {
@@ -88,9 +100,9 @@ export const testWebhook = (automations: Automations): AnyRoute => {
       "reference the webhook's secrets. Needs the role team_administrator.",
     body: newTest,
     response: testAnswer,
-    authorization: roleInTeam(automations.access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async (request) => {
-      const webhook = requireExisting(await webhookInPath(automations, request))
+      const webhook = requireExisting(await webhookInPath(services, request))
       const template = templateOf(webhook, request.body.payload ?? USUAL_PAYLOAD)
       return (cause) => tested(webhook, template, cause)
     },

@@ -1,3 +1,4 @@
+import type { Services } from '../../application/services.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { namesAfter } from '../../domain/webhooks/names/decider.js'
@@ -12,15 +13,19 @@ import { roleInTeam } from '../server/authorization.js'
 import { invalidBody } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import type { ValidationPorts } from '../../application/webhooks/checks.js'
-import type { Automations } from './automations.js'
 import { hasSecret, rosterOf, webhookById } from '../../application/webhooks/current-state.js'
 import { confirmName, takeName } from '../../application/webhooks/names.js'
 import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
 
+/** Serialises changes of names in this process, so that only another process can conflict. */
+export type RunExclusive = <A>(task: () => Promise<A>) => Promise<A>
+
 const PATH = '/api/teams/:team/webhooks'
 
-export const createWebhook = ({ ports, access, runExclusive }: Automations): AnyRoute =>
+export const createWebhook = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access'>,
+  runExclusive: RunExclusive,
+): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: PATH,
@@ -31,27 +36,27 @@ export const createWebhook = ({ ports, access, runExclusive }: Automations): Any
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
     response: webhookJson,
-    authorization: roleInTeam(access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: ({ team, body, headers, principal }) => {
       const key = headers['idempotency-key']
-      const id = repeatableId(ports, `${principal.userId}\n${team}\nwebhook`, key)
+      const id = repeatableId(services, `${principal.userId}\n${team}\nwebhook`, key)
       const { enabled, ...rest } = body
       const content: WebhookContent = rest
       const named = { team, kind: 'webhook', name: content.name, id } as const
       const run = (command: WebhookCommand, cause: Cause) =>
-        execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+        execute(services)(webhookDecider, webhookStream(id), [command], cause)
 
       return (cause) =>
         runExclusive(async () => {
-          const isRepeat = key !== undefined && (await webhookById(ports, id, cause)) !== null
+          const isRepeat = key !== undefined && (await webhookById(services, id, cause)) !== null
           if (!isRepeat) {
-            await requireGoodWebhook(ports, team, content, content)
-            await takeName(ports, named, cause)
+            await requireGoodWebhook(services, team, content, content)
+            await takeName(services, named, cause)
           }
           const created = await run({ type: 'CreateWebhook', id, team, content, enabled }, cause)
           throwIfRefused(created.refusals.get(0))
           if (!isRepeat)
-            await confirmName(ports, named, cause, () => run({ type: 'DeleteWebhook', id, team }, cause))
+            await confirmName(services, named, cause, () => run({ type: 'DeleteWebhook', id, team }, cause))
           return { body: shownWebhook(created.state!), position: created.position }
         })
     },
@@ -59,34 +64,34 @@ export const createWebhook = ({ ports, access, runExclusive }: Automations): Any
 
 /** Refuses invalid values, and newly named secrets that the team does not have. */
 export const requireGoodWebhook = async (
-  ports: ValidationPorts,
+  services: Pick<Services, 'eventStore' | 'ids'>,
   team: string,
   content: WebhookContent,
   { access_token, secret }: Partial<WebhookContent>,
 ): Promise<void> => {
   const problems = [...webhookProblems(content)]
   for (const [field, name] of Object.entries({ access_token, secret }))
-    if (name != null && !(await hasSecret(ports, team, name)))
+    if (name != null && !(await hasSecret(services, team, name)))
       problems.push({ loc: [field], type: 'value_error', msg: 'The team has no secret with this name' })
   if (problems.length > 0) throw invalidBody(problems)
 }
 
-export const listWebhooks = ({ ports, access }: Automations): AnyRoute =>
+export const listWebhooks = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
     summary: "Lists a team's webhooks by name. Needs the role team_administrator.",
     query: pageQuery,
     response: pageOf(webhookJson),
-    authorization: roleInTeam(access, 'team_administrator'),
+    authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async ({ team, query, cause }) => {
-      const roster = await rosterOf(ports, team, cause)
+      const roster = await rosterOf(services, team, cause)
       const { data, next } = takePage(
         query,
         (after) => namesAfter(roster, 'webhook', after),
         ({ name }) => name,
       )
-      const found = await Promise.all(data.map(({ id }) => webhookById(ports, id, cause)))
+      const found = await Promise.all(data.map(({ id }) => webhookById(services, id, cause)))
       const shown = found.flatMap((webhook, place) =>
         webhook !== null && !webhook.deleted && webhook.content.name === data[place]?.name
           ? [shownWebhook(webhook)]

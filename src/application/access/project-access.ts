@@ -2,29 +2,28 @@ import { entityOf, projectId } from '../../kernel/ids.js'
 import type { Cause } from '../../kernel/event.js'
 import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
-
-/** `ensureTeam` creates a team when the administrator first uses its name. */
-export interface Teams {
-  readonly canAccessTeam: (principal: Principal, entity: string) => boolean
-  readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
-}
+import type { Access } from './access.js'
 
 /** Does not distinguish missing projects from those without access. */
 export const noSuchProject = (): Failure =>
   new Failure('not-found', 'Project not found, or the API key has no access to its team.')
 
-export const authorizeRead = ({ canAccessTeam }: Teams, principal: Principal, projectId: string): void => {
+export const authorizeRead = (
+  { canAccessTeam }: Pick<Access, 'canAccessTeam'>,
+  principal: Principal,
+  projectId: string,
+): void => {
   if (!canAccessTeam(principal, entityOf(projectId))) throw noSuchProject()
 }
 
 export const authorizeWrite = async (
-  teams: Teams,
+  access: Pick<Access, 'canAccessTeam' | 'ensureTeam'>,
   principal: Principal,
   projectId: string,
   cause: Cause,
 ): Promise<void> => {
-  authorizeRead(teams, principal, projectId)
-  await teams.ensureTeam(principal, entityOf(projectId), cause)
+  authorizeRead(access, principal, projectId)
+  await access.ensureTeam(principal, entityOf(projectId), cause)
 }
 
 export const projectInPath = (params: Readonly<Record<string, string>>): string => {

@@ -1,7 +1,31 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { asOfIn, refuseAsOf, requirePast, type AsOf, type History } from './as-of.js'
-import { Failure, invalid } from '../failure.js'
+import { Failure } from '../failure.js'
+
+export type AsOf =
+  | { readonly kind: 'position'; readonly position: Position }
+  | { readonly kind: 'time'; readonly time: Instant }
+
+/** How a caller wants to read. */
+export interface ReadConditions {
+  /** The read waits for this position. */
+  readonly minPosition: Position
+  /** The read does not wait. */
+  readonly stale: boolean
+  /** The point in history to read at; undefined for the present. */
+  readonly asOf: AsOf | undefined
+}
+
+export type PresentConditions = Pick<ReadConditions, 'minPosition' | 'stale'>
+
+export const NO_CONDITIONS: ReadConditions = { minPosition: 0n, stale: false, asOf: undefined }
+
+export interface History {
+  readonly head: () => Promise<Position>
+  /** The position of the last projected event that was recorded no later than a time. */
+  readonly lastBy: (time: Instant) => Promise<Position>
+  readonly now: () => Instant
+}
 
 /** What reads need from the projector. */
 export interface ReadableProjection {
@@ -22,21 +46,21 @@ export interface Reading {
   readonly ackPosition: (projectId: string, position: Position | undefined) => Position
   readonly generation: () => string
   /**
-   * Waits for the project's acknowledged writes, or for the point in history that the request names, and returns the
+   * Waits for the project's acknowledged writes, or for the point in history of the conditions, and returns the
    * position to read at.
    */
-  readonly waitForAsOf: (projectId: string, headers: IncomingHttpHeaders) => Promise<Position>
+  readonly waitForAsOf: (projectId: string, conditions: ReadConditions) => Promise<Position>
   /**
-   * The same for reads of the present only: refuses `Tallytree-As-Of`. `lastWrite` replaces the acknowledged position
-   * where the position of the last relevant write is known.
+   * The same for reads of the present only. `lastWrite` replaces the acknowledged position where the position of the
+   * last relevant write is known.
    */
   readonly waitForNow: (
     projectId: string,
-    headers: IncomingHttpHeaders,
+    conditions: PresentConditions,
     lastWrite?: Position,
   ) => Promise<Position>
   /** The position for reads of the log itself, which do not wait for the projection. */
-  readonly logPosition: (headers: IncomingHttpHeaders) => Promise<Position>
+  readonly logPosition: (conditions: ReadConditions) => Promise<Position>
 }
 
 const WAIT_MS = 2000
@@ -58,25 +82,25 @@ export const readingFrom = (projector: ReadableProjection, history: History, hea
     if (oldest[1] > minPosition) minPosition = oldest[1]
   }
 
-  /** Waits until the read models reach the position; with `Tallytree-Stale: allow` it does not wait. */
-  const reached = async (position: Position, headers: IncomingHttpHeaders): Promise<Position> => {
-    if (stale(headers) || (await projector.waitFor(position, WAIT_MS))) return projector.reached()
+  /** Waits until the read models reach the position, unless the read may be stale. */
+  const reached = async (position: Position, { stale }: PresentConditions): Promise<Position> => {
+    if (stale || (await projector.waitFor(position, WAIT_MS))) return projector.reached()
     throw notYetReadable(projector.rebuilding?.())
   }
 
-  const present = (projectId: string, headers: IncomingHttpHeaders, lastWrite?: Position) =>
-    reached(later(lastWrite ?? known(projectId), minPositionIn(headers)), headers)
+  const present = (projectId: string, conditions: PresentConditions, lastWrite?: Position) =>
+    reached(later(lastWrite ?? known(projectId), conditions.minPosition), conditions)
 
-  const past = async (asOf: AsOf, headers: IncomingHttpHeaders): Promise<Position> => {
-    const asked = minPositionIn(headers)
+  const past = async (asOf: AsOf, conditions: PresentConditions): Promise<Position> => {
+    const { minPosition } = conditions
     if (asOf.kind === 'time') {
       await requirePast(asOf, history)
-      await reached(later(await history.head(), asked), headers)
+      await reached(later(await history.head(), minPosition), conditions)
       return history.lastBy(asOf.time)
     }
     const { position } = asOf
     if (position > projector.reached()) await requirePast(asOf, history)
-    const last = await reached(later(position, asked), headers)
+    const last = await reached(later(position, minPosition), conditions)
     return last < position ? last : position
   }
 
@@ -89,27 +113,32 @@ export const readingFrom = (projector: ReadableProjection, history: History, hea
       return position
     },
 
-    async waitForAsOf(projectId, headers) {
-      const asOf = asOfIn(headers)
-      return asOf === undefined ? present(projectId, headers) : past(asOf, headers)
-    },
+    waitForAsOf: (projectId, conditions) =>
+      conditions.asOf === undefined ? present(projectId, conditions) : past(conditions.asOf, conditions),
 
-    async waitForNow(projectId, headers, lastWrite) {
-      refuseAsOf(headers)
-      return present(projectId, headers, lastWrite)
-    },
+    waitForNow: present,
 
-    async logPosition(headers) {
-      const asOf = asOfIn(headers)
-      if (asOf?.kind === 'time') return past(asOf, headers)
-      const asked = minPositionIn(headers)
+    async logPosition(conditions) {
+      const { asOf, minPosition, stale } = conditions
+      if (asOf?.kind === 'time') return past(asOf, conditions)
       const last = await history.head()
-      if (asked > last && !stale(headers)) throw notYetReadable()
+      if (minPosition > last && !stale) throw notYetReadable()
       if (asOf === undefined) return last
       await requirePast(asOf, { ...history, head: () => Promise.resolve(last) })
       return asOf.position
     },
   }
+}
+
+/** Refuses the future, because the response would still change. */
+const requirePast = async (asOf: AsOf, { head, now }: History): Promise<void> => {
+  if (asOf.kind === 'time') {
+    if (asOf.time > now()) throw new Failure('bad-request', 'Tallytree-As-Of is in the future.')
+    return
+  }
+  const last = await head()
+  if (asOf.position > last)
+    throw new Failure('bad-request', `Tallytree-As-Of is beyond the end of the log, position ${last}.`)
 }
 
 const later = (a: Position, b: Position): Position => (a > b ? a : b)
@@ -121,18 +150,3 @@ const notYetReadable = (rebuilding?: string): Failure =>
       'Try again, or send "Tallytree-Stale: allow" to read the current state.',
     { retryAfter: 1 },
   )
-
-const minPositionIn = (headers: IncomingHttpHeaders): Position => {
-  const text = headers['tallytree-min-position']
-  if (text === undefined) return 0n
-  if (typeof text === 'string' && /^\d{1,19}$/.test(text)) return BigInt(text)
-  throw invalid([
-    {
-      loc: ['header', 'Tallytree-Min-Position'],
-      type: 'int_parsing',
-      msg: 'Input should be a log position in decimal digits',
-    },
-  ])
-}
-
-const stale = (headers: IncomingHttpHeaders): boolean => headers['tallytree-stale'] === 'allow'

@@ -12,7 +12,7 @@ import { redactSecrets, secretMatcher, type Redact } from '../../domain/secrets/
 import type { RequestOutcome } from '../../domain/gateway/upstreams/health.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { Failure } from '../../application/failure.js'
-import type { Inference } from '../gateway.js'
+import type { GatewayServices } from '../gateway.js'
 import type { Visit } from '../upstreams/live-targets.js'
 import { bearerOf } from './bearer.js'
 import { readError } from './read-answer.js'
@@ -54,14 +54,14 @@ export class NobodyAnswered extends Error {
 /** How long a request waits for room at its upstreams, all in all. */
 const MOST_WAIT_MS = 3000
 
-type Asking = Pick<Inference, 'inference'>
+type Asking = Pick<GatewayServices, 'gateway'>
 
 /**
  * Asks the targets in turn until one answers with a head that says it will do it. Those without room are passed over, and
  * waited for when all others failed.
  */
 export const ask = async (
-  { inference }: Asking,
+  { gateway }: Asking,
   request: CompletionRequest,
   targets: readonly Target[],
   signal: AbortSignal,
@@ -71,20 +71,19 @@ export const ask = async (
   let failure = noRoom
   let isOwed = false
   let isFinal = true
-  let left = inference.targets.inOrder(targets)
+  let left = gateway.targets.inOrder(targets)
   let patienceMs = MOST_WAIT_MS
   while (left.length > 0) {
     const since = performance.now()
     const visit =
-      inference.targets.enter(left, targets) ??
-      (await inference.targets.wait(left, targets, patienceMs, signal))
+      gateway.targets.enter(left, targets) ?? (await gateway.targets.wait(left, targets, patienceMs, signal))
     if (visit === undefined) {
       isFinal = false
       break
     }
     patienceMs = Math.max(0, patienceMs - (performance.now() - since))
     left = left.filter((target) => target !== visit.target)
-    const tried = await askOne({ inference }, request, visit, signal, tries, logsMessages)
+    const tried = await askOne({ gateway }, request, visit, signal, tries, logsMessages)
     if ('answer' in tried) return { ...tried, isOwed }
     ;({ failure } = tried)
     isOwed ||= tried.isOwed
@@ -113,7 +112,7 @@ interface Failed {
 }
 
 const askOne = async (
-  { inference }: Asking,
+  { gateway }: Asking,
   request: CompletionRequest,
   visit: Visit,
   signal: AbortSignal,
@@ -123,9 +122,9 @@ const askOne = async (
   const { target } = visit
   const note = (outcome: string, counted: string) => {
     tries.push({ upstream: target.upstream.content.name, outcome })
-    inference.metrics.tries.add({ outcome: counted })
+    gateway.metrics.tries.add({ outcome: counted })
   }
-  const sent = await bearerOf(inference, target.upstream)
+  const sent = await bearerOf(gateway, target.upstream)
   if ('failure' in sent) {
     note(sent.outcome, 'fault')
     visit.end('nothing')
@@ -135,7 +134,7 @@ const askOne = async (
   const redact: Redact = (text) => (bearer === null ? text : redactSecrets([secretMatcher([bearer])])(text))
   const logged = (status: number, failure: Failure): Failure => {
     const { reason, details } = failure
-    inference.log.warn('gateway.upstream_error', {
+    gateway.log.warn('gateway.upstream_error', {
       upstream: target.upstream.content.name,
       model: target.model.id,
       status,
@@ -144,7 +143,7 @@ const askOne = async (
     return failure
   }
   try {
-    const answer = await postTo({ inference }, request, target, bearer, signal, () =>
+    const answer = await postTo({ gateway }, request, target, bearer, signal, () =>
       note(`reset ${KEPT_CONNECTION}`, 'fault'),
     )
     if (answer.status === 200) {
@@ -178,7 +177,7 @@ const askOne = async (
 
 /** A kept connection that turns out to be closed says nothing of the upstream: it is asked over a new one. */
 const postTo = async (
-  { inference }: Asking,
+  { gateway }: Asking,
   request: CompletionRequest,
   { upstream, model }: Target,
   bearer: string | null,
@@ -188,7 +187,7 @@ const postTo = async (
   const { base_url, timeouts, continuous_usage_stats } = upstream.content
   const began = performance.now()
   const post = (isFresh: boolean) =>
-    inference.upstreamClient.ask(
+    gateway.upstreamClient.ask(
       {
         url: `${base_url.replace(/\/+$/, '')}/chat/completions`,
         headers: {

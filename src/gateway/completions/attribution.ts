@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { entityOf, projectId } from '../../kernel/ids.js'
 import { Failure } from '../../application/failure.js'
 import { defaultEntity, type Principal } from '../../application/principal.js'
-import type { Teams } from '../../application/access/project-access.js'
+import type { Services } from '../../application/services.js'
 
 const DEFAULT_PROJECT = 'inference'
 
@@ -13,12 +13,11 @@ const DEFAULT_PROJECT = 'inference'
  * @throws Failure for a project that the key may not use, or that is none: 401, as clients of the field expect
  */
 export const attributedProject = (
-  { canAccessTeam }: Pick<Teams, 'canAccessTeam'>,
-  vendor: string,
+  { access, vendor }: Pick<Services, 'access' | 'vendor'>,
   headers: IncomingHttpHeaders,
   principal: Principal,
 ): string => {
-  const header = headers[`${vendor}-project`] ?? headers['openai-project']
+  const header = headers[`${vendor.toLowerCase()}-project`] ?? headers['openai-project']
   const named = header === undefined || header === '' ? undefined : String(header)
   const project = named ?? `${defaultEntity(principal)}/${DEFAULT_PROJECT}`
   if (!projectId.is(project))
@@ -26,7 +25,7 @@ export const attributedProject = (
       'Invalid project header: expected team/project, each of 1 to 128 letters, digits, dots, ' +
         'underscores or hyphens.',
     )
-  if (!canAccessTeam(principal, entityOf(project)))
+  if (!access.canAccessTeam(principal, entityOf(project)))
     throw refused(
       named === undefined
         ? 'Authentication failed: the user of the API key is in no team. Ask a team administrator to add them.'

@@ -1,7 +1,7 @@
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import { Failure } from '../../application/failure.js'
-import type { Inference } from '../gateway.js'
+import type { Gateway } from '../gateway.js'
 
 /** Why an upstream cannot be asked: its secret is to be mended, by whoever manages the upstream. */
 export interface Unusable {
@@ -12,7 +12,7 @@ export interface Unusable {
 
 /** What an upstream is sent as its bearer, null for one that needs none; or why there is nothing to send. */
 export const bearerOf = async (
-  { credentialOf }: Pick<Inference['inference'], 'credentialOf'>,
+  { credentialOf }: Pick<Gateway, 'credentialOf'>,
   upstream: Upstream,
 ): Promise<{ readonly bearer: string | null } | Unusable> => {
   const bearer = await credentialOf(upstream).catch(() => undefined)

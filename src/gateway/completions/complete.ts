@@ -1,3 +1,4 @@
+import type { Ports } from '../../kernel/ports/ports.js'
 import { promptTokensOf } from '../answer/prompt.js'
 import type { CompletionRequest } from '../answer/request.js'
 import { unknown } from '../answer/usage.js'
@@ -12,7 +13,7 @@ import type { Cause } from '../../kernel/event.js'
 import { ask, NobodyAnswered, type Asked as UpstreamAsked } from './asking.js'
 import { attributedProject } from './attribution.js'
 import type { Completing, CompletionResponse } from './completing.js'
-import type { Inference } from '../gateway.js'
+import type { GatewayServices } from '../gateway.js'
 import { noSuchModel, teamsOf } from '../models.js'
 import { atHand } from './keeping.js'
 import { placedBy } from './parent.js'
@@ -32,18 +33,21 @@ export interface AskedCompletion {
 }
 
 /** One completion, whole or streamed, recorded as a call. */
-export const complete = async (inference: Inference, asked: AskedCompletion): Promise<CompletionResponse> => {
+export const complete = async (
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway'>,
+  asked: AskedCompletion,
+): Promise<CompletionResponse> => {
   const { body: request, headers, principal } = asked
-  const { upstreams, underWay } = inference.inference
-  const project = attributedProject(inference.teams, inference.vendor, headers, principal)
-  const targets = targetsOf(upstreams(), teamsOf(principal), request.model, entityOf(project))
+  const { upstreams, underWay } = services.gateway
+  const project = attributedProject(services, headers, principal)
+  const targets = targetsOf(upstreams.now(), teamsOf(principal), request.model, entityOf(project))
   const [first] = targets
   if (first === undefined) throw noSuchModel()
   const leave = underWay.enter(asked.onDisconnect)
   const startedAt = performance.now()
   try {
-    const begun = await recorded(inference, asked, project, targets)
-    return await answered(inference, request, targets, { leave, startedAt, ...begun })
+    const begun = await recorded(services, asked, project, targets)
+    return await answered(services, request, targets, { leave, startedAt, ...begun })
   } catch (error) {
     leave.over()
     throw error
@@ -52,18 +56,17 @@ export const complete = async (inference: Inference, asked: AskedCompletion): Pr
 
 /** Admits the request and records it as a call of its project; nothing is asked of an upstream before. */
 const recorded = async (
-  inference: Inference,
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'gateway'>,
   { body: request, headers, principal, cause }: AskedCompletion,
   project: string,
   targets: readonly Target[],
 ): Promise<Pick<Begun, 'call' | 'promptTokens'>> => {
-  const { ports } = inference
   const model = targets[0]!.model.id
-  const id = ports.ids.next()
+  const id = services.ids.next()
   const placed = placedBy(headers)
-  const level = await recordLevelOf(inference.inference.recordLevel, project, headers)
+  const level = await recordLevelOf(services.gateway.recordLevel, project, headers)
   const promptTokens = promptTokensOf(request.given)
-  const admission = inference.inference.admit({
+  const admission = services.gateway.admit({
     id,
     project,
     keyId: principal.keyId,
@@ -72,7 +75,7 @@ const recorded = async (
     targets,
   })
   const recording = begin(
-    inference,
+    services,
     { inputs: request.given, attributes: { model, ...admission.attributes }, id, project, level, ...placed },
     model,
     principal,
@@ -90,7 +93,7 @@ interface Begun {
 
 /** Asks upstreams for the answer; however that goes, the call is ended, once. */
 const answered = async (
-  inference: Inference,
+  services: Pick<GatewayServices, 'gateway'>,
   request: CompletionRequest,
   targets: readonly Target[],
   { call, promptTokens, leave, startedAt }: Begun,
@@ -101,7 +104,7 @@ const answered = async (
     answerOf: (asked: UpstreamAsked, completing: Completing) => A,
   ): Promise<Awaited<A>> => {
     try {
-      const asked = await ask(inference, request, targets, leave.signal, call.keepsContent)
+      const asked = await ask(services, request, targets, leave.signal, call.keepsContent)
       const { target, tries } = asked
       way = { upstream: target.upstream.content.name, price: target.model.price, tries }
       const model = target.model.id
@@ -118,8 +121,8 @@ const answered = async (
   if (request.stream)
     return streamAnswer(
       (closeAnswer) =>
-        from((asked, completing) => streamOf(inference, request, asked, completing, closeAnswer)),
-      inference.inference.keepAlive,
+        from((asked, completing) => streamOf(services, request, asked, completing, closeAnswer)),
+      services.gateway.keepAlive,
       call.position,
     )
   const whole = await from(wholeOf)

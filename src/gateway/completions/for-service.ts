@@ -1,3 +1,4 @@
+import type { Ports } from '../../kernel/ports/ports.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { completionRequest } from '../answer/request.js'
@@ -7,7 +8,7 @@ import { Failure } from '../../application/failure.js'
 import type { AskModel, ModelAnswer } from '../../application/evaluations/services.js'
 import type { Directory } from '../../domain/access/directory.js'
 import { principalOfUser } from '../../domain/access/look-ups.js'
-import type { Inference } from '../gateway.js'
+import type { GatewayServices } from '../gateway.js'
 import { complete } from './complete.js'
 
 const final = (failed: string): ModelAnswer => ({
@@ -27,7 +28,10 @@ const RETRYABLE = new Set<Failure['kind']>([
 
 /** Goes the same way as a request of a client: recorded as a call, metered, under the limits and budgets of the key. */
 export const completeForService =
-  (inference: Inference, directory: () => Directory): AskModel =>
+  (
+    services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway'>,
+    directory: () => Directory,
+  ): AskModel =>
   async (request, { projectId, scoreId, traceId, userId, keyId, signal }) => {
     const body = decode(completionRequest)(request)
     if (E.isLeft(body)) {
@@ -36,10 +40,10 @@ export const completeForService =
       return final(reason)
     }
     try {
-      const { body: answer } = await complete(inference, {
+      const { body: answer } = await complete(services, {
         body: body.right,
         headers: {
-          [`${inference.vendor}-project`]: projectId,
+          [`${services.vendor.toLowerCase()}-project`]: projectId,
           // Headers are bytes; those of an id are UTF-8.
           'tallytree-parent-call': Buffer.from(scoreId, 'utf8').toString('latin1'),
           'tallytree-trace': Buffer.from(traceId, 'utf8').toString('latin1'),

@@ -1,3 +1,4 @@
+import type { Ports } from '../../kernel/ports/ports.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { OP_NAME } from '../answer/request.js'
 import { summaryUsage, type Metered } from '../answer/usage.js'
@@ -13,7 +14,7 @@ import { endCall, startCall } from '../../application/calls/record.js'
 import { authorizeWrite } from '../../application/access/project-access.js'
 import { writeCalls } from '../../application/calls/write-calls.js'
 import { giveUp, type GivenUp } from './giving-up.js'
-import type { Inference } from '../gateway.js'
+import type { GatewayServices } from '../gateway.js'
 import { nothing, type Output } from './keeping.js'
 
 export interface Beginning {
@@ -48,20 +49,20 @@ export interface Recorded {
 
 /** Records that a completion begins; nothing is asked of an upstream before this is durable. */
 export const begin = async (
-  inference: Inference,
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'gateway'>,
   { id, project, parentId, traceId, level, inputs, attributes }: Beginning,
   publicModel: string,
   principal: Principal,
   { correlationId, causationId, actor }: Cause,
 ): Promise<Recorded> => {
   const cause: Cause = { correlationId, causationId, actor, part: 'inference' }
-  const { ports, teams, reading } = inference
-  const { ends } = inference.inference
+  const { reading } = services
+  const { ends } = services.gateway
   ends.requireRoom()
-  const [startedAt, began] = [ports.clock.now(), performance.now()]
-  await authorizeWrite(teams, principal, project, cause)
+  const [startedAt, began] = [services.clock.now(), performance.now()]
+  await authorizeWrite(services.access, principal, project, cause)
   // Not paced: a client waits for this completion, and a read side that lags behind traces must not delay it.
-  const { written, position } = await writeCalls(ports)(
+  const { written, position } = await writeCalls(services)(
     [
       startCall(
         id,
@@ -80,7 +81,7 @@ export const begin = async (
     cause,
   ).catch((error: unknown) => {
     if (error instanceof AppendOutcomeUnknown)
-      void ends.write(() => giveUp(ports, unasked(id, project, startedAt)))
+      void ends.write(() => giveUp(services, unasked(id, project, startedAt)))
     throw error
   })
   if (written[0]?.refused !== undefined)
@@ -108,7 +109,7 @@ export const begin = async (
           exception: failure === null ? null : exceptionOf(failure, level),
           spilled,
         })
-        const { written, position } = await writeCalls(ports)([end], cause)
+        const { written, position } = await writeCalls(services)([end], cause)
         return { isTooLarge: written[0]?.refused === 'too-large', position }
       }
       let asked: Promise<Output> | undefined

@@ -5,7 +5,7 @@ import { CompletionStream } from '../answer/stream.js'
 import { isUpstreamError } from '../answer/whole-answer.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import type { Inference } from '../gateway.js'
+import type { GatewayServices } from '../gateway.js'
 import type { Failure } from '../../application/failure.js'
 import { requireType, readError } from './read-answer.js'
 import { refusedIn, type Asked } from './asking.js'
@@ -18,7 +18,7 @@ import { tooSlowReader } from './upstream-failure.js'
 
 /** The events of an upstream's stream as the client gets them. `closeAnswer` ends an answer that its client does not read. */
 export const streamOf = async (
-  { inference }: Pick<Inference, 'inference'>,
+  { gateway }: Pick<GatewayServices, 'gateway'>,
   { n, stream_options, given }: CompletionRequest,
   asked: Asked,
   { call, model, promptTokens, startedAt, said, leave }: Completing,
@@ -28,7 +28,7 @@ export const streamOf = async (
   await requireStream(asked)
   const options = given['stream_options']
   const answerBuilder = call.keepsContent ? new AnswerBuilder(model) : null
-  const kept = answerBuilder && inference.keeping(answerBuilder)
+  const kept = answerBuilder && gateway.keeping(answerBuilder)
   const stream = new CompletionStream(
     {
       publicModel: model,

@@ -1,4 +1,4 @@
-import type { Inference } from '../gateway.js'
+import type { Gateway } from '../gateway.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { SecretStore } from '../../kernel/ports/secret-store.js'
 import { secretStream } from '../../domain/secrets/events.js'
@@ -11,7 +11,7 @@ interface SecretPorts extends Pick<Ports, 'eventStore'> {
 export const upstreamCredentials = (
   { eventStore, secrets }: SecretPorts,
   configured: ReadonlyMap<string, string>,
-): Inference['inference']['credentialOf'] => {
+): Gateway['credentialOf'] => {
   const newest = async (team: string, name: string): Promise<string> => {
     const last = eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })
     for await (const { type, data } of last) {

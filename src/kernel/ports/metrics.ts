@@ -45,7 +45,7 @@ export interface WebhookMetrics {
 }
 
 /** Metrics of the gateway's upstream requests. */
-export interface InferenceMetrics {
+export interface GatewayMetrics {
   /** `answered`, `refused` (a 4xx status), `fault` or `aborted`. */
   readonly tries: Counter<{ readonly outcome: string }>
   /** Number of upstream models whose circuit breaker is open. */
@@ -57,7 +57,7 @@ export interface Metrics {
   readonly requestSeconds: RequestSeconds
   readonly projectionLagEvents: Gauge
   readonly webhooks: WebhookMetrics
-  readonly inference: InferenceMetrics
+  readonly gateway: GatewayMetrics
   /** Runs before each scrape, for computed gauges. A failure does not fail the scrape. */
   beforeRead(task: () => void | Promise<void>): void
   /** All metrics in the Prometheus text format. */

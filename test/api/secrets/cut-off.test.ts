@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
+import type { Gateway } from '../../../src/gateway/gateway.js'
 import { secretRoutes } from '../../../src/api/secrets/routes.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
@@ -33,9 +34,8 @@ const given = async () => {
     confirm: (...rest) => (failing.confirm ? Promise.reject(failing.confirm) : store.confirm(...rest)),
   }
   const ports = { ...somePorts(eventStore), secrets }
-  const service = await givenTeams(ports, (own, access) =>
-    secretRoutes({ ports: own, access, liveUpstreams: { all: () => noUpstreams } }),
-  )
+  const gateway = { upstreams: { all: () => noUpstreams } } as unknown as Gateway
+  const service = await givenTeams(ports, (own, access) => secretRoutes({ ...own, access, gateway }))
   const alice = service.as(service.alice)
   const whatFails = (error: Error, at: keyof typeof failing) => async (task: () => Promise<unknown>) => {
     failing[at] = error

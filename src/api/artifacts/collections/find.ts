@@ -7,16 +7,13 @@ import { open } from '../../../kernel/codec/struct.js'
 import { teamName } from '../../../kernel/ids.js'
 import { sorted } from '../../../kernel/sorted.js'
 import { foldCache, type FoldCache } from '../../../kernel/fold-cache.js'
-import type { Ports } from '../../../kernel/ports/ports.js'
+import type { Services } from '../../../application/services.js'
 import { canAccessTeam } from '../../../application/access/rights.js'
 import { Failure } from '../../../application/failure.js'
 import type { Principal } from '../../../application/principal.js'
 import type { RouteRequest } from '../../server/route.js'
 
-export interface Registries {
-  readonly access: { readonly directory: () => Directory }
-  readonly registriesOf: FoldCache<RegistriesState>
-}
+export type Registries = FoldCache<RegistriesState>
 
 export interface FoundRegistry {
   readonly team: string
@@ -30,9 +27,9 @@ export const teamQuery = open('RegistryTeam', { optional: teamFields })
 /** The registries that the cached teams may have together. */
 const MOST_KEPT = 50_000
 
-export const openRegistries = (ports: Pick<Ports, 'eventStore'>): FoldCache<RegistriesState> =>
+export const openRegistries = (services: Pick<Services, 'eventStore'>): Registries =>
   foldCache<RegistriesState>(
-    ports,
+    services,
     {
       initialState: registryDecider.initialState,
       evolve: (state, { type, data }) =>
@@ -47,12 +44,13 @@ const MOST_TEAMS = 100
 
 /** Finds the registry of the path in the teams of the key. */
 export const findRegistry = async (
-  { access, registriesOf }: Registries,
+  { access }: Pick<Services, 'access'>,
+  registries: Registries,
   { params, query: { team }, principal }: RouteRequest<unknown, { readonly team?: string | undefined }>,
 ): Promise<FoundRegistry> => {
   const registry = params['registry']!
   if (!registryName.is(registry)) throw noSuchRegistry()
-  const has = (team: string) => registriesOf(registryStream(team), ({ state }) => state.ids.has(registry))
+  const has = (team: string) => registries(registryStream(team), ({ state }) => state.ids.has(registry))
   if (team !== undefined) {
     if (canAccessTeam(principal, team) && (await has(team))) return { team, registry }
     throw noSuchRegistry()

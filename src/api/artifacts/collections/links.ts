@@ -1,3 +1,4 @@
+import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { LinkVersion } from '../../../domain/artifacts/commands.js'
 import type { RegisteredEvent, VersionCreated, VersionLinked } from '../../../domain/artifacts/events.js'
@@ -9,8 +10,7 @@ import { open } from '../../../kernel/codec/struct.js'
 import { entityOf } from '../../../kernel/ids.js'
 import { repeatableId } from '../../server/idempotency.js'
 import { pageFields, pageOf } from '../../server/page.js'
-import type { Access } from '../../../application/access/access.js'
-import type { Artifacts } from '../versions.js'
+import type { Collections } from '../../../application/artifacts/collections.js'
 import { collectionInPath, placeInProject } from '../place.js'
 import type { StoredVersion } from '../../../application/artifacts/stored-versions.js'
 import { listVersions, readVersion } from '../version-list.js'
@@ -23,27 +23,32 @@ import { writing } from '../../server/run.js'
 import { linkedVersion, newLink, registeredVersion } from './codecs.js'
 import { findRegistry, teamFields, teamQuery, type Registries } from './find.js'
 
-export interface Linking extends Artifacts, Registries {
-  readonly access: Pick<Access, 'directory'>
-}
-
 export const REGISTERED = '/api/registries/:registry/:collection'
 
 /** The registry collection in the path, within the teams of the key. A name that several teams use is a conflict. */
-const collectionOf = (parts: Registries): Authorization<{ readonly place: CollectionPlace }> => ({
+const collectionOf = (
+  services: Pick<Services, 'access'>,
+  registries: Registries,
+): Authorization<{ readonly place: CollectionPlace }> => ({
   errors: ['not-found', 'conflict'],
   authorize: async (request: RouteRequest<unknown, t.TypeOf<typeof teamQuery>>) => {
-    const { team, registry } = await findRegistry(parts, request)
+    const { team, registry } = await findRegistry(services, registries, request)
     return { place: { team, registry, collection: collectionInPath(request), project_id: null } }
   },
 })
 
-export const ofRegistry = (parts: Registries) => ({ query: teamQuery, authorization: collectionOf(parts) })
+export const ofRegistry = (services: Pick<Services, 'access'>, registries: Registries) => ({
+  query: teamQuery,
+  authorization: collectionOf(services, registries),
+})
 
-export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
-  const { ports, teams, collections } = parts
-  const versions = { ports, stateOf: collections.stateOf }
-  const registered = ofRegistry(parts)
+export const linkRoutes = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'reading'>,
+  collections: Collections,
+  registries: Registries,
+): readonly AnyRoute[] => {
+  const { stateOf } = collections
+  const registered = ofRegistry(services, registries)
 
   return [
     writeDirectory({
@@ -58,11 +63,14 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       response: linkedVersion,
       handle: async (request) => {
         const { place, principal } = request
-        const link_id = linkId(ports, request, place)
+        const link_id = linkId(services, request, place)
         const { entity, project, collection, version } = request.body
         const project_id = `${entity}/${project}`
-        authorizeRead(teams, principal, project_id)
-        const { known, event } = await readVersion(versions)(placeInProject(project_id, collection), version)
+        authorizeRead(services.access, principal, project_id)
+        const { known, event } = await readVersion(services, stateOf)(
+          placeInProject(project_id, collection),
+          version,
+        )
         const { artifact_id, type: artifactType, metadata } = event.data as unknown as VersionCreated
         const source = { project_id, collection, version: known.version, artifact_id }
         const command = { type: 'LinkVersion', place, source, artifactType, metadata, link_id } as const
@@ -83,7 +91,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
         return writing((cause) => collections.writeRegistered(command, cause, () => undefined))
       },
     }),
-    readLog(parts, {
+    readLog(services, {
       method: 'get',
       path: `${REGISTERED}/versions`,
       summary: "Lists the versions linked to a registry's collection, by number.",
@@ -92,9 +100,9 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       response: pageOf(registeredVersion),
       handle:
         ({ place, query }) =>
-        async () => ({ body: await listVersions(versions)(place, query, shown) }),
+        async () => ({ body: await listVersions(services, stateOf)(place, query, shown) }),
     }),
-    readLog(parts, {
+    readLog(services, {
       method: 'get',
       path: `${REGISTERED}/versions/:version`,
       summary: 'Reads a version by its name in the registry, such as v0, or by an alias.',
@@ -102,7 +110,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       response: registeredVersion,
       handle:
         ({ place, params }) =>
-        async () => ({ body: shown(await readVersion(versions)(place, params['version']!)) }),
+        async () => ({ body: shown(await readVersion(services, stateOf)(place, params['version']!)) }),
     }),
   ]
 }
@@ -117,14 +125,14 @@ const linkedOrKnown =
 
 /** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
 const linkId = (
-  ports: Linking['ports'],
+  services: Pick<Services, 'ids' | 'sha256'>,
   { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,
   place: CollectionPlace,
 ) => {
   const key = headers['idempotency-key']
   return key === undefined
     ? null
-    : repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, key)
+    : repeatableId(services, `${principal.userId}\n${collectionStream(place)}`, key)
 }
 
 const shown = ({ known, event, aliases }: StoredVersion) => {

@@ -1,3 +1,4 @@
+import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import { registryStream } from '../../../domain/artifacts/events.js'
 import { registryDecider } from '../../../domain/artifacts/registry.js'
@@ -14,14 +15,17 @@ import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { readLog, writeDirectory } from '../../server/route-kinds.js'
 import { writing } from '../../server/run.js'
 import { newRegistry, registry } from './codecs.js'
-import type { Linking } from './links.js'
+import type { Registries } from './find.js'
 
 const PATH = '/api/registries'
 
 const listQuery = open('RegistriesOf', { required: { team: teamName }, optional: pageFields })
 
-export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
-  const { ports, access, teams, registriesOf } = parts
+export const registryRoutes = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'reading'>,
+  registries: Registries,
+): readonly AnyRoute[] => {
+  const { access } = services
   return [
     writeDirectory({
       method: 'post',
@@ -40,19 +44,19 @@ export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
           principal,
           cause,
         }: RouteRequest<t.TypeOf<typeof newRegistry>>) => {
-          await teams.ensureTeam(principal, team, cause)
+          await access.ensureTeam(principal, team, cause)
           requireRole(access, principal, team, 'registry_administrator')
           return {}
         },
       },
       handle: ({ body: { name, team }, headers, principal }) => {
         const key = headers['idempotency-key']
-        const id = repeatableId(ports, `${principal.userId}\n${team}\nregistry`, key)
+        const id = repeatableId(services, `${principal.userId}\n${team}\nregistry`, key)
         const stream = registryStream(team)
         const command = { type: 'CreateRegistry', team, registry: name, id } as const
         const write = (cause: Cause) =>
-          executeOnFold(ports)(
-            registriesOf,
+          executeOnFold(services)(
+            registries,
             registryDecider,
             stream,
             command,
@@ -65,7 +69,7 @@ export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
         })
       },
     }),
-    readLog(parts, {
+    readLog(services, {
       method: 'get',
       path: PATH,
       summary: "Lists a team's registries by name.",
@@ -76,7 +80,7 @@ export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
         ({ query }) =>
         async () => {
           const { team } = query
-          const body = await registriesOf(registryStream(team), ({ state: { ids } }) =>
+          const body = await registries(registryStream(team), ({ state: { ids } }) =>
             takePage(
               query,
               (after) => [...sortedAfter(ids, after)].map(([name, id]) => ({ id, name, team })),

@@ -1,7 +1,7 @@
+import type { Services } from '../../../application/services.js'
 import { Readable } from 'node:stream'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
-import type { Clock } from '../../../kernel/ports/clock.js'
 import { exportUsage, usageBy } from '../../../projections/usage/query/queries.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { withPreviousRange } from '../../../projections/usage/query/previous-range.js'
@@ -9,7 +9,7 @@ import type { UsageQuery } from '../../../projections/usage/query/groups-sql.js'
 import { inBody } from '../../server/authorization.js'
 import { JSON_LINES, linesOf } from '../../server/json-pages.js'
 import type { AnyRoute } from '../../server/route.js'
-import { readProject, type ProjectReads } from '../../server/route-kinds.js'
+import { readProject } from '../../server/route-kinds.js'
 import { requireBoundedFilter } from '../../calls/filter.js'
 import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/requested-costs.js'
 import { refuseTooLarge } from '../usage.js'
@@ -17,20 +17,17 @@ import { usageLine, usageQueryRequest, usageQueryResponse, type UsageQueryReques
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
 import { usageQueryJson, usageQueryLines, type ResponseOptions } from './usage-query-json.js'
 
-export interface UsageQueryReads extends ProjectReads {
-  readonly ports: { readonly clock: Clock }
-}
-
 const EXPORTS = {
   csv: { format: 'CSVWithNames', type: 'text/csv; charset=utf-8' },
   parquet: { format: 'Parquet', type: 'application/vnd.apache.parquet' },
 } as const
 
-export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] => {
-  const { ports } = reads
-  const priced = pricedReads(reads.reading)
+export const usageQueryRoutes = (
+  services: Pick<Services, 'clock' | 'access' | 'reading'>,
+): readonly AnyRoute[] => {
+  const priced = pricedReads(services.reading)
   return [
-    readProject(reads, {
+    readProject(services, {
       method: 'post',
       path: '/usage/query',
       summary: 'Usage and cost of the calls that match a filter and a query, by group.',
@@ -55,7 +52,7 @@ export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] =>
         const { filter, include_costs, price_list: list, limit, format } = body
         requireBoundedFilter(filter)
         const { waitFor, pricesAt } = priced(request, requestedCosts(include_costs, list))
-        const range = rangeOf(body, instantOf(ports.clock.now()))
+        const range = rangeOf(body, instantOf(services.clock.now()))
         const groupBy = dimensionsOf(body, range)
         const orderBy = orderOf(body)
         return {

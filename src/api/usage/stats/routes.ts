@@ -1,5 +1,5 @@
+import type { Services } from '../../../application/services.js'
 import { Readable } from 'node:stream'
-import type { Clock } from '../../../kernel/ports/clock.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { callStats } from '../../../projections/usage/stats/call-stats.js'
 import { isCost } from '../../../projections/usage/columns.js'
@@ -7,7 +7,7 @@ import { usageStats, type UsageStats } from '../../../projections/usage/stats/us
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { inBody } from '../../server/authorization.js'
 import type { AnyRoute } from '../../server/route.js'
-import { readProject, type ProjectReads } from '../../server/route-kinds.js'
+import { readProject } from '../../server/route-kinds.js'
 import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/requested-costs.js'
 import { requireBoundedFilter } from '../../calls/filter.js'
 import { refuseTooLarge } from '../usage.js'
@@ -16,17 +16,14 @@ import { requireBoundedResponse, requestedMetrics } from './metrics.js'
 import { rangeOf } from './range.js'
 import { statsJson } from './stats-json.js'
 
-export interface StatsReads extends ProjectReads {
-  readonly ports: { readonly clock: Clock }
-}
-
 const NO_USAGE: UsageStats = { buckets: [], unpriced: [] }
 
-export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
-  const { ports } = reads
-  const priced = pricedReads(reads.reading)
+export const statsRoutes = (
+  services: Pick<Services, 'clock' | 'access' | 'reading'>,
+): readonly AnyRoute[] => {
+  const priced = pricedReads(services.reading)
   return [
-    readProject(reads, {
+    readProject(services, {
       method: 'post',
       path: '/calls/stats',
       summary: 'Usage, cost and outcome of calls without their descendants, in buckets of their start time.',
@@ -46,7 +43,7 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         const hasCosts = usage.some(({ metric }) => isCost(metric))
         const costs = requestedCosts(hasCosts, list, 'a metric such as total_cost')
         const { waitFor, pricesAt } = priced(request, costs)
-        const end = body.end ?? instantOf(ports.clock.now())
+        const end = body.end ?? instantOf(services.clock.now())
         const { granularity, starts } = rangeOf({ start, end, granularity: body.granularity, timezone })
         for (const wanted of [usage, calls]) requireBoundedResponse(starts.length, wanted)
         const requireFew = (models: number) => requireBoundedResponse(starts.length, usage, models)

@@ -1,3 +1,5 @@
+import type { Ports } from '../../../kernel/ports/ports.js'
+import type { Services } from '../../../application/services.js'
 import { id } from '../../../kernel/ids.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { int64 } from '../../../kernel/codec/leaves.js'
@@ -14,7 +16,7 @@ import type { AnyRoute } from '../../server/route.js'
 import { writeDirectory } from '../../server/route-kinds.js'
 import { writing, type PlannedWrite } from '../../server/run.js'
 import { deliveryState } from './codecs.js'
-import { ackScopeOf, type Deliveries } from './deliveries.js'
+import { ackScopeOf } from './list.js'
 import { eventIdFor, hasEvent } from './repeats.js'
 import { ofDelivery, requireManagementRole } from './rights.js'
 
@@ -22,9 +24,9 @@ const acted = open('DeliveryActedOn', { required: { id, state: deliveryState, at
 
 /** The delivery in the path, for principals who may manage its automation. */
 const managed = (
-  deliveries: Deliveries,
+  services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
 ): Authorization<{ readonly scheduled: NonNullable<DeliveryHistory['scheduled']> }> => {
-  const { authorize } = ofDelivery(deliveries)
+  const { authorize } = ofDelivery(services)
   return {
     errors: ['not-found', 'forbidden', 'conflict'],
     authorize: async (request) => {
@@ -32,15 +34,15 @@ const managed = (
         account: { scheduled },
       } = await authorize(request)
       if (scheduled === null) throw new Failure('conflict', 'The delivery was suppressed and cannot be sent.')
-      const automation = await automationById(deliveries.ports, scheduled.automation_id, request.cause)
+      const automation = await automationById(services, scheduled.automation_id, request.cause)
       if (automation === null) throw new Failure('conflict', 'The automation of the delivery does not exist.')
-      requireManagementRole(deliveries, request, automation)
+      requireManagementRole(services, request, automation)
       return { scheduled }
     },
   }
 }
 
-export const resendRoute = (deliveries: Deliveries): AnyRoute =>
+export const resendRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'>): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: '/api/deliveries/:id/resend',
@@ -49,19 +51,19 @@ export const resendRoute = (deliveries: Deliveries): AnyRoute =>
       "Needs the role for its automation's scope.",
     requestHeaders: ['Idempotency-Key'],
     response: acted,
-    authorization: managed(deliveries),
+    authorization: managed(services),
     handle: async (request) => {
       const { scheduled, cause } = request
-      const { ports } = deliveries
-      const webhook = await webhookById(ports, scheduled.webhook_id, cause)
+      const webhook = await webhookById(services, scheduled.webhook_id, cause)
       if (webhook?.deleted !== false)
         throw new Failure('conflict', 'The webhook of the delivery has been deleted.')
       const { delivery_id: deliveryId } = scheduled
-      const now = instantOf(ports.clock.now())
-      const eventId = eventIdFor(ports, request, `${deliveryId}\nresend`)
-      const isRepeat = eventId !== undefined && (await hasEvent(ports, deliveryStream(deliveryId), eventId))
+      const now = instantOf(services.clock.now())
+      const eventId = eventIdFor(services, request, `${deliveryId}\nresend`)
+      const isRepeat =
+        eventId !== undefined && (await hasEvent(services, deliveryStream(deliveryId), eventId))
       return act(
-        deliveries,
+        services,
         scheduled,
         isRepeat ? undefined : { type: 'ResendDelivery', deliveryId, now },
         eventId,
@@ -69,7 +71,9 @@ export const resendRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-export const cancelRoute = (deliveries: Deliveries): AnyRoute =>
+export const cancelRoute = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>,
+): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: '/api/deliveries/:id/cancel',
@@ -77,9 +81,9 @@ export const cancelRoute = (deliveries: Deliveries): AnyRoute =>
       'Cancels a pending, retrying or held delivery. A running attempt or a finished delivery is a conflict. ' +
       "Needs the role for its automation's scope.",
     response: acted,
-    authorization: managed(deliveries),
+    authorization: managed(services),
     handle: ({ scheduled }) =>
-      act(deliveries, scheduled, {
+      act(services, scheduled, {
         type: 'CancelDelivery',
         deliveryId: scheduled.delivery_id,
         reason: 'by_hand',
@@ -87,15 +91,15 @@ export const cancelRoute = (deliveries: Deliveries): AnyRoute =>
   })
 
 const act = (
-  { ports, reading }: Deliveries,
+  services: Pick<Services, 'eventStore' | 'ids' | 'reading'>,
   { delivery_id, team }: { readonly delivery_id: string; readonly team: string },
   command: DeliveryCommand | undefined,
   eventId?: string,
 ): PlannedWrite => {
-  const ids = eventId === undefined ? ports.ids : { next: () => eventId }
+  const ids = eventId === undefined ? services.ids : { next: () => eventId }
   const write = writing(
     (cause) =>
-      execute({ ...ports, ids })(
+      execute({ ...services, ids })(
         deliveryDecider,
         deliveryStream(delivery_id),
         command === undefined ? [] : [command],
@@ -110,6 +114,6 @@ const act = (
   )
   return async (cause) => {
     const response = await write(cause)
-    return { ...response, position: reading.ackPosition(ackScopeOf(team), response.position) }
+    return { ...response, position: services.reading.ackPosition(ackScopeOf(team), response.position) }
   }
 }

@@ -1,3 +1,6 @@
+import type { Ports } from '../../../kernel/ports/ports.js'
+import { NO_CONDITIONS } from '../../../application/reading/reading.js'
+import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import { pastVariables } from '../../../domain/webhooks/automations/matching/past-variables.js'
 import { watchConfigOf, type Automation } from '../../../domain/webhooks/automations/decider.js'
@@ -11,7 +14,6 @@ import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { alsoReads, readDirectory } from '../../server/route-kinds.js'
 import { backtestBody, backtested, type LogPoint } from './backtest-codecs.js'
 import { replayAutomation, type FiredEvent } from '../../../application/webhooks/backtesting.js'
-import type { Deliveries } from './deliveries.js'
 import { renderedFor, templateOf } from '../../../application/webhooks/rendered.js'
 import { judgeWithVersion, judgeAtTime } from '../../../application/webhooks/retraced.js'
 import { ofExistingAutomation } from './rights.js'
@@ -20,7 +22,9 @@ import { sourceOf } from '../../../application/webhooks/source.js'
 /** Limits the bodies in a response, in characters. */
 const MOST_SIZE = 8 * 1024 * 1024
 
-export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
+export const backtestRoute = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'compilePattern' | 'vendor'>,
+): AnyRoute =>
   readDirectory({
     method: 'post',
     path: '/api/automations/:id/backtest',
@@ -30,24 +34,23 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
     body: backtestBody,
     errors: alsoReads.errors,
     response: backtested,
-    authorization: ofExistingAutomation(deliveries),
+    authorization: ofExistingAutomation(services),
     handle: async (asked) => {
-      const { ports } = deliveries
       const { body, automation } = asked
-      const head = await ports.eventStore.head()
-      const versions = versionHistory(ports.eventStore, automation.id)
-      const to = body.to === null ? head : await positionOf(deliveries, body.to, head)
-      const after = body.from === null ? 0n : await positionOf(deliveries, body.from, head)
+      const head = await services.eventStore.head()
+      const versions = versionHistory(services.eventStore, automation.id)
+      const to = body.to === null ? head : await positionOf(services, body.to, head)
+      const after = body.from === null ? 0n : await positionOf(services, body.from, head)
       const judge =
         body.versions === 'historic' && body.candidate === null
-          ? judgeAtTime(ports, versions)
-          : judgeWithVersion(ports, await tried(deliveries, asked, automation, (await versions.newest())!))
-      const page = await replayAutomation(ports, judge, { after, to, limit: body.limit })
+          ? judgeAtTime(services, versions)
+          : judgeWithVersion(services, await tried(services, asked, automation, (await versions.newest())!))
+      const page = await replayAutomation(services, judge, { after, to, limit: body.limit })
       const data = []
       let { next } = page
       let size = 0
       for (const [index, one] of page.fired.entries()) {
-        const told = await shown(deliveries, one, body.candidate !== null)
+        const told = await shown(services, one, body.candidate !== null)
         data.push(told)
         size += told.body?.length ?? 0
         if (size < MOST_SIZE || index === page.fired.length - 1) continue
@@ -62,14 +65,14 @@ type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body' | 'c
 
 /** The version to test: the latest, with the requested changes, as if it had always applied. */
 const tried = async (
-  { ports }: Deliveries,
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'compilePattern'>,
   { body, cause }: Backtesting,
   automation: Automation,
   newest: AutomationVersion,
 ): Promise<AutomationVersion> => {
   const standing = { ...newest, enabled: true }
   if (body.candidate === null) return standing
-  const content = await applyChange({ ports }, { body: body.candidate, cause }, automation).catch(
+  const content = await applyChange(services, { body: body.candidate, cause }, automation).catch(
     (error: unknown) => {
       throw insideCandidate(error)
     },
@@ -89,18 +92,18 @@ const insideCandidate = (error: unknown): unknown => {
 
 /** Limits positions and times to the head of the log. */
 const positionOf = async (
-  { ports, reading }: Deliveries,
+  { clock, reading }: Pick<Services, 'clock' | 'reading'>,
   point: LogPoint,
   head: Position,
 ): Promise<Position> => {
   if ('position' in point) return point.position < head ? point.position : head
-  if (Date.parse(point.time) > ports.clock.now().getTime()) return head
-  const position = await reading.logPosition({ 'tallytree-as-of': point.time })
+  if (Date.parse(point.time) > clock.now().getTime()) return head
+  const position = await reading.logPosition({ ...NO_CONDITIONS, asOf: { kind: 'time', time: point.time } })
   return position < head ? position : head
 }
 
 const shown = async (
-  { ports, vendor }: Deliveries,
+  { eventStore, vendor }: Pick<Services, 'eventStore' | 'vendor'>,
   { event, retraced, version, figure, deliveryId, suppressed }: FiredEvent,
   isCandidate: boolean,
 ) => {
@@ -109,7 +112,7 @@ const shown = async (
   const template = templateOf(version.content)
   const told = { trigger, eventType, figure }
   const variables =
-    template === undefined ? {} : await pastVariables(ports.eventStore, template, told, vendor)
+    template === undefined ? {} : await pastVariables(eventStore, template, told, vendor.toLowerCase())
   return {
     delivery: deliveryId,
     event_type: eventType,

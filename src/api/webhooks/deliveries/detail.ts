@@ -1,17 +1,19 @@
+import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
 import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { readDirectory } from '../../server/route-kinds.js'
 import { deliveryDetail, detailQuery } from './codecs.js'
-import type { Deliveries } from './deliveries.js'
 import { bodyOf } from '../../../application/webhooks/rendered.js'
 import { ofDelivery } from './rights.js'
 import { disabledAmong } from './webhooks.js'
 
 const MOST_ATTEMPTS = 50
 
-export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
+export const deliveryDetailRoute = (
+  services: Pick<Services, 'eventStore' | 'access' | 'attempts'>,
+): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/deliveries/:id',
@@ -21,7 +23,7 @@ export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
     query: detailQuery,
     response: deliveryDetail,
     authorization: ofDelivery(
-      deliveries,
+      services,
       ({
         query: { attempts_before: before = Infinity },
       }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({ most: MOST_ATTEMPTS, before }),
@@ -29,18 +31,15 @@ export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
     handle: async ({ account }) => {
       const webhook = account.scheduled?.webhook_id
       const isWaiting = account.state.phase === 'pending' || account.state.phase === 'retrying'
-      const disabled = await disabledAmong(
-        deliveries.ports,
-        isWaiting && webhook !== undefined ? [webhook] : [],
-      )
-      return { body: await shownDetail(deliveries, account, disabled.size > 0) }
+      const disabled = await disabledAmong(services, isWaiting && webhook !== undefined ? [webhook] : [])
+      return { body: await shownDetail(services, account, disabled.size > 0) }
     },
   })
 
 type Detail = t.TypeOf<typeof deliveryDetail>
 
 const shownDetail = async (
-  { ports }: Pick<Deliveries, 'ports'>,
+  services: Pick<Services, 'eventStore' | 'attempts'>,
   account: DeliveryHistory,
   isHeld: boolean,
 ): Promise<Detail> => {
@@ -48,9 +47,10 @@ const shownDetail = async (
   const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
   const first = account.attempts[0]?.started.attempt ?? 0
   const last = account.attempts.at(-1)?.started.attempt ?? 0
-  const kept = ports.attempts.of(delivery_id, { first, last })
+  const kept = services.attempts.of(delivery_id, { first, last })
   const records = new Map(kept.map((record) => [record.attempt, record]))
-  const body = scheduled === null ? { body: null, unresolved: [] } : await bodyOf(ports.eventStore, scheduled)
+  const body =
+    scheduled === null ? { body: null, unresolved: [] } : await bodyOf(services.eventStore, scheduled)
   const isOver = state.phase === 'succeeded' || state.phase === 'dead' || state.phase === 'canceled'
   return {
     id: delivery_id,

@@ -1,3 +1,4 @@
+import type { Services } from '../../../application/services.js'
 import type { Automation } from '../../../domain/webhooks/automations/decider.js'
 import { execute } from '../../../kernel/execute.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
@@ -6,7 +7,6 @@ import { redriveStream, type RedriveAsked } from '../../../domain/webhooks/redri
 import { repeatableId } from '../../server/idempotency.js'
 import { throwIfRefused } from '../../../application/access/rights.js'
 import type { RouteRequest } from '../../server/route.js'
-import type { Deliveries } from './deliveries.js'
 
 type RedriveSelection = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
 
@@ -17,19 +17,19 @@ type RedriveSelection = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
  * @throws Failure, a conflict if the key was used for another redrive
  */
 export const redriveRequestedAt = async (
-  { ports }: Pick<Deliveries, 'ports'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256'>,
   { headers, principal, cause }: Pick<RouteRequest<unknown>, 'headers' | 'principal' | 'cause'>,
   { id: automation_id, team }: Pick<Automation, 'id' | 'team'>,
   { states, limit, reason, from, to, after }: RedriveSelection,
 ): Promise<Position | undefined> => {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
-  const id = repeatableId(ports, `${principal.userId}\n${automation_id}\nredrive`, key)
+  const id = repeatableId(services, `${principal.userId}\n${automation_id}\nredrive`, key)
   const redrive = { id, team, automation_id, states, limit, reason, from, to, after }
   const command = { type: 'AskRedrive', redrive } as const
-  const { refusals } = await execute(ports)(redriveDecider, redriveStream(id), [command], cause)
+  const { refusals } = await execute(services)(redriveDecider, redriveStream(id), [command], cause)
   throwIfRefused(refusals.get(0))
-  for await (const { position } of ports.eventStore.readStream(redriveStream(id), { limit: 1 }))
+  for await (const { position } of services.eventStore.readStream(redriveStream(id), { limit: 1 }))
     return position
   return undefined
 }

@@ -1,3 +1,7 @@
+import type { Ports } from '../../../kernel/ports/ports.js'
+import { NO_CONDITIONS } from '../../../application/reading/reading.js'
+import { presentConditionsIn } from '../../server/read-conditions.js'
+import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import { nullable, withDefault } from '../../../kernel/codec/containers.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
@@ -21,7 +25,7 @@ import { alsoReads, writeDirectory } from '../../server/route-kinds.js'
 import type { HasReader } from '../../server/run.js'
 import { redriveRequestedAt } from './redrive-request.js'
 import { cursorIn } from './codecs.js'
-import { ackScopeOf, type Deliveries } from './deliveries.js'
+import { ackScopeOf } from './list.js'
 import { eventIdFor, hasEvent } from './repeats.js'
 import { requireManagementRole } from './rights.js'
 import { webhooksWithStatus } from './webhooks.js'
@@ -48,7 +52,7 @@ const redriven = open('Redriven', {
   required: { dry_run: boolean, matching: int64, resent: int64, left: int64, next: nullable(string) },
 })
 
-export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
+export const redriveRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'>): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: '/api/automations/:id/redrive',
@@ -60,19 +64,23 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
     requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
     errors: [...alsoReads.errors, 'forbidden', 'conflict'],
     response: redriven,
-    authorization: ofAutomation(deliveries),
+    authorization: ofAutomation(services),
     handle: async (asked) => {
-      const { ports, reading } = deliveries
+      const { reading } = services
       const { body, headers, automation, team, reader } = asked
-      requireManagementRole(deliveries, asked, automation)
+      requireManagementRole(services, asked, automation)
       const { dry_run, limit, reason, from, to, states } = body
       const before = cursorIn(['body', 'after'], body.after)
       const { id } = automation
       const name = ackScopeOf(team)
-      const now = await reading.waitForNow(name, headers, await ports.eventStore.head())
-      const askedAt = dry_run ? undefined : await redriveRequestedAt(deliveries, asked, automation, body)
+      const now = await reading.waitForNow(
+        name,
+        presentConditionsIn(headers),
+        await services.eventStore.head(),
+      )
+      const askedAt = dry_run ? undefined : await redriveRequestedAt(services, asked, automation, body)
       // A retry must find the same deliveries, so it waits for its position even with `Tallytree-Stale: allow`.
-      const reached = askedAt === undefined ? now : await reading.waitForNow(name, {}, askedAt)
+      const reached = askedAt === undefined ? now : await reading.waitForNow(name, NO_CONDITIONS, askedAt)
       const position = askedAt ?? now
       const asking: DeliveryQuery = {
         team,
@@ -84,13 +92,13 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
         from: from ?? undefined,
         to: to ?? undefined,
       }
-      const gone = await webhooksWithStatus(ports, GONE, await webhooksOf(reader)(asking), askedAt)
+      const gone = await webhooksWithStatus(services, GONE, await webhooksOf(reader)(asking), askedAt)
       const question = { ...asking, webhooks: { only: false, ids: [...gone] } }
       const matching = await countDeliveries(reader)(question)
       const left = Math.max(0, matching - limit)
       return async () => {
         if (dry_run) return { body: { dry_run, matching, resent: 0, left, next: null }, position }
-        const sent = await resendAll(deliveries, asked, question)
+        const sent = await resendAll(services, asked, question)
         const next = left === 0 || sent.last === undefined ? null : String(sent.last)
         return {
           body: { dry_run, matching, resent: sent.resent, left, next },
@@ -103,7 +111,11 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
 type Redriving = HasReader &
   Pick<RouteRequest<t.TypeOf<typeof redriveBody>>, 'body' | 'headers' | 'principal' | 'cause'>
 
-const resendAll = async (deliveries: Deliveries, asked: Redriving, question: DeliveryQuery) => {
+const resendAll = async (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256'>,
+  asked: Redriving,
+  question: DeliveryQuery,
+) => {
   let left = asked.body.limit
   let last: Position | undefined
   let resent = 0
@@ -112,10 +124,10 @@ const resendAll = async (deliveries: Deliveries, asked: Redriving, question: Del
     const asking = Math.min(PAGE, left)
     const page = await deliveriesOf(asked.reader)({ ...question, before: last ?? question.before }, asking)
     const webhooks = page.flatMap(({ webhook }) => (webhook === null ? [] : [webhook]))
-    const gone = await webhooksWithStatus(deliveries.ports, GONE, webhooks)
+    const gone = await webhooksWithStatus(services, GONE, webhooks)
     for (let at = 0; at < page.length; at += TOGETHER) {
       const some = page.slice(at, at + TOGETHER)
-      for (const done of await Promise.all(some.map((one) => resend(deliveries, asked, one, gone)))) {
+      for (const done of await Promise.all(some.map((one) => resend(services, asked, one, gone)))) {
         if (done === undefined) continue
         resent += 1
         if (position === undefined || (done.at ?? 0n) > position) position = done.at
@@ -133,19 +145,19 @@ const resendAll = async (deliveries: Deliveries, asked: Redriving, question: Del
  * attempt of this request has already resent it.
  */
 const resend = async (
-  { ports }: Deliveries,
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256'>,
   asked: Redriving,
   { id: deliveryId, webhook }: Pick<StoredDelivery, 'id' | 'webhook'>,
   gone: ReadonlySet<string>,
 ): Promise<{ readonly at: Position | undefined } | undefined> => {
   const stream = deliveryStream(deliveryId)
-  const eventId = eventIdFor(ports, asked, `${deliveryId}\nredrive`)
-  if (eventId !== undefined && (await hasEvent(ports, stream, eventId))) return { at: undefined }
+  const eventId = eventIdFor(services, asked, `${deliveryId}\nredrive`)
+  if (eventId !== undefined && (await hasEvent(services, stream, eventId))) return { at: undefined }
   if (webhook !== null && gone.has(webhook)) return undefined
-  const { state } = await load(ports, deliveryDecider, stream)
+  const { state } = await load(services, deliveryDecider, stream)
   if (!asked.body.states.some((wanted) => wanted === state.phase)) return undefined
-  const command = { type: 'ResendDelivery', deliveryId, now: instantOf(ports.clock.now()) } as const
-  const ids = eventId === undefined ? ports.ids : { next: () => eventId }
-  const { position } = await execute({ ...ports, ids })(deliveryDecider, stream, [command], asked.cause)
+  const command = { type: 'ResendDelivery', deliveryId, now: instantOf(services.clock.now()) } as const
+  const ids = eventId === undefined ? services.ids : { next: () => eventId }
+  const { position } = await execute({ ...services, ids })(deliveryDecider, stream, [command], asked.cause)
   return position === undefined ? undefined : { at: position }
 }

@@ -1,3 +1,4 @@
+import type { Services } from '../../../application/services.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
 import { repeatableId } from '../../server/idempotency.js'
 import type { RouteRequest } from '../../server/route.js'
@@ -7,12 +8,12 @@ import type { RouteRequest } from '../../server/route.js'
  * without a key.
  */
 export const eventIdFor = (
-  ports: Pick<Ports, 'ids' | 'sha256'>,
+  services: Pick<Services, 'ids' | 'sha256'>,
   { headers, principal }: Pick<RouteRequest<unknown>, 'headers' | 'principal'>,
   about: string,
 ): string | undefined => {
   const key = headers['idempotency-key']
-  return key === undefined ? undefined : asUuid(repeatableId(ports, `${principal.userId}\n${about}`, key))
+  return key === undefined ? undefined : asUuid(repeatableId(services, `${principal.userId}\n${about}`, key))
 }
 
 const asUuid = (hex: string): string =>

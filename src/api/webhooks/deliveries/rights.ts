@@ -1,3 +1,4 @@
+import type { Services } from '../../../application/services.js'
 import { missingRight } from '../../../domain/access/rights.js'
 import type { Automation } from '../../../domain/webhooks/automations/decider.js'
 import {
@@ -14,26 +15,25 @@ import type { Authorization } from '../../server/authorization.js'
 import { Failure } from '../../../application/failure.js'
 import type { RouteRequest } from '../../server/route.js'
 import type { AnyRequest } from '../../server/run.js'
-import type { Deliveries } from './deliveries.js'
-
-type Parts = Pick<Deliveries, 'ports' | 'access'>
 
 /** Requires membership in the team of the automation in the path, which must exist. */
-export const ofExistingAutomation = (parts: Parts): Authorization<{ readonly automation: Automation }> => ({
+export const ofExistingAutomation = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
+): Authorization<{ readonly automation: Automation }> => ({
   errors: ['not-found'],
-  authorize: async (request) => ({ automation: requireExisting(await automationInPath(parts, request)) }),
+  authorize: async (request) => ({ automation: requireExisting(await automationInPath(services, request)) }),
 })
 
 /** Requires the role that the automation's scope needs. */
 export const requireManagementRole = (
-  { access }: Parts,
+  { access }: Pick<Services, 'access'>,
   { principal }: Pick<RouteRequest, 'principal'>,
   { team, content }: Pick<Automation, 'team' | 'content'>,
 ): void => requireRole(access, principal, team, roleFor(content.scope))
 
 /** The delivery in the path, folded from its events, for members of its team. */
 export const ofDelivery = (
-  { ports, access }: Parts,
+  { eventStore, access }: Pick<Services, 'eventStore' | 'access'>,
   attemptsOf: (request: AnyRequest) => AttemptRange = () => ({ most: 0, before: 0 }),
 ): Authorization<{ readonly account: DeliveryHistory }> => ({
   errors: ['not-found'],
@@ -41,9 +41,7 @@ export const ofDelivery = (
     const attempts = attemptsOf(request)
     const id = request.params['id']!
     const stream = deliveryStream(id)
-    const account = idCodec.is(id)
-      ? await deliveryHistory(ports.eventStore.readStream(stream), attempts)
-      : null
+    const account = idCodec.is(id) ? await deliveryHistory(eventStore.readStream(stream), attempts) : null
     const team = account?.scheduled?.team ?? account?.suppressed?.team
     const { userId } = request.principal
     const outside =

@@ -1,19 +1,19 @@
+import type { Services } from '../../../application/services.js'
 import type { AnyRoute } from '../../server/route.js'
 import { cancelRoute, resendRoute } from './actions.js'
 import { backtestRoute } from './backtest.js'
-import type { Deliveries } from './deliveries.js'
 import { deliveryDetailRoute } from './detail.js'
 import { listOfAutomation, listOfTeam } from './list.js'
 import { redriveRoute } from './redrive.js'
 import { whyRoute } from './why.js'
 
-export const deliveryRoutes = (deliveries: Deliveries): readonly AnyRoute[] => [
-  listOfTeam(deliveries),
-  deliveryDetailRoute(deliveries),
-  resendRoute(deliveries),
-  cancelRoute(deliveries),
-  listOfAutomation(deliveries),
-  whyRoute(deliveries),
-  backtestRoute(deliveries),
-  redriveRoute(deliveries),
+export const deliveryRoutes = (services: Services): readonly AnyRoute[] => [
+  listOfTeam(services),
+  deliveryDetailRoute(services),
+  resendRoute(services),
+  cancelRoute(services),
+  listOfAutomation(services),
+  whyRoute(services),
+  backtestRoute(services),
+  redriveRoute(services),
 ]

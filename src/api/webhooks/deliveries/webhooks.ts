@@ -1,14 +1,12 @@
+import type { Services } from '../../../application/services.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
 import { webhookStatus, type WebhookStatus } from '../../../domain/webhooks/status.js'
-import type { Deliveries } from './deliveries.js'
-
-type Ports = Pick<Deliveries['ports'], 'eventStore'>
 
 const TOGETHER = 16
 
 /** Filters webhooks by their status, now or as of a position. */
 export const webhooksWithStatus = async (
-  { eventStore }: Ports,
+  { eventStore }: Pick<Services, 'eventStore'>,
   are: readonly (WebhookStatus | undefined)[],
   ids: Iterable<string>,
   asOf?: Position,
@@ -24,5 +22,7 @@ export const webhooksWithStatus = async (
 }
 
 /** Deliveries of these webhooks are held. */
-export const disabledAmong = (ports: Ports, ids: Iterable<string>): Promise<ReadonlySet<string>> =>
-  webhooksWithStatus(ports, ['disabled'], ids)
+export const disabledAmong = (
+  services: Pick<Services, 'eventStore'>,
+  ids: Iterable<string>,
+): Promise<ReadonlySet<string>> => webhooksWithStatus(services, ['disabled'], ids)

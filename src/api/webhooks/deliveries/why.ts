@@ -1,3 +1,4 @@
+import type { Services } from '../../../application/services.js'
 import { mayRead, mayReadFrom } from '../../../domain/access/visible.js'
 import { describeUnmet } from '../../../domain/webhooks/automations/matching/describe-unmet.js'
 import { triggerOf } from '../../../domain/webhooks/automations/matching/trigger-of.js'
@@ -15,7 +16,6 @@ import type { Principal } from '../../../application/principal.js'
 import { ofAutomation } from '../one-automation.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readDirectory } from '../../server/route-kinds.js'
-import type { Deliveries } from './deliveries.js'
 import { predictFiring, judgeAtTime } from '../../../application/webhooks/retraced.js'
 import { sourceOf } from '../../../application/webhooks/source.js'
 
@@ -43,7 +43,9 @@ const why = open('Why', {
   },
 })
 
-export const whyRoute = (deliveries: Deliveries): AnyRoute =>
+export const whyRoute = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/automations/:id/why',
@@ -53,15 +55,15 @@ export const whyRoute = (deliveries: Deliveries): AnyRoute =>
     query: whyQuery,
     errors: ['overloaded'],
     response: why,
-    authorization: ofAutomation(deliveries),
+    authorization: ofAutomation(services),
     handle: async ({
       automation: { id: automationId, team },
       query: { event: named, stream },
       principal,
     }) => {
       if (stream !== undefined && !mayReadFrom(principal, stream)) throw noSuchEvent()
-      const event = visible(await found(deliveries.ports.eventStore, named, stream), team, principal)
-      return { body: await explained(deliveries, automationId, event) }
+      const event = visible(await found(services.eventStore, named, stream), team, principal)
+      return { body: await explained(services, automationId, event) }
     },
   })
 
@@ -118,8 +120,12 @@ const NOTHING = {
   automation_revision: null,
 }
 
-const explained = async ({ ports }: Deliveries, automationId: string, event: RecordedEvent) => {
-  const retraced = await judgeAtTime(ports, versionHistory(ports.eventStore, automationId))(event)
+const explained = async (
+  services: Pick<Services, 'eventStore' | 'sha256' | 'compilePattern'>,
+  automationId: string,
+  event: RecordedEvent,
+) => {
+  const retraced = await judgeAtTime(services, versionHistory(services.eventStore, automationId))(event)
   const about = { ...NOTHING, event: sourceOf(event), matched: false }
   if (retraced === undefined)
     return { ...about, reason: 'no_trigger', says: 'No automation can trigger on events of this type.' }
@@ -130,7 +136,7 @@ const explained = async ({ ports }: Deliveries, automationId: string, event: Rec
       ...(version === undefined ? {} : { automation_revision: Number(version.revision) }),
       ...unmetShown(verdict.matched ? { why: 'not_there' } : verdict.unmet),
     }
-  const { deliveryId, suppressed } = await predictFiring(ports)(event, retraced, version)
+  const { deliveryId, suppressed } = await predictFiring(services)(event, retraced, version)
   const figure = { value: verdict.figure?.metric_value ?? null, threshold: verdict.figure?.threshold ?? null }
   const automation_revision = Number(version.revision)
   const fired = { ...about, ...figure, automation_revision, matched: true, delivery: deliveryId }

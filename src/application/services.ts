@@ -1,0 +1,32 @@
+import type { AttemptRecords } from '../kernel/ports/attempt-records.js'
+import type { HmacSha256 } from '../kernel/ports/hmac.js'
+import type { Log } from '../kernel/ports/log.js'
+import type { CompilePattern } from '../kernel/ports/patterns.js'
+import type { Ports } from '../kernel/ports/ports.js'
+import type { ScoringTools } from '../kernel/ports/scoring-tools.js'
+import type { SecretStore } from '../kernel/ports/secret-store.js'
+import type { RandomKey } from '../kernel/ports/secrets.js'
+import type { WebhookSender } from '../kernel/ports/webhook-sender.js'
+import type { Access } from './access/access.js'
+import type { Reading } from './reading/reading.js'
+
+/** What one process composes for its use cases. Each function takes a `Pick` of the members it uses. */
+export interface Services extends Ports {
+  readonly access: Access
+  readonly reading: Reading
+  /** Delays a write while the read side lags. */
+  readonly throttle: () => Promise<void>
+  readonly secrets: SecretStore
+  /** Details of attempts, which are only stored for a time in the process that made them. */
+  readonly attempts: Pick<AttemptRecords, 'of'>
+  readonly webhookSender: WebhookSender
+  /** Aborted on shutdown, before running tests of webhooks would delay it. */
+  readonly endingTests: AbortSignal
+  readonly hmacSha256: HmacSha256
+  readonly randomKey: RandomKey
+  readonly compilePattern: CompilePattern
+  readonly scoringTools: ScoringTools
+  readonly log: Log
+  readonly vendor: string
+  readonly maxTraceCalls: number
+}

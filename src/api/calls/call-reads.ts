@@ -1,11 +1,11 @@
-import { readConditionsIn } from '../server/read-conditions.js'
+import { positionsAsOf, readConditionsIn } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { boolean, int64 } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { entityOf, id } from '../../kernel/ids.js'
+import { id } from '../../kernel/ids.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
@@ -50,7 +50,7 @@ interface ReadBody {
 export const callReadRoutes = (
   services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading' | 'maxTraceCalls'>,
 ): readonly AnyRoute[] => {
-  const { access, reading } = services
+  const { reading } = services
   const books = cachedBooks(reading.generation)
   const usageOf = usageOn(usageFrom(reading.generation), services.maxTraceCalls)
   const ready = (request: ProjectRequest, needsPrices: boolean) => (): Promise<Position> =>
@@ -84,7 +84,9 @@ export const callReadRoutes = (
     if (usage.isUsed || body.include_usage) requireLimit(body.limit)
     const textsAt = (position: Position) => {
       const expand = (calls: readonly StoredCall[]) =>
-        ways.length === 0 ? calls : expandRefs(sourcesOf(request, reader), calls, ways)
+        ways.length === 0
+          ? calls
+          : expandRefs(sourcesFrom(reader, positionsAsOf(services, request)), calls, ways)
       const { project_id: projectId, filter, limit, offset } = body
       const selection = { projectId, filter, operation, position }
       const page = { sortBy, limit, offset }
@@ -102,17 +104,6 @@ export const callReadRoutes = (
       read: async (position: Position) => ({ body: Readable.from(formatted(await textsAt(position))), type }),
     }
   }
-
-  /** References resolve to what the caller may read. */
-  const sourcesOf = (
-    { principal, headers }: Pick<RouteRequest, 'headers' | 'principal'>,
-    reader: ClickHouseReader,
-  ) =>
-    sourcesFrom(reader, async (projectId) =>
-      access.canAccessTeam(principal, entityOf(projectId))
-        ? reading.waitForAsOf(projectId, readConditionsIn(headers))
-        : undefined,
-    )
 
   async function* textsOf(
     asked: CallsQuery,

@@ -211,7 +211,7 @@ describe('budgets', () => {
       }),
       { numRuns: COUNTS.budgets },
     )
-    assert.ok(admitted > 1000, 'too little was let through to say anything')
+    assert.ok(admitted > 10 * COUNTS.budgets, 'too little was let through to say anything')
   })
 
   it('stand as the log has them once it was read, whatever was kept and lost on the way', () => {

@@ -1,6 +1,6 @@
-import type { Services } from '../../application/services.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
+import type { Services } from '../../application/services.js'
 import { nullable, recordOf } from '../../kernel/codec/containers.js'
 import { int64, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -20,7 +20,6 @@ import { writeDirectory } from '../server/route-kinds.js'
 import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
 import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { sendTest, type TestResponse } from '../../application/webhooks/send-test.js'
-import { concurrencyLimit } from '../../application/webhooks/concurrency-limit.js'
 
 const newTest = closed('WebhookTest', {
   says: 'A payload template as in automations. It is sent once and not stored.',
@@ -141,3 +140,20 @@ const unsent = (
   body: '',
   error,
 })
+
+/** A concurrency limit per key. Returns a function that frees the slot, or undefined at the limit. */
+const concurrencyLimit = (most: number) => {
+  const taken = new Map<string, number>()
+  return {
+    enter: (of: string): (() => void) | undefined => {
+      const before = taken.get(of) ?? 0
+      if (before >= most) return undefined
+      taken.set(of, before + 1)
+      return () => {
+        const left = taken.get(of)! - 1
+        if (left === 0) taken.delete(of)
+        else taken.set(of, left)
+      }
+    },
+  }
+}

@@ -1,7 +1,7 @@
 import type { AccessCommand } from '../../domain/access/commands.js'
 import { accessDecider } from '../../domain/access/decider.js'
-import type { Directory } from '../../domain/access/directory.js'
-import { ACCESS_STREAM } from '../../domain/access/events.js'
+import { emptyDirectory, evolve, type Directory } from '../../domain/access/directory.js'
+import { ACCESS_STREAM, type AccessEvent } from '../../domain/access/events.js'
 import { principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute, type ExecuteResult } from '../../kernel/execute.js'
@@ -9,7 +9,6 @@ import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { Principal } from '../principal.js'
-import { followDirectory } from './live-directory.js'
 import { canAccessTeam } from './rights.js'
 
 /** Authentication and the directory of teams, users and keys, cached in this process. */
@@ -88,4 +87,29 @@ const every = (ms: number, task: () => Promise<void>): (() => void) => {
   }, ms)
   timer.unref()
   return () => clearInterval(timer)
+}
+
+/** A directory that is updated from its stream. */
+interface LiveDirectory {
+  readonly now: () => Directory
+  /** Reads what was written since the last time. */
+  readonly refresh: () => Promise<void>
+}
+
+const followDirectory = ({ eventStore }: Pick<Ports, 'eventStore'>): LiveDirectory => {
+  const directory = emptyDirectory()
+  let next = 0n
+
+  return {
+    now: () => directory,
+
+    refresh: async () => {
+      for await (const { type, data, revision } of eventStore.readStream(ACCESS_STREAM, { from: next })) {
+        // Concurrent refreshes read the same events: each event is applied once, in order.
+        if (revision !== next) continue
+        evolve(directory, { type, data } as unknown as AccessEvent)
+        next = revision + 1n
+      }
+    },
+  }
 }

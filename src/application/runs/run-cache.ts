@@ -3,7 +3,6 @@ import { foldCache } from '../../kernel/fold-cache.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { RunState } from '../../domain/runs/decider.js'
 import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/runs/events.js'
-import { LoggedSteps } from './logged-steps.js'
 
 /** The cached part of a run: its steps with their event revisions, without the metrics. */
 interface CachedRun {
@@ -69,5 +68,37 @@ const applyEvent = (run: CachedRun, event: RunEvent, revision: bigint): CachedRu
     default:
       // Unknown events of a newer release leave the state unchanged.
       return run
+  }
+}
+
+/**
+ * The logged steps of a run with the revisions of their events. Steps mostly ascend: those are stored in two arrays, 16
+ * bytes per step, the others in a map.
+ */
+export class LoggedSteps {
+  private readonly steps: number[] = []
+  private readonly revisions: number[] = []
+  private readonly others = new Map<number, number>()
+
+  get size(): number {
+    return this.steps.length + this.others.size
+  }
+
+  add(step: number, revision: number): void {
+    const last = this.steps.at(-1)
+    if (last === undefined || step > last) {
+      this.steps.push(step)
+      this.revisions.push(revision)
+    } else if (this.revisionOf(step) === undefined) this.others.set(step, revision)
+  }
+
+  revisionOf(step: number): number | undefined {
+    let [from, to] = [0, this.steps.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (this.steps[middle]! < step) from = middle + 1
+      else to = middle
+    }
+    return this.steps[from] === step ? this.revisions[from] : this.others.get(step)
   }
 }

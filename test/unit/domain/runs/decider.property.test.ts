@@ -6,8 +6,7 @@ import { execute } from '../../../../src/kernel/execute.js'
 import type { RunCommand } from '../../../../src/domain/runs/commands.js'
 import { runDecider } from '../../../../src/domain/runs/decider.js'
 import { endState, runEvents, runStream, type RunEvent } from '../../../../src/domain/runs/events.js'
-import { runCache } from '../../../../src/application/runs/run-cache.js'
-import { LoggedSteps } from '../../../../src/application/runs/logged-steps.js'
+import { runCache, LoggedSteps } from '../../../../src/application/runs/run-cache.js'
 
 const { initialState, evolve, decide } = runDecider
 const now = '2026-01-01T00:00:00.000000Z' as Instant

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { RequestSeconds } from '../../kernel/ports/metrics.js'
-import { measureRequests, noteRoute } from './measure-requests.js'
 import { respondAsChat, respondFailure, respondUnrouted } from './respond.js'
-import { requestIdIn } from './request-id.js'
 import { serve, type Authenticator } from './serve.js'
 import type { AnyRoute } from './route.js'
 
@@ -119,4 +118,29 @@ const respondToUnmatched = (ctx: Context) => {
 const methodsAt = (ctx: Context): readonly string[] => {
   const { matched = [] } = ctx as Partial<RouterContext>
   return [...new Set(matched.flatMap(({ methods }) => methods))].sort()
+}
+
+/** The client's `x-request-id`, if it has 1 to 128 visible ASCII characters. */
+const requestIdIn = ({ 'x-request-id': named }: IncomingHttpHeaders): string | undefined =>
+  typeof named === 'string' && /^[!-~]{1,128}$/.test(named) ? named : undefined
+
+const ROUTE = 'route'
+
+const noteRoute = (ctx: Context, path: string): void => {
+  ctx.state[ROUTE] = path
+}
+
+/** Measures each request until its response ends. Unmatched paths share one label, to bound the number of series. */
+const measureRequests = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
+  const start = performance.now()
+  ctx.res.once('close', () => {
+    const route: unknown = ctx.state[ROUTE]
+    const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'aborted'
+    const labels =
+      typeof route === 'string'
+        ? { method: ctx.method, route, status }
+        : { method: 'any', route: 'unmatched', status }
+    requestSeconds.observe(labels, (performance.now() - start) / 1000)
+  })
+  return next()
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Context } from 'koa'
 import { decode } from '../../kernel/codec/codec.js'
@@ -8,9 +9,7 @@ import { refuseAsOf } from './read-conditions.js'
 import { Failure, invalid, invalidBody, invalidField } from '../../application/failure.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Principal } from '../../application/principal.js'
-import { keyIn } from './credentials.js'
 import { readJson } from './read-json.js'
-import { readerOfRequest } from './reader-of-request.js'
 import { respond } from './respond.js'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { AnyRoute } from './route.js'
@@ -116,4 +115,57 @@ const bodyOf = async (
   const decoded = decodeBody(mayBeIllFormed ? wellFormed(value) : value)
   if (E.isRight(decoded)) return decoded.right
   throw invalidBody(decoded.left)
+}
+
+/**
+ * The API key in an `Authorization` header: the password of Basic authentication (RFC 7617, any user name or none) or a
+ * Bearer token. Undefined for anything else. Never throws, because an error could quote the header.
+ */
+export const keyIn = (authorization: string | undefined): string | undefined => {
+  if (typeof authorization !== 'string' || authorization.length > MAX_HEADER) return undefined
+  const [, scheme, credentials] = FORM.exec(authorization) ?? []
+  if (scheme === undefined || credentials === undefined) return undefined
+  switch (scheme.toLowerCase()) {
+    case 'bearer':
+      return credentials
+    case 'basic':
+      return passwordIn(credentials)
+    default:
+      return undefined
+  }
+}
+
+const MAX_HEADER = 4096
+
+const FORM = /^ *([A-Za-z]+) +([^ ]+) *$/
+
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+
+const passwordIn = (credentials: string): string | undefined => {
+  if (!BASE64.test(credentials)) return undefined
+  const pair = Buffer.from(credentials, 'base64').toString('utf8')
+  const password = pair.slice(pair.indexOf(':') + 1)
+  return password === '' ? undefined : password
+}
+
+/** A reader that counts in the team's share and cancels its queries when the client disconnects. */
+export const readerOfRequest = (
+  reader: ClickHouseReader,
+  onDisconnect: OnDisconnect,
+  team: string,
+): ClickHouseReader => {
+  let signal: AbortSignal | undefined
+  const ofRequest = () => ({ signal: (signal ??= abortedOn(onDisconnect)), team })
+  return {
+    knownParts: reader.knownParts,
+    query: (sql, parameters) => reader.query(sql, parameters, ofRequest()),
+    stream: (sql, parameters, options) => reader.stream(sql, parameters, { ...options, ...ofRequest() }),
+  }
+}
+
+const abortedOn = (onDisconnect: OnDisconnect): AbortSignal => {
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal)
+  onDisconnect(() => leaving.abort())
+  return leaving.signal
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { keyIn } from '../../../src/api/server/credentials.js'
+import { keyIn } from '../../../src/api/server/serve.js'
 
 const basic = (pair: string): string => `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`
 const visible = fc.string({

@@ -18,6 +18,7 @@ import type { Collections } from '../../application/artifacts/collections.js'
 import { placeInPath, type ProjectPlace } from './place.js'
 import type { StoredVersion } from '../../application/artifacts/stored-versions.js'
 import { listVersions, readVersion } from './version-list.js'
+import { labelRoutes } from './labels.js'
 
 export const COLLECTION = '/api/artifacts/:entity/:project/:collection'
 
@@ -143,3 +144,17 @@ const shown = ({ known, event, aliases }: StoredVersion) => {
     created_by: event.metadata.actor,
   }
 }
+
+export const artifactRoutes = (services: Services, collections: Collections): readonly AnyRoute[] => [
+  ...versionRoutes(services, collections),
+  ...labelRoutes({
+    collection: COLLECTION,
+    labelRoute: ({ handle, ...spec }) =>
+      writeProject(services, {
+        ...spec,
+        project: inPath,
+        handle: (request) => handle(request, placeInPath(request)),
+      }),
+    write: collections.write,
+  }),
+]

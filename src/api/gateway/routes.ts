@@ -1,10 +1,93 @@
-import type { AnyRoute } from '../server/route.js'
-import { completionRoutes } from './completions.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { limitRoutes } from './limits.js'
-import { modelRoutes } from './models.js'
 import { changeUpstream, deleteUpstream, showUpstream } from './one-upstream.js'
 import { createUpstream, listUpstreams } from './upstreams.js'
+import { modelsOf, targetsOf } from '../../domain/gateway/upstreams/offered.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
+import { integerBetween, oneOf, string, jsonObject } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { anyKey } from '../server/authorization.js'
+import { noSuchModel, teamsOf } from '../../gateway/models.js'
+import { readDirectory } from '../server/route-kinds.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { completionRequest, type CompletionRequest } from '../../gateway/answer/request.js'
+import { complete } from '../../gateway/completions/complete.js'
+
+/** `POST /v1/chat/completions`: one completion, whole or streamed, recorded as a call. */
+const completionRoutes = (
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway'>,
+): readonly AnyRoute[] => [
+  {
+    method: 'post',
+    path: '/v1/chat/completions',
+    summary: 'Creates a chat completion. All keys of the request are forwarded to the upstream.',
+    errorFormat: 'chat',
+    body: completionRequest,
+    requestHeaders: [
+      'Vendor-Project',
+      'OpenAI-Project',
+      'Tallytree-Parent-Call',
+      'Tallytree-Trace',
+      'traceparent',
+      'Tallytree-Record',
+    ],
+    response: {
+      schema: jsonObject.schema,
+      alternatives: {
+        'text/event-stream': {
+          type: 'string',
+          description: 'With `stream`: one event per chunk, then `[DONE]`.',
+        },
+      },
+    },
+    responseHeaders: ['Tallytree-Position'],
+    handle: (asked: RouteRequest<CompletionRequest>) => complete(services, asked),
+  },
+]
+
+const model = open('Model', {
+  required: {
+    id: string,
+    object: oneOf('model'),
+    created: integerBetween(0, 0),
+    owned_by: oneOf('system'),
+    root: string,
+  },
+})
+
+const list = open('ModelList', { required: { object: oneOf('list'), data: arrayOf(model) } })
+
+const shown = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'system', root: id }) as const
+
+/** The models that a key may use. */
+const modelRoutes = ({ gateway }: Pick<GatewayServices, 'gateway'>): readonly AnyRoute[] => [
+  readDirectory({
+    method: 'get',
+    path: '/v1/models',
+    summary: 'Lists the models available to the API key, by id.',
+    errorFormat: 'chat',
+    response: list,
+    authorization: anyKey,
+    handle: ({ principal }) => ({
+      body: { object: 'list', data: modelsOf(gateway.upstreams.now(), teamsOf(principal)).map(shown) },
+    }),
+  }),
+  readDirectory({
+    method: 'get',
+    path: '/v1/models/*id',
+    summary: 'Reads a model. Slashes in its id may be percent-encoded.',
+    errorFormat: 'chat',
+    errors: ['not-found'],
+    response: model,
+    authorization: anyKey,
+    handle: ({ principal, params }) => {
+      const [target] = targetsOf(gateway.upstreams.now(), teamsOf(principal), params['id']!)
+      if (target === undefined) throw noSuchModel()
+      return { body: shown(target.model.id) }
+    },
+  }),
+]
 
 export const gatewayRoutes = (services: GatewayServices): readonly AnyRoute[] => [
   ...completionRoutes(services),

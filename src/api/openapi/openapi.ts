@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../kernel/json/json.js'
+import { isJsonObject, type JsonObject, type Json } from '../../kernel/json/json.js'
 import { querySchemas } from '../../domain/query/schema.js'
 import type { AnyRoute } from '../server/route.js'
 import { openRoute } from '../server/route-kinds.js'
 import { tagsOf } from './areas.js'
-import { collectComponents } from './components.js'
 import { operationOf } from './operation.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
 
 /** Generates OpenAPI 3.1.0 from the codecs that decode the requests. */
 const openApi = (routes: readonly AnyRoute[]): JsonObject => {
@@ -51,4 +51,39 @@ export const openApiRoute = (routes: readonly AnyRoute[]): AnyRoute => {
   })
   const description = openApi([...routes, own])
   return own
+}
+
+interface Components {
+  /** Moves parts with a title to the components and replaces them with references. */
+  readonly named: (schema: JsonObject) => JsonObject
+  /** The schemas collected so far, by name. */
+  readonly schemas: () => JsonObject
+}
+
+/** Collects named schemas. A different schema with the same name gets a numbered name. */
+const collectComponents = (): Components => {
+  const schemas = new Map<string, JsonObject>()
+
+  const nameOf = (title: string, schema: JsonObject, number = 1): string => {
+    const name = title.replaceAll(/[^\w.-]/g, '_') + (number === 1 ? '' : `_${number}`)
+    const known = schemas.get(name)
+    if (known !== undefined && canonicalJson(known) !== canonicalJson(schema))
+      return nameOf(title, schema, number + 1)
+    schemas.set(name, schema)
+    return name
+  }
+
+  const within = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map((item) => within(item as Json))
+    return isJsonObject(value) ? named(value) : value
+  }
+
+  const named = (schema: JsonObject): JsonObject => {
+    const { title, ...rest } = schema
+    const inner = Object.fromEntries<Json>(Object.entries(rest).map(([key, value]) => [key, within(value)]))
+    if (typeof title !== 'string') return title === undefined ? inner : { ...inner, title: within(title) }
+    return { $ref: `#/components/schemas/${nameOf(title, inner)}` }
+  }
+
+  return { named, schemas: () => Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) }
 }

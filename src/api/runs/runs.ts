@@ -1,12 +1,12 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
-import { instantOf } from '../../kernel/codec/instant.js'
+import { instantOf, instant } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
-import { id as idCodec } from '../../kernel/ids.js'
+import { id as idCodec, id } from '../../kernel/ids.js'
 import type { RunCommand } from '../../domain/runs/commands.js'
 import { runDecider } from '../../domain/runs/decider.js'
-import { runStream } from '../../domain/runs/events.js'
-import { toldMetrics } from '../../domain/runs/given-metrics.js'
+import { runStream, endState, runName } from '../../domain/runs/events.js'
+import { toldMetrics, givenMetrics } from '../../domain/runs/given-metrics.js'
 import { runCache } from '../../application/runs/run-cache.js'
 import { repeatableId } from '../server/idempotency.js'
 import { inPath } from '../server/authorization.js'
@@ -15,8 +15,41 @@ import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing, type PlannedWrite } from '../server/run.js'
-import { createdRun, newMetrics, newRun, run, runEnd } from './codecs.js'
 import { readRun } from '../../application/runs/read-run.js'
+import { nullable, nullableText, recordOf } from '../../kernel/codec/containers.js'
+import { int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+
+/** A second request with the same id and name is a retry. */
+const newRun = closed('NewRun', { required: { name: runName }, optional: { id: nullableText(id) } })
+
+const createdRun = open('CreatedRun', { required: { id } })
+
+/** Steps must be safe integers. */
+const step = integerBetween(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+
+const newMetrics = closed('NewMetrics', {
+  required: { metrics: givenMetrics },
+  optional: { step: nullable(step) },
+})
+
+const runEnd = closed('RunEnd', { required: { state: endState } })
+
+const loggedMetrics = open('LoggedMetrics', {
+  required: { metrics: recordOf(number), step: nullable(int64) },
+})
+
+const run = open('Run', {
+  required: {
+    id,
+    name: string,
+    user: string,
+    state: oneOf('running', 'finished', 'failed', 'crashed', 'killed'),
+    started_at: instant,
+    ended_at: nullable(instant),
+    last_logged: nullable(loggedMetrics),
+  },
+})
 
 const RUNS = '/api/runs/:entity/:project'
 

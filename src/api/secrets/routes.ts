@@ -1,8 +1,89 @@
+import type * as t from 'io-ts'
 import type { AnyRoute } from '../server/route.js'
-import { destroySecret } from './destroy.js'
-import { listSecrets } from './list.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
-import { storeSecret } from './store.js'
+import { storeSecret, PATH } from './store.js'
+import { execute } from '../../kernel/execute.js'
+import { secretDecider } from '../../domain/secrets/decider.js'
+import { secretStream } from '../../domain/secrets/events.js'
+import { reconcileSecret, namesOf } from '../../application/secrets/reconcile.js'
+import { roleInTeam } from '../server/authorization.js'
+import { emptyResponse } from '../server/empty-response.js'
+import { writeDirectory, readDirectory } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
+import type { Services } from '../../application/services.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { integerBetween } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { secretName } from '../../domain/webhooks/events.js'
+import { pageOf, pageQuery, takePage } from '../server/page.js'
+
+const secret = open('Secret', {
+  required: {
+    name: secretName,
+    version: integerBetween(1, 2 ** 31 - 1),
+    created_at: instant,
+    updated_at: instant,
+  },
+})
+
+const listSecrets = (services: Pick<Services, 'eventStore' | 'access' | 'secrets'>): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: PATH,
+    summary:
+      "Lists a team's secrets by name: their versions and dates, never their values. Needs the role team_administrator.",
+    query: pageQuery,
+    errors: ['overloaded'],
+    response: pageOf(secret),
+    authorization: roleInTeam(services.access, 'team_administrator'),
+    handle: async ({ team, query }) => {
+      const { limit, after } = query
+      const shown: t.TypeOf<typeof secret>[] = []
+      for await (const { name, since } of namesOf(services.secrets, team, after)) {
+        const last = await lastOf(services, team, name)
+        if (last !== undefined) shown.push({ name, ...last, created_at: instantOf(since) })
+        if (shown.length > limit) break
+      }
+      return {
+        body: takePage(
+          query,
+          () => shown,
+          ({ name }) => name,
+        ),
+      }
+    },
+  })
+
+/** Undefined if the secret was destroyed or its event was never written. */
+const lastOf = async ({ eventStore }: Pick<Services, 'eventStore'>, team: string, name: string) => {
+  const stream = secretStream(team, name)
+  for await (const { type, data, recordedAt } of eventStore.readStream(stream, { backwards: true, limit: 1 }))
+    if (type !== 'SecretDestroyed')
+      return { version: Number(data['version']), updated_at: instantOf(recordedAt) }
+  return undefined
+}
+
+const destroySecret = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'secrets'>): AnyRoute =>
+  writeDirectory({
+    method: 'delete',
+    path: `${PATH}/:name`,
+    summary:
+      'Permanently deletes all values of a secret. Later deliveries that use it fail. Needs the role ' +
+      'team_administrator.',
+    response: emptyResponse,
+    authorization: roleInTeam(services.access, 'team_administrator'),
+    handle: ({ team, params }) => {
+      const secret = { team, name: params['name']! }
+      const command = { type: 'DestroySecret', ...secret } as const
+      const stream = secretStream(secret.team, secret.name)
+      return writing(async (cause) => {
+        const executed = await execute(services)(secretDecider, stream, [command], cause)
+        // Only after the event is appended. A retry does it again, in case the first was interrupted in between.
+        if (executed.refusals.size === 0) await reconcileSecret(services, secret, executed.state)
+        return executed
+      })
+    },
+  })
 
 /** Secrets can be written and listed, never read. */
 export const secretRoutes = (

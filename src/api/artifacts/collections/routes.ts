@@ -1,7 +1,7 @@
 import { openCollections } from '../../../application/artifacts/collections.js'
 import type { Services } from '../../../application/services.js'
 import { labelRoutes } from '../labels.js'
-import { artifactRoutes } from '../routes.js'
+import { artifactRoutes } from '../versions.js'
 import type { AnyRoute } from '../../server/route.js'
 import { writeDirectory } from '../../server/route-kinds.js'
 import { openRegistries } from './find.js'

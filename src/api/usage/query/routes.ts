@@ -1,11 +1,17 @@
-import type { Services } from '../../../application/services.js'
 import { Readable } from 'node:stream'
+import type { Services } from '../../../application/services.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
-import { exportUsage, usageBy } from '../../../projections/usage/query/queries.js'
+import {
+  exportUsage,
+  usageBy,
+  clamped,
+  type UsageFigures,
+  type UsageGroup,
+} from '../../../projections/usage/query/queries.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { withPreviousRange } from '../../../projections/usage/query/previous-range.js'
-import type { UsageQuery } from '../../../projections/usage/query/groups-sql.js'
+import type { UsageQuery, Dimension } from '../../../projections/usage/query/groups-sql.js'
 import { inBody } from '../../server/authorization.js'
 import { JSON_LINES, linesOf } from '../../server/json-pages.js'
 import type { AnyRoute } from '../../server/route.js'
@@ -15,7 +21,8 @@ import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/request
 import { refuseTooLarge } from '../usage.js'
 import { usageLine, usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
-import { usageQueryJson, usageQueryLines, type ResponseOptions } from './usage-query-json.js'
+import { decimalText } from '../../../domain/prices/decimal.js'
+import { isCost, MEASURES, measureName } from '../../../projections/usage/columns.js'
 
 const EXPORTS = {
   csv: { format: 'CSVWithNames', type: 'text/csv; charset=utf-8' },
@@ -102,3 +109,61 @@ const respond = async (
     headers: unpricedHeader([...new Set(groups.flatMap(({ unpriced }) => unpriced))].sort()),
   }
 }
+
+interface ResponseOptions {
+  readonly groupBy: readonly Dimension[]
+  readonly hasCosts: boolean
+}
+
+/** The response as one JSON object. */
+const usageQueryJson = (groups: readonly UsageGroup[], shown: ResponseOptions): string => {
+  const rows = groups.flatMap((group) =>
+    group.key === undefined ? [] : [`{"group":${keyJson(group.key, shown)},${periodsJson(group, shown)}}`],
+  )
+  const others = groups.find(({ key }) => key === undefined)
+  return `{"rows":[${rows.join(',')}],"others":${others === undefined ? 'null' : summaryJson(others, shown)},"totals":${summaryJson(totalsOf(groups), shown)}}`
+}
+
+/** A row a line; the last has no group where groups lie beyond the limit. */
+const usageQueryLines = (groups: readonly UsageGroup[], shown: ResponseOptions): string =>
+  groups
+    .map((group) =>
+      group.key === undefined
+        ? `{"group":null,"groups":${group.groups},${periodsJson(group, shown)}}\n`
+        : `{"group":${keyJson(group.key, shown)},${periodsJson(group, shown)}}\n`,
+    )
+    .join('')
+
+type Periods = Pick<UsageGroup, 'figures' | 'previous'>
+
+const periodsJson = ({ figures, previous }: Periods, shown: ResponseOptions): string =>
+  `"usage":${figuresJson(figures, shown)}${previous === undefined ? '' : `,"previous":${figuresJson(previous, shown)}`}`
+
+const summaryJson = (group: Periods & Pick<UsageGroup, 'groups'>, shown: ResponseOptions): string =>
+  `{"groups":${group.groups},${periodsJson(group, shown)}}`
+
+const keyJson = (key: readonly (string | number)[], { groupBy }: ResponseOptions): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      groupBy.map(({ name }, index) => {
+        const value = key[index]!
+        return [name, typeof value === 'number' ? instantOf(new Date(value * 1000)) : value]
+      }),
+    ),
+  )
+
+const figuresJson = (figures: UsageFigures, { hasCosts }: ResponseOptions): string =>
+  `{${MEASURES.map((measure) => `"${measureName(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
+
+const totalsOf = (groups: readonly UsageGroup[]): Periods & Pick<UsageGroup, 'groups'> => ({
+  groups: groups.reduce((sum, group) => sum + group.groups, 0),
+  figures: sumOf(groups.map(({ figures }) => figures)),
+  previous: groups.some(({ previous }) => previous !== undefined)
+    ? sumOf(groups.flatMap(({ previous }) => previous ?? []))
+    : undefined,
+})
+
+const sumOf = (all: readonly UsageFigures[]): UsageFigures =>
+  Object.fromEntries(
+    MEASURES.map((measure) => [measure, all.reduce((sum, figures) => sum + figures[measure], 0n)]),
+  ) as unknown as UsageFigures

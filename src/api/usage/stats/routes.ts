@@ -1,5 +1,5 @@
-import type { Services } from '../../../application/services.js'
 import { Readable } from 'node:stream'
+import type { Services } from '../../../application/services.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { callStats } from '../../../projections/usage/stats/call-stats.js'
 import { isCost } from '../../../projections/usage/columns.js'
@@ -14,7 +14,8 @@ import { refuseTooLarge } from '../usage.js'
 import { callStatsRequest, callStatsResponse } from './codecs.js'
 import { requireBoundedResponse, requestedMetrics } from './metrics.js'
 import { rangeOf } from './range.js'
-import { statsJson } from './stats-json.js'
+import { decimalText } from '../../../domain/prices/decimal.js'
+import type { Figures } from '../../../projections/usage/stats/metric.js'
 
 const NO_USAGE: UsageStats = { buckets: [], unpriced: [] }
 
@@ -75,4 +76,46 @@ export const statsRoutes = (
       },
     }),
   ]
+}
+
+interface Bucket {
+  readonly start: number
+  readonly model?: string
+  readonly calls: number
+  readonly figures: Figures
+}
+
+const PIECE_CHARACTERS = 64 * 1024
+
+/** Generates the response as JSON in pieces; `head` has the members before the buckets. */
+function* statsJson(head: object, usage: Iterable<Bucket>, calls: Iterable<Bucket>): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"usage_buckets":[`
+  yield* listed(usage)
+  yield '],"call_buckets":['
+  yield* listed(calls)
+  yield ']}'
+}
+
+function* listed(buckets: Iterable<Bucket>): Generator<string> {
+  let text = ''
+  let separator = ''
+  for (const bucket of buckets) {
+    text += separator + bucketJson(bucket)
+    separator = ','
+    if (text.length < PIECE_CHARACTERS) continue
+    yield text
+    text = ''
+  }
+  yield text
+}
+
+/** Amounts are written as exact decimals, because doubles would round them. */
+const bucketJson = ({ start, model, calls, figures }: Bucket): string => {
+  const timestamp = instantOf(new Date(start * 1000))
+  const told = { timestamp, ...(model === undefined ? {} : { model }), ...figures, count: calls }
+  const members = Object.entries(told).map(
+    ([name, value]) =>
+      `${JSON.stringify(name)}:${typeof value === 'bigint' ? decimalText(value) : JSON.stringify(value)}`,
+  )
+  return `{${members.join(',')}}`
 }

@@ -1,8 +1,8 @@
+import type * as t from 'io-ts'
 import type { Ports } from '../../../kernel/ports/ports.js'
 import { NO_CONDITIONS } from '../../../application/reading/reading.js'
 import { presentConditionsIn } from '../../server/read-conditions.js'
 import type { Services } from '../../../application/services.js'
-import type * as t from 'io-ts'
 import { nullable, withDefault } from '../../../kernel/codec/containers.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, string } from '../../../kernel/codec/leaves.js'
@@ -11,7 +11,12 @@ import { deliveryDecider } from '../../../domain/webhooks/deliveries/decider.js'
 import { deliveryStream } from '../../../domain/webhooks/deliveries/events.js'
 import { execute, load } from '../../../kernel/execute.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
-import { redrivenStates, redriveFilters } from '../../../domain/webhooks/redrives/events.js'
+import {
+  redrivenStates,
+  redriveFilters,
+  redriveStream,
+  type RedriveAsked,
+} from '../../../domain/webhooks/redrives/events.js'
 import {
   countDeliveries,
   deliveriesOf,
@@ -23,12 +28,15 @@ import { ofAutomation } from '../one-automation.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { alsoReads, writeDirectory } from '../../server/route-kinds.js'
 import type { HasReader } from '../../server/run.js'
-import { redriveRequestedAt } from './redrive-request.js'
 import { cursorIn } from './codecs.js'
 import { ackScopeOf } from './list.js'
 import { eventIdFor, hasEvent } from './repeats.js'
 import { requireManagementRole } from './rights.js'
 import { webhooksWithStatus } from './webhooks.js'
+import type { Automation } from '../../../domain/webhooks/automations/decider.js'
+import { redriveDecider } from '../../../domain/webhooks/redrives/decider.js'
+import { repeatableId } from '../../server/idempotency.js'
+import { throwIfRefused } from '../../../application/access/rights.js'
 
 const MOST_AT_ONCE = 10_000
 const PAGE = 500
@@ -160,4 +168,30 @@ const resend = async (
   const ids = eventId === undefined ? services.ids : { next: () => eventId }
   const { position } = await execute({ ...services, ids })(deliveryDecider, stream, [command], asked.cause)
   return position === undefined ? undefined : { at: position }
+}
+
+type RedriveSelection = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
+
+/**
+ * The position at which a redrive was first requested with this `Idempotency-Key`, by this request or by the one that
+ * it retries. Both then select deliveries as of that position. Undefined without a key.
+ *
+ * @throws Failure, a conflict if the key was used for another redrive
+ */
+const redriveRequestedAt = async (
+  services: Pick<Services, 'eventStore' | 'ids' | 'sha256'>,
+  { headers, principal, cause }: Pick<RouteRequest<unknown>, 'headers' | 'principal' | 'cause'>,
+  { id: automation_id, team }: Pick<Automation, 'id' | 'team'>,
+  { states, limit, reason, from, to, after }: RedriveSelection,
+): Promise<Position | undefined> => {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  const id = repeatableId(services, `${principal.userId}\n${automation_id}\nredrive`, key)
+  const redrive = { id, team, automation_id, states, limit, reason, from, to, after }
+  const command = { type: 'AskRedrive', redrive } as const
+  const { refusals } = await execute(services)(redriveDecider, redriveStream(id), [command], cause)
+  throwIfRefused(refusals.get(0))
+  for await (const { position } of services.eventStore.readStream(redriveStream(id), { limit: 1 }))
+    return position
+  return undefined
 }

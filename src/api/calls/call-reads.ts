@@ -14,7 +14,7 @@ import { callsByKey } from '../../projections/calls/read.js'
 import { countCalls } from '../../projections/calls/count.js'
 import type { CallSelection } from '../../projections/calls/select.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
-import { cachedBooks } from '../../projections/prices/cached-books.js'
+import { cachedBooks, type Books } from '../../projections/prices/cached-books.js'
 import { usageFrom } from '../../projections/usage/queries.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { inBody } from '../server/authorization.js'
@@ -42,186 +42,115 @@ import {
   type CallsQuery,
 } from './query-codecs.js'
 
-interface ReadBody {
-  readonly project_id: string
-  readonly include_costs?: boolean | null
+/** The services of these routes, with the caches that the routes share. */
+interface CallReads extends Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading'> {
+  readonly books: Books
+  readonly usageOf: ReturnType<typeof usageOn>
 }
 
 export const callReadRoutes = (
   services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading' | 'maxTraceCalls'>,
 ): readonly AnyRoute[] => {
-  const { reading } = services
-  const books = cachedBooks(reading.generation)
-  const usageOf = usageOn(usageFrom(reading.generation), services.maxTraceCalls)
-  const ready = (request: ProjectRequest, needsPrices: boolean) => (): Promise<Position> =>
-    waitForPrices(reading, request, needsPrices ? { list: null } : null)
-
-  /** The cost function, if costs were requested. */
-  const costsAt = async (
-    reader: ClickHouseReader,
-    { project_id, include_costs }: ReadBody,
-    position: Position,
-  ) => {
-    if (include_costs !== true) return undefined
-    const book = await books(reader, { projectId: project_id, list: null, position })
-    return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
+  const { generation } = services.reading
+  const reads: CallReads = {
+    ...services,
+    books: cachedBooks(generation),
+    usageOf: usageOn(usageFrom(generation), services.maxTraceCalls),
   }
+  return [readOneCall(reads), queryCalls(reads), streamCalls(reads), countQueriedCalls(reads)]
+}
 
-  /** Answers a query in the given format, from the JSON texts of the calls by page. */
-  const answer = (
-    request: ProjectRequest & Pick<RouteRequest<CallsQuery>, 'body' | 'principal'>,
-    formatted: (texts: AsyncIterable<readonly string[]>) => AsyncIterable<string>,
-    type: string,
-  ) => {
-    const { body, reader } = request
-    refuseUnsupported(body)
-    requireBoundedFilter(body.filter)
-    const sortBy = sortingOf(body.sort_by)
-    const operation = body.query?.$expr ?? null
-    refuseReferencedFields(body.expand_columns, operation, sortBy)
-    const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
-    const usage = usedUsage(operation, sortBy)
-    if (usage.isUsed || body.include_usage) requireLimit(body.limit)
-    const textsAt = (position: Position) => {
-      const expand = (calls: readonly StoredCall[]) =>
-        ways.length === 0
-          ? calls
-          : expandRefs(sourcesFrom(reader, positionsAsOf(services, request)), calls, ways)
-      const { project_id: projectId, filter, limit, offset } = body
-      const selection = { projectId, filter, operation, position }
-      const page = { sortBy, limit, offset }
-      const ids = usage.isUsed
-        ? onePage(() =>
-            readWithUsage(reader, books, selection, usage, (selected) =>
-              callIds(reader)({ ...selected, ...page }),
-            ),
-          )
-        : callIdPages(reader, { ...selection, ...page })
-      return prefetchFirst(textsOf(body, reader, ids, position, expand))
-    }
-    return {
-      waitFor: ready(request, body.include_costs || usage.hasCosts),
-      read: async (position: Position) => ({ body: Readable.from(formatted(await textsAt(position))), type }),
-    }
+const readOneCall = (reads: CallReads): AnyRoute =>
+  readProject(reads, {
+    method: 'post',
+    path: '/call/read',
+    summary: 'Read one call; null if it does not exist.',
+    body: callRead,
+    response: open('CallReadResponse', { required: { call: nullable(readCall) } }),
+    project: inBody,
+    handle: (request) => {
+      const { body, headers, reader } = request
+      const { project_id, id: callId } = body
+      return {
+        waitFor: readsModels(body)
+          ? waitFor(reads, request, body.include_costs)
+          : () => reads.reading.logPosition(readConditionsIn(headers)),
+        read: async (position) => {
+          const call = id.is(callId) ? await foldedCall(reads)(project_id, callId, position) : undefined
+          const costs = await costsAt(reads, request, position)
+          const extras = await extrasOf(reader, project_id, call ? [call] : [], position, body)
+          const json =
+            call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
+          return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8' }
+        },
+      }
+    },
+  })
+
+/** Whether the response needs more than the call's own stream. */
+const readsModels = (asked: t.TypeOf<typeof callRead>): boolean =>
+  asked.include_costs || asked.include_storage_size || asked.include_total_storage_size
+
+const queryCalls = (reads: CallReads): AnyRoute =>
+  readProject(reads, {
+    method: 'post',
+    path: '/calls/query',
+    summary: 'Read the calls that match a filter and a query in one response.',
+    body: callsQuery,
+    errors: ['forbidden'],
+    response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
+    project: inBody,
+    handle: (request) =>
+      answer(reads, request, (texts) => asArray('calls', texts), 'application/json; charset=utf-8'),
+  })
+
+const streamCalls = (reads: CallReads): AnyRoute =>
+  readProject(reads, {
+    method: 'post',
+    path: '/calls/stream_query',
+    summary: 'Stream the calls that match a filter and a query, one per line.',
+    body: callsQuery,
+    errors: ['forbidden'],
+    response: { schema: linesOf('One call per line.', readCall.schema), type: JSON_LINES },
+    project: inBody,
+    handle: (request) => answer(reads, request, asLines, JSON_LINES),
+  })
+
+type QueryRequest = ProjectRequest & Pick<RouteRequest<CallsQuery>, 'body' | 'principal'>
+
+/** Answers a query in the given format, from the JSON texts of the calls by page. */
+const answer = (
+  reads: CallReads,
+  request: QueryRequest,
+  formatted: (texts: AsyncIterable<readonly string[]>) => AsyncIterable<string>,
+  type: string,
+) => {
+  const { body, reader } = request
+  refuseUnsupported(body)
+  requireBoundedFilter(body.filter)
+  const sortBy = sortingOf(body.sort_by)
+  const operation = body.query?.$expr ?? null
+  refuseReferencedFields(body.expand_columns, operation, sortBy)
+  const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
+  const expand = (calls: readonly StoredCall[]) =>
+    ways.length === 0 ? calls : expandRefs(sourcesFrom(reader, positionsAsOf(reads, request)), calls, ways)
+  const usage = usedUsage(operation, sortBy)
+  if (usage.isUsed || body.include_usage) requireLimit(body.limit)
+  const idsAt = (position: Position) => {
+    const { project_id: projectId, filter, limit, offset } = body
+    const selection = { projectId, filter, operation, position }
+    const page = { sortBy, limit, offset }
+    if (!usage.isUsed) return callIdPages(reader, { ...selection, ...page })
+    const idsOf = (selected: CallSelection) => callIds(reader)({ ...selected, ...page })
+    return onePage(() => readWithUsage(reader, reads.books, selection, usage, idsOf))
   }
-
-  async function* textsOf(
-    asked: CallsQuery,
-    reader: ClickHouseReader,
-    ids: AsyncIterable<readonly CallId[]>,
-    position: Position,
-    expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
-  ) {
-    const { project_id: projectId, include_feedback, include_usage, include_costs } = asked
-    const wanted = requestedColumns(asked)
-    const costs = await costsAt(reader, asked, position)
-    for await (const part of include_feedback
-      ? pagesWithFeedback(reader, projectId, ids, position)
-      : pagesOf(ids)) {
-      const page = part.map(({ id }) => id)
-      const [stored, usage] = await Promise.all([
-        callsByKey(reader)(projectId, part, position),
-        include_usage
-          ? usageOf(reader, projectId, page, position, include_costs).catch(refuseTooLarge)
-          : () => undefined,
-      ])
-      const calls = await expand(stored)
-      const extras = await extrasOf(reader, projectId, calls, position, asked)
-      const feedback = include_feedback
-        ? await feedbackOnCalls(reader, projectId, page, position)
-        : () => undefined
-      yield calls.map((call) =>
-        callJson(call, wanted, {
-          feedback: feedback(call.id),
-          costs,
-          usage: usage(call.id),
-          others: extras(call),
-        }),
-      )
-    }
+  return {
+    waitFor: waitFor(reads, request, body.include_costs || usage.hasCosts),
+    read: async (position: Position) => {
+      const texts = await prefetchFirst(textsOf(reads, request, idsAt(position), position, expand))
+      return { body: Readable.from(formatted(texts)), type }
+    },
   }
-
-  return [
-    readProject(services, {
-      method: 'post',
-      path: '/call/read',
-      summary: 'Read one call; null if it does not exist.',
-      body: callRead,
-      response: open('CallReadResponse', { required: { call: nullable(readCall) } }),
-      project: inBody,
-      handle: (request) => {
-        const { body, headers, reader } = request
-        const { project_id, id: callId } = body
-        return {
-          waitFor: readsModels(body)
-            ? ready(request, body.include_costs)
-            : () => reading.logPosition(readConditionsIn(headers)),
-          read: async (position) => {
-            const call = id.is(callId) ? await foldedCall(services)(project_id, callId, position) : undefined
-            const costs = await costsAt(reader, body, position)
-            const extras = await extrasOf(reader, project_id, call ? [call] : [], position, body)
-            const json =
-              call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
-            return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8' }
-          },
-        }
-      },
-    }),
-    readProject(services, {
-      method: 'post',
-      path: '/calls/query',
-      summary: 'Read the calls that match a filter and a query in one response.',
-      body: callsQuery,
-      errors: ['forbidden'],
-      response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
-      project: inBody,
-      handle: (request) =>
-        answer(request, (texts) => asArray('calls', texts), 'application/json; charset=utf-8'),
-    }),
-    readProject(services, {
-      method: 'post',
-      path: '/calls/stream_query',
-      summary: 'Stream the calls that match a filter and a query, one per line.',
-      body: callsQuery,
-      errors: ['forbidden'],
-      response: { schema: linesOf('One call per line.', readCall.schema), type: JSON_LINES },
-      project: inBody,
-      handle: (request) => answer(request, asLines, JSON_LINES),
-    }),
-    readProject(services, {
-      method: 'post',
-      path: '/calls/query_stats',
-      summary: 'Count the calls that match a filter and a query.',
-      body: callsStats,
-      errors: ['forbidden'],
-      response: open('CallsQueryStatsResponse', {
-        required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
-      }),
-      project: inBody,
-      handle: (request) => {
-        const { body, project: projectId, reader } = request
-        const { filter, query, limit, include_total_storage_size: withBytes, expand_columns } = body
-        const operation = query?.$expr ?? null
-        requireBoundedFilter(filter)
-        refuseReferencedFields(expand_columns, operation, [])
-        const usage = usedUsage(operation, [])
-        const count = (selected: CallSelection) => countCalls(reader)(selected, limit, withBytes)
-        return {
-          waitFor: ready(request, usage.hasCosts),
-          read: async (position) => {
-            const selection = { projectId, filter, operation, position }
-            const { bytes, ...counted } =
-              filter?.thread_ids?.length === 0
-                ? { count: 0, has_more: false, bytes: withBytes ? 0 : null }
-                : usage.isUsed
-                  ? await readWithUsage(reader, books, selection, usage, count)
-                  : await count(selection)
-            return { body: { ...counted, total_storage_size_bytes: bytes } }
-          },
-        }
-      },
-    }),
-  ]
 }
 
 async function* onePage<A>(read: () => Promise<readonly A[]>): AsyncGenerator<readonly A[]> {
@@ -229,6 +158,95 @@ async function* onePage<A>(read: () => Promise<readonly A[]>): AsyncGenerator<re
   if (page.length > 0) yield page
 }
 
-/** Whether the response needs more than the call's own stream. */
-const readsModels = (asked: t.TypeOf<typeof callRead>): boolean =>
-  asked.include_costs || asked.include_storage_size || asked.include_total_storage_size
+async function* textsOf(
+  reads: CallReads,
+  request: QueryRequest,
+  ids: AsyncIterable<readonly CallId[]>,
+  position: Position,
+  expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
+) {
+  const { body, reader } = request
+  const { project_id: projectId, include_feedback, include_usage, include_costs } = body
+  const wanted = requestedColumns(body)
+  const costs = await costsAt(reads, request, position)
+  for await (const part of include_feedback
+    ? pagesWithFeedback(reader, projectId, ids, position)
+    : pagesOf(ids)) {
+    const page = part.map(({ id }) => id)
+    const [stored, usage] = await Promise.all([
+      callsByKey(reader)(projectId, part, position),
+      include_usage
+        ? reads.usageOf(reader, projectId, page, position, include_costs).catch(refuseTooLarge)
+        : () => undefined,
+    ])
+    const calls = await expand(stored)
+    const extras = await extrasOf(reader, projectId, calls, position, body)
+    const feedback = include_feedback
+      ? await feedbackOnCalls(reader, projectId, page, position)
+      : () => undefined
+    yield calls.map((call) =>
+      callJson(call, wanted, {
+        feedback: feedback(call.id),
+        costs,
+        usage: usage(call.id),
+        others: extras(call),
+      }),
+    )
+  }
+}
+
+const countQueriedCalls = (reads: CallReads): AnyRoute =>
+  readProject(reads, {
+    method: 'post',
+    path: '/calls/query_stats',
+    summary: 'Count the calls that match a filter and a query.',
+    body: callsStats,
+    errors: ['forbidden'],
+    response: open('CallsQueryStatsResponse', {
+      required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
+    }),
+    project: inBody,
+    handle: (request) => {
+      const { body, project: projectId, reader } = request
+      const { filter, query, limit, include_total_storage_size: withBytes, expand_columns } = body
+      const operation = query?.$expr ?? null
+      requireBoundedFilter(filter)
+      refuseReferencedFields(expand_columns, operation, [])
+      const usage = usedUsage(operation, [])
+      const count = (selected: CallSelection) => countCalls(reader)(selected, limit, withBytes)
+      return {
+        waitFor: waitFor(reads, request, usage.hasCosts),
+        read: async (position) => {
+          const selection = { projectId, filter, operation, position }
+          const { bytes, ...counted } =
+            filter?.thread_ids?.length === 0
+              ? { count: 0, has_more: false, bytes: withBytes ? 0 : null }
+              : usage.isUsed
+                ? await readWithUsage(reader, reads.books, selection, usage, count)
+                : await count(selection)
+          return { body: { ...counted, total_storage_size_bytes: bytes } }
+        },
+      }
+    },
+  })
+
+const waitFor =
+  ({ reading }: CallReads, request: ProjectRequest, needsPrices: boolean) =>
+  (): Promise<Position> =>
+    waitForPrices(reading, request, needsPrices ? { list: null } : null)
+
+interface CostRequest {
+  readonly body: { readonly project_id: string; readonly include_costs?: boolean | null }
+  readonly reader: ClickHouseReader
+}
+
+/** The cost function, if costs were requested. */
+const costsAt = async (
+  { books }: CallReads,
+  { body: { project_id: projectId, include_costs }, reader }: CostRequest,
+  position: Position,
+) => {
+  if (include_costs !== true) return undefined
+  const book = await books(reader, { projectId, list: null, position })
+  return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
+}

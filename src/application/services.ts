@@ -27,6 +27,7 @@ export interface Services extends Ports {
   readonly compilePattern: CompilePattern
   readonly scoringTools: ScoringTools
   readonly log: Log
+  /** Part of header names: `Vendor` gives `X-Vendor-Signature`. */
   readonly vendor: string
   readonly maxTraceCalls: number
 }

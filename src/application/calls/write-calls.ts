@@ -11,7 +11,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import { spill } from '../../kernel/spill/spill.js'
 import type { CallWrite, EndWrite, StartWrite } from './record.js'
 
-export type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
+type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
 
 /** The result of one write: the call's id and trace, and the refusal if there is one. */
 export interface WriteResult {

@@ -2,30 +2,24 @@ import type { Directory } from '../../domain/access/directory.js'
 import type { ScoreContext } from '../../domain/evaluations/scoring.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouse } from '../../kernel/ports/clickhouse.js'
-import type { HmacSha256 } from '../../kernel/ports/hmac.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import type { ScoringTools } from '../../kernel/ports/scoring-tools.js'
 import type { SecretStore } from '../../kernel/ports/secret-store.js'
-import type { WebhookSender } from '../../kernel/ports/webhook-sender.js'
 import type { ReadableProjection, Reading } from '../reading/reading.js'
+import type { Services } from '../services.js'
 
 /** The services that work on evaluation runs and rules. Each function takes a `Pick` of the ones it uses. */
-export interface EvaluationServices extends Ports {
+export interface EvaluationServices extends Pick<
+  Services,
+  keyof Ports | 'throttle' | 'webhookSender' | 'hmacSha256' | 'scoringTools' | 'vendor'
+> {
   readonly log: Pick<Log, 'info' | 'warn'>
   readonly clickHouse: Pick<ClickHouse, 'reader'>
   readonly readModels: Pick<ReadableProjection, 'reached' | 'waitFor'>
   readonly secrets: Pick<SecretStore, 'get'>
-  readonly scoringTools: ScoringTools
-  readonly hmacSha256: HmacSha256
-  readonly webhookSender: WebhookSender
-  /** Part of header names: `Vendor` gives `X-Vendor-Signature`. */
-  readonly vendor: string
   readonly directory: () => Directory
   /** Undefined in a process without the role `api`. */
   readonly reading: Pick<Reading, 'ackPosition'> | undefined
-  /** Delays while the read models lag behind. */
-  readonly throttle: () => Promise<void>
   /** Undefined in a process without the role `api`. */
   readonly askModel: AskModel | undefined
 }

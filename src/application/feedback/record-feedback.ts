@@ -18,7 +18,7 @@ import { Failure, invalidBody } from '../failure.js'
 import { later } from '../../kernel/later.js'
 import type { FeedbackCreate } from './new-feedback.js'
 
-export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
+type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
 /** Limits concurrency, so that a large batch does not start all reads and writes at once. */
 export const AT_ONCE = 100

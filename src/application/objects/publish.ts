@@ -11,8 +11,6 @@ import { spill } from '../../kernel/spill/spill.js'
 import { weaveDigest } from '../../domain/objects/weave-digest.js'
 import { execute } from '../../kernel/execute.js'
 
-export type ObjectPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
-
 export interface Published {
   readonly digest: string
   readonly version_index: number
@@ -21,7 +19,7 @@ export interface Published {
 
 /** Publishes a version of an object; the same content under the same name is the same version. */
 export const publishObject =
-  (ports: ObjectPorts) =>
+  (ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>) =>
   async (
     project_id: string,
     object_id: string,

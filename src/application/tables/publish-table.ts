@@ -14,7 +14,7 @@ import { execute } from '../../kernel/execute.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { Failure } from '../failure.js'
 
-export type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
+type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
 /** A row with its JSON text, and the text with sorted keys that the digest is of. */
 export type DigestedRow = ReturnType<typeof digestedRow> & { readonly val: JsonObject }

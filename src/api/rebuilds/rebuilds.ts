@@ -34,86 +34,92 @@ const rebuild = open('Rebuild', {
   },
 })
 
+const PATH = '/api/admin/rebuilds'
+
 /** Requests for rebuilds are acknowledged under this name, in place of a project. */
 const REBUILDS_SCOPE = 'rebuilds'
 const MANY = 100
 
-export const rebuildRoutes = (
-  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'reading'>,
-): readonly AnyRoute[] => {
+type RebuildServices = Pick<Services, 'eventStore' | 'clock' | 'ids' | 'reading'>
+
+export const rebuildRoutes = (services: RebuildServices): readonly AnyRoute[] => [
+  requestRebuild(services),
+  listRebuilds(services),
+  showRebuild(services),
+]
+
+const requestRebuild = (services: RebuildServices): AnyRoute => {
   const { reading } = services
   const mutex = new KeyedMutex()
-  const scope = () => REBUILDS_SCOPE
-
-  return [
-    writeDirectory({
-      method: 'post',
-      path: '/api/admin/rebuilds',
-      summary:
-        'Starts a rebuild of all read models from the log, one rebuild at a time. Needs the administrator key.',
-      requestHeaders: ['Tallytree-Min-Position'],
-      errors: [...alsoReads.errors, 'conflict'],
-      response: rebuild,
-      authorization: administratorKey,
-      handle:
-        ({ principal, headers, reader }) =>
-        (cause) =>
-          mutex.runExclusive(REBUILDS_SCOPE, async () => {
-            // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
-            await reading.waitForNow(REBUILDS_SCOPE, { ...presentConditionsIn(headers), stale: false })
-            const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
-            if (unfinished !== undefined)
-              throw new Failure(
-                'conflict',
-                `A rebuild is already running: see GET /api/admin/rebuilds/${unfinished.id}.`,
-                { body: { id: unfinished.id } },
-              )
-            const request = {
-              id: services.ids.next(),
-              requested_at: instantOf(services.clock.now()),
-              requested_by: principal.userId,
-            }
-            const command = { type: 'RequestRebuild', request } as const
-            const stream = rebuildStream(request.id)
-            const { position } = await execute(services)(rebuildDecider, stream, [command], cause, {
-              assumeNew: true,
+  return writeDirectory({
+    method: 'post',
+    path: PATH,
+    summary:
+      'Starts a rebuild of all read models from the log, one rebuild at a time. Needs the administrator key.',
+    requestHeaders: ['Tallytree-Min-Position'],
+    errors: [...alsoReads.errors, 'conflict'],
+    response: rebuild,
+    authorization: administratorKey,
+    handle:
+      ({ principal, headers, reader }) =>
+      (cause) =>
+        mutex.runExclusive(REBUILDS_SCOPE, async () => {
+          // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
+          await reading.waitForNow(REBUILDS_SCOPE, { ...presentConditionsIn(headers), stale: false })
+          const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
+          if (unfinished !== undefined)
+            throw new Failure('conflict', `A rebuild is already running: see GET ${PATH}/${unfinished.id}.`, {
+              body: { id: unfinished.id },
             })
-            reading.ackPosition(REBUILDS_SCOPE, position)
-            return { body: { state: 'requested', ...request }, position }
-          }),
-    }),
-    readPresent(services, {
-      method: 'get',
-      path: '/api/admin/rebuilds',
-      summary: 'Lists the latest rebuilds and their progress, newest first. Needs the administrator key.',
-      response: open('RebuildList', { required: { data: arrayOf(rebuild) } }),
-      authorization: administratorKey,
-      scope,
-      handle:
-        ({ reader }) =>
-        async () => {
-          const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
-          return { body: { data: rebuilds.map(rebuildJson) } }
-        },
-    }),
-    readPresent(services, {
-      method: 'get',
-      path: '/api/admin/rebuilds/:id',
-      summary: 'The progress of a rebuild. Needs the administrator key.',
-      errors: ['not-found'],
-      response: rebuild,
-      authorization: administratorKey,
-      scope,
-      handle:
-        ({ params, reader }) =>
-        async () => {
-          const found = await rebuildOf(reader, params['id'] ?? '')
-          if (found === undefined) throw new Failure('not-found', 'Rebuild not found.')
-          return { body: rebuildJson(found) }
-        },
-    }),
-  ]
+          const request = {
+            id: services.ids.next(),
+            requested_at: instantOf(services.clock.now()),
+            requested_by: principal.userId,
+          }
+          const command = { type: 'RequestRebuild', request } as const
+          const stream = rebuildStream(request.id)
+          const { position } = await execute(services)(rebuildDecider, stream, [command], cause, {
+            assumeNew: true,
+          })
+          reading.ackPosition(REBUILDS_SCOPE, position)
+          return { body: { state: 'requested', ...request }, position }
+        }),
+  })
 }
+
+const listRebuilds = (services: Pick<Services, 'reading'>): AnyRoute =>
+  readPresent(services, {
+    method: 'get',
+    path: PATH,
+    summary: 'Lists the latest rebuilds and their progress, newest first. Needs the administrator key.',
+    response: open('RebuildList', { required: { data: arrayOf(rebuild) } }),
+    authorization: administratorKey,
+    scope: () => REBUILDS_SCOPE,
+    handle:
+      ({ reader }) =>
+      async () => {
+        const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
+        return { body: { data: rebuilds.map(rebuildJson) } }
+      },
+  })
+
+const showRebuild = (services: Pick<Services, 'reading'>): AnyRoute =>
+  readPresent(services, {
+    method: 'get',
+    path: `${PATH}/:id`,
+    summary: 'The progress of a rebuild. Needs the administrator key.',
+    errors: ['not-found'],
+    response: rebuild,
+    authorization: administratorKey,
+    scope: () => REBUILDS_SCOPE,
+    handle:
+      ({ params, reader }) =>
+      async () => {
+        const found = await rebuildOf(reader, params['id'] ?? '')
+        if (found === undefined) throw new Failure('not-found', 'Rebuild not found.')
+        return { body: rebuildJson(found) }
+      },
+  })
 
 const rebuildJson = ({ version: _, rebuilt: __, requested_position: ___, ...said }: Rebuild) => ({
   ...said,

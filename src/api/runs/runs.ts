@@ -2,7 +2,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import { instantOf, instant } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
-import { id as idCodec, id } from '../../kernel/ids.js'
+import { id } from '../../kernel/ids.js'
 import type { RunCommand } from '../../domain/runs/commands.js'
 import { runDecider } from '../../domain/runs/decider.js'
 import { runStream, endState, runName } from '../../domain/runs/events.js'
@@ -53,12 +53,18 @@ const run = open('Run', {
 
 const RUNS = '/api/runs/:entity/:project'
 
-export const runRoutes = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-): readonly AnyRoute[] => {
-  const stateOf = runCache(services)
+type RunServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
 
-  const planned = (command: RunCommand, body: object = {}): PlannedWrite => {
+export const runRoutes = (services: RunServices): readonly AnyRoute[] => {
+  const write = writingRuns(services)
+  return [startRun(services, write), showRun(services), logMetrics(services, write), endRun(services, write)]
+}
+
+type WriteRun = (command: RunCommand, body?: object) => PlannedWrite
+
+const writingRuns = (services: RunServices): WriteRun => {
+  const stateOf = runCache(services)
+  return (command, body = {}) => {
     const stream = runStream(command.project_id, command.run_id)
     const step = command.type === 'LogMetrics' ? command.step : null
     const reload = () => stateOf(stream, step)
@@ -66,73 +72,78 @@ export const runRoutes = (
       respond: () => ({ body }),
     })
   }
-
-  return [
-    writeProject(services, {
-      method: 'post',
-      path: RUNS,
-      summary: 'Starts a run for the user of the key. With an id from the client it can be retried.',
-      body: newRun,
-      requestHeaders: ['Idempotency-Key'],
-      errors: ['conflict'],
-      response: createdRun,
-      project: inPath,
-      handle: ({ body, headers, principal: { userId: user }, project: project_id }) => {
-        const made = repeatableId(services, `${user}\n${project_id}`, headers['idempotency-key'])
-        const run_id = body.id ?? made
-        const now = instantOf(services.clock.now())
-        return planned({ type: 'StartRun', project_id, run_id, name: body.name, user, now }, { id: run_id })
-      },
-    }),
-    readProjectLog(services, {
-      method: 'get',
-      path: `${RUNS}/:run`,
-      summary: 'Reads a run: its user, its state and the last values of its metrics.',
-      response: run,
-      project: inPath,
-      handle: (request) => async () => {
-        const body = await readRun(services, runStream(request.project, runInPath(request)))
-        if (body === undefined) throw noSuchRun()
-        return { body }
-      },
-    }),
-    writeProject(services, {
-      method: 'post',
-      path: `${RUNS}/:run/metrics`,
-      summary:
-        'Logs metrics of a run. With a step the request can be retried; without one every request adds values. A metric ' +
-        'that is null is ignored.',
-      body: newMetrics,
-      errors: ['conflict'],
-      response: emptyResponse,
-      project: inPath,
-      handle: (request) => {
-        const { metrics, step } = request.body
-        const of = { project_id: request.project, run_id: runInPath(request) }
-        return planned({ type: 'LogMetrics', ...of, metrics: toldMetrics(metrics), step })
-      },
-    }),
-    writeProject(services, {
-      method: 'post',
-      path: `${RUNS}/:run/finish`,
-      summary: 'Ends a run with its outcome. Idempotent; a different outcome is a conflict.',
-      body: runEnd,
-      errors: ['conflict'],
-      response: emptyResponse,
-      project: inPath,
-      handle: (request) => {
-        const of = { project_id: request.project, run_id: runInPath(request) }
-        const now = instantOf(services.clock.now())
-        return planned({ type: 'EndRun', ...of, state: request.body.state, now })
-      },
-    }),
-  ]
 }
+
+const startRun = (services: RunServices, write: WriteRun): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: RUNS,
+    summary: 'Starts a run for the user of the key. With an id from the client it can be retried.',
+    body: newRun,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: createdRun,
+    project: inPath,
+    handle: ({ body, headers, principal: { userId: user }, project: project_id }) => {
+      const made = repeatableId(services, `${user}\n${project_id}`, headers['idempotency-key'])
+      const run_id = body.id ?? made
+      const now = instantOf(services.clock.now())
+      return write({ type: 'StartRun', project_id, run_id, name: body.name, user, now }, { id: run_id })
+    },
+  })
+
+const showRun = (services: RunServices): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: `${RUNS}/:run`,
+    summary: 'Reads a run: its user, its state and the last values of its metrics.',
+    response: run,
+    project: inPath,
+    handle: (request) => async () => {
+      const body = await readRun(services, runStream(request.project, runInPath(request)))
+      if (body === undefined) throw noSuchRun()
+      return { body }
+    },
+  })
+
+const logMetrics = (services: RunServices, write: WriteRun): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: `${RUNS}/:run/metrics`,
+    summary:
+      'Logs metrics of a run. With a step the request can be retried; without one every request adds values. A metric ' +
+      'that is null is ignored.',
+    body: newMetrics,
+    errors: ['conflict'],
+    response: emptyResponse,
+    project: inPath,
+    handle: (request) => {
+      const { metrics, step } = request.body
+      const of = { project_id: request.project, run_id: runInPath(request) }
+      return write({ type: 'LogMetrics', ...of, metrics: toldMetrics(metrics), step })
+    },
+  })
+
+const endRun = (services: RunServices, write: WriteRun): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: `${RUNS}/:run/finish`,
+    summary: 'Ends a run with its outcome. Idempotent; a different outcome is a conflict.',
+    body: runEnd,
+    errors: ['conflict'],
+    response: emptyResponse,
+    project: inPath,
+    handle: (request) => {
+      const of = { project_id: request.project, run_id: runInPath(request) }
+      const now = instantOf(services.clock.now())
+      return write({ type: 'EndRun', ...of, state: request.body.state, now })
+    },
+  })
 
 /** An invalid id is a run that does not exist. */
 const runInPath = ({ params }: Pick<RouteRequest, 'params'>): string => {
   const named = params['run']!
-  if (idCodec.is(named)) return named
+  if (id.is(named)) return named
   throw noSuchRun()
 }
 

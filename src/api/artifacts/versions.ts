@@ -20,78 +20,68 @@ import type { StoredVersion } from '../../application/artifacts/stored-versions.
 import { listVersions, readVersion } from './version-list.js'
 import { labelRoutes } from './labels.js'
 
-export const COLLECTION = '/api/artifacts/:entity/:project/:collection'
+const COLLECTION = '/api/artifacts/:entity/:project/:collection'
 
 const MAX_ALIASES = 32
 const MAX_FILES_BYTES = 524_288
 
-export const versionRoutes = (
+const versionRoutes = (
   services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
   collections: Collections,
-): readonly AnyRoute[] => {
-  return [
-    writeProject(services, {
-      method: 'post',
-      path: `${COLLECTION}/versions`,
-      summary:
-        'Creates a version of a collection, or returns the existing version with this content. The alias latest moves to ' +
-        'a new version; the given aliases are set in both cases.',
-      body: newVersion,
-      requestHeaders: ['Idempotency-Key'],
-      errors: ['conflict'],
-      response: createdVersion,
-      project: inPath,
-      handle: (request) => {
-        const place = placeInPath(request)
-        const { content, aliases } = contentOf(request.body)
-        const artifact_id = artifactId(services, request, place)
-        const digest = contentDigest(services.sha256, content)
-        const now = instantOf(services.clock.now())
-        const command = {
-          type: 'CreateVersion',
-          place,
-          artifact_id,
-          digest,
-          ...content,
-          aliases,
-          now,
-        } as const
-        return writing((cause) => collections.write(command, cause, createdOrKnown(artifact_id, digest)), {
-          respond: ({ state }) => ({
-            body: { version: versionName(state!.version), artifact_id: state!.artifactId, digest },
-          }),
-        })
-      },
-    }),
-    readProjectLog(services, {
-      method: 'get',
-      path: `${COLLECTION}/versions`,
-      summary:
-        "Lists a collection's versions by number; pages of large versions may be shorter than the limit.",
-      query: pageQuery,
-      response: pageOf(artifactVersion),
-      project: inPath,
-      handle: (request) => {
-        const place = placeInPath(request)
-        return async () => ({
-          body: await listVersions(services, collections.stateOf)(place, request.query, shown),
-        })
-      },
-    }),
-    readProjectLog(services, {
-      method: 'get',
-      path: `${COLLECTION}/versions/:version`,
-      summary: 'Reads a version by its name, such as v3, or by an alias, such as latest.',
-      response: artifactVersion,
-      project: inPath,
-      handle: (request) => {
-        const place = placeInPath(request)
-        const version = request.params['version']!
-        return async () => ({ body: shown(await readVersion(services, collections.stateOf)(place, version)) })
-      },
-    }),
-  ]
-}
+): readonly AnyRoute[] => [
+  writeProject(services, {
+    method: 'post',
+    path: `${COLLECTION}/versions`,
+    summary:
+      'Creates a version of a collection, or returns the existing version with this content. The alias latest moves to ' +
+      'a new version; the given aliases are set in both cases.',
+    body: newVersion,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: createdVersion,
+    project: inPath,
+    handle: (request) => {
+      const place = placeInPath(request)
+      const { content, aliases } = contentOf(request.body)
+      const artifact_id = artifactId(services, request, place)
+      const digest = contentDigest(services.sha256, content)
+      const now = instantOf(services.clock.now())
+      const command = { type: 'CreateVersion', place, artifact_id, digest, ...content, aliases, now } as const
+      return writing((cause) => collections.write(command, cause, createdOrKnown(artifact_id, digest)), {
+        respond: ({ state }) => ({
+          body: { version: versionName(state!.version), artifact_id: state!.artifactId, digest },
+        }),
+      })
+    },
+  }),
+  readProjectLog(services, {
+    method: 'get',
+    path: `${COLLECTION}/versions`,
+    summary:
+      "Lists a collection's versions by number; pages of large versions may be shorter than the limit.",
+    query: pageQuery,
+    response: pageOf(artifactVersion),
+    project: inPath,
+    handle: (request) => {
+      const place = placeInPath(request)
+      return async () => ({
+        body: await listVersions(services, collections.stateOf)(place, request.query, shown),
+      })
+    },
+  }),
+  readProjectLog(services, {
+    method: 'get',
+    path: `${COLLECTION}/versions/:version`,
+    summary: 'Reads a version by its name, such as v3, or by an alias, such as latest.',
+    response: artifactVersion,
+    project: inPath,
+    handle: (request) => {
+      const place = placeInPath(request)
+      const version = request.params['version']!
+      return async () => ({ body: shown(await readVersion(services, collections.stateOf)(place, version)) })
+    },
+  }),
+]
 
 const createdOrKnown =
   (artifactId: string, digest: string) =>

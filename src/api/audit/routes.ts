@@ -37,8 +37,7 @@ const digestsQuery = closed('DigestsAt', { optional: { at: withDefault(positionT
 const modelDigest = open('ModelDigest', { required: { model: string, rows: int64, digest: string } })
 
 const digestsRoute = (services: Pick<Services, 'eventStore' | 'reading'>): AnyRoute => {
-  const { eventStore } = services
-  const { reading } = services
+  const { eventStore, reading } = services
   // Digests read every table: one at a time leaves readers to other requests.
   const mutex = new KeyedMutex()
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type * as t from 'io-ts'
-import type { backtested } from '../../../../src/api/webhooks/deliveries/backtest-codecs.js'
+import type { backtested } from '../../../../src/api/webhooks/deliveries/backtest.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import { until } from '../../../support/until.js'
 import { answers } from '../../../support/receivers/behaviours.js'

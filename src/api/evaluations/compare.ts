@@ -4,10 +4,12 @@ import {
   type ComparedRow,
   type ComparedRun,
   type ComparedScore,
+  type RunFigures,
   type ScoreField,
 } from '../../domain/evaluations/comparison.js'
 import type { EvaluationRow } from '../../domain/evaluations/row.js'
-import { predictionOf, rowOfCalls } from '../../domain/evaluations/rows-of-calls.js'
+import { predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluations/rows-of-calls.js'
+import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { inBody } from '../server/authorization.js'
@@ -18,11 +20,29 @@ import { waitForPrices } from '../calls/requested-costs.js'
 import { compareRequest, comparedRunIds, comparison } from './compare-codecs.js'
 import { rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { runsAt } from './results.js'
-import { rowCostsFrom } from '../../application/evaluations/row-costs.js'
+import { rowCostsFrom, type CostOf } from '../../application/evaluations/row-costs.js'
 import { textOf } from './runs.js'
 
 /** The rows of all runs are in memory at once, without examples and outputs. */
 const MAX_ROWS = 50_000
+
+const comparedRun = async (
+  rowOf: (calls: RowCalls) => EvaluationRow,
+  costOf: CostOf,
+  pages: AsyncIterable<readonly RowCalls[]>,
+): Promise<ComparedRun> => {
+  const rows: EvaluationRow[] = []
+  const costs = new Map<string, number>()
+  for await (const page of pages)
+    for (const calls of page) {
+      const row = rowOf(calls)
+      const cost = costOf(predictionOf(calls))
+      if (cost !== null) costs.set(row.id, cost)
+      rows.push({ ...row, example: null, output: null })
+      if (rows.length > MAX_ROWS) throw tooManyRows()
+    }
+  return { rows, costOf: ({ id }) => costs.get(id) }
+}
 
 /** `POST /evaluations/compare`: the differences of runs, row by row, with confidence intervals. */
 export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'reading'>): AnyRoute => {
@@ -46,42 +66,15 @@ export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
         waitFor: () => waitForPrices(reading, request, { list: null }),
         read: async (position) => {
           const found = await runsAt(reader, projectId, runIds, position)
+          const calls = new Map(found.map((call) => [call.id, call]))
           const costOf = await costsOf(reader, projectId, position)
-
-          const comparedRun = async (runId: string): Promise<ComparedRun> => {
-            const rows: EvaluationRow[] = []
-            const costs = new Map<string, number>()
-            for await (const page of rowCallsOf(reader)(projectId, runId, position))
-              for (const calls of page) {
-                const row = rowOf(calls)
-                const cost = costOf(predictionOf(calls))
-                if (cost !== null) costs.set(row.id, cost)
-                rows.push({ ...row, example: null, output: null })
-                if (rows.length > MAX_ROWS) throw tooManyRows()
-              }
-            return { rows, costOf: ({ id }) => costs.get(id) }
-          }
-
           const runs: ComparedRun[] = []
-          for (const runId of runIds) runs.push(await comparedRun(runId))
-          const lower = new Set(body.lower_is_better)
-          const { runs: figures, scores, rows } = compareRuns(runs, isNamedIn(lower))
+          for (const runId of runIds)
+            runs.push(await comparedRun(rowOf, costOf, rowCallsOf(reader)(projectId, runId, position)))
+          const { runs: figures, scores, rows } = compareRuns(runs, isNamedIn(new Set(body.lower_is_better)))
           const page = rows.slice(body.offset, body.offset + body.limit)
           const answer: JsonObject = {
-            evaluation_runs: runIds.map((evaluation_run_id, at): JsonObject => {
-              const run = found.find(({ id }) => id === evaluation_run_id)
-              const { rows: row_count, unmatched, meanCost, meanLatency } = figures[at]!
-              return {
-                evaluation_run_id,
-                evaluation: textOf(run?.inputs['self']),
-                model: textOf(run?.inputs['model']),
-                display_name: run?.display_name ?? null,
-                row_count,
-                unmatched_count: unmatched,
-                mean_cost: meanCost,
-                mean_latency: meanLatency,
-              }
-            }),
+            evaluation_runs: runIds.map((id, at) => writtenRun(id, calls.get(id), figures[at]!)),
             scores: scores.map((score) => writtenScore(score, runIds)),
             rows: page.map(writtenRow),
             total_rows: rows.length,
@@ -100,6 +93,21 @@ const isNamedIn =
 
 const tooManyRows = () =>
   invalidField(['evaluation_run_ids'], 'value_error', `Value error, a run has more than ${MAX_ROWS} rows`)
+
+const writtenRun = (
+  evaluation_run_id: string,
+  run: EvaluationCall | undefined,
+  { rows: row_count, unmatched, meanCost, meanLatency }: RunFigures,
+): JsonObject => ({
+  evaluation_run_id,
+  evaluation: textOf(run?.inputs['self']),
+  model: textOf(run?.inputs['model']),
+  display_name: run?.display_name ?? null,
+  row_count,
+  unmatched_count: unmatched,
+  mean_cost: meanCost,
+  mean_latency: meanLatency,
+})
 
 const writtenScore = (
   { scorer, path, kind, means, differences }: ComparedScore,

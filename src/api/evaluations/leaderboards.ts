@@ -3,10 +3,15 @@ import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, json, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { columnsOf, isLeaderboard, newLeaderboard } from '../../domain/evaluations/leaderboard.js'
+import {
+  columnsOf,
+  isLeaderboard,
+  newLeaderboard,
+  type LeaderboardColumn,
+} from '../../domain/evaluations/leaderboard.js'
 import { RUN_OP } from '../../domain/evaluations/run-calls.js'
 import { projectId } from '../../kernel/ids.js'
-import { isJsonObject } from '../../kernel/json/json.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { objectId } from '../../domain/objects/events.js'
@@ -63,51 +68,43 @@ export const leaderboardRoute = (
     handle:
       ({ body: { object_id, digest }, project, reader }) =>
       async (position) => {
-        const version = await readVersion({
-          projectId: project,
-          objectId: object_id,
-          version: digest,
-          position,
-          withVal: true,
-        })
+        const named = { projectId: project, objectId: object_id, version: digest }
+        const version = await readVersion({ ...named, position, withVal: true })
         if (version === undefined || version.deleted_at !== null || version.val === null)
           throw noSuch('Leaderboard')
         const val = parseJson(version.val)
         if (!isLeaderboard(val)) throw noSuch('Leaderboard')
         const columns = orInvalid(['object_id'], columnsOf(val))
-        const board = newLeaderboard(columns)
-        const valid = columns.filter(({ error }) => error === null)
-        const refs = [...new Set(valid.map(({ evaluation_object_ref: ref }) => ref))]
-        if (refs.length > 0)
-          for await (const runs of runsOf(reader, project, refs, position))
-            for (const { id, inputs, started_at, ended_at, output } of runs) {
-              const [evaluation, model] = [textOf(inputs['self']), textOf(inputs['model'])]
-              if (evaluation === null || model === null || ended_at === null || !isJsonObject(output))
-                continue
-              board.add({ id, evaluation, model, started_at, summary: output })
-            }
         const body = {
           object_id,
           digest: version.digest,
           name: textOf(val['name']),
           description: textOf(val['description']),
           columns: columns.map((one) => ({ ...one })),
-          models: board
-            .rows()
-            .map(({ model, cells }) => ({ model, cells: cells.map((one) => one && { ...one }) })),
+          models: await modelsOf(reader, project, columns, position),
         }
         return { body: jsonText(body), type: 'application/json; charset=utf-8' }
       },
   })
 }
 
-const runsOf = (
+/** The models that were evaluated, with the newest run of each evaluation. */
+const modelsOf = async (
   reader: ClickHouseReader,
   projectId: string,
-  input_refs: readonly string[],
+  columns: readonly LeaderboardColumn[],
   position: Position,
-) =>
-  callPages(reader, { projectId, filter: { ...NO_FILTER, op_names: [RUN_OP], input_refs }, position }, [
-    'inputs',
-    'output',
-  ])
+): Promise<JsonObject[]> => {
+  const board = newLeaderboard(columns)
+  const valid = columns.filter(({ error }) => error === null)
+  const input_refs = [...new Set(valid.map(({ evaluation_object_ref: ref }) => ref))]
+  const question = { projectId, filter: { ...NO_FILTER, op_names: [RUN_OP], input_refs }, position }
+  if (input_refs.length > 0)
+    for await (const runs of callPages(reader, question, ['inputs', 'output']))
+      for (const { id, inputs, started_at, ended_at, output } of runs) {
+        const [evaluation, model] = [textOf(inputs['self']), textOf(inputs['model'])]
+        if (evaluation === null || model === null || ended_at === null || !isJsonObject(output)) continue
+        board.add({ id, evaluation, model, started_at, summary: output })
+      }
+  return board.rows().map(({ model, cells }) => ({ model, cells: cells.map((one) => one && { ...one }) }))
+}

@@ -59,120 +59,134 @@ const idOfName = (name: string): string => {
   throw invalidField(['name'], 'value_error', 'Value error, the name should have a letter or a digit')
 }
 
+type CollectionServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
+
+type ReadCollection = Omit<Collection<never>, 'body' | 'nameOf' | 'valueOf'>
+
+const kindOf = ({ baseClass }: ReadCollection) => (baseClass === null ? 'op' : 'object')
+
+const shownVersion = async (
+  { membersOf }: ReadCollection,
+  version: StoredVersion,
+  project: string,
+  position: Position,
+): Promise<string> => {
+  const { object_id, digest, version_index, created_at } = version
+  const val: Json = version.val === null ? null : parseJson(version.val)
+  const members = await membersOf(isJsonObject(val) ? val : {}, project, position)
+  return jsonText({ object_id, digest, version_index, created_at, ...members })
+}
+
+const createVersion = <Body>(services: CollectionServices, collection: Collection<Body>): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: inV2(collection.name),
+    summary: `Create a version of ${collection.singular}. The same content under the same name is the same version.`,
+    body: collection.body,
+    response: collection.created,
+    project: inPath,
+    handle: ({ body, project }) => {
+      const object_id = idOfName(collection.nameOf(body))
+      return async (cause) => {
+        const val = await collection.valueOf(body, project, object_id, cause)
+        const published = await publishObject(services)(project, object_id, val, cause)
+        const { digest, version_index, position } = published
+        const ref = versionRef(project, kindOf(collection), object_id, digest)
+        return { body: { digest, object_id, version_index, ...collection.answered(ref) }, position }
+      }
+    },
+  })
+
+const listLatest = (services: CollectionServices, collection: ReadCollection): AnyRoute =>
+  readProject(services, {
+    method: 'get',
+    path: inV2(collection.name),
+    summary: `List the latest versions of ${collection.name}, one per line.`,
+    query: open('EvaluationObjectsQuery', { optional: page }),
+    response: { schema: linesOf('One object per line.', collection.shown.schema), type: JSON_LINES },
+    project: inPath,
+    handle:
+      ({ query: { limit, offset }, project, reader }) =>
+      async (position) => {
+        const filter = {
+          exclude_base_object_classes: null,
+          leaf_object_classes: null,
+          object_ids: null,
+          tags: null,
+          aliases: null,
+          latest_only: true,
+          is_op: collection.baseClass === null,
+          base_object_classes: collection.baseClass === null ? null : [collection.baseClass],
+        }
+        const question = { projectId: project, filter, position, sortBy: [], limit, offset }
+        const places = await versionPlaces(reader)(question)
+        async function* texts() {
+          for (const some of inPages(places, ({ bytes }) => bytes, PAGE)) {
+            const shown = { withVal: true, withLabels: false }
+            const versions = await versionsAt(reader)(project, some, position, shown)
+            yield await Promise.all(versions.map((one) => shownVersion(collection, one, project, position)))
+          }
+        }
+        return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
+      },
+  })
+
+const readVersion = (services: CollectionServices, collection: ReadCollection): AnyRoute => {
+  const { baseClass } = collection
+  const kind = kindOf(collection)
+  const versionAt = versionsFromLog(services)
+  return readProject(services, {
+    method: 'get',
+    path: inV2(`${collection.name}/:object_id/versions/:digest`),
+    summary: `Read a version of ${collection.singular} by digest, latest, v<number> or alias.`,
+    response: collection.shown,
+    project: inPath,
+    handle:
+      ({ params, project }) =>
+      async (position) => {
+        const named = { objectId: params['object_id']!, version: params['digest']! }
+        const wanted = { projectId: project, position, withVal: true }
+        const version = await versionAt({ ...named, ...wanted })
+        if (version === undefined || version.deleted_at !== null) throw noSuch('Object version')
+        const isOfClass = baseClass === null || version.base_object_class === baseClass
+        if (version.kind !== kind || !isOfClass) throw noSuch('Object version')
+        const body = await shownVersion(collection, version, project, position)
+        return { body, type: 'application/json; charset=utf-8' }
+      },
+  })
+}
+
+const deleteVersions = (services: CollectionServices, collection: ReadCollection): AnyRoute =>
+  changeProject(services, {
+    method: 'delete',
+    path: inV2(`${collection.name}/:object_id`),
+    summary: `Delete some or all versions of ${collection.singular}.`,
+    query: open('EvaluationVersionsToDelete', { optional: { digests: withDefault(listInQuery, null) } }),
+    response: deleted,
+    project: inPath,
+    handle: ({ params, query: { digests }, project: project_id, principal }) => {
+      requireFew(digests ?? [], ['query', 'digests'])
+      const object_id = params['object_id']!
+      if (!objectId.is(object_id)) throw noSuch('Object')
+      const deleted_at: Instant = instantOf(services.clock.now())
+      const by = { deleted_at, wb_user_id: principal.userId }
+      const command = { type: 'DeleteVersions', project_id, object_id, versions: digests, ...by } as const
+      const stream = objectStream(project_id, object_id)
+      return writing((cause) => execute(services)(objectDecider, stream, [command], cause), {
+        respond: ({ events }) => ({
+          body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
+        }),
+      })
+    },
+  })
+
 /** Create, list, read and delete the objects of a collection. */
 export const collectionRoutes = <Body>(
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+  services: CollectionServices,
   collection: Collection<Body>,
-): readonly AnyRoute[] => {
-  const readVersion = versionsFromLog(services)
-  const { name, singular, baseClass, membersOf } = collection
-  const kind = baseClass === null ? 'op' : 'object'
-
-  const isOf = ({ kind: found, base_object_class }: StoredVersion): boolean =>
-    found === kind && (baseClass === null || base_object_class === baseClass)
-
-  const shown = async (version: StoredVersion, project: string, position: Position): Promise<string> => {
-    const { object_id, digest, version_index, created_at } = version
-    const val: Json = version.val === null ? null : parseJson(version.val)
-    const members = await membersOf(isJsonObject(val) ? val : {}, project, position)
-    return jsonText({ object_id, digest, version_index, created_at, ...members })
-  }
-
-  return [
-    writeProject(services, {
-      method: 'post',
-      path: inV2(name),
-      summary: `Create a version of ${singular}. The same content under the same name is the same version.`,
-      body: collection.body,
-      response: collection.created,
-      project: inPath,
-      handle: ({ body, project }) => {
-        const object_id = idOfName(collection.nameOf(body))
-        return async (cause) => {
-          const val = await collection.valueOf(body, project, object_id, cause)
-          const { digest, version_index, position } = await publishObject(services)(
-            project,
-            object_id,
-            val,
-            cause,
-          )
-          const ref = versionRef(project, kind, object_id, digest)
-          return { body: { digest, object_id, version_index, ...collection.answered(ref) }, position }
-        }
-      },
-    }),
-    readProject(services, {
-      method: 'get',
-      path: inV2(name),
-      summary: `List the latest versions of ${name}, one per line.`,
-      query: open('EvaluationObjectsQuery', { optional: page }),
-      response: { schema: linesOf('One object per line.', collection.shown.schema), type: JSON_LINES },
-      project: inPath,
-      handle:
-        ({ query: { limit, offset }, project, reader }) =>
-        async (position) => {
-          const filter = {
-            exclude_base_object_classes: null,
-            leaf_object_classes: null,
-            object_ids: null,
-            tags: null,
-            aliases: null,
-            latest_only: true,
-            is_op: baseClass === null,
-            base_object_classes: baseClass === null ? null : [baseClass],
-          }
-          const question = { projectId: project, filter, position, sortBy: [], limit, offset }
-          const places = await versionPlaces(reader)(question)
-          async function* texts() {
-            for (const some of inPages(places, ({ bytes }) => bytes, PAGE)) {
-              const versions = await versionsAt(reader)(project, some, position, {
-                withVal: true,
-                withLabels: false,
-              })
-              yield await Promise.all(versions.map((version) => shown(version, project, position)))
-            }
-          }
-          return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
-        },
-    }),
-    readProject(services, {
-      method: 'get',
-      path: inV2(`${name}/:object_id/versions/:digest`),
-      summary: `Read a version of ${singular} by digest, latest, v<number> or alias.`,
-      response: collection.shown,
-      project: inPath,
-      handle:
-        ({ params, project }) =>
-        async (position) => {
-          const named = { objectId: params['object_id']!, version: params['digest']! }
-          const wanted = { projectId: project, position, withVal: true }
-          const version = await readVersion({ ...named, ...wanted })
-          if (version === undefined || version.deleted_at !== null || !isOf(version))
-            throw noSuch('Object version')
-          return { body: await shown(version, project, position), type: 'application/json; charset=utf-8' }
-        },
-    }),
-    changeProject(services, {
-      method: 'delete',
-      path: inV2(`${name}/:object_id`),
-      summary: `Delete some or all versions of ${singular}.`,
-      query: open('EvaluationVersionsToDelete', { optional: { digests: withDefault(listInQuery, null) } }),
-      response: deleted,
-      project: inPath,
-      handle: ({ params, query: { digests }, project: project_id, principal }) => {
-        requireFew(digests ?? [], ['query', 'digests'])
-        const object_id = params['object_id']!
-        if (!objectId.is(object_id)) throw noSuch('Object')
-        const deleted_at: Instant = instantOf(services.clock.now())
-        const by = { deleted_at, wb_user_id: principal.userId }
-        const command = { type: 'DeleteVersions', project_id, object_id, versions: digests, ...by } as const
-        const stream = objectStream(project_id, object_id)
-        return writing((cause) => execute(services)(objectDecider, stream, [command], cause), {
-          respond: ({ events }) => ({
-            body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
-          }),
-        })
-      },
-    }),
-  ]
-}
+): readonly AnyRoute[] => [
+  createVersion(services, collection),
+  listLatest(services, collection),
+  readVersion(services, collection),
+  deleteVersions(services, collection),
+]

@@ -1,6 +1,7 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import { presentConditionsIn } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
+import type * as t from 'io-ts'
 import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
@@ -27,7 +28,7 @@ import { inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls
 import { listRoute } from './list-route.js'
 import { rowCallsById } from '../../application/evaluations/read-rows.js'
 import { runNow, textOf } from './runs.js'
-import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
+import { ending, starting, startOf, writeEvaluationCalls, type NewCall } from './write-evaluation-calls.js'
 
 const spanRef = open('GenAiSpanRef', { required: { trace_id: string, span_id: string } })
 
@@ -59,152 +60,166 @@ export const predictionNow =
     return found
   }
 
+export const parentNow =
+  (services: Pick<Services, 'eventStore' | 'blobs'>) =>
+  async (projectId: string, { parent_id }: EvaluationCall) =>
+    parent_id === null ? undefined : callNow(services, projectId, parent_id)
+
 const asPrediction = async (
   services: Pick<Services, 'eventStore' | 'blobs'>,
   projectId: string,
   call: EvaluationCall,
 ): Promise<FoundPrediction | undefined> => {
-  const parent = call.parent_id === null ? undefined : await callNow(services, projectId, call.parent_id)
+  const parent = await parentNow(services)(projectId, call)
   const row = parent !== undefined && roleOf(parent) === 'row' ? parent : undefined
   return roleOf(call, row) === 'prediction' ? { call, row } : undefined
 }
 
-/** Predictions of models, including those in runs of the SDKs. */
-export const predictionRoutes = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-): readonly AnyRoute[] => {
-  const { reading } = services
-  return [
-    writeProject(services, {
-      method: 'post',
-      path: inV2('predictions'),
-      summary:
-        'Record a prediction: what a model answered for some inputs, as a row of an evaluation run or alone.',
-      body: predictionCreate,
-      requestHeaders: ['Idempotency-Key'],
-      errors: ['conflict'],
-      response: open('PredictionCreateResponse', { required: { prediction_id: string } }),
-      project: inPath,
-      handle: async (request) => {
-        const { body, project: projectId } = request
-        const { model, inputs, evaluation_run_id: runId } = body
-        const run = runId === null ? undefined : await runNow(services)(projectId, runId)
-        const [id, rowId] = [idFor(services, request, 0), idFor(services, request, 1)]
-        const { startedAt, isRepeat } = await startOf(services, request, projectId, id)
-        if (run !== undefined && !isRepeat) requireInProgress(run)
-        const ofRun = run === undefined ? {} : { evaluation_run_id: run.id }
-        const call = { projectId, startedAt, traceId: run?.trace_id ?? id }
-        const spans = body.genai_span_ref
-        const predicted = {
-          ...call,
-          id,
-          parentId: run === undefined ? null : rowId,
-          op: PREDICTION_OP,
-          weave: {
-            prediction: 'true',
-            model,
-            ...ofRun,
-            ...(spans === null ? {} : { genai_span_ref: [...spans] }),
-          },
-          inputs: { self: model, inputs },
-        }
-        const row = {
-          ...call,
-          id: rowId,
-          parentId: run?.id ?? null,
-          op: ROW_OP,
-          weave: { ...ofRun, predict_call_id: id },
-          inputs: { self: run?.inputs['self'] ?? null, model, example: inputs },
-        }
-        return async (cause) => ({
-          body: { prediction_id: id },
-          ...(await writeEvaluationCalls(
-            services,
-            projectId,
-            run === undefined ? [PREDICTION_OP] : [PREDICTION_OP, ROW_OP],
-            [
-              ...(run === undefined ? [] : [starting(services, row)]),
-              starting(services, predicted),
-              ending(predicted, startedAt, body.output),
-            ],
-            cause,
-          )),
-        })
-      },
-    }),
-    listRoute(services, {
-      collection: 'predictions',
-      summary: 'List predictions, one per line: those of a run, or all that were recorded as predictions.',
-      line: prediction,
-      mark: 'prediction',
-      inRow: (calls) => {
-        const call = predictionOf(calls)
-        return call === undefined
-          ? []
-          : [predictionJson(call, calls.row.id === call.id ? undefined : calls.row)]
-      },
-      alone: (call) => predictionJson(call, undefined),
-    }),
-    readProjectLog(services, {
-      method: 'get',
-      path: inV2('predictions/:prediction_id'),
-      summary: 'Read a prediction.',
-      response: prediction,
-      project: inPath,
-      handle:
-        ({ params, project }) =>
-        async () => {
-          const { call, row } = await predictionNow(services)(project, params['prediction_id']!)
-          return { body: jsonText(predictionJson(call, row)), type: 'application/json; charset=utf-8' }
-        },
-    }),
-    changeProject(services, {
-      method: 'post',
-      path: inV2('predictions/:prediction_id/finish'),
-      summary: 'Finish the row of a prediction with the scores it has. Finishing again changes nothing.',
-      requestHeaders: alsoReads.requestHeaders,
-      errors: [...alsoReads.errors, 'conflict'],
-      response: success,
-      project: inPath,
-      handle: async ({ params, project: projectId, headers, reader }) => {
-        const { row } = await predictionNow(services)(projectId, params['prediction_id']!)
-        if (row === undefined || row.ended_at !== null) return () => ({ body: { success: true } })
-        requireNotAtWork(row)
-        const position = await reading.waitForNow(projectId, {
-          ...presentConditionsIn(headers),
-          stale: false,
-        })
-        const [calls] = await rowCallsById(reader)(projectId, [row.id], position)
-        const output = rowOutput(calls ?? { row, children: [], feedback: [] })
-        return async (cause) => {
-          const end = ending({ projectId, id: row.id }, instantOf(services.clock.now()), output)
-          try {
-            const { position } = await writeEvaluationCalls(services, projectId, [], [end], cause)
-            return { body: { success: true }, position }
-          } catch (error) {
-            // Another request may have finished it meanwhile.
-            if ((await callNow(services, projectId, row.id))?.ended_at === null) throw error
-            return { body: { success: true } }
-          }
-        }
-      },
-    }),
-    deleteRoute(services, {
-      collection: 'predictions',
-      parameter: 'prediction_ids',
-      summary: 'Delete predictions with their rows and scores.',
-      rootOf: async (call, projectId) => {
-        const found = await asPrediction(services, projectId, call)
-        return found === undefined ? undefined : (found.row?.id ?? found.call.id)
-      },
-    }),
-  ]
+type PredictionServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
 
-  function rowOutput(calls: RowCalls): JsonObject {
-    const { output, scores, modelLatency } = rowOfCalls(services.sha256)(calls)
-    return { output, scores, model_latency: modelLatency }
+/** The call of a prediction, after that of its row in a run. */
+const predictionCalls = (
+  { id, ...at }: Pick<NewCall, 'projectId' | 'id' | 'startedAt'>,
+  rowId: string,
+  run: EvaluationCall | undefined,
+  { model, inputs, genai_span_ref: spans }: t.TypeOf<typeof predictionCreate>,
+): readonly NewCall[] => {
+  const ofRun = run === undefined ? {} : { evaluation_run_id: run.id }
+  const call = { ...at, traceId: run?.trace_id ?? id }
+  const predicted = {
+    ...call,
+    id,
+    parentId: run === undefined ? null : rowId,
+    op: PREDICTION_OP,
+    weave: { prediction: 'true', model, ...ofRun, ...(spans === null ? {} : { genai_span_ref: [...spans] }) },
+    inputs: { self: model, inputs },
   }
+  if (run === undefined) return [predicted]
+  const row = {
+    ...call,
+    id: rowId,
+    parentId: run.id,
+    op: ROW_OP,
+    weave: { ...ofRun, predict_call_id: id },
+    inputs: { self: run.inputs['self'] ?? null, model, example: inputs },
+  }
+  return [row, predicted]
 }
+
+const createPrediction = (services: PredictionServices): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: inV2('predictions'),
+    summary:
+      'Record a prediction: what a model answered for some inputs, as a row of an evaluation run or alone.',
+    body: predictionCreate,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: open('PredictionCreateResponse', { required: { prediction_id: string } }),
+    project: inPath,
+    handle: async (request) => {
+      const { body, project: projectId } = request
+      const { evaluation_run_id: runId } = body
+      const run = runId === null ? undefined : await runNow(services)(projectId, runId)
+      const [id, rowId] = [idFor(services, request, 0), idFor(services, request, 1)]
+      const { startedAt, isRepeat } = await startOf(services, request, projectId, id)
+      if (run !== undefined && !isRepeat) requireInProgress(run)
+      const calls = predictionCalls({ projectId, id, startedAt }, rowId, run, body)
+      const ops = calls.map(({ op }) => op)
+      return async (cause) => {
+        const end = ending({ projectId, id }, startedAt, body.output)
+        const writes = [...calls.map((call) => starting(services, call)), end]
+        const { position } = await writeEvaluationCalls(services, projectId, ops, writes, cause)
+        return { body: { prediction_id: id }, position }
+      }
+    },
+  })
+
+const listPredictions = (services: PredictionServices): AnyRoute =>
+  listRoute(services, {
+    collection: 'predictions',
+    summary: 'List predictions, one per line: those of a run, or all that were recorded as predictions.',
+    line: prediction,
+    mark: 'prediction',
+    inRow: (calls) => {
+      const call = predictionOf(calls)
+      return call === undefined
+        ? []
+        : [predictionJson(call, calls.row.id === call.id ? undefined : calls.row)]
+    },
+    alone: (call) => predictionJson(call, undefined),
+  })
+
+const readPrediction = (services: PredictionServices): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: inV2('predictions/:prediction_id'),
+    summary: 'Read a prediction.',
+    response: prediction,
+    project: inPath,
+    handle:
+      ({ params, project }) =>
+      async () => {
+        const { call, row } = await predictionNow(services)(project, params['prediction_id']!)
+        return { body: jsonText(predictionJson(call, row)), type: 'application/json; charset=utf-8' }
+      },
+  })
+
+const rowOutput = ({ sha256 }: Pick<Services, 'sha256'>, calls: RowCalls): JsonObject => {
+  const { output, scores, modelLatency } = rowOfCalls(sha256)(calls)
+  return { output, scores, model_latency: modelLatency }
+}
+
+const finishPrediction = (services: PredictionServices): AnyRoute =>
+  changeProject(services, {
+    method: 'post',
+    path: inV2('predictions/:prediction_id/finish'),
+    summary: 'Finish the row of a prediction with the scores it has. Finishing again changes nothing.',
+    requestHeaders: alsoReads.requestHeaders,
+    errors: [...alsoReads.errors, 'conflict'],
+    response: success,
+    project: inPath,
+    handle: async ({ params, project: projectId, headers, reader }) => {
+      const { row } = await predictionNow(services)(projectId, params['prediction_id']!)
+      if (row === undefined || row.ended_at !== null) return () => ({ body: { success: true } })
+      requireNotAtWork(row)
+      const conditions = { ...presentConditionsIn(headers), stale: false }
+      const position = await services.reading.waitForNow(projectId, conditions)
+      const [calls] = await rowCallsById(reader)(projectId, [row.id], position)
+      const output = rowOutput(services, calls ?? { row, children: [], feedback: [] })
+      return async (cause) => {
+        const end = ending({ projectId, id: row.id }, instantOf(services.clock.now()), output)
+        try {
+          const { position } = await writeEvaluationCalls(services, projectId, [], [end], cause)
+          return { body: { success: true }, position }
+        } catch (error) {
+          // Another request may have finished it meanwhile.
+          if ((await callNow(services, projectId, row.id))?.ended_at === null) throw error
+          return { body: { success: true } }
+        }
+      }
+    },
+  })
+
+const deletePredictions = (services: PredictionServices): AnyRoute =>
+  deleteRoute(services, {
+    collection: 'predictions',
+    parameter: 'prediction_ids',
+    summary: 'Delete predictions with their rows and scores.',
+    rootOf: async (call, projectId) => {
+      const found = await asPrediction(services, projectId, call)
+      return found === undefined ? undefined : (found.row?.id ?? found.call.id)
+    },
+  })
+
+/** Predictions of models, including those in runs of the SDKs. */
+export const predictionRoutes = (services: PredictionServices): readonly AnyRoute[] => [
+  createPrediction(services),
+  listPredictions(services),
+  readPrediction(services),
+  finishPrediction(services),
+  deletePredictions(services),
+]
 
 /** Takes the inputs from the row if it has them as a value. */
 const predictionJson = (call: EvaluationCall, row: EvaluationCall | undefined): JsonObject => {

@@ -13,6 +13,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { callsById } from '../../projections/calls/read.js'
 import { inPath } from '../server/authorization.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
+import type { Sources } from '../../application/refs/resolve.js'
 import { sourcesFrom } from '../../application/refs/sources.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
@@ -21,77 +22,99 @@ import { inV2 } from './found-calls.js'
 import { parsedCall } from '../../application/evaluations/parsed-call.js'
 import { bareRowsOf, rowCallsById, rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { rawRows, resultRow } from './result-rows.js'
-import { ordersIn, results, resultsQuery, runIdsIn } from './results-codecs.js'
+import { ordersIn, results, resultsQuery, runIdsIn, type ResultsQuery } from './results-codecs.js'
 import { rowCostsFrom, type CostOf } from '../../application/evaluations/row-costs.js'
 import { noSuchRun, textOf } from './runs.js'
 
 /** Rows that are read at a time. */
 const PAGE = { items: 200, weight: Infinity }
 
+interface RunsAt {
+  readonly reader: ClickHouseReader
+  readonly projectId: string
+  readonly runIds: readonly string[]
+  readonly position: Position
+}
+
+interface ResultsRead extends RunsAt {
+  readonly body: ResultsQuery
+  readonly rowOf: ReturnType<typeof rowOfCalls>
+  readonly costOf: CostOf
+  readonly sources: Sources
+  readonly warnings: string[]
+}
+
+/** The rows of all runs by their example. Only what rows are sorted by needs more than their inputs. */
+const groupsOf = async (
+  { sha256 }: Pick<Services, 'sha256'>,
+  { reader, projectId, runIds, position }: RunsAt,
+  orders: readonly RowOrder[],
+) => {
+  const groups = newRowGroups(runIds.length, orders)
+  for (const [run, runId] of runIds.entries())
+    if (orders.length === 0)
+      for await (const rows of bareRowsOf(reader)(projectId, runId, position))
+        for (const row of rows)
+          groups.add(run, { id: row.id, exampleDigest: exampleDigest(sha256, exampleOf(row)) })
+    else
+      for await (const rows of rowCallsOf(reader)(projectId, runId, position))
+        for (const row of rows.map(rowOfCalls(sha256))) groups.add(run, row, row)
+  return groups
+}
+
+const summaryOf = async (
+  { reader, projectId, position, rowOf, costOf }: ResultsRead,
+  runs: readonly EvaluationCall[],
+  groups: readonly RowGroup[],
+): Promise<JsonObject> => {
+  const counted = new Set(groups.map(({ digest }) => digest))
+  const ofRuns: JsonObject[] = []
+  for (const run of runs) {
+    const stats = newScoreStats()
+    const totals = { tokens: newTotal(), cost: newTotal() }
+    for await (const page of rowCallsOf(reader)(projectId, run.id, position))
+      for (const calls of page) {
+        const row = rowOf(calls)
+        if (!counted.has(row.exampleDigest)) continue
+        stats.add(row.scores)
+        totals.tokens.add(row.totalTokens)
+        totals.cost.add(costOf(predictionOf(calls)))
+      }
+    const { trials, stats: scorer_stats } = stats.result()
+    ofRuns.push({
+      evaluation_call_id: run.id,
+      evaluation_ref: textOf(run.inputs['self']),
+      model_ref: textOf(run.inputs['model']),
+      display_name: run.display_name,
+      trace_id: run.trace_id,
+      started_at: run.started_at,
+      trial_count: trials,
+      predict_total_tokens: totals.tokens.result(),
+      predict_total_cost: totals.cost.result(),
+      scorer_stats: scorer_stats.map((stat) => ({ ...stat })),
+    })
+  }
+  return { row_count: groups.length, evaluations: ofRuns }
+}
+
+/** The rows of the groups as JSON texts, page by page. */
+async function* resultPages(read: ResultsRead, groups: readonly RowGroup[]): AsyncGenerator<string> {
+  const { reader, projectId, runIds, position, body, rowOf, costOf, sources, warnings } = read
+  for (const some of inPages(groups, ({ rows: ids }) => ids.flat().length, { ...PAGE, weight: PAGE.items })) {
+    const ids = some.flatMap(({ rows }) => rows.flat())
+    const found = await rowCallsById(reader)(projectId, ids, position)
+    const byId = new Map(found.map((calls) => [calls.row.id, { calls, row: rowOf(calls) }]))
+    const first = some.map(({ rows }) => byId.get(rows.flat()[0]!)?.row)
+    const raw = await rawRows(body, first, sources, warnings)
+    yield some.map((group, at) => jsonText(resultRow(group, runIds, byId, raw[at]!, body, costOf))).join(',')
+  }
+}
+
 /** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */
 export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'reading'>): AnyRoute => {
   const { reading } = services
   const costsOf = rowCostsFrom(reading)
   const rowOf = rowOfCalls(services.sha256)
-
-  /** The rows of all runs by their example. Only what rows are sorted by needs more than their inputs. */
-  const groupsOf = async (
-    reader: ClickHouseReader,
-    projectId: string,
-    runIds: readonly string[],
-    position: Position,
-    orders: readonly RowOrder[],
-  ) => {
-    const groups = newRowGroups(runIds.length, orders)
-    for (const [run, runId] of runIds.entries())
-      if (orders.length === 0)
-        for await (const rows of bareRowsOf(reader)(projectId, runId, position))
-          for (const row of rows)
-            groups.add(run, { id: row.id, exampleDigest: exampleDigest(services.sha256, exampleOf(row)) })
-      else
-        for await (const rows of rowCallsOf(reader)(projectId, runId, position))
-          for (const row of rows.map(rowOf)) groups.add(run, row, row)
-    return groups
-  }
-
-  const summaryOf = async (
-    reader: ClickHouseReader,
-    projectId: string,
-    runs: readonly EvaluationCall[],
-    position: Position,
-    groups: readonly RowGroup[],
-    costOf: CostOf,
-  ): Promise<JsonObject> => {
-    const counted = new Set(groups.map(({ digest }) => digest))
-    const ofRuns: JsonObject[] = []
-    for (const run of runs) {
-      const stats = newScoreStats()
-      const totals = { tokens: newTotal(), cost: newTotal() }
-      for await (const page of rowCallsOf(reader)(projectId, run.id, position))
-        for (const calls of page) {
-          const row = rowOf(calls)
-          if (!counted.has(row.exampleDigest)) continue
-          stats.add(row.scores)
-          totals.tokens.add(row.totalTokens)
-          totals.cost.add(costOf(predictionOf(calls)))
-        }
-      const { trials, stats: scorer_stats } = stats.result()
-      ofRuns.push({
-        evaluation_call_id: run.id,
-        evaluation_ref: textOf(run.inputs['self']),
-        model_ref: textOf(run.inputs['model']),
-        display_name: run.display_name,
-        trace_id: run.trace_id,
-        started_at: run.started_at,
-        trial_count: trials,
-        predict_total_tokens: totals.tokens.result(),
-        predict_total_cost: totals.cost.result(),
-        scorer_stats: scorer_stats.map((stat) => ({ ...stat })),
-      })
-    }
-    return { row_count: groups.length, evaluations: ofRuns }
-  }
-
   return readProject(services, {
     method: 'post',
     path: inV2('eval_results/query'),
@@ -109,45 +132,17 @@ export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
         waitFor: () => waitForPrices(reading, request, costs),
         read: async (position) => {
           const runs = await runsAt(reader, projectId, runIds, position)
-          const groups = await groupsOf(reader, projectId, runIds, position, body.include_rows ? orders : [])
+          const at = { reader, projectId, runIds, position }
+          const groups = await groupsOf(services, at, body.include_rows ? orders : [])
           const costOf = costs === null ? () => null : await costsOf(reader, projectId, position)
-          const summary = body.include_summary
-            ? await summaryOf(
-                reader,
-                projectId,
-                runs,
-                position,
-                groups.result(body.summary_require_intersection ?? body.require_intersection),
-                costOf,
-              )
-            : null
+          const sources = sourcesFrom(reader, positionsAsOf(services, request))
+          const read = { ...at, body, rowOf, costOf, sources, warnings: [] }
+          const inAll = body.summary_require_intersection ?? body.require_intersection
+          const summary = body.include_summary ? await summaryOf(read, runs, groups.result(inAll)) : null
           const rows = body.include_rows ? groups.result(body.require_intersection) : []
           const page = rows.slice(body.offset, body.offset + (body.limit ?? rows.length))
-          const sources = sourcesFrom(reader, positionsAsOf(services, request))
-          const warnings: string[] = []
-          async function* texts() {
-            for (const some of inPages(page, ({ rows: ids }) => ids.flat().length, {
-              ...PAGE,
-              weight: PAGE.items,
-            })) {
-              const found = await rowCallsById(reader)(
-                projectId,
-                some.flatMap(({ rows: ids }) => ids.flat()),
-                position,
-              )
-              const byId = new Map(found.map((calls) => [calls.row.id, { calls, row: rowOf(calls) }]))
-              const raw = await rawRows(
-                body,
-                some.map(({ rows: ids }) => byId.get(ids.flat()[0]!)?.row),
-                sources,
-                warnings,
-              )
-              yield some
-                .map((group, at) => jsonText(resultRow(group, runIds, byId, raw[at]!, body, costOf)))
-                .join(',')
-            }
-          }
-          const answer = written(await prefetchFirst(texts()), rows.length, summary, warnings)
+          const pages = await prefetchFirst(resultPages(read, page))
+          const answer = written(pages, rows.length, summary, read.warnings)
           return { body: Readable.from(answer), type: 'application/json; charset=utf-8' }
         },
       }

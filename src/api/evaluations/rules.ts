@@ -21,10 +21,16 @@ import { execute, load } from '../../kernel/execute.js'
 import { definedFields } from '../webhooks/defined-fields.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
-import { requireScorers, type ObjectReads } from '../../application/evaluations/referenced-objects.js'
+import { requireScorers } from '../../application/evaluations/referenced-objects.js'
 import { Failure, invalidField } from '../../application/failure.js'
-import type { AnyRoute } from '../server/route.js'
-import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import {
+  alsoReads,
+  changeProject,
+  readProjectLog,
+  writeProject,
+  type ProjectRequest,
+} from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { requireBoundedFilter } from '../calls/filter.js'
 import { idFor } from '../server/generated-id.js'
@@ -87,158 +93,162 @@ const shownRule = (project_id: string, id: string, { key_id: _, ...content }: Ru
 
 const noSuchRule = (): Failure => new Failure('not-found', 'Evaluation rule not found in this project.')
 
-/** Rules that score calls of a project as they end. */
-export const evaluationRuleRoutes = (
-  services: Pick<
-    Services,
-    'eventStore' | 'ids' | 'sha256' | 'access' | 'reading' | 'throttle' | 'scoringTools'
-  >,
-): readonly AnyRoute[] => {
-  const rulesOf = async (project: string): Promise<EvaluationRules> =>
-    (await load(services, evaluationRuleDecider, evaluationRulesStream(project))).state
+type RuleServices = Pick<
+  Services,
+  'eventStore' | 'ids' | 'sha256' | 'access' | 'reading' | 'throttle' | 'scoringTools'
+>
 
-  const run = (command: EvaluationRuleCommand) => (cause: Cause) =>
+const rulesOf = async (services: Pick<Services, 'eventStore'>, project: string): Promise<EvaluationRules> =>
+  (await load(services, evaluationRuleDecider, evaluationRulesStream(project))).state
+
+const run =
+  (services: Pick<Services, 'eventStore' | 'ids'>, command: EvaluationRuleCommand) => (cause: Cause) =>
     execute(services)(evaluationRuleDecider, evaluationRulesStream(command.project_id), [command], cause)
 
-  const shown = (project: string, id: string, rules: EvaluationRules): JsonObject => {
-    const rule = rules.get(id)
-    if (rule === undefined || rule.deleted) throw noSuchRule()
-    return shownRule(project, id, rule.content)
-  }
+const shown = (project: string, id: string, rules: EvaluationRules): JsonObject => {
+  const rule = rules.get(id)
+  if (rule === undefined || rule.deleted) throw noSuchRule()
+  return shownRule(project, id, rule.content)
+}
 
-  /** Refuses what cannot be applied: scorers, a sample rate, or fields that calls do not have. */
-  const requireValid = async (
-    reads: ObjectReads,
-    project: string,
-    { scorer_refs, sample_rate, filter }: Partial<t.TypeOf<typeof newRule>>,
-  ): Promise<void> => {
-    if (sample_rate !== undefined && !(sample_rate > 0 && sample_rate <= 1))
-      throw invalidField(
-        ['sample_rate'],
-        'value_error',
-        'Value error, input should be greater than 0 and at most 1',
-      )
-    if (scorer_refs !== undefined)
-      await requireScorers(services.scoringTools, reads, scorer_refs, ['scorer_refs'])
-    if (filter === undefined || filter === null) return
-    const { op_names, trace_roots_only } = filter
-    const asked = { ...NO_FILTER, op_names, trace_roots_only, call_ids: ['-'] }
-    requireBoundedFilter(asked)
-    await callIds(reads.reader)({
-      projectId: project,
-      filter: asked,
-      operation: filter.query?.$expr ?? null,
-      position: 0n,
-      sortBy: [],
-      limit: 1,
-      offset: null,
-    })
-  }
+/** Refuses what cannot be applied: scorers, a sample rate, or fields that calls do not have. */
+const requireValid = async (
+  services: Pick<RuleServices, 'access' | 'reading' | 'scoringTools'>,
+  request: ProjectRequest & Pick<RouteRequest, 'principal'>,
+  { scorer_refs, sample_rate, filter }: Partial<t.TypeOf<typeof newRule>>,
+): Promise<void> => {
+  const rateRule = 'Value error, input should be greater than 0 and at most 1'
+  if (sample_rate !== undefined && !(sample_rate > 0 && sample_rate <= 1))
+    throw invalidField(['sample_rate'], 'value_error', rateRule)
+  const { reader, project: projectId } = request
+  const reads = { reader, positionOf: presentPositions(services, request) }
+  if (scorer_refs !== undefined)
+    await requireScorers(services.scoringTools, reads, scorer_refs, ['scorer_refs'])
+  if (filter === undefined || filter === null) return
+  const { op_names, trace_roots_only } = filter
+  const asked = { ...NO_FILTER, op_names, trace_roots_only, call_ids: ['-'] }
+  requireBoundedFilter(asked)
+  await callIds(reader)({
+    projectId,
+    filter: asked,
+    operation: filter.query?.$expr ?? null,
+    position: 0n,
+    sortBy: [],
+    limit: 1,
+    offset: null,
+  })
+}
 
-  return [
-    readProjectLog(services, {
-      method: 'get',
-      path: PATH,
-      summary: 'List the evaluation rules of a project, in the order of their creation.',
-      response: ruleList,
-      project: inPath,
-      handle:
-        ({ project }) =>
-        async () => ({
-          body: {
-            data: existingRules(await rulesOf(project)).map(({ id, content }) =>
-              shownRule(project, id, content),
-            ),
-          },
-        }),
-    }),
-    writeProject(services, {
-      method: 'post',
-      path: PATH,
-      summary:
-        'Create a rule that scores calls as they end, as feedback. It applies to calls that end after its creation. ' +
-        `A project has at most ${MAX_RULES} rules.`,
-      body: newRule,
-      requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
-      errors: [...alsoReads.errors, 'conflict', 'forbidden'],
-      response: ruleJson,
-      project: inPath,
-      handle: async (request) => {
-        const { body, project, principal } = request
-        await requireValid(
-          { reader: request.reader, positionOf: presentPositions(services, request) },
-          project,
-          body,
-        )
-        const id = idFor(services, request, 0)
-        const rule: RuleContent = {
-          ...body,
-          filter: contentOfFilter(body.filter ?? NO_CONDITIONS),
+const listRules = (services: RuleServices): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: PATH,
+    summary: 'List the evaluation rules of a project, in the order of their creation.',
+    response: ruleList,
+    project: inPath,
+    handle:
+      ({ project }) =>
+      async () => {
+        const rules = existingRules(await rulesOf(services, project))
+        return { body: { data: rules.map(({ id, content }) => shownRule(project, id, content)) } }
+      },
+  })
+
+const createRule = (services: RuleServices): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: PATH,
+    summary:
+      'Create a rule that scores calls as they end, as feedback. It applies to calls that end after its creation. ' +
+      `A project has at most ${MAX_RULES} rules.`,
+    body: newRule,
+    requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
+    errors: [...alsoReads.errors, 'conflict', 'forbidden'],
+    response: ruleJson,
+    project: inPath,
+    handle: async (request) => {
+      const { body, project, principal } = request
+      await requireValid(services, request, body)
+      const id = idFor(services, request, 0)
+      const rule: RuleContent = {
+        ...body,
+        filter: contentOfFilter(body.filter ?? NO_CONDITIONS),
+        wb_user_id: principal.userId,
+        key_id: principal.keyId,
+      }
+      return writing(run(services, { type: 'CreateEvaluationRule', project_id: project, id, rule }), {
+        respond: ({ state }) => ({ body: shown(project, id, state) }),
+      })
+    },
+  })
+
+const readRule = (services: RuleServices): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: `${PATH}/:id`,
+    summary: 'Read an evaluation rule.',
+    response: ruleJson,
+    project: inPath,
+    handle:
+      ({ project, params }) =>
+      async () => ({ body: shown(project, params['id']!, await rulesOf(services, project)) }),
+  })
+
+const changeRule = (services: RuleServices): AnyRoute =>
+  writeProject(services, {
+    method: 'patch',
+    path: `${PATH}/:id`,
+    summary:
+      'Update an evaluation rule. Absent fields keep their values; filter is replaced as a whole. From then on it ' +
+      'acts with the rights and budgets of the caller.',
+    body: ruleChange,
+    requestHeaders: alsoReads.requestHeaders,
+    errors: [...alsoReads.errors, 'conflict', 'forbidden'],
+    response: ruleJson,
+    project: inPath,
+    handle: async (request) => {
+      const { body, project, principal, params } = request
+      const id = params['id']!
+      const change = definedFields(body)
+      shown(project, id, await rulesOf(services, project))
+      await requireValid(services, request, change)
+      const { filter, ...others } = change
+      const command: EvaluationRuleCommand = {
+        type: 'ChangeEvaluationRule',
+        project_id: project,
+        id,
+        change: {
+          ...others,
+          ...(filter === undefined ? {} : { filter: contentOfFilter(filter) }),
           wb_user_id: principal.userId,
           key_id: principal.keyId,
-        }
-        return writing(run({ type: 'CreateEvaluationRule', project_id: project, id, rule }), {
-          respond: ({ state }) => ({ body: shown(project, id, state) }),
-        })
-      },
-    }),
-    readProjectLog(services, {
-      method: 'get',
-      path: `${PATH}/:id`,
-      summary: 'Read an evaluation rule.',
-      response: ruleJson,
-      project: inPath,
-      handle:
-        ({ project, params }) =>
-        async () => ({ body: shown(project, params['id']!, await rulesOf(project)) }),
-    }),
-    writeProject(services, {
-      method: 'patch',
-      path: `${PATH}/:id`,
-      summary:
-        'Update an evaluation rule. Absent fields keep their values; filter is replaced as a whole. From then on it ' +
-        'acts with the rights and budgets of the caller.',
-      body: ruleChange,
-      requestHeaders: alsoReads.requestHeaders,
-      errors: [...alsoReads.errors, 'conflict', 'forbidden'],
-      response: ruleJson,
-      project: inPath,
-      handle: async (request) => {
-        const { body, project, principal, params } = request
-        const id = params['id']!
-        const change = definedFields(body)
-        shown(project, id, await rulesOf(project))
-        await requireValid(
-          { reader: request.reader, positionOf: presentPositions(services, request) },
-          project,
-          change,
-        )
-        const { filter, ...others } = change
-        const command: EvaluationRuleCommand = {
-          type: 'ChangeEvaluationRule',
-          project_id: project,
-          id,
-          change: {
-            ...others,
-            ...(filter === undefined ? {} : { filter: contentOfFilter(filter) }),
-            wb_user_id: principal.userId,
-            key_id: principal.keyId,
-          },
-        }
-        return writing(run(command), { respond: ({ state }) => ({ body: shown(project, id, state) }) })
-      },
-    }),
-    changeProject(services, {
-      method: 'delete',
-      path: `${PATH}/:id`,
-      summary: 'Delete an evaluation rule permanently. The scores that it gave stay. Idempotent.',
-      response: emptyResponse,
-      project: inPath,
-      handle: ({ project, params }) =>
-        writing(run({ type: 'DeleteEvaluationRule', project_id: project, id: params['id']! })),
-    }),
-  ]
-}
+        },
+      }
+      return writing(run(services, command), {
+        respond: ({ state }) => ({ body: shown(project, id, state) }),
+      })
+    },
+  })
+
+const deleteRule = (services: RuleServices): AnyRoute =>
+  changeProject(services, {
+    method: 'delete',
+    path: `${PATH}/:id`,
+    summary: 'Delete an evaluation rule permanently. The scores that it gave stay. Idempotent.',
+    response: emptyResponse,
+    project: inPath,
+    handle: ({ project, params }) =>
+      writing(run(services, { type: 'DeleteEvaluationRule', project_id: project, id: params['id']! })),
+  })
+
+/** Rules that score calls of a project as they end. */
+export const evaluationRuleRoutes = (services: RuleServices): readonly AnyRoute[] => [
+  listRules(services),
+  createRule(services),
+  readRule(services),
+  changeRule(services),
+  deleteRule(services),
+]
 
 const NO_CONDITIONS: t.TypeOf<typeof newFilter> = { op_names: null, trace_roots_only: false, query: null }
 

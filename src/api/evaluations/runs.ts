@@ -80,143 +80,150 @@ export const runNow =
     return call
   }
 
-/** Evaluation runs, including those of the SDKs. A run is the root call of its rows. */
-export const runRoutes = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-): readonly AnyRoute[] => {
-  const { reading } = services
+type RunServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
 
-  const computed = async (runId: string, { project, headers, reader }: ProjectRequest) => {
-    const position = await reading.waitForNow(project, { ...presentConditionsIn(headers), stale: false })
-    return summaryOfRun(rowsOf(reader, services.sha256)(project, runId, position))
-  }
+const createRun = (services: RunServices): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: inV2('evaluation_runs'),
+    summary: 'Start an evaluation run.',
+    body: runCreate,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: open('EvaluationRunCreateResponse', { required: { evaluation_run_id: string } }),
+    project: inPath,
+    handle: async (request) => {
+      const { body, project: projectId } = request
+      const { evaluation, model, source_evaluation_run_id: source } = body
+      const runId = idFor(services, request, 0)
+      const { startedAt } = await startOf(services, request, projectId, runId)
+      const weave = {
+        evaluation_run: 'true',
+        evaluation,
+        model,
+        ...(source === null ? {} : { source_evaluation_run_id: source }),
+      }
+      const root = { projectId, id: runId, traceId: runId, parentId: null, op: RUN_OP, startedAt }
+      const start = starting(services, { ...root, weave, inputs: { self: evaluation, model } })
+      return async (cause) => ({
+        body: { evaluation_run_id: runId },
+        ...(await writeEvaluationCalls(services, projectId, [RUN_OP], [start], cause)),
+      })
+    },
+  })
 
-  return [
-    writeProject(services, {
-      method: 'post',
-      path: inV2('evaluation_runs'),
-      summary: 'Start an evaluation run.',
-      body: runCreate,
-      requestHeaders: ['Idempotency-Key'],
-      errors: ['conflict'],
-      response: open('EvaluationRunCreateResponse', { required: { evaluation_run_id: string } }),
-      project: inPath,
-      handle: async (request) => {
-        const { body, project: projectId } = request
-        const { evaluation, model, source_evaluation_run_id: source } = body
-        const runId = idFor(services, request, 0)
-        const { startedAt } = await startOf(services, request, projectId, runId)
-        const weave = {
-          evaluation_run: 'true',
-          evaluation,
-          model,
-          ...(source === null ? {} : { source_evaluation_run_id: source }),
-        }
-        const start = starting(services, {
+const listRuns = (services: RunServices): AnyRoute =>
+  readProject(services, {
+    method: 'get',
+    path: inV2('evaluation_runs'),
+    summary: 'List evaluation runs, one per line, in the order of their start.',
+    query: runList,
+    response: { schema: linesOf('One evaluation run per line.', run.schema), type: JSON_LINES },
+    project: inPath,
+    handle: ({ query, project: projectId, reader }) => {
+      for (const name of ['evaluations', 'models', 'evaluation_run_ids'] as const)
+        requireFew(query[name] ?? [], ['query', name])
+      return async (position) => {
+        const pages = callPages(reader, {
           projectId,
-          id: runId,
-          traceId: runId,
-          parentId: null,
-          op: RUN_OP,
-          startedAt,
-          weave,
-          inputs: { self: evaluation, model },
+          filter: { ...NO_FILTER, op_names: [RUN_OP], call_ids: query.evaluation_run_ids },
+          operation: allOf(among('inputs.self', query.evaluations), among('inputs.model', query.models)),
+          position,
+          limit: query.limit,
+          offset: query.offset,
         })
-        return async (cause) => ({
-          body: { evaluation_run_id: runId },
-          ...(await writeEvaluationCalls(services, projectId, [RUN_OP], [start], cause)),
-        })
-      },
-    }),
-    readProject(services, {
-      method: 'get',
-      path: inV2('evaluation_runs'),
-      summary: 'List evaluation runs, one per line, in the order of their start.',
-      query: runList,
-      response: { schema: linesOf('One evaluation run per line.', run.schema), type: JSON_LINES },
-      project: inPath,
-      handle: ({ query, project: projectId, reader }) => {
-        for (const name of ['evaluations', 'models', 'evaluation_run_ids'] as const)
-          requireFew(query[name] ?? [], ['query', name])
-        return async (position) => {
-          const pages = callPages(reader, {
-            projectId,
-            filter: { ...NO_FILTER, op_names: [RUN_OP], call_ids: query.evaluation_run_ids },
-            operation: allOf(among('inputs.self', query.evaluations), among('inputs.model', query.models)),
-            position,
-            limit: query.limit,
-            offset: query.offset,
-          })
-          async function* texts() {
-            for await (const page of pages) yield page.map((call) => jsonText(runJson(call)))
-          }
-          return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
+        async function* texts() {
+          for await (const page of pages) yield page.map((call) => jsonText(runJson(call)))
         }
+        return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
+      }
+    },
+  })
+
+const readRun = (services: RunServices): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: inV2('evaluation_runs/:evaluation_run_id'),
+    summary: 'Read an evaluation run.',
+    response: run,
+    project: inPath,
+    handle:
+      ({ params, project }) =>
+      async () => {
+        const call = await runNow(services)(project, params['evaluation_run_id']!)
+        return { body: jsonText(runJson(call)), type: 'application/json; charset=utf-8' }
       },
-    }),
-    readProjectLog(services, {
-      method: 'get',
-      path: inV2('evaluation_runs/:evaluation_run_id'),
-      summary: 'Read an evaluation run.',
-      response: run,
-      project: inPath,
-      handle:
-        ({ params, project }) =>
-        async () => {
-          const call = await runNow(services)(project, params['evaluation_run_id']!)
-          return { body: jsonText(runJson(call)), type: 'application/json; charset=utf-8' }
-        },
-    }),
-    changeProject(services, {
-      method: 'post',
-      path: inV2('evaluation_runs/:evaluation_run_id/finish'),
-      summary:
-        'Finish an evaluation run. Without a summary, one is computed from the scores of its rows. Finishing a finished ' +
-        'run changes nothing.',
-      body: open('EvaluationRunFinishRequest', { optional: { summary: nullable(jsonObject) } }),
-      requestHeaders: alsoReads.requestHeaders,
-      errors: [...alsoReads.errors, 'conflict'],
-      response: success,
-      project: inPath,
-      handle: async (request) => {
-        const { body, params, project: projectId } = request
-        const found = await runNow(services)(projectId, params['evaluation_run_id']!)
-        const { id: runId, ended_at, trace_id: traceId, inputs } = found
-        if (ended_at !== null) return () => ({ body: { success: true } })
-        requireNotAtWork(found)
-        const summary = body.summary ?? (await computed(runId, request))
-        return async (cause) => {
-          const now = instantOf(services.clock.now())
-          const summarize = uuidOfDigest(services.sha256(JSON.stringify([projectId, runId, SUMMARY_OP])))
-          const child = { projectId, id: summarize, traceId, parentId: runId, op: SUMMARY_OP, startedAt: now }
-          const writes = [
-            starting(services, {
-              ...child,
-              weave: { evaluation_run_id: runId },
-              inputs: 'self' in inputs ? { self: inputs['self']! } : {},
-            }),
-            ending(child, now, summary),
-            ending({ projectId, id: runId }, now, summary),
-          ]
-          try {
-            const { position } = await writeEvaluationCalls(services, projectId, [SUMMARY_OP], writes, cause)
-            return { body: { success: true }, position }
-          } catch (error) {
-            // Another request may have finished the run meanwhile.
-            if ((await runNow(services)(projectId, runId)).ended_at === null) throw error
-            return { body: { success: true } }
-          }
-        }
-      },
-    }),
-    deleteRoute(services, {
-      collection: 'evaluation_runs',
-      parameter: 'evaluation_run_ids',
-      summary: 'Delete evaluation runs with all their calls.',
-      rootOf: (call) => Promise.resolve(roleOf(call) === 'run' ? call.id : undefined),
-    }),
-  ]
+  })
+
+const computedSummary = async (
+  { reading, sha256 }: Pick<Services, 'reading' | 'sha256'>,
+  runId: string,
+  { project, headers, reader }: ProjectRequest,
+) => {
+  const position = await reading.waitForNow(project, { ...presentConditionsIn(headers), stale: false })
+  return summaryOfRun(rowsOf(reader, sha256)(project, runId, position))
 }
+
+const finishRun = (services: RunServices): AnyRoute =>
+  changeProject(services, {
+    method: 'post',
+    path: inV2('evaluation_runs/:evaluation_run_id/finish'),
+    summary:
+      'Finish an evaluation run. Without a summary, one is computed from the scores of its rows. Finishing a finished ' +
+      'run changes nothing.',
+    body: open('EvaluationRunFinishRequest', { optional: { summary: nullable(jsonObject) } }),
+    requestHeaders: alsoReads.requestHeaders,
+    errors: [...alsoReads.errors, 'conflict'],
+    response: success,
+    project: inPath,
+    handle: async (request) => {
+      const { body, params, project: projectId } = request
+      const found = await runNow(services)(projectId, params['evaluation_run_id']!)
+      const { id: runId, ended_at, trace_id: traceId, inputs } = found
+      if (ended_at !== null) return () => ({ body: { success: true } })
+      requireNotAtWork(found)
+      const summary = body.summary ?? (await computedSummary(services, runId, request))
+      return async (cause) => {
+        const now = instantOf(services.clock.now())
+        const summarize = uuidOfDigest(services.sha256(JSON.stringify([projectId, runId, SUMMARY_OP])))
+        const child = { projectId, id: summarize, traceId, parentId: runId, op: SUMMARY_OP, startedAt: now }
+        const writes = [
+          starting(services, {
+            ...child,
+            weave: { evaluation_run_id: runId },
+            inputs: 'self' in inputs ? { self: inputs['self']! } : {},
+          }),
+          ending(child, now, summary),
+          ending({ projectId, id: runId }, now, summary),
+        ]
+        try {
+          const { position } = await writeEvaluationCalls(services, projectId, [SUMMARY_OP], writes, cause)
+          return { body: { success: true }, position }
+        } catch (error) {
+          // Another request may have finished the run meanwhile.
+          if ((await runNow(services)(projectId, runId)).ended_at === null) throw error
+          return { body: { success: true } }
+        }
+      }
+    },
+  })
+
+const deleteRuns = (services: RunServices): AnyRoute =>
+  deleteRoute(services, {
+    collection: 'evaluation_runs',
+    parameter: 'evaluation_run_ids',
+    summary: 'Delete evaluation runs with all their calls.',
+    rootOf: (call) => Promise.resolve(roleOf(call) === 'run' ? call.id : undefined),
+  })
+
+/** Evaluation runs, including those of the SDKs. A run is the root call of its rows. */
+export const runRoutes = (services: RunServices): readonly AnyRoute[] => [
+  createRun(services),
+  listRuns(services),
+  readRun(services),
+  finishRun(services),
+  deleteRuns(services),
+]
 
 const allOf = (...operations: readonly (Operation | undefined)[]): Operation | null => {
   const given = operations.filter((operation) => operation !== undefined)

@@ -73,7 +73,7 @@ const MAX_BYTES = 100_000_000
 /** What a version takes for its matcher, about, however short it is. */
 const LEAST_WEIGHT = 8000
 
-/** Reads secrets that were not needed lately; of those that were rotated since, the new versions alone. */
+/** An LRU cache of secrets. After a rotation it reads only the new versions. */
 const rememberedSecrets = (
   store: Pick<SecretStore, 'get'>,
 ): ((secret: SecretName, live: LiveSecret) => Promise<SecretRead>) => {

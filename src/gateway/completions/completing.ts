@@ -22,6 +22,6 @@ export interface Completing {
   /** By the clock of `performance`, in milliseconds. */
   readonly startedAt: number
   readonly leave: Leave
-  /** What the end of the call says of how it went so far: times in milliseconds, upstream, tries. */
+  /** Facts for the summary of the call so far: latency in milliseconds, upstream, tries. */
   readonly said: () => JsonObject
 }

@@ -141,7 +141,7 @@ const PLAIN = [
   'feedback.[note].creator',
   'feedback.[*].created_at',
   'feedback.[wandb.reaction.1].feedback_type',
-  'feedback.[nobody].payload.a',
+  'feedback.[unknown].payload.a',
 ]
 
 const INDEXED = ['id', 'trace_id', 'parent_id', 'op_name']

@@ -29,7 +29,12 @@ export interface Description {
 export interface Served extends Operation {
   readonly template: string
   readonly method: string
+  /** Groups what its answers hold with the requests that may name it. */
+  readonly area: string
 }
+
+/** Their ids would be lost among those of calls, which have the same tag. */
+const RULES = '/api/evaluation-rules/'
 
 export const operationsOf = ({ paths }: Description): readonly Served[] =>
   Object.entries(paths).flatMap(([template, methods]) =>
@@ -37,5 +42,6 @@ export const operationsOf = ({ paths }: Description): readonly Served[] =>
       ...operation,
       template,
       method: method.toUpperCase(),
+      area: template.startsWith(RULES) ? RULES : (operation.tags[0] ?? ''),
     })),
   )

@@ -44,12 +44,12 @@ describe(`${REQUESTS} requests made from the API description (FUZZ_SEED=${SEED})
   })
 
   const remember = (memory: Memory, { operation }: Planned, bytes: Buffer) => {
-    if (bytes.length < 100_000) memory.remember(operation.tags[0] ?? '', JSON.parse(bytes.toString()) as Json)
+    if (bytes.length < 100_000) memory.remember(operation.area, JSON.parse(bytes.toString()) as Json)
   }
 
   it('are all answered as it says', async () => {
     const operations = operationsOf(description)
-    const areas = new Map(operations.map(({ template, tags }) => [template, tags[0] ?? '']))
+    const areas = new Map(operations.map(({ template, area }) => [template, area]))
     const areaOf = (path: string) => areas.get(path.replace(`/v2/${HOME}/`, '/v2/{entity}/{project}/')) ?? ''
     // the first write of the administrator makes the team that the member is of
     await service.teams.create('home')

@@ -3,6 +3,7 @@ import { scorerObject } from '../evaluations/logged-run.js'
 import { accepted } from '../calls/given.js'
 import { SERVED } from './given-inference.js'
 import type { Memory } from './memory.js'
+import type { AreaOf } from './given-state.js'
 import { HOME } from './places.js'
 
 /** A run may end before it is canceled. */
@@ -17,8 +18,8 @@ export const EVALUATION_REFS: Readonly<Record<string, readonly string[]>> = {
   model_ref: [refOf('asked')],
 }
 
-/** A scorer, a model and an evaluation at home, and a canceled run, which can be canceled again. */
-export const givenRescoring = async (service: TestService, memory: Memory): Promise<void> => {
+/** A scorer, a model, an evaluation and a rule at home, and a canceled run, which can be canceled again. */
+export const givenRescoring = async (service: TestService, areaOf: AreaOf, memory: Memory): Promise<void> => {
   const { objects } = service.in(HOME)
   await objects.publish('exact', scorerObject('ExactMatchScorer'))
   await objects.publish('asked', {
@@ -32,6 +33,10 @@ export const givenRescoring = async (service: TestService, memory: Memory): Prom
     dataset: refOf('data'),
     scorers: [refOf('exact')],
   })
+  const rules = '/api/evaluation-rules/{entity}/{project}'
+  const rule = { name: 'checked', scorer_refs: [refOf('exact')], enabled: false }
+  const created = await service.post(`/api/evaluation-rules/${HOME}`, rule)
+  memory.remember(areaOf(rules), accepted(created))
   const ref = refOf('model')
   const run = await service.post(`/v2/${HOME}/evaluation_runs`, { evaluation: ref, model: ref })
   const { evaluation_run_id } = accepted(run)

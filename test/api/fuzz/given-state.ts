@@ -14,7 +14,7 @@ export const SECRET = 'only-the-strangers-know-this'
 /** Files, and calls and all else, in each project. */
 const FILES = 5
 
-type AreaOf = (template: string) => string
+export type AreaOf = (template: string) => string
 
 /** Calls, objects, tables, files, feedback, artifacts and runs in each project, and a registry of each team; those at home are remembered. */
 export const givenState = async (
@@ -34,7 +34,7 @@ export const givenState = async (
     accepted(await service.send('PUT', `/api/teams/${team}/secrets/TOKEN`, { value: SECRET }))
   await givenAutomation(service, areaOf, memory)
   await givenDeliveries(service, memory, round)
-  await givenRescoring(service, memory)
+  await givenRescoring(service, areaOf, memory)
   for (let i = 0; i < FILES; i += 1)
     memory.remember('audit', { digest: createHash('sha256').update(`note ${i}`).digest('hex') })
   for (const project_id of [STRANGERS, HOME])

@@ -85,7 +85,7 @@ export const requestsToAll = (
 
 /** Requests to an operation: as described, and spoilt in one way or another. */
 const requestsTo = (operation: Served, { components }: Description): fc.Arbitrary<Planned> => {
-  const area = operation.tags[0] ?? ''
+  const { area } = operation
   const means = {
     json: arbitraryModestJson,
     jsonObject: arbitraryModestObject,

@@ -6,11 +6,10 @@ import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { boolean, int64, json, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
-import { canonicalJson } from '../../kernel/json/canonical.js'
 import { objectDecider } from '../../domain/objects/decider.js'
 import { objectId, objectStream } from '../../domain/objects/events.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { weaveDigest } from '../../domain/objects/weave-digest.js'
+import { contentDigest } from '../../domain/objects/weave-digest.js'
 import type { StoredVersion } from '../../projections/objects/queries.js'
 import { execute } from '../../kernel/execute.js'
 import { inBody } from '../server/authorization.js'
@@ -102,7 +101,7 @@ export const createObject = (
     project: ({ body }) => body.obj.project_id,
     handle: ({ body: { obj } }) => {
       const { project_id, object_id, val, expected_digest } = obj
-      const digest = weaveDigest(services.sha256(canonicalJson(val)))
+      const digest = contentDigest(services.sha256, val)
       if (expected_digest !== null && expected_digest !== digest)
         throw new Failure(
           'conflict',

@@ -1,6 +1,5 @@
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
-import { canonicalJson } from '../../kernel/json/canonical.js'
 import type { Json } from '../../kernel/json/json.js'
 import { classesOf } from '../../domain/objects/classes.js'
 import { objectDecider } from '../../domain/objects/decider.js'
@@ -8,7 +7,7 @@ import { objectStream } from '../../domain/objects/events.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { spill } from '../../kernel/spill/spill.js'
-import { weaveDigest } from '../../domain/objects/weave-digest.js'
+import { contentDigest } from '../../domain/objects/weave-digest.js'
 import { execute } from '../../kernel/execute.js'
 
 export interface Published {
@@ -27,7 +26,7 @@ export const publishObject =
     cause: Cause,
     baseClass: string | null = null,
   ): Promise<Published> => {
-    const digest = weaveDigest(ports.sha256(canonicalJson(val)))
+    const digest = contentDigest(ports.sha256, val)
     const content = {
       project_id,
       object_id,

@@ -16,7 +16,7 @@ import { Failure } from '../failure.js'
 
 type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
-/** A row with its JSON text, and the text with sorted keys that the digest is of. */
+/** A row with its digest and JSON text. */
 export type DigestedRow = ReturnType<typeof digestedRow> & { readonly val: JsonObject }
 
 export interface DigestedRows {
@@ -92,17 +92,14 @@ export const publishTable =
   }
 
 const rowBatch = async (ports: TablePorts, rows: readonly DigestedRow[]) => {
-  const listOf = (textOf: (row: DigestedRow) => string): string =>
-    `[${rows.map((row) => `{"digest":"${row.digest}","val":${textOf(row)}}`).join(',')}]`
   const values = rows.map(({ digest, val }) => ({ digest, val }))
-  const isCanonical = rows.every(({ text, canonical }) => text === canonical)
-  const text = listOf((row) => row.text)
+  const texts = rows.map(({ digest, text }) => `{"digest":"${digest}","val":${text}}`)
   return {
     pack: tableDigest(
       ports.sha256,
       rows.map(({ digest }) => digest),
     ),
-    ...(await storeField(ports, 'rows', values, text, isCanonical ? text : listOf((row) => row.canonical))),
+    ...(await storeField(ports, 'rows', values, `[${texts.join(',')}]`)),
   }
 }
 
@@ -117,10 +114,9 @@ const storeField = async <F extends string, A>(
   field: F,
   value: A,
   text: string,
-  canonical = text,
 ): Promise<StoredField<F, A>> => {
   const bytes = Buffer.from(text)
   if (bytes.length <= MAX_INLINE_BYTES) return { [field]: value, spilled: {} } as StoredField<F, A>
-  const place = { digest: await blobs.put(bytes), size: bytes.length, canonical: sha256(canonical) }
+  const place = { digest: await blobs.put(bytes), size: bytes.length, canonical: sha256(text) }
   return { [field]: null, spilled: { [field]: place } } as unknown as StoredField<F, A>
 }

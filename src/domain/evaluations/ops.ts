@@ -1,8 +1,7 @@
-import { canonicalJson } from '../../kernel/json/canonical.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { versionRef } from '../refs/ref.js'
-import { weaveDigest } from '../objects/weave-digest.js'
+import { contentDigest } from '../objects/weave-digest.js'
 
 /** The content of an op without source code, for the calls that this service writes itself. */
 export const OP_WITHOUT_CODE: JsonObject = {
@@ -14,4 +13,4 @@ export const OP_WITHOUT_CODE: JsonObject = {
 
 /** SDKs look for evaluation runs by the reference of their op, so that calls name it so. */
 export const refOfOp = (sha256: Sha256, projectId: string, name: string): string =>
-  versionRef(projectId, 'op', name, weaveDigest(sha256(canonicalJson(OP_WITHOUT_CODE))))
+  versionRef(projectId, 'op', name, contentDigest(sha256, OP_WITHOUT_CODE))

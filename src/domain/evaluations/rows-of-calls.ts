@@ -1,10 +1,9 @@
 import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import { reportedUsageOf, type ModelUsage } from '../calls/usage.js'
-import { canonicalJson } from '../../kernel/json/canonical.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { parseRef } from '../refs/ref.js'
-import { weaveDigest } from '../objects/weave-digest.js'
+import { contentDigest } from '../objects/weave-digest.js'
 import type { EvaluationRow } from './row.js'
 import { isOfModel, roleOf, scorerNameOf, scoresIn, type EvaluationCall } from './run-calls.js'
 
@@ -111,7 +110,7 @@ export const exampleOf = (row: EvaluationCall): Json => {
 /** The row digest of a reference to a row of a dataset, else the digest that the value has as a row. */
 export const exampleDigest = (sha256: Sha256, example: Json): string => {
   const edge = typeof example === 'string' ? parseRef(example)?.edges.at(-1) : undefined
-  return edge?.kind === 'id' ? edge.value : weaveDigest(sha256(canonicalJson(example)))
+  return edge?.kind === 'id' ? edge.value : contentDigest(sha256, example)
 }
 
 /** The SDKs write the model's output as `output`; rows of the TypeScript SDK and of old scorers have `model_output`. */

@@ -8,7 +8,12 @@ import { textLike } from '../../kernel/codec/text.js'
 import { projectId } from '../../kernel/ids.js'
 import { spilledFields } from '../../kernel/spill/fields.js'
 
-const digest = textLike('digest', /^[A-Za-z0-9]{43}$/, 'String should have 43 letters or digits')
+/** Tables had digests of 43 letters before. */
+const digest = textLike(
+  'digest',
+  /^([A-Za-z0-9]{43}|[0-9a-f]{64})$/,
+  'String should have 43 letters or digits, or 64 hexadecimal digits',
+)
 
 /** A digest of a table or row. */
 export const isDigest = (text: string): boolean => digest.is(text)

@@ -1,39 +1,58 @@
 import type { Json } from './json.js'
 
 /**
- * The digits of whole numbers that a double cannot represent, by the containing list or object and key. The value
- * itself is the nearest double, used in comparisons and sums. Code that copies a container must call `withDigitsOf`
- * to keep the digits.
+ * The texts of numbers that a double does not reproduce, by the containing list or object and key: whole numbers
+ * beyond 2^53, and whole values written as floats, such as `1.0`, which Python tells apart from `1`. The value itself
+ * is the nearest double, used in comparisons and sums. Code that copies a container must call `withDigitsOf` to keep
+ * the texts.
  */
 // eslint-disable-next-line no-restricted-syntax -- Carries digits that a number cannot hold; a value and its digits belong together.
-const remembered = new WeakMap<object, Map<string | number, string>>()
+const remembered = new WeakMap<object, Partial<Record<string, string>>>()
 
 // eslint-disable-next-line no-restricted-syntax -- Skips the look-ups while no value in this process has such digits.
 let areAny = false
 
-/** Fast path: whether this process has parsed any such number. */
-export const digitsAreAbout = (): boolean => areAny
-
 export const rememberDigits = (holder: object, key: string | number, digits: string): void => {
   areAny = true
-  const ofHolder = remembered.get(holder)
-  if (ofHolder === undefined) remembered.set(holder, new Map([[placeIn(holder, key), digits]]))
-  else ofHolder.set(placeIn(holder, key), digits)
+  const ofHolder = remembered.get(holder) ?? newDigitsOf(holder)
+  ofHolder[key] = digits
 }
 
-export const digitsIn = (holder: object, key: string | number): string | undefined =>
-  areAny ? remembered.get(holder)?.get(placeIn(holder, key)) : undefined
+/** A list of digits takes less memory than an object with the same keys. */
+const newDigitsOf = (holder: object): Partial<Record<string, string>> => {
+  const digits = (Array.isArray(holder) ? [] : Object.create(null)) as Partial<Record<string, string>>
+  remembered.set(holder, digits)
+  return digits
+}
 
-const placeIn = (holder: object, key: string | number): string | number =>
-  Array.isArray(holder) ? Number(key) : key
+/** The JSON text of a number that its double does not reproduce. */
+export const digitsIn = (holder: object, key: string | number): string | undefined => {
+  const digits = areAny ? remembered.get(holder)?.[key] : undefined
+  return digits !== undefined && endsInDigit(digits) ? digits : undefined
+}
+
+/** As `digitsIn`, and the text of a string that was a bare `NaN`, `Infinity` or `-Infinity`. */
+export const pythonTextIn = (holder: object, key: string | number): string | undefined =>
+  areAny ? remembered.get(holder)?.[key] : undefined
+
+/** Digits of a whole number, which make it another number than its double. */
+export const exactDigitsIn = (holder: object, key: string | number): string | undefined => {
+  const digits = digitsIn(holder, key)
+  return digits !== undefined && /^-?[0-9]+$/.test(digits) ? digits : undefined
+}
+
+const NINE = 0x39
+
+/** Of the texts that are remembered, those of numbers end in a digit. */
+export const endsInDigit = (digits: string): boolean => digits.charCodeAt(digits.length - 1) <= NINE
 
 /** A copy of an object, or of some of its members, with their digits. */
 export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {
   const ofHolder = areAny ? remembered.get(holder) : undefined
   if (ofHolder === undefined) return copy
-  for (const [key, digits] of ofHolder)
+  for (const [key, digits] of Object.entries(ofHolder))
     if ((copy as Record<string, unknown>)[key] === (holder as Record<string, unknown>)[key])
-      rememberDigits(copy, key, digits)
+      rememberDigits(copy, key, digits!)
   return copy
 }
 
@@ -41,6 +60,13 @@ export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {
 export const holdsDigits = (value: Json): boolean => {
   if (!areAny || typeof value !== 'object' || value === null) return false
   if (remembered.has(value)) return true
-  for (const member of Object.values(value)) if (holdsDigits(member)) return true
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && holdsDigits(item as Json)) return true
+    return false
+  }
+  for (const key in value) {
+    const member = (value as Readonly<Record<string, Json>>)[key]!
+    if (typeof member === 'object' && holdsDigits(member)) return true
+  }
   return false
 }

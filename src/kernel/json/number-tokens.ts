@@ -1,53 +1,72 @@
 const QUOTE = 0x22
-const BACKSLASH = 0x5c
+const PLUS = 0x2b
 const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const CAPITAL_I = 0x49
+const CAPITAL_N = 0x4e
+const BACKSLASH = 0x5c
+
 /** The fewest digits of a whole number that a double may not represent. */
 const WIDE = 16
 
-/** Calls `found` with start and end of each number in a JSON text that may be a whole number beyond 2^53, in order. */
-export const eachWide = (text: string, found: (from: number, to: number) => void): void => {
+/**
+ * Calls `found` with start and end of each token of a JSON text that a double may not reproduce, in order: numbers of
+ * at least 16 digits, those with only zeros after the point or with an exponent, and words with a capital N or I.
+ */
+export const eachUnusual = (text: string, found: (from: number, to: number) => void): void => {
   const { length } = text
   for (let at = 0; at < length; at += 1) {
     const unit = text.charCodeAt(at)
     if (unit === QUOTE) at = endOfString(text, at)
-    else if (isDigit(unit) || unit === MINUS) {
+    else if ((unit >= ZERO && unit <= NINE) || unit === MINUS) {
       const from = at
-      let hasExponent = false
-      for (let next = text.charCodeAt(at + 1); isOfNumber(next); next = text.charCodeAt(at + 1)) {
-        hasExponent ||= next > 0x39
+      while (isDigit(text.charCodeAt(at + 1))) at += 1
+      let isUnusual = at + 1 - from >= WIDE
+      if (text.charCodeAt(at + 1) === POINT) {
         at += 1
+        while (text.charCodeAt(at + 1) === ZERO) at += 1
+        const zeros = at
+        while (isDigit(text.charCodeAt(at + 1))) at += 1
+        isUnusual ||= at === zeros
       }
-      if (hasExponent || at + 1 - from >= WIDE) found(from, at + 1)
+      if (isPart(text.charCodeAt(at + 1))) {
+        at = endOfToken(text, at + 1) - 1
+        isUnusual = true
+      }
+      if (isUnusual) found(from, at + 1)
+    } else if (unit === CAPITAL_N || unit === CAPITAL_I) {
+      const end = endOfToken(text, at + 1)
+      found(at, end)
+      at = end - 1
     }
   }
 }
 
-/** Whether the text has sixteen digits in a row. Checking every sixteenth character is enough to find a candidate. */
-export const hasSixteenDigits = (text: string): boolean => {
-  for (let at = WIDE - 1; at < text.length; at += WIDE)
-    if (isDigit(text.charCodeAt(at)) && hasRowAt(text, at)) return true
-  return false
+const isDigit = (unit: number): boolean => unit >= ZERO && unit <= NINE
+
+/** Index after the last letter, digit, sign or point. */
+const endOfToken = (text: string, from: number): number => {
+  let at = from
+  while (isPart(text.charCodeAt(at))) at += 1
+  return at
 }
 
-const hasRowAt = (text: string, at: number): boolean => {
-  let from = at
-  while (isDigit(text.charCodeAt(from - 1))) from -= 1
-  let to = at + 1
-  while (to - from < WIDE && isDigit(text.charCodeAt(to))) to += 1
-  return to - from >= WIDE
-}
+const isPart = (unit: number): boolean =>
+  isDigit(unit) ||
+  (unit >= 0x61 && unit <= 0x7a) ||
+  (unit >= 0x41 && unit <= 0x5a) ||
+  unit === POINT ||
+  unit === MINUS ||
+  unit === PLUS
 
-const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39
-
-/** Index of a string's closing quote. */
+/** Index of a string's closing quote; that of the last character if there is none. */
 const endOfString = (text: string, from: number): number => {
-  for (let quote = text.indexOf('"', from + 1); ; quote = text.indexOf('"', quote + 1)) {
+  for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let before = quote
     while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1
     if ((quote - before) % 2 === 0) return quote
   }
+  return text.length
 }
-
-/** A digit, sign, decimal point or exponent. */
-const isOfNumber = (unit: number): boolean =>
-  isDigit(unit) || unit === 0x2e || unit === MINUS || unit === 0x2b || unit === 0x45 || unit === 0x65

@@ -86,14 +86,14 @@ describe('a payload of odd numbers', () => {
   let service: TestService
   before(async () => (service = await sharedService()))
 
-  it('is kept as a double holds it; what is too large for one is null', async () => {
+  it('is kept as a double holds it, and the words NaN and Infinity for what is none', async () => {
     const project = someProject()
-    const raw = '[0, -0, 1.0, 1e0, 0.1, 1e21, 5e-324, 1e-400, 9007199254740993, 1e400, -1e999]'
+    const raw = '[0, -0, 1.0, 1e0, 0.1, 1e21, 5e-324, 1e-400, 9007199254740993, 1e400, -1e999, NaN]'
     const body = withRaw({ start: aStart(project, { id: 'numbers', inputs: { a: '<raw>' } }) }, raw)
     accepted(await service.post('/call/start', body))
     await writesNothing(service, async () => accepted(await service.post('/call/start', body)))
     const { inputs } = await service.in(project).calls.read('numbers')
-    assert.deepEqual(inputs, { a: [0, 0, 1, 1, 0.1, 1e21, 5e-324, 0, 9007199254740992, null, null] })
+    assert.deepEqual(inputs, { a: [0, 0, 1, 1, 0.1, 1e21, 5e-324, 0, 9007199254740992, 'Infinity', '-Infinity', 'NaN'] })
   })
 
   const steps: readonly (readonly [string, boolean])[] = [

@@ -14,6 +14,7 @@ import { contentRoutes } from './files/content.js'
 import { uploadRoutes } from './files/upload.js'
 import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
+import { projectInfoRoute } from './projects/info.js'
 import { projectRoutes } from './projects/settings.js'
 import { refRoutes } from './refs/read-batch.js'
 import { gatewayRoutes } from './gateway/routes.js'
@@ -62,6 +63,7 @@ const servedRoutes = (services: ApiServices): readonly AnyRoute[] => [
   ...collectionRoutes(services),
   ...runRoutes(services),
   ...projectRoutes(services),
+  projectInfoRoute(services),
   ...graphQlRoutes(services),
   ...accessRoutes(services),
   ...secretRoutes(services),

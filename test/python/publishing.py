@@ -11,8 +11,9 @@ client = weave.init(sys.argv[1])
 first = weave.publish(weave.Dataset(name="numbers", rows=[{"n": n, "square": n * n} for n in range(5)]))
 second = weave.publish(weave.Dataset(name="numbers", rows=[{"n": n, "square": n * n} for n in range(7)]))
 weave.publish(weave.Dataset(name="numbers", rows=[{"n": n, "square": n * n} for n in range(7)]))
-large = weave.publish(weave.Dataset(name="large", rows=[{"n": n, "text": "ü" * 1000} for n in range(12_000)]))
+large = weave.publish(weave.Dataset(name="large", rows=[{"n": n, "text": "ü" * 1000} for n in range(int(sys.argv[2]))]))
 settings = weave.publish({"temperature": 0.5, "nested": {"tags": ["a", "b"], "none": None}}, name="settings")
+kinds = weave.publish(weave.Dataset(name="kinds", rows=[{"x": x} for x in (1.0, 1, -0.0, 1e16)]))
 prompt = weave.publish(weave.MessagesPrompt([{"role": "user", "content": "Greet {name}"}]), name="greeting")
 
 
@@ -54,6 +55,7 @@ print(
             "all_tags": client.list_tags(),
             "large": [len(weave.ref(large.uri).get().rows), weave.ref(large.uri).get().rows[150]["n"]],
             "settings": json.loads(json.dumps(weave.ref(settings.uri).get(), default=dict)),
+            "kinds": [repr(row["x"]) for row in weave.ref(kinds.uri).get().rows],
             "prompt": weave.ref(prompt.uri).get().format(name="Ada"),
             "place": describe(weave.ref(place.uri).get()),
             "picture": [read_picture.size, read_picture.getpixel((0, 0))],

@@ -56,14 +56,9 @@ const withEmbeddedRefs = (text: string, depth: number): string => {
   } catch {
     return text
   }
-  let isChanged = false
   const written = pythonText(value, {
     sortKeys: false,
-    replace: (embedded) => {
-      const replaced = withInternalRefs(embedded, depth)
-      isChanged ||= replaced !== embedded
-      return replaced
-    },
+    replace: (embedded) => withInternalRefs(embedded, depth),
   })
-  return isChanged ? written : text
+  return written === pythonText(value, { sortKeys: false }) ? text : written
 }

@@ -2,7 +2,8 @@ import type { Json } from './json.js'
 
 /**
  * The texts of numbers that a double does not reproduce, by the containing list or object and key: whole numbers
- * beyond 2^53, and whole values written as floats, such as `1.0`, which Python tells apart from `1`. The value itself
+ * beyond 2^53, and whole values written as floats, such as `1.0`, which is another value than `1` in
+ * Python. The value itself
  * is the nearest double, used in comparisons and sums. Code that copies a container must call `withDigitsOf` to keep
  * the texts.
  */
@@ -26,13 +27,7 @@ const newDigitsOf = (holder: object): Partial<Record<string, string>> => {
 }
 
 /** The JSON text of a number that its double does not reproduce. */
-export const digitsIn = (holder: object, key: string | number): string | undefined => {
-  const digits = areAny ? remembered.get(holder)?.[key] : undefined
-  return digits !== undefined && endsInDigit(digits) ? digits : undefined
-}
-
-/** As `digitsIn`, and the text of a string that was a bare `NaN`, `Infinity` or `-Infinity`. */
-export const pythonTextIn = (holder: object, key: string | number): string | undefined =>
+export const digitsIn = (holder: object, key: string | number): string | undefined =>
   areAny ? remembered.get(holder)?.[key] : undefined
 
 /** Digits of a whole number, which make it another number than its double. */
@@ -40,11 +35,6 @@ export const exactDigitsIn = (holder: object, key: string | number): string | un
   const digits = digitsIn(holder, key)
   return digits !== undefined && /^-?[0-9]+$/.test(digits) ? digits : undefined
 }
-
-const NINE = 0x39
-
-/** Of the texts that are remembered, those of numbers end in a digit. */
-export const endsInDigit = (digits: string): boolean => digits.charCodeAt(digits.length - 1) <= NINE
 
 /** A copy of an object, or of some of its members, with their digits. */
 export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {
@@ -64,9 +54,7 @@ export const holdsDigits = (value: Json): boolean => {
     for (const item of value) if (typeof item === 'object' && holdsDigits(item as Json)) return true
     return false
   }
-  for (const key in value) {
-    const member = (value as Readonly<Record<string, Json>>)[key]!
+  for (const member of Object.values(value))
     if (typeof member === 'object' && holdsDigits(member)) return true
-  }
   return false
 }

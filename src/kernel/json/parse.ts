@@ -1,4 +1,4 @@
-import { endsInDigit, rememberDigits } from './digits.js'
+import { rememberDigits } from './digits.js'
 import type { Json } from './json.js'
 import { eachUnusual } from './number-tokens.js'
 import { pythonFloat } from './python-float.js'
@@ -48,7 +48,7 @@ interface MarkedText {
 /** Undefined if no token needs a mark. */
 const withMarks = (text: string): MarkedText | undefined => {
   const pieces: string[] = []
-  let mark: string | undefined
+  let mark = ''
   let taken = 0
   let wide = 0
   let floats = 0
@@ -60,15 +60,15 @@ const withMarks = (text: string): MarkedText | undefined => {
     if (isWhole(kept)) {
       wide += 1
       if (wide > MOST_WIDE_NUMBERS) throw new TooManyWideNumbers()
-    } else if (endsInDigit(kept)) {
+    } else {
       floats += 1
       if (floats > MOST_WHOLE_FLOATS) return
     }
-    mark ??= freeMark(text)
+    if (pieces.length === 0) mark = freeMark(text)
     pieces.push(text.slice(taken, from), `"${mark}${kept}"`)
     taken = to
   })
-  return mark === undefined || mark === '' ? undefined : { text: pieces.join('') + text.slice(taken), mark }
+  return mark === '' ? undefined : { text: pieces.join('') + text.slice(taken), mark }
 }
 
 /** Empty if the text contains all marks. */
@@ -120,8 +120,9 @@ const unmarked = (root: unknown, mark: string): Json => {
     else if (typeof value === 'string' && value.charCodeAt(0) === unit) {
       const digits = value.slice(1)
       const number = Number(digits)
-      holder[key] = Number.isFinite(number) ? number : digits
-      rememberDigits(holder, key, digits)
+      const isNumber = Number.isFinite(number)
+      holder[key] = isNumber ? number : digits
+      if (isNumber) rememberDigits(holder, key, digits)
     }
   }
   for (let holder = holders.pop(); holder !== undefined; holder = holders.pop())

@@ -1,4 +1,4 @@
-import { pythonTextIn } from './digits.js'
+import { digitsIn } from './digits.js'
 import { isJsonObject, type Json } from './json.js'
 import { pythonFloat } from './python-float.js'
 
@@ -16,12 +16,12 @@ export const pythonText = (value: Json, options: PythonTextOptions): string => {
       ? String(BigInt(value))
       : pythonFloat(value)
   if (Array.isArray(value))
-    return `[${value.map((item, at) => pythonTextIn(value, at) ?? pythonText(item as Json, options)).join(', ')}]`
+    return `[${value.map((item, at) => digitsIn(value, at) ?? pythonText(item as Json, options)).join(', ')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
   const keys = Object.keys(value)
   if (options.sortKeys) keys.sort(keys.some(hasSurrogate) ? byCodePoint : undefined)
   const members = keys.map(
-    (key) => `${pythonString(key)}: ${pythonTextIn(value, key) ?? pythonText(value[key]!, options)}`,
+    (key) => `${pythonString(key)}: ${digitsIn(value, key) ?? pythonText(value[key]!, options)}`,
   )
   return `{${members.join(', ')}}`
 }
@@ -43,11 +43,7 @@ const hasSurrogate = (text: string): boolean => /[\ud800-\udfff]/.test(text)
 
 /** JavaScript compares UTF-16 units, which puts the characters beyond U+FFFF before some of the others. */
 const byCodePoint = (a: string, b: string): number => {
-  const [left, right] = [[...a], [...b]]
-  for (const [at, one] of left.entries()) {
-    const other = right[at]
-    if (other === undefined) return 1
-    if (one !== other) return one.codePointAt(0)! - other.codePointAt(0)!
-  }
-  return left.length - right.length
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at += 1
+  return (a.codePointAt(at) ?? -1) - (b.codePointAt(at) ?? -1)
 }

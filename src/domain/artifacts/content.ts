@@ -1,6 +1,5 @@
 import * as t from 'io-ts'
 import { Codec, gather, refuse } from '../../kernel/codec/codec.js'
-import { endlessNumberIn } from '../../kernel/codec/finite.js'
 import { jsonObject } from '../../kernel/codec/leaves.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
@@ -22,15 +21,10 @@ export const isLargerThan = (most: number, value: Json): boolean =>
 /** The metadata of a version. Its size is limited because messages repeat its values. */
 export const versionMetadata: Codec<JsonObject> = new Codec<JsonObject>(
   'metadata',
-  (u): u is JsonObject => jsonObject.is(u) && isWithinBounds(u) && endlessNumberIn(u, []) === undefined,
+  (u): u is JsonObject => jsonObject.is(u) && isWithinBounds(u),
   (u, c) => {
     if (!jsonObject.is(u)) return jsonObject.validate(u, c)
-    if (isWithinBounds(u)) {
-      const endless = endlessNumberIn(u, c)
-      return endless === undefined
-        ? t.success(u)
-        : refuse(undefined, endless, 'finite_number', 'Input should be a finite number')
-    }
+    if (isWithinBounds(u)) return t.success(u)
     const errors: t.ValidationError[] = []
     for (const [key, value] of Object.entries(u))
       if (isLargerThan(MAX_VALUE_BYTES, value) && !gather(errors, tooLarge(key, value, c))) break

@@ -45,10 +45,7 @@ const listed: DecodeAt<Operand> = (u, place) => {
 
 const literal: DecodeAt<Json> = (u, place) => {
   if (u === undefined) return refuse(u, place.context, 'missing', 'Field required')
-  const value = literalValue(u as Json)
-  return isFiniteJson(value)
-    ? t.success(value)
-    : refuse(u, place.context, 'finite_number', 'Input should be a finite number')
+  return t.success(literalValue(u as Json))
 }
 
 const fieldName: DecodeAt<string> = (u, place) => {
@@ -123,11 +120,4 @@ const literalValue = (written: Json): Json => {
   const [only, ...more] = Object.entries(written)
   if (only?.[0] === '$literal' && more.length === 0) return literalValue(only[1])
   return Object.fromEntries<Json>(Object.entries(written).map(([key, item]) => [key, literalValue(item)]))
-}
-
-/** JSON numbers beyond the range of a double are parsed as infinity. */
-const isFiniteJson = (value: Json): boolean => {
-  if (typeof value === 'number') return Number.isFinite(value)
-  if (Array.isArray(value)) return value.every((item) => isFiniteJson(item as Json))
-  return !isJsonObject(value) || Object.values(value).every(isFiniteJson)
 }

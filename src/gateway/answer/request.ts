@@ -1,7 +1,6 @@
 import * as t from 'io-ts'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { Codec, refuse } from '../../kernel/codec/codec.js'
-import { endlessNumberIn } from '../../kernel/codec/finite.js'
+import { Codec } from '../../kernel/codec/codec.js'
 import { boolean, integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
@@ -43,11 +42,7 @@ export const completionRequest: Codec<CompletionRequest> = new Codec(
   (u, context) => {
     const decoded = read.validate(u, context)
     if (decoded._tag === 'Left') return decoded
-    const given = u as JsonObject
-    const endless = endlessNumberIn(given, context)
-    return endless === undefined
-      ? t.success({ given, ...decoded.right })
-      : refuse(undefined, endless, 'finite_number', 'Input should be a finite number')
+    return t.success({ given: u as JsonObject, ...decoded.right })
   },
   read.schema,
 )

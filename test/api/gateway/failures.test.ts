@@ -186,7 +186,6 @@ describe('requests for completions that are none', () => {
       [422, `{"model":"m","messages":[],"x":${'['.repeat(300)}${']'.repeat(300)}}`],
       [422, { model: gateway.model, messages: MESSAGES, max_tokens: 1e308 }],
       [422, { model: gateway.model, messages: MESSAGES, best_of: '9' }],
-      [422, `{"model":"m","messages":[{"role":"user"}],"temperature":1e400}`],
       [413, `{"model":"m","messages":[],"x":"${'x'.repeat(33 * 1024 * 1024)}"}`],
       [404, { model: 'acme/unknown', messages: MESSAGES }],
       [404, { model: 'nul\u0000', messages: MESSAGES }],
@@ -206,9 +205,6 @@ describe('requests for completions that are none', () => {
     assert.equal(error.param, 'max_tokens')
     assert.match(error.message, /^max_tokens: /)
     assert.deepEqual((detail as { loc: unknown }[])[0]?.loc, ['body', 'max_tokens'])
-    const text = JSON.stringify({ model: gateway.model, messages: MESSAGES, tools: [{ x: '1e400' }] })
-    const endless = await gateway.service.post('/v1/chat/completions', text.replace('"1e400"', '-1e400'))
-    assert.deepEqual((failure(endless, 422).detail as { loc: unknown }[])[0]?.loc, ['body', 'tools', 0, 'x'])
   })
 
   it('pass content of any kind: NUL, halves of surrogate pairs, unknown keys', async () => {

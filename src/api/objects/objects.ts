@@ -18,6 +18,7 @@ import type { AnyRoute } from '../server/route.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { versionsFromLog } from '../../application/objects/object-from-log.js'
+import { builtinObject } from '../../application/objects/builtin-object.js'
 import { publishObject } from '../../application/objects/publish.js'
 
 /** The OpenAPI schema of what `objectJson` writes. */
@@ -64,7 +65,7 @@ export const objectJson = (projectId: string, version: StoredVersion, shown: Obj
     base_object_class: version.base_object_class,
     leaf_object_class: version.leaf_object_class,
     wb_user_id: version.wb_user_id,
-    ...(shown.include_storage_size === true ? { size_bytes: version.val_bytes } : {}),
+    ...(shown.include_storage_size === true ? { size_bytes: version.size_bytes } : {}),
     ...(shown.include_tags_and_aliases
       ? { tags, aliases: is_latest ? [...aliases, 'latest'] : aliases }
       : {}),
@@ -89,9 +90,10 @@ const objectCreate = closed('ObjectCreateRequest', {
 
 /** Publishing the same content under the same name creates no new version. */
 export const createObject = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-): AnyRoute =>
-  writeProject(services, {
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle' | 'scoringTools'>,
+): AnyRoute => {
+  const completed = builtinObject(services.scoringTools)
+  return writeProject(services, {
     method: 'post',
     path: '/obj/create',
     summary: 'Create a version of an object.',
@@ -100,7 +102,8 @@ export const createObject = (
     response: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
     project: ({ body }) => body.obj.project_id,
     handle: ({ body: { obj } }) => {
-      const { project_id, object_id, val, expected_digest } = obj
+      const { project_id, object_id, expected_digest } = obj
+      const val = completed(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
       const digest = contentDigest(services.sha256, val)
       if (expected_digest !== null && expected_digest !== digest)
         throw new Failure(
@@ -108,12 +111,12 @@ export const createObject = (
           `The digest of the content is ${digest}, which differs from the expected digest.`,
         )
       return async (cause) => {
-        const baseClass = obj.builtin_object_class ?? obj.set_base_object_class
-        const { position } = await publishObject(services)(project_id, object_id, val, cause, baseClass)
+        const { position } = await publishObject(services)(project_id, object_id, val, cause)
         return { body: { digest, object_id }, position }
       }
     },
   })
+}
 
 const off = withDefault(boolean, false, true)
 

@@ -4,7 +4,7 @@ import { compileBuiltIn } from '../../domain/evaluations/scorers/compile.js'
 import { decodeScorer } from '../../domain/evaluations/scorers/scorer.js'
 import type { Json } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
-import { classesOf } from '../../domain/objects/classes.js'
+import { kindOf } from '../../domain/objects/classes.js'
 import { isOpRef, parseRef } from '../../domain/refs/ref.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { Failure, invalidField } from '../failure.js'
@@ -57,7 +57,7 @@ export const requireObject = async (
   const [found] = await objectValues(reader)(ref.projectId, wanted, position)
   if (found === undefined) throw missing
   const value = parseJson(found)
-  if (isOpRef(text) && classesOf(value).kind !== 'op')
+  if (isOpRef(text) && kindOf(value) !== 'op')
     throw invalidField(
       field,
       'value_error',

@@ -1,6 +1,6 @@
 import { memberText } from '../../kernel/json/text.js'
 import type { Instant } from '../../kernel/codec/instant.js'
-import { utf8Bytes } from '../../kernel/codec/text.js'
+import { baseClassIn } from '../../domain/objects/classes.js'
 import { objectDecider } from '../../domain/objects/decider.js'
 import { objectStream, type ObjectEvent, type ObjectPublished } from '../../domain/objects/events.js'
 import { aliasesOf, indexNamed, latestOf, type ObjectState } from '../../domain/objects/state.js'
@@ -97,12 +97,11 @@ const storedVersion = (content: ObjectPublished, val: string | null) => ({
   version_index: content.version_index,
   digest: content.digest,
   kind: content.kind,
-  base_object_class: content.base_object_class,
+  base_object_class: baseClassIn(content),
   leaf_object_class: content.leaf_object_class,
   created_at: content.created_at,
   wb_user_id: content.wb_user_id,
   val,
-  val_bytes: utf8Bytes(val ?? ''),
 })
 
 /** In the order of their UTF-8 bytes, as in lists of objects. */

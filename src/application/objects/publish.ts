@@ -1,7 +1,7 @@
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Json } from '../../kernel/json/json.js'
-import { classesOf } from '../../domain/objects/classes.js'
+import { classesOf, kindOf } from '../../domain/objects/classes.js'
 import { objectDecider } from '../../domain/objects/decider.js'
 import { objectStream } from '../../domain/objects/events.js'
 import type { Position } from '../../kernel/ports/event-store.js'
@@ -19,19 +19,14 @@ export interface Published {
 /** Publishes a version of an object; the same content under the same name is the same version. */
 export const publishObject =
   (ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>) =>
-  async (
-    project_id: string,
-    object_id: string,
-    val: Json,
-    cause: Cause,
-    baseClass: string | null = null,
-  ): Promise<Published> => {
+  async (project_id: string, object_id: string, val: Json, cause: Cause): Promise<Published> => {
     const digest = contentDigest(ports.sha256, val)
     const content = {
       project_id,
       object_id,
       digest,
-      ...classesOf(val, baseClass),
+      kind: kindOf(val),
+      ...classesOf(val),
       val,
       created_at: instantOf(ports.clock.now()),
       spilled: {},

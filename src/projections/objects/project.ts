@@ -1,4 +1,6 @@
 import type { ObjectEvent } from '../../domain/objects/events.js'
+import { baseClassIn } from '../../domain/objects/classes.js'
+import { weaveText } from '../../domain/objects/weave-digest.js'
 import { asText, dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 
@@ -24,6 +26,7 @@ export const VERSION_COLUMNS = [
   'deleted_at',
   'wb_user_id',
   'val',
+  'weave_bytes',
 ]
 export const TAG_COLUMNS = ['project_id', 'object_id', 'version_index', 'tag', 'position', 'is_on']
 export const ALIAS_COLUMNS = ['project_id', 'object_id', 'alias', 'position', 'version_index', 'is_set']
@@ -47,18 +50,20 @@ const add = (rows: ObjectRows, event: Positioned): void => {
   const position = String(event.position)
   switch (type) {
     case 'ObjectPublished': {
-      const { version_index, digest, kind, base_object_class, leaf_object_class, wb_user_id } = data
+      const { version_index, digest, kind, leaf_object_class, wb_user_id, val } = data
       const created = dateTime64(data.created_at)
-      const classes = [kind, base_object_class, leaf_object_class]
+      const classes = [kind, baseClassIn(data), leaf_object_class]
       const at = [project_id, object_id, version_index, position]
-      rows.versions.push([...at, digest, ...classes, created, null, wb_user_id, asText(data, 'val')])
+      // The text is ASCII.
+      const content = [asText(data, 'val'), weaveText(val).length]
+      rows.versions.push([...at, digest, ...classes, created, null, wb_user_id, ...content])
       return
     }
     case 'ObjectDeleted': {
       const { version_index, digest, wb_user_id } = data
       const deleted = dateTime64(data.deleted_at)
       const at = [project_id, object_id, version_index, position]
-      rows.versions.push([...at, digest, 'object', null, null, deleted, deleted, wb_user_id, ''])
+      rows.versions.push([...at, digest, 'object', null, null, deleted, deleted, wb_user_id, '', 0])
       return
     }
     case 'ObjectTagsAdded':

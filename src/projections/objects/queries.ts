@@ -72,8 +72,8 @@ export interface StoredVersion {
   readonly is_latest: boolean
   /** The content as JSON text; null if it was not requested. */
   readonly val: string | null
-  /** Bytes of the content's JSON text. */
-  readonly val_bytes: number
+  /** Bytes of the text that the digest is of; lists of versions have it. */
+  readonly size_bytes?: number
   readonly tags: readonly string[]
   /** Without `latest`. */
   readonly aliases: readonly string[]
@@ -89,7 +89,7 @@ interface VersionRow extends Omit<
 
 const columns = (withVal: boolean): string =>
   `object_id, version_index, digest, kind, base_object_class, leaf_object_class, created_at AS created,
-  deleted_at AS deleted, wb_user_id, val_bytes, ${withVal ? 'val' : 'NULL AS val'}`
+  deleted_at AS deleted, wb_user_id, weave_bytes AS size_bytes, ${withVal ? 'val' : 'NULL AS val'}`
 
 /** The versions at the given places, in their order, with the labels they have at a position. */
 export const versionsAt =

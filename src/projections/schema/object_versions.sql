@@ -15,6 +15,8 @@ CREATE TABLE object_versions
     deleted_at Nullable(DateTime64(6, 'UTC')),
     wb_user_id Nullable(String),
     val String,
+    -- Bytes of the text that the digest is of.
+    weave_bytes UInt64,
     val_bytes UInt64 MATERIALIZED length(val)
 )
 ENGINE = ReplacingMergeTree

@@ -6,7 +6,7 @@ import { nullable, recordOf } from '../../../kernel/codec/containers.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { textUpToCharacters } from '../../../kernel/codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
-import { classesOf } from '../../objects/classes.js'
+import { kindOf, ownClassOf } from '../../objects/classes.js'
 import { isOpRef, parseRef } from '../../refs/ref.js'
 import {
   argumentsOf,
@@ -132,7 +132,7 @@ const SDK_CLASSES = new Set([
 
 /** A class of a user may have the name of one of ours: then its object has the op of its code, which ours have not. */
 const isCode = (className: string, val: JsonObject): boolean => {
-  if (classesOf(val).kind === 'op') return true
+  if (kindOf(val) === 'op') return true
   if (SDK_CLASSES.has(className)) return false
   const { score, _bases: bases } = val
   if (isBuiltInClass(className) || className === 'HTTPScorer')
@@ -141,9 +141,8 @@ const isCode = (className: string, val: JsonObject): boolean => {
 }
 
 const classOf = (val: JsonObject): string => {
-  const { kind, leaf_object_class: own } = classesOf(val)
   const type = val['_type']
-  return kind === 'op' ? 'Op' : (own ?? (typeof type === 'string' ? type : ''))
+  return kindOf(val) === 'op' ? 'Op' : (ownClassOf(val) ?? (typeof type === 'string' ? type : ''))
 }
 
 /** The scorer's own name, else the object id in its reference, else its class, written as the SDKs write object ids. */

@@ -50,6 +50,6 @@ const isFurtherMember = ({ type, loc }: Problem): boolean => type === 'extra_for
 const objectsIn = (value: Json): number => {
   if (typeof value !== 'object' || value === null) return 0
   let count = 1
-  for (const member of Object.values(value)) count += objectsIn(member as Json)
+  for (const member of Object.values(value)) count += objectsIn(member)
   return count
 }

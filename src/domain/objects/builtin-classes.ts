@@ -1,21 +1,21 @@
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import type { Codec } from '../../kernel/codec/codec.js'
 import { jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
-import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import type { ScoringTools } from '../../kernel/ports/scoring-tools.js'
 import {
   builtinClass,
   byForm,
-  filledText,
   flag,
   float,
   model,
+  named,
   optionalText,
   orDefaults,
   ruled,
   whole,
-  wholeBetween,
 } from './builtin-model.js'
+import { agentDashboard } from './builtin-dashboard.js'
 import { providerUrlProblem } from './provider-url.js'
 import { storedFilter, storedQuery, storedSort } from './builtin-query.js'
 
@@ -24,7 +24,6 @@ const texts = nullable(arrayOf(string))
 const flags = nullable(recordOf(flag))
 const wholeOrNull = nullable(whole)
 const flagOrNull = nullable(flag)
-const MOST = Number.MAX_SAFE_INTEGER
 
 const alertSpec = builtinClass('AlertSpec', {
   optional: {
@@ -224,91 +223,6 @@ const comparisonView = builtinClass('ComparisonView', {
     definition: model('ComparisonViewDefinition', {
       required: { evaluation_call_ids: arrayOf(string) },
       optional: { selected_metrics: texts, column_visibility: flags },
-    }),
-  },
-})
-
-const COLUMNS = 24
-
-const layout = model('PanelGridLayout', {
-  isClosed: true,
-  required: {
-    x: wholeBetween(0, COLUMNS - 1),
-    y: wholeBetween(0, MOST),
-    w: wholeBetween(1, COLUMNS),
-    h: wholeBetween(1, MOST),
-  },
-  problem: ({ x, w }) =>
-    Number(x) + Number(w) > COLUMNS ? `x and w should be ${COLUMNS} together at most` : undefined,
-})
-
-const panelQuery = {
-  isClosed: true,
-  required: { metric: filledText },
-  optional: {
-    version: withDefault(wholeBetween(1, 1), 1),
-    filter: optionalText,
-    format: nullable(oneOf('number', 'percent', 'cost', 'duration')),
-  },
-}
-const GROUPED = { names: { group_by: 'groupBy' } }
-const limit = wholeBetween(1, 50)
-
-const panel = (word: string, type: string, query: Codec<JsonObject>) =>
-  model(`${word}DashboardPanel`, {
-    isClosed: true,
-    required: {
-      id: filledText,
-      layout,
-      panel_type: oneOf(type),
-      settings: model(`${word}PanelSettings`, {
-        isClosed: true,
-        required: { query },
-        optional: { title: text },
-      }),
-    },
-  })
-
-const PANELS: Readonly<Record<string, Codec<JsonObject>>> = {
-  kpi: panel('Kpi', 'kpi', model('KpiPanelQueryConfig', panelQuery)),
-  timeline: panel(
-    'Timeline',
-    'timeline',
-    model('TimelinePanelQueryConfig', {
-      ...panelQuery,
-      ...GROUPED,
-      optional: { ...panelQuery.optional, groupBy: text, limit: nullable(limit) },
-    }),
-  ),
-  breakdown: panel(
-    'Breakdown',
-    'breakdown',
-    model('BreakdownPanelQueryConfig', {
-      ...panelQuery,
-      ...GROUPED,
-      required: { ...panelQuery.required, groupBy: filledText },
-      optional: { ...panelQuery.optional, limit: withDefault(limit, 6) },
-    }),
-  ),
-}
-
-/** A model that a member of the value names. */
-const named = (member: string, models: Readonly<Record<string, Codec<JsonObject>>>) =>
-  byForm(
-    member,
-    (u) => {
-      const name = isJsonObject(u) ? u[member] : undefined
-      return typeof name === 'string' && Object.hasOwn(models, name) ? models[name] : undefined
-    },
-    `${member} should be one of ${Object.keys(models).join(', ')}`,
-  )
-
-const agentDashboard = builtinClass('AgentDashboard', {
-  required: {
-    label: string,
-    definition: model('AgentDashboardDefinition', {
-      isClosed: true,
-      required: { panels: arrayOf(named('panel_type', PANELS)) },
     }),
   },
 })

@@ -114,6 +114,17 @@ export const byForm = (
     {},
   )
 
+/** A model that a member of the value names. */
+export const named = (member: string, models: Readonly<Record<string, Codec<JsonObject>>>) =>
+  byForm(
+    member,
+    (u) => {
+      const name = isJsonObject(u) ? u[member] : undefined
+      return typeof name === 'string' && Object.hasOwn(models, name) ? models[name] : undefined
+    },
+    `${member} should be one of ${Object.keys(models).join(', ')}`,
+  )
+
 /** A list with one codec for each place. */
 export const tupleOf = (...codecs: readonly AnyCodec[]): Codec<Json> =>
   new Codec<Json>(

@@ -41,7 +41,7 @@ const convertSpec = model('ConvertSpec', {
 })
 const containsSpec = model('ContainsSpec', {
   required: { input: operand, substr: operand },
-  optional: { case_insensitive: nullable(withDefault(flag, false)) },
+  optional: { case_insensitive: withDefault(nullable(flag), false) },
 })
 
 const OPERANDS: readonly Operation[] = [

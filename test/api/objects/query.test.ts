@@ -4,6 +4,9 @@ import { sharedService, someProject } from '../shared-service.js'
 import { accepted, reasonOf, told } from '../calls/given.js'
 import { objectsOf, type ReadObject } from './given.js'
 
+/** What Python writes of the object, which the digest is of. */
+const PROMPT_TEXT = '{"_bases": ["Object", "BaseModel"], "_class_name": "Prompt", "text": "\\u00e9"}'
+
 const named = (objs: readonly ReadObject[]) => objs.map((one) => `${one.object_id} v${one.version_index}`)
 
 describe('a query for objects', () => {
@@ -18,7 +21,7 @@ describe('a query for objects', () => {
     await given.publish(project, 'b', { _class_name: 'Dog', _bases: ['Animal', 'Object', 'BaseModel'] })
     await given.publish(project, 'a', 'plain')
     await given.publish(project, 'op', { _type: 'CustomWeaveType', weave_type: { type: 'Op' } })
-    await given.publish(project, 'c', { text: 'é' }, { set_base_object_class: 'Prompt' })
+    await given.publish(project, 'c', { text: 'é', _class_name: 'Prompt', _bases: ['Object', 'BaseModel'] })
     await given.publish(project, 'c', { text: 'gone' })
     accepted(await given.remove(project, 'c', ['latest']))
     accepted(await given.tag(project, 'b', 'v0', ['red', 'round']))
@@ -93,7 +96,7 @@ describe('a query for objects', () => {
     assert.deepEqual([cat?.tags, cat?.aliases, cat?.val], [['red', 'round'], ['prod'], {}])
     assert.deepEqual([dog?.tags, dog?.aliases, dog?.is_latest], [[], ['latest'], 1])
     assert.deepEqual([plain?.aliases, plain?.size_bytes], [['prod', 'latest'], 7])
-    assert.deepEqual([prompt?.base_object_class, prompt?.size_bytes], ['Prompt', 13])
+    assert.deepEqual([prompt?.base_object_class, prompt?.size_bytes], ['Prompt', PROMPT_TEXT.length])
     const [bare] = await given.query(project)
     for (const key of ['tags', 'aliases', 'size_bytes']) assert.ok(!(key in bare!))
   })

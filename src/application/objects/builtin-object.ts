@@ -33,7 +33,9 @@ export const builtinObject = (tools: Pick<ScoringTools, 'compileSchema'>) => {
       )
     }
     if (objectsIn(val) > MAX_OBJECTS)
-      throw invalidBody([problem('too_long', `The value should have at most ${MAX_OBJECTS} objects`)])
+      throw invalidBody([
+        problem('too_long', `The value should have at most ${MAX_OBJECTS} objects and lists`),
+      ])
     const decoded = decode(codec)(val)
     if (E.isRight(decoded)) return isSerialised ? val : decoded.right
     const problems = isSerialised ? decoded.left.filter((one) => !isFurtherMember(one)) : decoded.left

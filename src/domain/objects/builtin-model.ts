@@ -78,7 +78,7 @@ const converted = <A>(codec: Codec<A>, convert: (u: unknown) => unknown): Codec<
   new Codec<A>(codec.name, codec.is, (u, context) => codec.validate(convert(u), context), codec.schema)
 
 const INTEGER = /^\s*[+-]?\d{1,16}(?:\.0*)?\s*$/
-const NUMBER = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i
+const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i
 
 const numberIn =
   (form: RegExp) =>

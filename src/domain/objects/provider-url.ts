@@ -15,33 +15,25 @@ export const providerUrlProblem = (text: string): string | undefined => {
   return isPublic ? undefined : 'the host of base_url should be public'
 }
 
-/** First addresses and prefix lengths of the networks that are not public. */
-const PRIVATE_NETWORKS = [
-  [0x00000000, 8],
-  [0x0a000000, 8],
-  [0x64400000, 10],
-  [0x7f000000, 8],
-  [0xa9fe0000, 16],
-  [0xac100000, 12],
-  [0xc0000000, 24],
-  [0xc0000200, 24],
-  [0xc0a80000, 16],
-  [0xc6120000, 15],
-  [0xc6336400, 24],
-  [0xcb007100, 24],
-  [0xe0000000, 3],
-] as const
+const numberOf = (address: string): number =>
+  address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+
+const OTHER_NETWORKS = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
+  ...['192.0.0.0/24', '192.0.2.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24'],
+  ...['203.0.113.0/24', '224.0.0.0/3'],
+].map((cidr) => {
+  const [network, bits] = cidr.split('/') as [string, string]
+  return { first: numberOf(network), size: 2 ** (32 - Number(bits)) }
+})
 
 /** The URL parser has converted other notations of addresses to four decimal numbers. */
 const isPublicIpv4 = (host: string): boolean => {
-  const address = host.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-  return !PRIVATE_NETWORKS.some(([network, bits]) => {
-    const size = 2 ** (32 - bits)
-    return Math.floor(address / size) === network / size
-  })
+  const address = numberOf(host)
+  return !OTHER_NETWORKS.some(({ first, size }) => address >= first && address < first + size)
 }
 
-/** Only 2000::/3 is assigned; documentation, tunnels and special uses begin with 2001:0 to 2001:db8 and 2002. */
+/** Only 2000::/3 is assigned; within it, 2001::/23, 2001:db8::/32, 2002::/16 and 3fff::/20 have special uses. */
 const isPublicIpv6 = (host: string): boolean =>
   /^\[[23][\da-f]{3}:/.test(host) &&
   !/^\[(?:2001:(?::|[\da-f]{1,2}:|1[\da-f]{2}:|db8:)|2002:|3fff:)/.test(host)

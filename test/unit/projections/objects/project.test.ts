@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Json } from '../../../../src/kernel/json/json.js'
 import { objectsProjection, VERSION_COLUMNS } from '../../../../src/projections/objects/project.js'
-import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 
 const rowOf = (data: Record<string, Json>) => {
   const published = { project_id: 'a/b', object_id: 'o', version_index: 0, digest: 'd', kind: 'object' }
@@ -11,7 +10,7 @@ const rowOf = (data: Record<string, Json>) => {
     position: 1n,
     data: { ...published, created_at, wb_user_id: null, val: null, ...data },
   }
-  const [{ values } = { values: [] }] = objectsProjection.rowsOf([event as unknown as ProjectedEvent])
+  const [{ values } = { values: [] }] = objectsProjection.rowsOf([event])
   const row = values[0] as readonly unknown[]
   return Object.fromEntries(VERSION_COLUMNS.map((column, at) => [column, row[at]]))
 }

@@ -126,7 +126,10 @@ const permission =
 
 type BatchRequest = AuthorizedBatch & Pick<RouteRequest<JsonBody>, 'principal' | 'cause'>
 
-/** Records the valid elements, and stores the rejected ones in the project that they name or in `home`. */
+/**
+ * Records the valid elements, and stores the invalid ones in the project that they name or in `home`. `rejected` has the
+ * problem of each element that is not recorded.
+ */
 export const recordBatch = async (
   services: Pick<Services, keyof Ports | 'access' | 'reading'>,
   { elements, project, home, principal, cause }: BatchRequest,
@@ -135,26 +138,37 @@ export const recordBatch = async (
   const { written, position } = await writeCalls(services)(writes, cause)
   let next = 0
   const results: JsonObject[] = []
-  const rejected: RejectedElement[] = []
+  const rejected: Problem[] = []
+  const unrecorded: RejectedElement[] = []
   for (const element of elements) {
     const own = written.slice(next, (next += element.writes.length))
-    const { problem } = own.some(({ refused }) => refused === 'too-large')
-      ? reject(element, TOO_LARGE)
-      : element
+    const { problem } = rejectRefused(element, own)
     results.push(element.problem === undefined ? resultOf(element, own) : resultOfRejected(element.raw))
     if (problem === undefined) continue
+    rejected.push(problem)
+    if (problem.type === CONFLICT) continue
     const named = namedProject(element.raw)
     const isHere = projectId.is(named) && permission(services.access, principal)(named)
-    rejected.push({ project_id: isHere ? named : home, problem, raw: element.raw })
+    unrecorded.push({ project_id: isHere ? named : home, problem, raw: element.raw })
   }
-  const stored = await storeRejected(services, rejected, { principal, cause })
+  const stored = await storeRejected(services, unrecorded, { principal, cause })
   return {
     results,
+    rejected,
     position:
       later(acknowledgeProjects(services, project, position), stored) ??
       services.reading.ackPosition(home, undefined),
     headers: rejected.length === 0 ? {} : { 'Tallytree-Refused': String(rejected.length) },
   }
+}
+
+/** A conflict is recorded in the stream of its call; the content of a deleted call is not wanted. */
+const CONFLICT = 'conflict'
+
+const rejectRefused = (element: BatchElement, written: readonly WriteResult[]): BatchElement => {
+  const refused = written.find((one) => one.refused !== undefined)?.refused
+  if (refused === undefined) return element
+  return reject(element, refused === 'too-large' ? TOO_LARGE : problemOf(refused.reason, [], CONFLICT))
 }
 
 const resultOf = ({ writes }: BatchElement, [first]: readonly WriteResult[]): JsonObject =>

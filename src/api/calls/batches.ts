@@ -3,6 +3,7 @@ import type { Services } from '../../application/services.js'
 import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { json, oneOf } from '../../kernel/codec/leaves.js'
+import { problemSchema } from '../../kernel/codec/problem.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { emptyResponse } from '../server/empty-response.js'
@@ -72,6 +73,12 @@ const batchItem: Codec<BatchItem> = new Codec<BatchItem>(
 const modeOfRequest = (request: unknown): string | undefined =>
   isJsonObject(request) ? ['start', 'end'].find((mode) => Object.hasOwn(request, mode)) : undefined
 
+const rejected = {
+  type: 'array',
+  description: 'The elements that are not recorded, with the index in `loc`. Absent if all are.',
+  items: problemSchema,
+}
+
 const upsertResponse = {
   title: 'CallsUpsertBatchResponse',
   type: 'object',
@@ -81,8 +88,14 @@ const upsertResponse = {
       description: 'In the order of the batch; for a start, its id and trace.',
       items: { anyOf: [started.schema, emptyResponse.schema] },
     },
+    rejected,
   },
   required: ['res'],
+}
+const completeResponse = {
+  title: 'CallsCompleteResponse',
+  type: 'object',
+  properties: { rejected },
 }
 
 /** An invalid element of a batch never rejects the others. */
@@ -102,13 +115,16 @@ export const batchRoutes = (
       summary,
       requestHeaders: body === upsertBody ? ['Idempotency-Key'] : [],
       response: {
-        schema: body === upsertBody ? upsertResponse : emptyResponse.schema,
+        schema: body === upsertBody ? upsertResponse : completeResponse,
         headers: ['Tallytree-Position', 'Tallytree-Refused'],
       },
       authorization: { errors: ['not-found'], authorize },
       handle: (request) => async () => {
-        const { results, ...response } = await recordBatch(services, request)
-        return { body: respond(results), ...response }
+        const { results, rejected, ...response } = await recordBatch(services, request)
+        return {
+          body: { ...respond(results), ...(rejected.length === 0 ? {} : { rejected }) },
+          ...response,
+        }
       },
     }),
     body,

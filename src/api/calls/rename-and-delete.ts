@@ -41,6 +41,7 @@ export const renameAndDeleteRoutes = (
       path: '/call/update',
       summary: "Set a call's display name; an empty name removes it.",
       body: callUpdate,
+      errors: ['conflict'],
       response: emptyResponse,
       project: inBody,
       handle: ({ body: { project_id, call_id: id, display_name } }) => {

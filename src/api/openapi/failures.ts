@@ -1,3 +1,4 @@
+import { problemSchema } from '../../kernel/codec/problem.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { FailureKind } from '../../application/failure.js'
 import { STATUS } from '../../application/failure-status.js'
@@ -35,19 +36,7 @@ const validation = {
   title: 'HTTPValidationError',
   type: 'object',
   properties: {
-    detail: {
-      type: 'array',
-      items: {
-        title: 'ValidationError',
-        type: 'object',
-        properties: {
-          loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
-          msg: { type: 'string' },
-          type: { type: 'string' },
-        },
-        required: ['loc', 'msg', 'type'],
-      },
-    },
+    detail: { type: 'array', items: problemSchema },
   },
   required: ['detail'],
 }

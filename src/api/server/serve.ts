@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Context } from 'koa'
-import { decode } from '../../kernel/codec/codec.js'
+import { decode, shortened } from '../../kernel/codec/codec.js'
+import type { Json } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { wellFormed } from '../../kernel/json/well-formed.js'
 import { refuseAsOf } from './read-conditions.js'
@@ -111,10 +112,31 @@ const bodyOf = async (
   if (route.lenientBatch === true) return read
   const { value, mayBeIllFormed } = read
   if (deeperThan(value, MAX_DEPTH))
-    throw invalidField([], 'recursion_depth', `Input should have at most ${MAX_DEPTH} levels of nesting`)
+    throw invalidField(
+      placeTooDeep(value),
+      'recursion_depth',
+      `Input should have at most ${MAX_DEPTH} levels of nesting`,
+    )
   const decoded = decodeBody(mayBeIllFormed ? wellFormed(value) : value)
   if (E.isRight(decoded)) return decoded.right
   throw invalidBody(decoded.left)
+}
+
+/** Enough to name the element of a list in the body. */
+const KEYS_OF_PLACE = 4
+
+/** The beginning of the path to the first value that is nested too deep. */
+const placeTooDeep = (body: Json): readonly (string | number)[] => {
+  const path: (string | number)[] = []
+  let at = body as Readonly<Record<string, Json>>
+  while (path.length < KEYS_OF_PLACE) {
+    const levels = MAX_DEPTH - path.length - 1
+    const key = Object.keys(at).find((key) => deeperThan(at[key], levels))
+    if (key === undefined) break
+    path.push(Array.isArray(at) ? Number(key) : shortened(key))
+    at = at[key] as typeof at
+  }
+  return path
 }
 
 /**

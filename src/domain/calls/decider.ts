@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
+import { nothing, refused, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
 import type { CallCommand, EndCall, StartCall } from './commands.js'
 import { fingerprint, sameEnd, sameStart, type CallStart } from './content.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
@@ -45,19 +45,22 @@ const evolve = (state: CallState, event: CallEvent): CallState => {
   }
 }
 
+const WAS_DELETED = refused('conflict', 'This call was deleted. Use another call id.')
+
 const decide = (state: CallState, command: CallCommand): Decision<CallEvent> => {
   switch (command.type) {
     case 'StartCall':
-      return state.deleted ? nothing : decideStart(state, command)
+      return state.deleted ? WAS_DELETED : decideStart(state, command)
     case 'EndCall':
-      return state.deleted ? nothing : decideEnd(state, command)
+      return state.deleted ? WAS_DELETED : decideEnd(state, command)
     case 'GiveUpCall':
       return state.deleted || state.start === null || state.end !== null
         ? nothing
         : decideEnd(state, { ...command, type: 'EndCall' })
     case 'RenameCall': {
       const { project_id, id, display_name } = command
-      if (state.deleted || display_name === nameOf(state)) return nothing
+      if (state.deleted) return WAS_DELETED
+      if (display_name === nameOf(state)) return nothing
       const started_at = state.start?.started_at ?? null
       return { events: [{ type: 'CallRenamed', data: { project_id, id, display_name, started_at } }] }
     }
@@ -140,11 +143,11 @@ export const knownStartOf = ({ trace_id, started_at, parent_id, source }: CallSt
 })
 
 const conflict = (part: 'start' | 'end', reported: boolean, report: CallEvent): Decision<CallEvent> => {
-  const refused: Refusal = {
+  const refusal: Refusal = {
     kind: 'conflict',
     reason: `A different ${part} is already recorded for this call and is kept. Use another call id.`,
   }
-  return { events: reported ? [] : [report], refused }
+  return { events: reported ? [] : [report], refused: refusal }
 }
 
 export const callDecider: Decider<CallState, CallCommand, CallEvent> = { initialState, evolve, decide }

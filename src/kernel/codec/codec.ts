@@ -101,7 +101,7 @@ const toProblem = ({ context, message }: t.ValidationError): Problem => {
 const MAX_KEY = 256
 
 /** Keys come from the client and may be of any length. */
-const shortened = (key: string): string =>
+export const shortened = (key: string): string =>
   key.length <= MAX_KEY ? key : `${key.slice(0, MAX_KEY).toWellFormed()}…`
 
 const isIndex = (context: t.Context, depth: number): boolean => Array.isArray(context[depth]?.actual)

@@ -8,3 +8,14 @@ export interface Problem {
   /** A pydantic error type, such as `missing` or `string_type`. */
   readonly type: string
 }
+
+export const problemSchema = {
+  title: 'ValidationError',
+  type: 'object',
+  properties: {
+    loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+    msg: { type: 'string' },
+    type: { type: 'string' },
+  },
+  required: ['loc', 'msg', 'type'],
+}

@@ -2,14 +2,14 @@ import { callDecider, nameOf, type CallState } from '../../domain/calls/decider.
 import { callStream, type CallEnded, type CallEvent, type CallStarted } from '../../domain/calls/events.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText, memberText } from '../../kernel/json/text.js'
-import type { Position } from '../../kernel/ports/event-store.js'
+import type { EventStore, Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { readBack } from '../../kernel/spill/read-back.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
 
 /**
  * Folds a call from its own stream, up to a position, so that acknowledged writes are visible without a projection. Undefined if it has
- * not started or was deleted.
+ * not started, or if it or a call above it was deleted.
  */
 export const foldedCall =
   ({ eventStore, blobs }: Pick<Ports, 'eventStore' | 'blobs'>) =>
@@ -20,10 +20,34 @@ export const foldedCall =
       state = callDecider.evolve(state, { type, data } as unknown as CallEvent)
     }
     const { start, end, deleted } = state
-    if (start === null || deleted) return undefined
+    if (start === null || deleted || (await isBelowDeleted(eventStore, start, at))) return undefined
     const whole = <Data>(data: Data) => readBack(blobs, data as JsonObject) as Promise<Data>
     return storedCall(state, await whole(start), end && (await whole(end)))
   }
+
+/** Whether a call above is deleted, in the same trace. Calls may be on a cycle. */
+const isBelowDeleted = async (
+  eventStore: Pick<EventStore, 'readStream'>,
+  { project_id, id, parent_id, trace_id }: CallStarted,
+  at: Position | undefined,
+): Promise<boolean> => {
+  const seen = new Set([id])
+  for (let above = parent_id; above !== null && !seen.has(above);) {
+    seen.add(above)
+    let start: CallStarted | undefined
+    let isDeleted = false
+    for await (const recorded of eventStore.readStream(callStream(project_id, above))) {
+      if (at !== undefined && recorded.position > at) break
+      const event = recorded as unknown as CallEvent
+      if (event.type === 'CallStarted') start = event.data
+      isDeleted ||= event.type === 'CallDeleted'
+    }
+    if (start?.trace_id !== trace_id) return false
+    if (isDeleted) return true
+    above = start.parent_id
+  }
+  return false
+}
 
 const storedCall = (state: CallState, start: CallStarted, end: CallEnded | null): StoredCall => ({
   project_id: start.project_id,

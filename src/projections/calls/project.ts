@@ -54,7 +54,7 @@ const applyTo = (rows: Map<string, CallRow>, index: Json[][], { type, data, posi
     case 'CallDeleted': {
       const startedAt = data.started_at ?? null
       if (startedAt === null) return
-      rowOf(rows, data, startedAt).deleted_position = String(position)
+      rowOf(rows, data, startedAt).deleted_position ??= String(position)
       return
     }
     case 'ConflictingCallStartReported':

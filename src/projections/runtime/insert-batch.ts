@@ -4,6 +4,7 @@ import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.j
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { FieldUnreadable, readBack } from '../../kernel/spill/read-back.js'
 import { completed, needsEarlierEvents } from '../calls/complete.js'
+import { withInheritedDeletions } from '../calls/inherited-deletions.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { writeQuarantine, type Quarantined } from './quarantine.js'
@@ -95,8 +96,9 @@ const insertAll = async (options: InsertOptions, events: readonly RecordedEvent[
 }
 
 const insertRows = async ({ clickHouse, projections }: InsertOptions, events: readonly ProjectedEvent[]) => {
+  const all = await withInheritedDeletions(clickHouse, events)
   for (const projection of projections)
-    for (const rows of project(projection, events)) await clickHouse.insert(rows)
+    for (const rows of project(projection, all)) await clickHouse.insert(rows)
 }
 
 /** The event with its spilled fields and what its rows need of earlier events of its stream, and the size of those. */

@@ -40,7 +40,8 @@ CREATE TABLE calls
         MATERIALIZED match(output, '[0-9]{20}|-[0-9]{19}') OR match(summary, '[0-9]{20}|-[0-9]{19}'),
     started_position Nullable(UInt64) CODEC(Delta, LZ4),
     ended_position Nullable(UInt64) CODEC(Delta, LZ4),
-    deleted_position Nullable(UInt64) CODEC(Delta, LZ4),
+    -- The first, if a call below a deleted one is deleted itself.
+    deleted_position SimpleAggregateFunction(min, Nullable(UInt64)) CODEC(Delta, LZ4),
     INDEX by_parent parent_id TYPE bloom_filter GRANULARITY 1,
     INDEX by_deletion deleted_position TYPE minmax GRANULARITY 1
 )

@@ -82,7 +82,7 @@ const applyTo = (
       const { project_id, id, trace_id } = event.data
       if (trace_id === null) return undefined
       const fact = factOf(facts, project_id, trace_id, id, position)
-      fact.deleted_position = position
+      if (fact.deleted_position === '0') fact.deleted_position = position
       return fact
     }
     case 'CallRenamed':

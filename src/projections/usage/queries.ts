@@ -2,9 +2,10 @@ import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { countCalls } from '../calls/count.js'
-import { NO_FILTER, soleValues } from '../calls/filter.js'
+import { soleValues } from '../calls/filter.js'
 import { callParts } from '../calls/pages.js'
 import type { CallSelection } from '../calls/select.js'
+import { listed } from '../clickhouse-values.js'
 import { cachedBooks } from '../prices/cached-books.js'
 import { usageAnswer, type UsageAnswer } from './answer.js'
 import { atOrBelow } from './inclusive-usage.js'
@@ -196,7 +197,7 @@ const countBeyond = async (
 }
 
 const groupByTrace = async (
-  calls: readonly MatchingCall[],
+  calls: readonly Pick<MatchingCall, 'id' | 'trace_id'>[],
 ): Promise<ReadonlyMap<string, readonly string[]>> => {
   const pause = yielding()
   const traces = new Map<string, string[]>()
@@ -220,18 +221,23 @@ const indexesOf = async ({ indexOf, isDeleted }: TraceCalls, ids: readonly strin
   return Int32Array.from(indexes)
 }
 
-/** The ids of existing calls of a project and of all their descendants within their traces. */
+/** The ids of started calls of a project and of all their descendants within their traces, including deleted ones. */
 export const withDescendants =
   (reader: ClickHouseReader) =>
   async (projectId: string, callIds: readonly string[], position: Position): Promise<readonly string[]> => {
-    const filter = { ...NO_FILTER, call_ids: callIds }
-    const request = { projectId, filter, operation: null, position }
-    const byTrace = await groupByTrace(await matchingCalls(reader, request, callIds.length))
+    const byTrace = await groupByTrace(
+      await reader.query<{ id: string; trace_id: string }>(
+        `SELECT DISTINCT id, trace_id FROM call_index
+        WHERE project_id = {project:String} AND id IN ${listed('ids')} AND call_index.position <= {position:UInt64}`,
+        { project: projectId, ids: callIds, position },
+      ),
+    )
     const found: string[] = []
     for await (const traceIds of batchesOfTraces(reader, projectId, [...byTrace.keys()])) {
       const calls = await loadTraces(reader, projectId, traceIds, position)
-      const ids = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
-      for (const call of atOrBelow(calls, await indexesOf(calls, ids))) found.push(calls.ids[call]!)
+      const named = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
+      const indexes = named.flatMap((id) => calls.indexOf.get(id) ?? [])
+      for (const call of atOrBelow({ ...calls, isDeleted: [] }, indexes)) found.push(calls.ids[call]!)
     }
     return found
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
+import { aCompleted, anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
 import { accepted, reasonOf, told, typesOf, writesNothing } from './given.js'
 
 describe('a deletion', () => {
@@ -49,7 +49,7 @@ describe('a deletion', () => {
     })
   })
 
-  it('makes later writes answer as before and write nothing', async () => {
+  it('makes later writes of the call a conflict, in a batch for their elements only', async () => {
     const project = someProject()
     const { calls } = service.in(project)
     const start = aStart(project, { id: 'c', trace_id: 't' })
@@ -57,29 +57,32 @@ describe('a deletion', () => {
     await service.calls.start(start).json()
     assert.equal(await deleted(project, 'c'), 1)
     await writesNothing(service, async () => {
-      assert.deepEqual(await service.calls.start(start).json(), { id: 'c', trace_id: 't' })
-      accepted(await service.post('/call/start', { start: { ...start, op_name: 'other' } }))
-      accepted(await service.post('/call/end', { end }))
-      await calls.update('c', { display_name: 'n' }).json()
-      const batch = [startItem(start), endItem(end)]
-      assert.deepEqual(accepted(await service.post('/call/upsert_batch', { batch })), {
-        res: [{ id: 'c', trace_id: 't' }, {}],
-      })
+      for (const answer of [
+        await service.post('/call/start', { start }),
+        await service.post('/call/start', { start: { ...start, op_name: 'other' } }),
+        await service.post(`/v2/${project}/call/end`, { end }),
+        await calls.update('c', { display_name: 'n' }),
+      ])
+        assert.match(reasonOf(answer, 409), /was deleted/)
     })
+    const batch = [
+      startItem(aStart(project, { id: 'before' })),
+      startItem(start),
+      endItem(end),
+      startItem(aStart(project, { id: 'after' })),
+    ]
+    const { res, rejected } = accepted(await service.post('/call/upsert_batch', { batch }))
+    assert.deepEqual((res as readonly object[])[1], { id: 'c', trace_id: 't' })
+    assert.deepEqual(
+      (rejected as unknown as readonly { loc: unknown; type: string }[]).map(({ loc, type }) => [type, loc]),
+      [1, 2].map((at) => ['conflict', ['body', 'batch', at]]),
+    )
+    const complete = [aCompleted(project, { id: 'c' }), aCompleted(project, { id: 'd' })]
+    const answer = accepted(await service.post(`/v2/${project}/calls/complete`, { batch: complete }))
+    assert.equal((answer['rejected'] as readonly object[]).length, 1)
     assert.equal(await calls.read('c'), null)
+    assert.deepEqual((await calls.ids()).toSorted(), ['after', 'before', 'd'])
     assert.deepEqual(await typesOf(service, project, 'c'), ['CallStarted', 'CallDeleted'])
-  })
-
-  it('leaves a child that comes later, with a parent that is not there', async () => {
-    const project = someProject()
-    const { calls } = service.in(project)
-    await started(project, { id: 'root' })
-    assert.equal(await deleted(project, 'root'), 1)
-    await started(project, { id: 'late', parent_id: 'root' })
-    assert.equal((await calls.read('late')).parent_id, 'root')
-    assert.deepEqual(await usageOf(project), ['late'])
-    assert.equal(await deleted(project, 'root'), 0)
-    assert.ok(await calls.read('late'))
   })
 
   it('ends where parents go round in a circle', async () => {

@@ -1,0 +1,151 @@
+import type { CallEvent, CallStarted } from '../../domain/calls/events.js'
+import type { ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
+import { id, projectId } from '../../kernel/ids.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { instantFrom, listed } from '../clickhouse-values.js'
+import type { ProjectedEvent } from '../projection.js'
+
+type Querying = Pick<ClickHouseWriter, 'query'>
+type Positioned = CallEvent & Pick<ProjectedEvent, 'position'>
+type Start = Pick<CallStarted, 'project_id' | 'id' | 'trace_id' | 'parent_id' | 'started_at'>
+
+/**
+ * Adds a deletion for each call below a deleted one, at the position from which it is below: a program may go on after
+ * its trace was deleted, and a child may come before its parent. The result does not depend on how events are batched.
+ */
+export const withInheritedDeletions = async (
+  clickHouse: Querying,
+  events: readonly ProjectedEvent[],
+): Promise<readonly ProjectedEvent[]> => {
+  const traces = await tracesWithDeletions(clickHouse, events as readonly Positioned[])
+  if (traces.size === 0) return events
+  const family = await storedFamily(clickHouse, traces)
+  const added: ProjectedEvent[] = []
+  for (const event of events) {
+    added.push(event)
+    const { type, data, position } = event as Positioned
+    if (!isPlaced(data) || !traces.has(keyOf(data))) continue
+    if (type === 'CallDeleted') added.push(...family.remove(data, position))
+    else if (type === 'CallStarted') added.push(...family.add(data, position))
+  }
+  return added
+}
+
+const keyOf = (
+  { project_id, trace_id }: Pick<Start, 'project_id' | 'trace_id'>,
+  id: string | null = '',
+): string => JSON.stringify([project_id, trace_id, id])
+
+type Placed = Pick<Start, 'project_id' | 'trace_id' | 'id'>
+
+/** Events are not decoded; one that does not match its codec is refused when its rows are made. */
+const isPlaced = <Data extends CallEvent['data']>(data: Data): data is Data & Placed =>
+  projectId.is(data.project_id) && id.is(data.id) && id.is((data as Partial<Placed>).trace_id)
+
+/** The traces of the batch in which a call is deleted now, or is started below a deleted one. */
+const tracesWithDeletions = async (
+  clickHouse: Querying,
+  events: readonly Positioned[],
+): Promise<ReadonlyMap<string, Placed>> => {
+  const found = new Map<string, Placed>()
+  const starts: CallStarted[] = []
+  for (const { type, data } of events)
+    if (type === 'CallDeleted' && isPlaced(data)) found.set(keyOf(data), data)
+    else if (type === 'CallStarted' && id.is(data.parent_id) && isPlaced(data)) starts.push(data)
+  if (starts.length === 0) return found
+  const deleted = await clickHouse.query<{ project_id: string; id: string }>(
+    `SELECT project_id, id FROM calls
+    WHERE deleted_position > 0 AND (project_id, started_at, id) IN (
+      SELECT project_id, started_at, id FROM call_index
+      WHERE project_id IN ${listed('projects')} AND id IN ${listed('parents')})`,
+    {
+      projects: [...new Set(starts.map(({ project_id }) => project_id))],
+      parents: [...new Set(starts.map(({ parent_id }) => parent_id!))],
+    },
+  )
+  if (deleted.length === 0) return found
+  const parents = new Set(deleted.map(({ project_id, id }) => `${project_id} ${id}`))
+  for (const start of starts)
+    if (parents.has(`${start.project_id} ${start.parent_id}`)) found.set(keyOf(start), start)
+  return found
+}
+
+interface StoredFact extends Omit<Start, 'started_at'> {
+  readonly started_at: string
+  readonly started_position: string
+  readonly deleted_position: string
+}
+
+/** The starts and deletions of traces that are projected already. */
+const storedFamily = async (clickHouse: Querying, traces: ReadonlyMap<string, Placed>) => {
+  const family = newFamily()
+  const facts = await clickHouse.query<StoredFact>(
+    `SELECT project_id, trace_id, call_id AS id, parent_id, toString(started_at) AS started_at,
+      toString(started_position) AS started_position, toString(deleted_position) AS deleted_position
+    FROM usage_facts WHERE project_id IN ${listed('projects')} AND trace_id IN ${listed('traces')}`,
+    {
+      projects: [...new Set([...traces.values()].map(({ project_id }) => project_id))],
+      traces: [...new Set([...traces.values()].map(({ trace_id }) => trace_id))],
+    },
+  )
+  for (const { started_at, started_position, deleted_position, ...fact } of facts) {
+    if (!traces.has(keyOf(fact))) continue
+    if (started_position !== '0')
+      family.know({ ...fact, started_at: instantFrom(started_at) }, BigInt(started_position))
+    if (deleted_position !== '0') family.knowDeleted(fact, BigInt(deleted_position))
+  }
+  return family
+}
+
+/** The calls of some traces, by their parents. Calls on a cycle are removed with each of them. */
+const newFamily = () => {
+  const children = new Map<string, (readonly [Start, Position])[]>()
+  const deletedAt = new Map<string, Position>()
+
+  const know = (start: Start, position: Position): void => {
+    const key = keyOf(start, start.parent_id)
+    const siblings = children.get(key)
+    if (siblings === undefined) children.set(key, [[start, position]])
+    else siblings.push([start, position])
+  }
+  const knowDeleted = (call: Placed, position: Position): void => {
+    const key = keyOf(call, call.id)
+    const known = deletedAt.get(key)
+    if (known === undefined || position < known) deletedAt.set(key, position)
+  }
+  /** The deletions of the calls below one that is deleted from a position on. */
+  const remove = (call: Placed, since: Position): readonly ProjectedEvent[] => {
+    const deletions: ProjectedEvent[] = []
+    const removed: (readonly [Placed, Position])[] = [[call, since]]
+    knowDeleted(call, since)
+    for (const [above, position] of removed)
+      for (const [child, started] of children.get(keyOf(above, above.id)) ?? []) {
+        const from = started > position ? started : position
+        const known = deletedAt.get(keyOf(child, child.id))
+        if (known !== undefined && known <= from) continue
+        deletions.push(deletionOf(child, from))
+        knowDeleted(child, from)
+        removed.push([child, from])
+      }
+    return deletions
+  }
+  return {
+    know,
+    knowDeleted,
+    remove,
+    /** A new start, and the deletions that follow from it. */
+    add: (start: Start, position: Position): readonly ProjectedEvent[] => {
+      know(start, position)
+      const above = start.parent_id === null ? undefined : deletedAt.get(keyOf(start, start.parent_id))
+      if (above === undefined) return []
+      const from = position > above ? position : above
+      return [deletionOf(start, from), ...remove(start, from)]
+    },
+  }
+}
+
+const deletionOf = ({ project_id, id, trace_id, started_at }: Start, position: Position): ProjectedEvent => ({
+  type: 'CallDeleted',
+  data: { project_id, id, trace_id, started_at },
+  position,
+})

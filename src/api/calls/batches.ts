@@ -92,11 +92,7 @@ const upsertResponse = {
   },
   required: ['res'],
 }
-const completeResponse = {
-  title: 'CallsCompleteResponse',
-  type: 'object',
-  properties: { rejected },
-}
+const completeResponse = { title: 'CallsCompleteResponse', type: 'object', properties: { rejected } }
 
 /** An invalid element of a batch never rejects the others. */
 export const batchRoutes = (
@@ -121,10 +117,7 @@ export const batchRoutes = (
       authorization: { errors: ['not-found'], authorize },
       handle: (request) => async () => {
         const { results, rejected, ...response } = await recordBatch(services, request)
-        return {
-          body: { ...respond(results), ...(rejected.length === 0 ? {} : { rejected }) },
-          ...response,
-        }
+        return { body: { ...respond(results), ...(rejected.length === 0 ? {} : { rejected }) }, ...response }
       },
     }),
     body,

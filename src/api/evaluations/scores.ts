@@ -91,7 +91,6 @@ const createScore = (services: ScoreServices): AnyRoute =>
         [feedbackOf(projectId, prediction_id, scoreId, body)],
         request.cause,
         () => scoreId,
-        (problem) => problem,
       )
       return async (cause) => {
         const writes = [starting(services, call), ending(call, startedAt, value)]

@@ -49,13 +49,7 @@ const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'
     response: feedbackCreated,
     project: inBody,
     handle: (request) => {
-      const record = prepareBatch(
-        services,
-        [request.body],
-        request.cause,
-        newId(services, request),
-        (problem) => problem,
-      )
+      const record = prepareBatch(services, [request.body], request.cause, newId(services, request))
       return async () => {
         const { responses, position } = await record()
         return { body: responses[0], position }
@@ -72,21 +66,16 @@ const createBatchRoute = (
     summary: 'Create several pieces of feedback. If one is invalid, none is created.',
     body: feedbackBatch,
     requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
     response: feedbackBatchCreated,
     project: ({ body: { batch } }) => batch.map(({ project_id }) => project_id),
     handle: (request) => {
-      const inBatch = (problem: Problem, index: number) => ({
+      const placed = (problem: Problem, index: number) => ({
         ...problem,
         loc: ['batch', index, ...problem.loc],
       })
-      const record = prepareBatch(
-        services,
-        request.body.batch,
-        request.cause,
-        newId(services, request),
-        inBatch,
-      )
+      const record = prepareBatch(services, request.body.batch, request.cause, newId(services, request), {
+        placed,
+      })
       return async () => {
         const { responses, position } = await record()
         return { body: { res: responses }, position }
@@ -130,14 +119,9 @@ const replaceRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading
       const { project_id } = replacement
       if (replacement.id === id)
         throw invalidField(['id'], 'value_error', 'Value error, a replacement should have a new id')
-      const record = prepareBatch(
-        services,
-        [replacement],
-        request.cause,
-        newId(services, request),
-        (problem) => problem,
-        id,
-      )
+      const record = prepareBatch(services, [replacement], request.cause, newId(services, request), {
+        replacing: id,
+      })
       return async (cause) => {
         const { responses, position } = await record()
         const body = responses[0]!

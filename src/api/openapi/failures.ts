@@ -35,9 +35,7 @@ const reason = {
 const validation = {
   title: 'HTTPValidationError',
   type: 'object',
-  properties: {
-    detail: { type: 'array', items: problemSchema },
-  },
+  properties: { detail: { type: 'array', items: problemSchema } },
   required: ['detail'],
 }
 

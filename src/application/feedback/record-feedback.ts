@@ -2,7 +2,7 @@ import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import type { Cause } from '../../kernel/event.js'
 import { FEEDBACK_PAYLOAD } from '../../domain/feedback/content.js'
-import { feedbackDecider } from '../../domain/feedback/decider.js'
+import { feedbackDecider, sameFeedback } from '../../domain/feedback/decider.js'
 import { feedbackStream, type FeedbackContent } from '../../domain/feedback/events.js'
 import { keptPayload, kindProblems } from '../../domain/feedback/kinds.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
@@ -28,20 +28,25 @@ export const lastOf = (positions: readonly (Position | undefined)[]): Position |
 
 const MAX_PROBLEMS = 100
 
-/**
- * Validates all feedback and returns a function that records it. Results and problems keep the order of the request.
- * `replacing` is the id of the feedback to be replaced, if any.
- */
+interface BatchOptions {
+  /** The location of a problem of one element; a conflict is then such a problem too, and nothing is recorded. */
+  readonly placed?: (problem: Problem, index: number) => Problem
+  /** The id of the feedback to be replaced. */
+  readonly replacing?: string | null
+}
+
+/** Validates all feedback and returns a function that records it. Results and problems keep the order of the request. */
 export const prepareBatch = (
   ports: FeedbackPorts,
   batch: readonly FeedbackCreate[],
   cause: Cause,
   /** Makes the id of an element that names none. */
   newId: (index: number, one: FeedbackCreate) => string,
-  placed: (problem: Problem, index: number) => Problem,
-  replacing: string | null = null,
+  { placed, replacing = null }: BatchOptions = {},
 ) => {
-  const problems = batch.flatMap((one, index) => problemsOf(one).map((problem) => placed(problem, index)))
+  const problems = batch.flatMap((one, index) =>
+    problemsOf(one).map((problem) => placed?.(problem, index) ?? problem),
+  )
   if (problems.length > 0) throw invalidBody(problems.slice(0, MAX_PROBLEMS))
 
   return async () => {
@@ -50,7 +55,11 @@ export const prepareBatch = (
       return prepareFeedback(ports, one, one.id ?? repeatable() ?? newId(index, one))
     })
     const now = instantOf(ports.clock.now())
-    if (prepared.length > 1) await checkConflicts(ports, prepared, batch, now, cause)
+    if (placed !== undefined) {
+      const conflicts = await conflictsOf(ports, prepared, batch, now, cause)
+      if (conflicts.length > 0)
+        throw invalidBody(conflicts.slice(0, MAX_PROBLEMS).map(([index, problem]) => placed(problem, index)))
+    }
     const recorded = await inChunks(prepared, AT_ONCE, async (one, index) => {
       const result = await recordFeedback(ports, one, now, cause)
       if (batch[index]!.id !== null || !result.state.gone) return result
@@ -103,21 +112,30 @@ const dryRunDecider: typeof feedbackDecider = {
   decide: (state, command) => ({ ...feedbackDecider.decide(state, command), events: [] }),
 }
 
-/** Refuses the whole batch before writing if one piece conflicts with recorded feedback or with another piece. */
-const checkConflicts = async (
+/** The elements that conflict with recorded feedback or with an earlier element, by their index. */
+const conflictsOf = async (
   ports: FeedbackPorts,
   prepared: readonly PreparedFeedback[],
   batch: readonly FeedbackCreate[],
   now: Instant,
   cause: Cause,
-): Promise<void> => {
-  const named = prepared.filter((_, index) => batch[index]!.id !== null)
-  const streams = new Set(named.map(({ content }) => `${content.project_id}/${content.id}`))
-  if (streams.size < named.length)
-    throw new Failure('conflict', 'Duplicate id in the batch. Every piece of feedback needs its own id.')
-  await inChunks(named, AT_ONCE, async (one) => {
-    const { refusal } = await recordFeedback(ports, one, now, cause, dryRunDecider)
-    if (refusal !== undefined) throw new Failure('conflict', refusal.reason)
+): Promise<readonly (readonly [number, Problem])[]> => {
+  const recorded = await inChunks(prepared, AT_ONCE, async (one, index) =>
+    batch[index]!.id === null
+      ? undefined
+      : (await recordFeedback(ports, one, now, cause, dryRunDecider)).refusal?.reason,
+  )
+  const first = new Map<string, FeedbackContent>()
+  return prepared.flatMap(({ content }, index) => {
+    let msg = recorded[index]
+    if (msg === undefined) {
+      const stream = feedbackStream(content.project_id, content.id)
+      const earlier = first.get(stream)
+      if (earlier === undefined) first.set(stream, content)
+      else if (!sameFeedback(earlier, content))
+        msg = 'Duplicate id in the batch. Different pieces of feedback need different ids.'
+    }
+    return msg === undefined ? [] : [[index, { loc: ['id'], type: 'conflict', msg }] as const]
   })
 }
 

@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision } from '../../kernel/decider.js'
+import { nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
 import type { FeedbackCommand, GiveFeedback } from './commands.js'
 import type { FeedbackEvent, FeedbackGiven, FeedbackContent } from './events.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
@@ -40,15 +40,21 @@ const decide = (state: FeedbackState, command: FeedbackCommand): Decision<Feedba
   }
 }
 
-const decideGiven = ({ given }: FeedbackState, { content, userId, now }: GiveFeedback) => {
+const decideGiven = (
+  { given, gone }: FeedbackState,
+  { content, userId, now }: GiveFeedback,
+): Decision<FeedbackEvent> => {
   if (given === null) {
     const data: FeedbackGiven = { ...content, wb_user_id: userId, created_at: now }
-    return { events: [{ type: 'FeedbackGiven', data }] } satisfies Decision<FeedbackEvent>
+    return { events: [{ type: 'FeedbackGiven', data }] }
   }
+  if (gone) return refused('conflict', 'This feedback was purged or replaced. Use another id.')
   const { wb_user_id: _user, created_at: _when, ...known } = given
   if (sameFeedback(content, known)) return nothing
-  const reason = 'Different feedback with this id is already recorded and is kept. Use another id.'
-  return { events: [], refused: { kind: 'conflict', reason } } satisfies Decision<FeedbackEvent>
+  return refused(
+    'conflict',
+    'Different feedback with this id is already recorded and is kept. Use another id.',
+  )
 }
 
 export const feedbackDecider: Decider<FeedbackState, FeedbackCommand, FeedbackEvent> = {
@@ -58,7 +64,8 @@ export const feedbackDecider: Decider<FeedbackState, FeedbackCommand, FeedbackEv
 }
 
 /** Equal content, whether the payload is inline or spilled. */
-const sameFeedback = (a: FeedbackContent, b: FeedbackContent): boolean => fingerprint(a) === fingerprint(b)
+export const sameFeedback = (a: FeedbackContent, b: FeedbackContent): boolean =>
+  fingerprint(a) === fingerprint(b)
 
 const fingerprint = (content: FeedbackContent): string =>
   canonicalJson({

@@ -4,7 +4,16 @@ import type { Answered } from '../../support/client.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { aCompleted, anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
-import { accepted, refusedElementsOf, reasonOf, textIn, told, typesOf, writesNothing } from './given.js'
+import {
+  accepted,
+  refusedElementsOf,
+  rejectedIn,
+  reasonOf,
+  textIn,
+  told,
+  typesOf,
+  writesNothing,
+} from './given.js'
 
 const resOf = (answer: Answered): readonly JsonObject[] =>
   accepted(answer)['res'] as unknown as readonly JsonObject[]
@@ -118,14 +127,19 @@ describe('a batch', () => {
     assert.ok((await service.in(other).calls.read('c')).ended_at)
   })
 
-  it('answers a conflict as the first did, and reports it once', async () => {
+  it('names the conflicts, and reports each once', async () => {
     const project = someProject()
     const first = startItem(aStart(project, { id: 'c', trace_id: 't' }))
     const other = startItem(aStart(project, { id: 'c', trace_id: 'u', op_name: 'other' }))
     const ends = [1, 2].map((output) => endItem(anEnd(project, 'c', { output })))
     const answer = await post([first, other, other, ...ends, ...ends])
     assert.deepEqual(resOf(answer).slice(0, 3), Array(3).fill({ id: 'c', trace_id: 't' }))
-    assert.equal(refusedOf(answer), 0)
+    assert.equal(refusedOf(answer), 4)
+    assert.deepEqual(
+      rejectedIn(answer),
+      [1, 2, 4, 6].map((at) => `conflict ${at}`),
+    )
+    assert.deepEqual(await keptIn(service, project), [])
     assert.deepEqual(await typesOf(service, project, 'c'), [
       'CallStarted',
       'ConflictingCallStartReported',

@@ -53,6 +53,16 @@ export const accepted = (answer: Answered): JsonObject => {
   return answer.json()
 }
 
+/** The elements of a batch that an answer names as not recorded, one a line: type, index and place. */
+export const rejectedIn = (answer: Answered): readonly string[] => {
+  const { rejected = [] } = accepted(answer) as { readonly rejected?: readonly Detail[] }
+  assert.equal(answer.headers.get('tallytree-refused'), rejected.length === 0 ? null : `${rejected.length}`)
+  return rejected.map(({ loc: [root, list, ...rest], type }) => {
+    assert.deepEqual([root, list], ['body', 'batch'])
+    return `${type} ${rest.join('.')}`
+  })
+}
+
 export const eventsOf = async (service: TestService, stream: string): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = []
   for await (const event of service.stores.eventStore.readStream(stream)) events.push(event)

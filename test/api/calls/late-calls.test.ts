@@ -90,10 +90,16 @@ describe('a call that comes below a deleted one', () => {
     const [project, other] = [someProject(), someProject()]
     const { calls } = service.in(project)
     await calls.batch([start('root', null), start('a', 'root')]).json()
-    await service.in(other).calls.batch([start('root', null)]).json()
+    await service
+      .in(other)
+      .calls.batch([start('root', null)])
+      .json()
     await calls.delete('a').json()
     await calls.batch([start('b', 'root'), start('c', 'a', 'u'), start('d', 'never')]).json()
-    await service.in(other).calls.batch([start('a', 'root'), start('b', 'a')]).json()
+    await service
+      .in(other)
+      .calls.batch([start('a', 'root'), start('b', 'a')])
+      .json()
     assert.deepEqual((await calls.ids()).toSorted(), ['b', 'c', 'd', 'root'])
     for (const id of ['b', 'c', 'd']) assert.equal((await calls.read(id)).id, id)
     assert.deepEqual((await service.in(other).calls.ids()).toSorted(), ['a', 'b', 'root'])

@@ -93,7 +93,9 @@ describe('a payload of odd numbers', () => {
     accepted(await service.post('/call/start', body))
     await writesNothing(service, async () => accepted(await service.post('/call/start', body)))
     const { inputs } = await service.in(project).calls.read('numbers')
-    assert.deepEqual(inputs, { a: [0, 0, 1, 1, 0.1, 1e21, 5e-324, 0, 9007199254740992, 'Infinity', '-Infinity', 'NaN'] })
+    assert.deepEqual(inputs, {
+      a: [0, 0, 1, 1, 0.1, 1e21, 5e-324, 0, 9007199254740992, 'Infinity', '-Infinity', 'NaN'],
+    })
   })
 
   const steps: readonly (readonly [string, boolean])[] = [

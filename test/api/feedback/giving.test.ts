@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../calls/given.js'
-import { arbitraryFeedbackId, feedbackOf, refOfCall, someFeedback } from './given.js'
+import { arbitraryFeedbackId, eq, feedbackOf, refOfCall, someFeedback } from './given.js'
 
 describe('giving feedback', () => {
   let service: TestService
@@ -166,12 +166,54 @@ describe('giving feedback', () => {
       ['id-3', 'id-1', 'id-2'],
     )
     assert.deepEqual(accepted(await service.post('/feedback/batch/create', { batch: [] })), { res: [] })
-    await writesNothing(service, async () => {
-      const contradicting = [someFeedback(project), { ...batch[0], payload: {} }]
-      reasonOf(await service.post('/feedback/batch/create', { batch: contradicting }), 409)
-      const twice = [someFeedback(project, { id: 'x' }), someFeedback(project, { id: 'x' })]
-      reasonOf(await service.post('/feedback/batch/create', { batch: twice }), 409)
-    })
+    const identical = someFeedback(project, { id: 'twice' })
+    const { res: same } = accepted(
+      await service.post('/feedback/batch/create', { batch: [identical, identical] }),
+    )
+    assert.deepEqual(
+      (same as JsonObject[]).map(({ id }) => id),
+      ['twice', 'twice'],
+    )
+  })
+
+  it('in a batch is refused with every element that conflicts, and none is recorded', async () => {
+    accepted(await give(someFeedback(project, { id: 'given' })))
+    accepted(await give(someFeedback(project, { id: 'purged' })))
+    await service
+      .in(project)
+      .feedback.purge({ query: { $expr: eq('id', 'purged') } })
+      .json()
+    const batch = [
+      someFeedback(project, { id: 'new' }),
+      someFeedback(project, { id: 'given', payload: { score: 2 } }),
+      someFeedback(project, { id: 'new' }),
+      someFeedback(project, { id: 'purged' }),
+      someFeedback(project, { id: 'new', creator: 'Ada' }),
+      someFeedback(project, { id: 'given' }),
+    ]
+    await writesNothing(service, async () =>
+      assert.deepEqual(
+        told(await service.post('/feedback/batch/create', { batch })),
+        [1, 3, 4].map((at) => `conflict batch.${at}.id`),
+      ),
+    )
+    const left = [0, 2, 5].map((at) => batch[at])
+    accepted(await service.post('/feedback/batch/create', { batch: left }))
+    assert.deepEqual((await feedbackOf(service, project)).map(({ id }) => id).toSorted(), ['given', 'new'])
+  })
+
+  it('is a conflict under the id of purged or replaced feedback', async () => {
+    const body = someFeedback(project, { id: 'purged' })
+    accepted(await give(body))
+    await service
+      .in(project)
+      .feedback.purge({ query: { $expr: eq('id', 'purged') } })
+      .json()
+    assert.match(reasonOf(await give(body), 409), /was purged/)
+    const old = someFeedback(project, { id: 'old' })
+    accepted(await give(old))
+    accepted(await service.post('/feedback/replace', { ...old, id: 'new', feedback_id: 'old' }))
+    assert.match(reasonOf(await give(old), 409), /replaced/)
   })
 
   it('in the place of another purges that one', async () => {

@@ -61,7 +61,7 @@ const callRenamed = open('CallRenamed', {
 })
 
 const callDeleted = open('CallDeleted', {
-  says: 'A call was deleted. Reads and statistics exclude it from this position on.',
+  says: 'A call was deleted. Reads and statistics exclude it and the calls below it from this position on.',
   required: ofCall,
   optional: { trace_id: nullableText(id), started_at: startedAt },
 })

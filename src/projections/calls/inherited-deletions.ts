@@ -42,16 +42,39 @@ type Placed = Pick<Start, 'project_id' | 'trace_id' | 'id'>
 const isPlaced = <Data extends CallEvent['data']>(data: Data): data is Data & Placed =>
   projectId.is(data.project_id) && id.is(data.id) && id.is((data as Partial<Placed>).trace_id)
 
+/** The projects with deletions: the others, which are most, cost no query. */
+const projectsOf = new WeakMap<Querying, Set<string>>()
+
+const projectsWithDeletions = async (clickHouse: Querying): Promise<Set<string>> => {
+  const known = projectsOf.get(clickHouse)
+  if (known !== undefined) return known
+  const rows = await clickHouse.query<{ project_id: string }>(
+    'SELECT DISTINCT project_id FROM calls WHERE deleted_position > 0',
+  )
+  const projects = new Set(rows.map(({ project_id }) => project_id))
+  projectsOf.set(clickHouse, projects)
+  return projects
+}
+
 /** The traces of the batch in which a call is deleted now, or is started below a deleted one. */
 const tracesWithDeletions = async (
   clickHouse: Querying,
   events: readonly Positioned[],
 ): Promise<ReadonlyMap<string, Placed>> => {
+  const projects = await projectsWithDeletions(clickHouse)
   const found = new Map<string, Placed>()
   const starts: CallStarted[] = []
   for (const { type, data } of events)
-    if (type === 'CallDeleted' && isPlaced(data)) found.set(keyOf(data), data)
-    else if (type === 'CallStarted' && id.is(data.parent_id) && isPlaced(data)) starts.push(data)
+    if (type === 'CallDeleted' && isPlaced(data)) {
+      projects.add(data.project_id)
+      found.set(keyOf(data), data)
+    } else if (
+      type === 'CallStarted' &&
+      projects.has(data.project_id) &&
+      id.is(data.parent_id) &&
+      isPlaced(data)
+    )
+      starts.push(data)
   if (starts.length === 0) return found
   const deleted = await clickHouse.query<{ project_id: string; id: string }>(
     `SELECT project_id, id FROM calls
@@ -63,7 +86,6 @@ const tracesWithDeletions = async (
       parents: [...new Set(starts.map(({ parent_id }) => parent_id!))],
     },
   )
-  if (deleted.length === 0) return found
   const parents = new Set(deleted.map(({ project_id, id }) => `${project_id} ${id}`))
   for (const start of starts)
     if (parents.has(`${start.project_id} ${start.parent_id}`)) found.set(keyOf(start), start)

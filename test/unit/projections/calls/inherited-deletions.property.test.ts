@@ -108,9 +108,16 @@ describe('deletions of calls below deleted ones', () => {
     )
   })
 
-  it('are not looked for without starts of children and deletions', async () => {
-    const query = () => Promise.reject(new Error('asked'))
-    const events = given(startCall('c')).events.map((event) => ({ ...event, position: 1n }))
-    assert.deepEqual(await withInheritedDeletions({ query }, events), events)
+  it('cost a project without deletions one query, at the first batch', async () => {
+    const asked: string[] = []
+    const query = <Row>(sql: string) => {
+      asked.push(sql)
+      return Promise.resolve([] as readonly Row[])
+    }
+    const start = startCall('c', { parent_id: 'p' })
+    const events = given(start).events.map((event) => ({ ...event, position: 1n }))
+    const clickHouse = { query }
+    for (let n = 0; n < 3; n += 1) assert.deepEqual(await withInheritedDeletions(clickHouse, events), events)
+    assert.equal(asked.length, 1)
   })
 })

@@ -114,7 +114,7 @@ describe('every answer about a project', () => {
       ['/calls/query_stats', { project_id, filter: { thread_ids: [] } }],
       ['/calls/delete', { project_id, call_ids: ['unknown'] }],
       ['/calls/delete', { project_id, call_ids: [] }],
-      ['/calls/delete', { project_id, call_ids: ['c'] }],
+      ['/calls/delete', { project_id, call_ids: ['e'] }],
     ]
     for (const time of ['first', 'second'])
       for (const [path, body] of requests) {

@@ -194,7 +194,7 @@ describe('a payload that nests', () => {
     it(`${levels + 3} levels deep is refused`, async () => {
       for (const path of ['/call/start', '/obj/create', '/calls/query', '/api/teams']) {
         const body = `{"start": {"inputs": {"a": ${nested(levels)}}}}`
-        assert.deepEqual(told(await service.post(path, body)), ['recursion_depth '])
+        assert.deepEqual(told(await service.post(path, body)), ['recursion_depth start.inputs.a.0'])
       }
     })
 

@@ -93,7 +93,7 @@ describe('a query in GraphQL', () => {
       [{ query: '{ viewer { id } }', operationName: 7 }, 'string_type operationName'],
       [{ query: '{ viewer { id } }', more: 1 }, 'extra_forbidden more'],
       [[{ query: '{ viewer { id } }' }], 'model_attributes_type'],
-      [`{"query": "{ viewer { id } }", "variables": {"a": ${deep}}}`, 'recursion_depth'],
+      [`{"query": "{ viewer { id } }", "variables": {"a": ${deep}}}`, 'recursion_depth variables.a.0.0'],
     ] as const)
       assert.deepEqual(
         told(await service.post('/graphql', body)).map((one) => one.trim()),

@@ -290,13 +290,19 @@ describe('a deleted call', () => {
     endCall(id),
     endCall(id, { output: 'other' }),
     renameCall(id, 'name'),
-    deleteCall(id),
   ]
   for (const write of writes)
-    it(`takes no ${write.type} any more, without refusing it`, () => {
-      assert.deepEqual(lastOf(startCall(id), deleteCall(id), write), NOTHING)
-      assert.deepEqual(lastOf(endCall(id), deleteCall(id), write), NOTHING)
+    it(`refuses a ${write.type} as a conflict and writes nothing`, () => {
+      for (const first of [startCall(id), endCall(id)]) {
+        const { events, refused } = lastOf(first, deleteCall(id), write)
+        assert.deepEqual([events, refused?.kind], [[], 'conflict'])
+      }
     })
+
+  it('is deleted once', () => {
+    assert.deepEqual(lastOf(startCall(id), deleteCall(id), deleteCall(id)), NOTHING)
+    assert.deepEqual(lastOf(endCall(id), deleteCall(id), deleteCall(id)), NOTHING)
+  })
 
   it('must have been there', () => {
     assert.deepEqual(lastOf(deleteCall(id)), NOTHING)

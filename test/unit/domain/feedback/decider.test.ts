@@ -59,8 +59,10 @@ describe('the decider of feedback', () => {
           const given = after(decide(initialState(), giving).events)
           const { events } = decide(given, command)
           assert.equal(events.length, 1)
-          for (const again of [...going, giving])
-            assert.deepEqual(decide(after(events, given), again), { events: [] })
+          const gone = after(events, given)
+          for (const again of going) assert.deepEqual(decide(gone, again), { events: [] })
+          const { events: none, refused } = decide(gone, giving)
+          assert.deepEqual([none, refused?.kind], [[], 'conflict'])
         }),
         { numRuns: 20 },
       ))

@@ -56,40 +56,53 @@ const projectsWithDeletions = async (clickHouse: Querying): Promise<Set<string>>
   return projects
 }
 
-/** The traces of the batch in which a call is deleted now, or is started below a deleted one. */
+/** The traces of the batch in which a call is deleted for the first time, or is started below a deleted one. */
 const tracesWithDeletions = async (
   clickHouse: Querying,
   events: readonly Positioned[],
 ): Promise<ReadonlyMap<string, Placed>> => {
   const projects = await projectsWithDeletions(clickHouse)
-  const found = new Map<string, Placed>()
-  const starts: CallStarted[] = []
-  for (const { type, data } of events)
+  const deletions: (readonly [Placed, Position])[] = []
+  const starts: (readonly [Placed, parentId: string])[] = []
+  for (const { type, data, position } of events) {
     if (type === 'CallDeleted' && isPlaced(data)) {
       projects.add(data.project_id)
-      found.set(keyOf(data), data)
-    } else if (
-      type === 'CallStarted' &&
-      projects.has(data.project_id) &&
-      id.is(data.parent_id) &&
-      isPlaced(data)
-    )
-      starts.push(data)
-  if (starts.length === 0) return found
-  const deleted = await clickHouse.query<{ project_id: string; id: string }>(
-    `SELECT project_id, id FROM calls
+      deletions.push([data, position])
+    }
+    if (type === 'CallStarted' && projects.has(data.project_id) && id.is(data.parent_id) && isPlaced(data))
+      starts.push([data, data.parent_id])
+  }
+  if (deletions.length + starts.length === 0) return new Map()
+  const deletedAt = await deletedPositions(clickHouse, [
+    ...deletions.map(([call]) => call),
+    ...starts.map(([{ project_id }, parentId]) => ({ project_id, id: parentId })),
+  ])
+  const found = new Map<string, Placed>()
+  for (const [call, position] of deletions) {
+    const earlier = deletedAt.get(`${call.project_id} ${call.id}`)
+    if (earlier === undefined || earlier >= position) found.set(keyOf(call), call)
+  }
+  for (const [start, parentId] of starts)
+    if (deletedAt.has(`${start.project_id} ${parentId}`)) found.set(keyOf(start), start)
+  return found
+}
+
+const deletedPositions = async (
+  clickHouse: Querying,
+  calls: readonly Pick<Placed, 'project_id' | 'id'>[],
+): Promise<ReadonlyMap<string, Position>> => {
+  const rows = await clickHouse.query<{ call: string; position: string }>(
+    `SELECT concat(project_id, ' ', id) AS call, toString(min(deleted_position)) AS position FROM calls
     WHERE deleted_position > 0 AND (project_id, started_at, id) IN (
       SELECT project_id, started_at, id FROM call_index
-      WHERE project_id IN ${listed('projects')} AND id IN ${listed('parents')})`,
+      WHERE project_id IN ${listed('projects')} AND id IN ${listed('ids')})
+    GROUP BY call`,
     {
-      projects: [...new Set(starts.map(({ project_id }) => project_id))],
-      parents: [...new Set(starts.map(({ parent_id }) => parent_id!))],
+      projects: [...new Set(calls.map(({ project_id }) => project_id))],
+      ids: [...new Set(calls.map(({ id }) => id))],
     },
   )
-  const parents = new Set(deleted.map(({ project_id, id }) => `${project_id} ${id}`))
-  for (const start of starts)
-    if (parents.has(`${start.project_id} ${start.parent_id}`)) found.set(keyOf(start), start)
-  return found
+  return new Map(rows.map(({ call, position }) => [call, BigInt(position)]))
 }
 
 interface StoredFact extends Omit<Start, 'started_at'> {

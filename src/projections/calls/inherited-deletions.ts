@@ -132,7 +132,7 @@ const storedFamily = async (clickHouse: Querying, traces: ReadonlyMap<string, Pl
   return family
 }
 
-/** The calls of some traces, by their parents. Calls on a cycle are removed with each of them. */
+/** The calls of some traces, by their parents. */
 const newFamily = () => {
   const children = new Map<string, (readonly [Start, Position])[]>()
   const deletedAt = new Map<string, Position>()
@@ -143,23 +143,27 @@ const newFamily = () => {
     if (siblings === undefined) children.set(key, [[start, position]])
     else siblings.push([start, position])
   }
-  const knowDeleted = (call: Placed, position: Position): void => {
+  /** False if the call is deleted earlier. A deletion at the same position is of the same event, which comes again. */
+  const knowDeleted = (call: Placed, position: Position): boolean => {
     const key = keyOf(call, call.id)
     const known = deletedAt.get(key)
-    if (known === undefined || position < known) deletedAt.set(key, position)
+    if (known !== undefined && known < position) return false
+    deletedAt.set(key, position)
+    return true
   }
   /** The deletions of the calls below one that is deleted from a position on. */
   const remove = (call: Placed, since: Position): readonly ProjectedEvent[] => {
     const deletions: ProjectedEvent[] = []
+    // Parents may be on a cycle.
+    const seen = new Set([call.id])
     const removed: (readonly [Placed, Position])[] = [[call, since]]
     knowDeleted(call, since)
     for (const [above, position] of removed)
       for (const [child, started] of children.get(keyOf(above, above.id)) ?? []) {
         const from = started > position ? started : position
-        const known = deletedAt.get(keyOf(child, child.id))
-        if (known !== undefined && known <= from) continue
+        if (seen.has(child.id) || !knowDeleted(child, from)) continue
+        seen.add(child.id)
         deletions.push(deletionOf(child, from))
-        knowDeleted(child, from)
         removed.push([child, from])
       }
     return deletions
@@ -174,7 +178,7 @@ const newFamily = () => {
       const above = start.parent_id === null ? undefined : deletedAt.get(keyOf(start, start.parent_id))
       if (above === undefined) return []
       const from = position > above ? position : above
-      return [deletionOf(start, from), ...remove(start, from)]
+      return knowDeleted(start, from) ? [deletionOf(start, from), ...remove(start, from)] : []
     },
   }
 }

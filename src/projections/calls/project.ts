@@ -54,7 +54,9 @@ const applyTo = (rows: Map<string, CallRow>, index: Json[][], { type, data, posi
     case 'CallDeleted': {
       const startedAt = data.started_at ?? null
       if (startedAt === null) return
-      rowOf(rows, data, startedAt).deleted_position ??= String(position)
+      const row = rowOf(rows, data, startedAt)
+      if (position < BigInt((row.deleted_position as string | undefined) ?? position + 1n))
+        row.deleted_position = String(position)
       return
     }
     case 'ConflictingCallStartReported':

@@ -82,7 +82,8 @@ const applyTo = (
       const { project_id, id, trace_id } = event.data
       if (trace_id === null) return undefined
       const fact = factOf(facts, project_id, trace_id, id, position)
-      if (fact.deleted_position === '0') fact.deleted_position = position
+      if (fact.deleted_position === '0' || event.position < BigInt(fact.deleted_position))
+        fact.deleted_position = position
       return fact
     }
     case 'CallRenamed':

@@ -12,8 +12,15 @@ export const sha256: Sha256 = (content) => hash('sha256', content, 'hex')
 export const hmacSha256: HmacSha256 = (key, content, form) =>
   createHmac('sha256', key).update(content).digest(form)
 
-/** 256 random bits in base64url, with the prefix of our keys. */
-export const randomKey: RandomKey = () => `tt_${randomBytes(32).toString('base64url')}`
+/**
+ * The package `wandb` reads a `-` as the end of a prefix, and wants at least 40 characters after it; its older versions
+ * want exactly 40.
+ */
+export const randomKey: RandomKey = () =>
+  `tt_${randomBytes(96)
+    .toString('base64')
+    .replaceAll(/[^A-Za-z0-9]/g, '')
+    .slice(0, 37)}`
 
 const BYTES = 16
 const AT_ONCE = 256

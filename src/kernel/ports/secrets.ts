@@ -1,2 +1,2 @@
-/** A new API key: `tt_` and 43 base64url characters with 256 random bits. */
+/** A new API key: `tt_` and 37 letters and digits with 220 random bits. */
 export type RandomKey = () => string

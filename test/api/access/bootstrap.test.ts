@@ -14,7 +14,7 @@ describe('the first start', () => {
   it('makes the administrator, the team default and a key to show once', async () => {
     const { access, bootstrap } = await givenProcess()
     const { createdKey, ignoredKey } = await bootstrap()
-    assert.match(createdKey!, /^tt_[A-Za-z0-9_-]{43}$/)
+    assert.match(createdKey!, /^tt_[A-Za-z0-9]{37}$/)
     assert.equal(ignoredKey, false)
     const principal = access.authenticate(createdKey!)
     assert.equal(principal?.userId, 'admin')

@@ -1,6 +1,7 @@
-import { randomUUID, createHash, randomBytes } from 'node:crypto'
+import { randomUUID, createHash } from 'node:crypto'
 import fc from 'fast-check'
 import type { NewApiKey } from '../../../../src/domain/access/commands.js'
+import { randomKey } from '../../../../src/adapters/system/system.js'
 import { accessDecider } from '../../../../src/domain/access/decider.js'
 import type { AccessEvent } from '../../../../src/domain/access/events.js'
 import { parseInstant } from '../../../../src/kernel/codec/instant.js'
@@ -8,7 +9,7 @@ import { parseInstant } from '../../../../src/kernel/codec/instant.js'
 export const sha256 = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('hex')
 
-export const arbitraryKey = (): string => `tt_${randomBytes(32).toString('base64url')}`
+export const arbitraryKey = randomKey
 
 export const arbitraryNewKey = (): NewApiKey => ({
   key_id: randomUUID(),

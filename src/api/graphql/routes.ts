@@ -32,8 +32,8 @@ const graphQlRequest = closed('GraphQlRequest', {
 })
 
 /**
- * The requests of SDKs before tracing. As usual for GraphQL over HTTP, errors of a query are in `errors` of a 200; only
- * a request that is not GraphQL is a 422.
+ * The requests of SDKs before tracing. As usual for GraphQL over HTTP, errors of a query are in `errors` of a 200; a request
+ * without a valid key is a 401, and one that is not GraphQL a 422, also with `errors`.
  */
 export const graphQlRoutes = (
   services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading' | 'throttle'>,
@@ -42,6 +42,7 @@ export const graphQlRoutes = (
     method: 'post',
     path: '/graphql',
     summary: 'The subset of GraphQL that SDKs use before tracing: viewer, project, upsertModel.',
+    errorFormat: 'graphql',
     body: graphQlRequest,
     response: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
     authorization: anyKey,

@@ -5,7 +5,7 @@ import Koa, { type Context, type Next } from 'koa'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { RequestSeconds } from '../../kernel/ports/metrics.js'
-import { respondAsChat, respondFailure, respondUnrouted } from './respond.js'
+import { respondAsChat, respondAsGraphQl, respondFailure, respondUnrouted } from './respond.js'
 import { serve, type Authenticator } from './serve.js'
 import type { AnyRoute } from './route.js'
 
@@ -24,6 +24,7 @@ export const createApp = (
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
       if (route.errorFormat === 'chat') respondAsChat(ctx)
+      if (route.errorFormat === 'graphql') respondAsGraphQl(ctx)
       return serving(ctx)
     }
     router[route.method](route.path, handler)

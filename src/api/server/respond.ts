@@ -18,7 +18,7 @@ import { jsonText } from '../../kernel/json/text.js'
 import { UnknownField } from '../../domain/query/query.js'
 import { Failure } from '../../application/failure.js'
 import type { RouteResponse } from './route.js'
-import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'
+import { chatErrorOf, shouldRetry, told } from '../../gateway/answer/chat-error.js'
 import { STATUS } from '../../application/failure-status.js'
 
 export const respond = (
@@ -48,6 +48,13 @@ export const respondAsChat = (ctx: Context): void => {
   ctx.state[CHAT_SINCE] ??= performance.now()
 }
 
+const AS_GRAPHQL = 'graphql'
+
+/** Failures have `errors` as well: clients of GraphQL show nothing else. */
+export const respondAsGraphQl = (ctx: Context): void => {
+  ctx.state[AS_GRAPHQL] = true
+}
+
 /** Clients of chat completions expect `Retry-After` with these. */
 const WAITED_AFTER = new Set([429, 503])
 
@@ -63,8 +70,12 @@ const sayTime = (ctx: Context): void => {
 export const respondFailure = (ctx: Context, error: unknown): boolean => {
   const failure = failureOf(error)
   ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
-  const told = failure ?? new Failure('overloaded', 'Internal server error')
-  ctx.body = isChat(ctx) ? chatErrorOf(told, ctx.status) : bodyOf(told)
+  const shown = failure ?? new Failure('overloaded', 'Internal server error')
+  ctx.body = isChat(ctx) ? chatErrorOf(shown, ctx.status) : bodyOf(shown)
+  if (ctx.state[AS_GRAPHQL] === true) {
+    const { message } = told({ reason: shown.reason, problems: shown.details.problems })
+    ctx.body = { ...bodyOf(shown), errors: [{ message }] }
+  }
   const retryAfter =
     failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))

@@ -26,8 +26,7 @@ export const chatErrorOf = (
 ): JsonObject => {
   const [usualType, usualCode] = USUAL[status] ?? ['server_error', null]
   const { problems, type = usualType, code = usualCode, param: usualParam = null, body } = details
-  const [first] = problems ?? []
-  const { message, param } = first === undefined ? { message: reason, param: usualParam } : told(first)
+  const { message, param = usualParam } = told({ reason, problems })
   return {
     error: { message, type, param, code },
     detail: problems?.map((problem) => ({ ...problem })) ?? reason,
@@ -35,9 +34,19 @@ export const chatErrorOf = (
   }
 }
 
-const told = ({ loc, type, msg }: Problem): { readonly message: string; readonly param: string | null } =>
-  type === 'json_invalid'
+/** A failure in one sentence, that of its first problem. */
+export const told = ({
+  reason,
+  problems: [first] = [],
+}: {
+  readonly reason: string
+  readonly problems?: readonly Problem[] | undefined
+}): { readonly message: string; readonly param?: string | null } => {
+  if (first === undefined) return { message: reason }
+  const { loc, type, msg } = first
+  return type === 'json_invalid'
     ? { message: 'The body is not JSON.', param: null }
     : { message: `${loc.slice(1).join('.') || loc.join('.')}: ${msg}`, param: String(loc.at(-1)) }
+}
 
 export const shouldRetry = (status: number): boolean => status === 408 || status === 429 || status >= 500

@@ -85,7 +85,26 @@ describe('the viewer', () => {
 
   it('without a key is a 401', async () => {
     for (const path of ['/graphql', '/traces/graphql'])
-      assert.equal((await service.post(path, { query: WHO }, { key: null })).status, 401)
+      for (const key of [null, 'x'.repeat(40)]) {
+        const refused = await service.post(path, { query: WHO }, { key })
+        assert.equal(refused.status, 401)
+        const { reason, errors } = refused.json()
+        assert.deepEqual(errors, [{ message: reason }])
+        assert.match(String(reason), /^A valid API key is required/)
+      }
+  })
+
+  it('that is not GraphQL says so in `errors` too', async () => {
+    for (const [body, message] of [
+      [{}, 'query: Field required'],
+      ['{', 'The body is not JSON.'],
+      [{ query: WHO, more: 1 }, 'more: Extra inputs are not permitted'],
+    ] as const) {
+      const refused = await service.post('/graphql', body)
+      assert.equal(refused.status, 422)
+      assert.deepEqual(refused.json()['errors'], [{ message }])
+      assert.ok(Array.isArray(refused.json()['detail']))
+    }
   })
 })
 

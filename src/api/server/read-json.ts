@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import getRawBody from 'raw-body'
-import inflate from 'inflation'
+import { decompressor } from './decompressor.js'
 import type { Json } from '../../kernel/json/json.js'
 import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../kernel/json/parse.js'
 import { Failure, invalid } from '../../application/failure.js'
@@ -80,8 +80,6 @@ interface InflatedBody {
   readonly stop: () => void
 }
 
-const ENCODINGS = new Set(['identity', 'gzip', 'deflate', 'br'])
-
 /**
  * Decompresses the body of a request.
  *
@@ -89,9 +87,10 @@ const ENCODINGS = new Set(['identity', 'gzip', 'deflate', 'br'])
  */
 const inflateBody = (request: IncomingMessage): InflatedBody => {
   const encoding = encodingOf(request)
-  if (!ENCODINGS.has(encoding))
+  const decompressing = decompressor(encoding)
+  if (decompressing === undefined && encoding !== 'identity')
     throw new Failure('bad-request', 'Unsupported Content-Encoding. Use identity, gzip, deflate or br.')
-  const stream = inflate(request, { encoding })
+  const stream = decompressing === undefined ? request : request.pipe(decompressing)
   if (stream !== request) {
     // A pipe does not propagate an abort of its source. The listener avoids an uncaught error after reading has
     // stopped.

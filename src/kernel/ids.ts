@@ -31,18 +31,51 @@ export const id: Codec<string> = new Codec(
   'unchanged',
 )
 
+const TEAM = /^[A-Za-z0-9._-]{1,128}$/
+
 /** A team's name, which is also the entity of its projects. */
 export const teamName: Codec<string> = textLike(
   'team',
-  /^[A-Za-z0-9._-]{1,128}$/,
+  TEAM,
   'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
+)
+
+/** Most names; tested first, because every call has one. */
+const PLAIN_PROJECT_ID = /^[A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128}$/
+
+const PROJECT = /^[^\s/\\#?%:\p{Cc}](?:[^/\\#?%:\p{Cc}]{0,126}[^\s/\\#?%:\p{Cc}])?$/u
+const INVISIBLE = /[\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060\ufeff]/u
+
+/** The rule of the clients, and two of ours, because names that look the same must not be two projects. */
+export const PROJECT_RULE =
+  'a project name has 1 to 128 characters in Unicode normalization form C, without the characters / \\ # ? % :, ' +
+  'control or invisible characters, or white space at its ends'
+
+const isProjectName = (text: string): boolean =>
+  TEAM.test(text) || (PROJECT.test(text) && !INVISIBLE.test(text) && text.normalize('NFC') === text)
+
+const isProjectId = (text: string): boolean => {
+  if (PLAIN_PROJECT_ID.test(text)) return true
+  const slash = text.indexOf('/')
+  return TEAM.test(text.slice(0, Math.max(slash, 0))) && isProjectName(text.slice(slash + 1))
+}
+
+/** The name of a project within its entity. */
+export const projectName: Codec<string> = textLike(
+  'project_name',
+  PROJECT,
+  `String should be the name of a project: ${PROJECT_RULE}`,
+  isProjectName,
 )
 
 /** `entity/project`. */
 export const projectId: Codec<string> = textLike(
   'project_id',
-  /^[A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128}$/,
-  "String should be 'entity/project', each of 1 to 128 letters, digits, dots, underscores or hyphens",
+  new RegExp(`^[A-Za-z0-9._-]{1,128}/${PROJECT.source.slice(1)}`, 'u'),
+  `String should be 'entity/project': an entity has 1 to 128 letters, digits, dots, underscores or hyphens; ${PROJECT_RULE}`,
+  isProjectId,
 )
 
 export const entityOf = (projectId: string): string => projectId.slice(0, projectId.indexOf('/'))
+
+export const projectNameOf = (projectId: string): string => projectId.slice(projectId.indexOf('/') + 1)

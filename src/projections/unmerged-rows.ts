@@ -97,7 +97,7 @@ const sameTables = (before: readonly Part[], after: readonly Part[]): boolean =>
 const directoriesOf = (parts: readonly Part[]): ReadonlySet<string> =>
   new Set(parts.map(({ path }) => dirname(path)))
 
-const rangesKey = (projectId: string, { path, hash }: Part): string => `${projectId} ${path} ${hash}`
+const rangesKey = (projectId: string, { path, hash }: Part): string => `${projectId}\n${path}\n${hash}`
 
 const mergedTables = async (
   reader: ClickHouseReader,

@@ -2,7 +2,13 @@ import type { Services } from '../../application/services.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
-import { projectId, teamName } from '../../kernel/ids.js'
+import {
+  entityOf as entityNameOf,
+  PROJECT_RULE,
+  projectName,
+  projectNameOf,
+  teamName,
+} from '../../kernel/ids.js'
 import type { ProjectCommand } from '../../domain/projects/commands.js'
 import { projectDecider, type ProjectState } from '../../domain/projects/decider.js'
 import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/projects/events.js'
@@ -74,12 +80,13 @@ const projectIdOf = (principal: Principal, { name, entityName }: ProjectNames): 
   const entity = entityName == null || entityName === '' ? defaultEntityOf(principal) : entityName
   if (entity === undefined)
     throw new Failure('bad-request', 'entityName is required: the user of the API key is in no team.')
-  const named = `${entity}/${name}`
-  if (projectId.is(named)) return named
-  throw new Failure(
-    'bad-request',
-    'name and entityName should each be 1 to 128 letters, digits, dots, underscores or hyphens.',
-  )
+  if (!teamName.is(entity))
+    throw new Failure(
+      'bad-request',
+      'entityName should have 1 to 128 letters, digits, dots, underscores or hyphens.',
+    )
+  if (!projectName.is(name)) throw new Failure('bad-request', `name is not valid: ${PROJECT_RULE}.`)
+  return `${entity}/${name}`
 }
 
 const textOf = (field: string, text: string | null | undefined): string | null => {
@@ -89,11 +96,11 @@ const textOf = (field: string, text: string | null | undefined): string | null =
 }
 
 const projectOf = (project_id: string, { createdAt, description, repo }: ProjectState) => {
-  const [entityName, name] = project_id.split('/') as [string, string]
+  const entityName = entityNameOf(project_id)
   return {
     id: project_id,
     internalId: project_id,
-    name,
+    name: projectNameOf(project_id),
     entityName,
     entity: entityOf(entityName),
     description,

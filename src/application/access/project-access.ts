@@ -1,4 +1,4 @@
-import { entityOf, projectId } from '../../kernel/ids.js'
+import { entityOf, PROJECT_RULE, projectId } from '../../kernel/ids.js'
 import type { Cause } from '../../kernel/event.js'
 import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
@@ -26,6 +26,20 @@ export const authorizeWrite = async (
   await access.ensureTeam(principal, entityOf(projectId), cause)
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The text of a header that names a project. Headers are bytes: clients send UTF-8, Latin-1 or, where they can only send
+ * ASCII, percent-encoding, which no name contains.
+ */
+export const projectInHeader = (header: string): string => {
+  try {
+    return decodeURIComponent(utf8.decode(Buffer.from(header, 'latin1')))
+  } catch {
+    return header
+  }
+}
+
 export const projectInPath = (params: Readonly<Record<string, string>>): string => {
   const named = `${params['entity']}/${params['project']}`
   if (projectId.is(named)) return named
@@ -33,7 +47,7 @@ export const projectInPath = (params: Readonly<Record<string, string>>): string 
     {
       loc: ['path', 'project'],
       type: 'string_pattern_mismatch',
-      msg: "The path should contain 'entity/project', each of 1 to 128 letters, digits, dots, underscores or hyphens",
+      msg: `The path should contain 'entity/project', percent-encoded: ${PROJECT_RULE}`,
     },
   ])
 }

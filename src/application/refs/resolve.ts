@@ -137,9 +137,9 @@ const rootRequestOf = (ref: Ref): RootRequest | undefined => {
   const { projectId } = ref
   const found = rootNameOf(ref)
   if (found === undefined) return undefined
-  const group = `${projectId} ${found.kind}`
+  const group = `${projectId}\n${found.kind}`
   const edges = ref.kind === 'table' ? ref.edges.slice(1) : ref.edges
-  return { ...found, projectId, group, key: `${group} ${JSON.stringify(found.name)}`, edges }
+  return { ...found, projectId, group, key: `${group}\n${JSON.stringify(found.name)}`, edges }
 }
 
 const rootNameOf = (ref: Ref): RootName | undefined => {

@@ -26,7 +26,7 @@ export const openPrices = (state: Pick<DispatcherState, 'get' | 'put' | 'remove'
       const change = priceChange(event)
       if (change === undefined) return
       const { owner } = change
-      const id = `${owner} ${change.id}`
+      const id = `${owner}\n${change.id}`
       withdraw(id)
       if (change.kind === 'withdrawn') return
       const key = `${ofModel(owner, change.model)}${latestFirst(change.from)} ${lastFirst(event.position)}`
@@ -41,8 +41,8 @@ export const openPrices = (state: Pick<DispatcherState, 'get' | 'put' | 'remove'
   }
 }
 
-/** A model's name as JSON is the beginning of no other one's. */
-const ofModel = (owner: string, model: string): string => `${owner} ${JSON.stringify(model)} `
+/** Neither an owner nor JSON contains a line break, so none is the beginning of another one. */
+const ofModel = (owner: string, model: string): string => `${owner}\n${JSON.stringify(model)}\n`
 
 /** In the order of these texts, later times and positions come before earlier ones. */
 const latestFirst = (time: Instant): string => String(10n ** 17n - microseconds(time)).padStart(18, '0')

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { entityOf, projectId } from '../../kernel/ids.js'
+import { entityOf, PROJECT_RULE, projectId } from '../../kernel/ids.js'
+import { projectInHeader } from '../../application/access/project-access.js'
 import { Failure } from '../../application/failure.js'
 import { defaultEntity, type Principal } from '../../application/principal.js'
 import type { Services } from '../../application/services.js'
@@ -18,13 +19,9 @@ export const attributedProject = (
   principal: Principal,
 ): string => {
   const header = headers[`${vendor.toLowerCase()}-project`] ?? headers['openai-project']
-  const named = header === undefined || header === '' ? undefined : String(header)
+  const named = header === undefined || header === '' ? undefined : projectInHeader(String(header))
   const project = named ?? `${defaultEntity(principal)}/${DEFAULT_PROJECT}`
-  if (!projectId.is(project))
-    throw refused(
-      'Invalid project header: expected team/project, each of 1 to 128 letters, digits, dots, ' +
-        'underscores or hyphens.',
-    )
+  if (!projectId.is(project)) throw refused(`Invalid project header: expected team/project: ${PROJECT_RULE}.`)
   if (!access.canAccessTeam(principal, entityOf(project)))
     throw refused(
       named === undefined

@@ -18,6 +18,9 @@ const final = (failed: string): ModelAnswer => ({
   retryAfterMs: null,
 })
 
+/** Headers are bytes, which Node shows as Latin-1. */
+const inHeader = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
+
 const RETRYABLE = new Set<Failure['kind']>([
   'overloaded',
   'rate-limited',
@@ -43,10 +46,10 @@ export const completeForService =
       const { body: answer } = await complete(services, {
         body: body.right,
         headers: {
-          [`${services.vendor.toLowerCase()}-project`]: projectId,
+          [`${services.vendor.toLowerCase()}-project`]: inHeader(projectId),
           // Headers are bytes; those of an id are UTF-8.
-          'tallytree-parent-call': Buffer.from(scoreId, 'utf8').toString('latin1'),
-          'tallytree-trace': Buffer.from(traceId, 'utf8').toString('latin1'),
+          'tallytree-parent-call': inHeader(scoreId),
+          'tallytree-trace': inHeader(traceId),
         },
         principal: principalOfUser(directory(), userId, keyId),
         cause: { correlationId: scoreId, causationId: scoreId, actor: userId },

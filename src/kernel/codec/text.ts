@@ -16,17 +16,17 @@ const isShortAscii = (text: string): boolean => {
 export const utf8Bytes = (text: string): number =>
   isShortAscii(text) ? text.length : encoder.encode(text).length
 
-const fits = (text: string, most: number): boolean =>
+const fitsIn = (text: string, most: number): boolean =>
   text.length * 3 <= most || (text.length <= most && utf8Bytes(text) <= most)
 
 /** A string of at most `most` bytes of UTF-8. */
 export const textUpToBytes = (most: number): Codec<string> =>
   new Codec(
     'string',
-    (u): u is string => string.is(u) && fits(u, most),
+    (u): u is string => string.is(u) && fitsIn(u, most),
     (u, c) => {
       if (!string.is(u)) return string.validate(u, c)
-      return fits(u, most)
+      return fitsIn(u, most)
         ? t.success(u)
         : refuse(u, c, 'string_too_long', `String should have at most ${most} bytes`)
     },
@@ -59,14 +59,19 @@ export const textUpToCharacters = (most: number): Codec<string> =>
     'unchanged',
   )
 
-/** A string that matches a pattern; `rule` describes it. */
-export const textLike = (name: string, pattern: RegExp, rule: string): Codec<string> =>
+/** A string that matches a pattern, and `fits` where a pattern is not enough; `rule` describes it. */
+export const textLike = (
+  name: string,
+  pattern: RegExp,
+  rule: string,
+  fits = (text: string): boolean => pattern.test(text),
+): Codec<string> =>
   new Codec(
     name,
-    (u): u is string => typeof u === 'string' && pattern.test(u),
+    (u): u is string => typeof u === 'string' && fits(u),
     (u, c) => {
       if (typeof u !== 'string') return string.validate(u, c)
-      return pattern.test(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', rule)
+      return fits(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', rule)
     },
     { type: 'string', pattern: pattern.source, description: rule },
     'unchanged',

@@ -35,11 +35,11 @@ export const cachedBooks = (generation: () => string = () => ''): Books => {
     const changed = await pricesChangedAt(reader, owners)
     const version = changed <= position ? String(changed) : undefined
     const cacheKey = version === undefined ? undefined : `${tables} ${version}`
-    const known = cacheKey === undefined ? undefined : cache.get(owners.join(' '), cacheKey)
+    const known = cacheKey === undefined ? undefined : cache.get(owners.join('\n'), cacheKey)
     if (known !== undefined) return known.book
     const stored = await pricesAt(reader, owners, position)
     const book = bookOf(stored, projectId, version)
-    if (cacheKey !== undefined) cache.put(owners.join(' '), cacheKey, { book, prices: stored.length })
+    if (cacheKey !== undefined) cache.put(owners.join('\n'), cacheKey, { book, prices: stored.length })
     return book
   }
 }

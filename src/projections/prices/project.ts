@@ -17,7 +17,7 @@ export const pricesProjection: Projection = {
     for (const event of events as readonly Positioned[]) {
       const row = rowOf(event)
       if (row === undefined) continue
-      const key = `${row.owner} ${row.id}`
+      const key = `${row.owner}\n${row.id}`
       rows.set(key, { ...rows.get(key), ...row })
     }
     if (rows.size === 0) return []

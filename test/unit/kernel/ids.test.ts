@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { decode } from '../../../src/kernel/codec/codec.js'
-import { entityOf, id, projectId, teamName } from '../../../src/kernel/ids.js'
+import { entityOf, id, projectId, projectName, projectNameOf, teamName } from '../../../src/kernel/ids.js'
 
 const typeOf = (value: unknown, codec = id): string => {
   const decoded = decode(codec)(value)
@@ -57,8 +57,27 @@ describe('an id', () => {
 })
 
 describe('a project', () => {
-  for (const name of ['e/p', 'A.b_c-1/.', '../..', `${'e'.repeat(128)}/${'p'.repeat(128)}`])
-    it(`may be ${name.slice(0, 20)}`, () => assert.equal(typeOf(name, projectId), 'ok'))
+  const names = [
+    'e/p',
+    'A.b_c-1/.',
+    '../..',
+    `${'e'.repeat(128)}/${'p'.repeat(128)}`,
+    'e/my project',
+    'e/R&D',
+    'e/проект',
+    'e/naïve+é',
+    'e/项目 1',
+    'e/می\u200cخواهم',
+    'e/👩\u200d👩\u200d👧',
+    `e/${'😀'.repeat(128)}`,
+    "e/p'; DROP TABLE calls",
+    'e/"$*~^`|<>{}[]()=;,@!\'',
+  ]
+  for (const name of names)
+    it(`may be ${name.slice(0, 20)}`, () => {
+      assert.equal(typeOf(name, projectId), 'ok')
+      assert.equal(typeOf(name.slice(name.indexOf('/') + 1), projectName), 'ok')
+    })
 
   const others = [
     '',
@@ -78,7 +97,10 @@ describe('a project', () => {
     'e%2Fp',
     `${'e'.repeat(129)}/p`,
     `e/${'p'.repeat(129)}`,
-    "e/p'; DROP TABLE calls",
+    `e/${'😀'.repeat(129)}`,
+    ...Array.from('/\\#?%:\u0000\n\u007f\u0085\u2028\u200b\u202e\u2066\ufeff\ud800', (sign) => `e/a${sign}b`),
+    ...Array.from(' \t\u00a0\u3000', (blank) => [`e/${blank}p`, `e/p${blank}`, `e/${blank}`]).flat(),
+    'e/e\u0301',
     `${'e'.repeat(1e6)}/p`,
   ]
   for (const name of others)
@@ -86,6 +108,20 @@ describe('a project', () => {
       assert.equal(typeOf(name, projectId), 'string_pattern_mismatch'))
 
   it('belongs to the entity before its slash', () => assert.equal(entityOf('team.one/p_1'), 'team.one'))
+
+  it('has the name after its slash', () => assert.equal(projectNameOf('team.one/p 1'), 'p 1'))
+
+  it('is entity and project name, whatever the name', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 140 }), (name) => {
+        assert.equal(projectId.is(`e/${name}`), projectName.is(name))
+        if (!projectName.is(name)) return
+        assert.equal(name, name.trim().normalize('NFC').toWellFormed())
+        assert.doesNotMatch(name, /[/\\#?%:\p{Cc}]/u)
+        assert.ok([...name].length <= 128)
+      }),
+    )
+  })
 })
 
 describe('a team', () => {

@@ -2,15 +2,8 @@ import type * as t from 'io-ts'
 import { nullable } from '../../../kernel/codec/containers.js'
 import { oneOf } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
-import { textLike } from '../../../kernel/codec/text.js'
 import type { Problem } from '../../../kernel/codec/problem.js'
-import { id } from '../../../kernel/ids.js'
-
-const projectName = textLike(
-  'project_name',
-  /^[A-Za-z0-9._-]{1,128}$/,
-  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
-)
+import { id, projectName, projectNameOf } from '../../../kernel/ids.js'
 
 /** What a limit applies to: the whole team, one of its projects, or a key in its projects. */
 export const limitScopeFields = {
@@ -25,7 +18,7 @@ export const TEAM: LimitScope = { type: 'team', project: null, key: null }
 /** All scopes that a completion counts in. */
 export const scopesOf = (projectId: string, keyId: string): readonly LimitScope[] => [
   TEAM,
-  { type: 'project', project: projectId.slice(projectId.indexOf('/') + 1), key: null },
+  { type: 'project', project: projectNameOf(projectId), key: null },
   { type: 'key', project: null, key: keyId },
 ]
 

@@ -2,7 +2,7 @@ import type * as t from 'io-ts'
 import { arrayOf, nullable, nullableText, withDefault } from '../../../kernel/codec/containers.js'
 import { boolean, integerBetween, number, oneOf } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
-import { textUpToBytes } from '../../../kernel/codec/text.js'
+import { textUpToBytes, textUpToCharacters } from '../../../kernel/codec/text.js'
 import type { EventOf } from '../../../kernel/decider.js'
 import { id, teamName } from '../../../kernel/ids.js'
 import { registryName } from '../../artifacts/place.js'
@@ -54,7 +54,7 @@ export const scopeFields = {
   required: { type: oneOf('project', 'registry', 'team') },
   optional: {
     entity: nullable(teamName),
-    project: nullableText(textUpToBytes(128)),
+    project: nullableText(textUpToCharacters(128)),
     registry: nullable(registryName),
   },
 }

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Problem } from '../../../kernel/codec/problem.js'
-import { projectId } from '../../../kernel/ids.js'
+import { PROJECT_RULE, projectName } from '../../../kernel/ids.js'
 import type { CompilePattern } from '../../../kernel/ports/patterns.js'
 import { fieldsFor, type ConditionField } from './condition-fields.js'
 import type { AutomationCondition, AutomationContent, AutomationScope } from './events.js'
@@ -60,11 +60,11 @@ const scopeProblems = (
   if (type === 'registry' && registry === null) needs('registry')
   if (type !== 'project' && project !== null) meansNothing('project')
   if (type !== 'registry' && registry !== null) meansNothing('registry')
-  if (project !== null && !projectId.is(`${team}/${project}`))
+  if (project !== null && !projectName.is(project))
     problems.push(
       problem(
         ['scope', 'project'],
-        'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
+        `String should be the name of a project: ${PROJECT_RULE}`,
         'string_pattern_mismatch',
       ),
     )

@@ -2,9 +2,14 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { mayRead, mayReadFrom, projectOfStream } from '../../../../src/domain/access/visible.js'
 import { catalogue } from '../../../../src/domain/catalogue.js'
+import { projectName as projectNameCodec } from '../../../../src/kernel/ids.js'
 import { troublesomeText } from '../../../support/arbitrary-json.js'
 
 const name = fc.stringMatching(/^[A-Za-z0-9._-]{1,12}$/)
+const projectName = fc.oneof(
+  name,
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 128 }).filter((text) => projectNameCodec.is(text)),
+)
 const OF_PROJECTS = catalogue.filter(({ stream }) => stream.includes('<entity>/<project>'))
 
 /** Aggregates of a team, whose streams say so or whose events do. */
@@ -19,7 +24,7 @@ const GUARDED = OF_TEAMS.concat(OF_THINGS).filter(({ stream }) =>
 )
 
 const arbitraryEvent = fc
-  .record({ aggregate: fc.constantFrom(...OF_PROJECTS), team: name, project: name, rest: troublesomeText() })
+  .record({ aggregate: fc.constantFrom(...OF_PROJECTS), team: name, project: projectName, rest: troublesomeText() })
   .map(({ aggregate, team, project, rest }) => {
     const prefix = aggregate.stream.split('<')[0]!
     const thing = aggregate.stream.split('<project>')[1] === '' ? '' : `/${rest}`

@@ -1,4 +1,5 @@
 import { utf8Bytes } from '../../../../kernel/codec/text.js'
+import { projectNameOf } from '../../../../kernel/ids.js'
 import { digitsIn, rememberDigits } from '../../../../kernel/json/digits.js'
 import type { Json } from '../../../../kernel/json/json.js'
 import { MAX_BODY_BYTES, variablesIn, type Template } from '../../templates/template.js'
@@ -98,15 +99,13 @@ const ofArtifact = (name: string, trigger: Artifact, { shown, vendor }: MessageC
 }
 
 /** The registry takes the place of the project. */
-const placeOf = ({ project_id, registry }: Artifact): string => registry ?? projectName(project_id ?? '')
-
-const projectName = (project_id: string): string => project_id.slice(project_id.indexOf('/') + 1)
+const placeOf = ({ project_id, registry }: Artifact): string => registry ?? projectNameOf(project_id ?? '')
 
 const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
   switch (name) {
     case 'project_name':
       if (trigger.kind === 'budget') return trigger.project ?? undefined
-      return 'project_id' in trigger ? projectName(trigger.project_id) : undefined
+      return 'project_id' in trigger ? projectNameOf(trigger.project_id) : undefined
     case 'run_id':
       return trigger.kind === 'run' || trigger.kind === 'evaluation' ? trigger.run_id : undefined
     case 'run_name':

@@ -7,6 +7,7 @@ import { openLogSource } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
 import type { Position } from '../kernel/ports/event-store.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
+import { PRIVATE_DIRECTORY } from '../kernel/private-files.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { copyEvents } from './copy-events.js'
 import { digestsIn, writeDigests } from './digests-file.js'
@@ -31,7 +32,7 @@ export const replay = async ({ to, from, upTo }: Replay, config: Config): Promis
   try {
     const end = await endOf(source.head(), upTo)
     if (isEventStoreDb(to)) return await appendTo(to, source, end, config)
-    mkdirSync(resolve(to), { recursive: true })
+    mkdirSync(resolve(to), { recursive: true, mode: PRIVATE_DIRECTORY })
     const copy = openLogCopy(join(to, 'events.db'))
     try {
       const blobs = openFileBlobStore(join(to, 'blobs'))
@@ -77,7 +78,7 @@ const isEventStoreDb = (to: string): boolean => /^esdb(\+discover)?:\/\//.test(t
 const appendTo = async (to: string, source: LogSource, end: Position, config: Config): Promise<number> => {
   const store = await openEventStoreServer(to)
   try {
-    mkdirSync(resolve(config.dataDirectory), { recursive: true })
+    mkdirSync(resolve(config.dataDirectory), { recursive: true, mode: PRIVATE_DIRECTORY })
     const blobs = openFileBlobStore(join(config.dataDirectory, 'blobs'))
     const progress = progressOn(process.stderr, 'appending')
     const appended = await copyEvents({ source, sink: storeSink(store), blobs }, end, (events, position) =>

@@ -6,6 +6,7 @@ import { openClickHouseServer } from '../adapters/clickhouse/server.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { openFileLimit, requireOpenFiles } from '../adapters/system/open-file-limit.js'
 import type { Config } from '../config.js'
+import { PRIVATE_DIRECTORY } from '../kernel/private-files.js'
 import type { BlobStore } from '../kernel/ports/blobs.js'
 import type { ClickHouse } from '../kernel/ports/clickhouse.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
@@ -32,7 +33,7 @@ const WAIT_MS = 60_000
 export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
   if (clickHouseUrl === null) requireOpenFiles(openFileLimit())
-  mkdirSync(resolve(dataDirectory), { recursive: true })
+  mkdirSync(resolve(dataDirectory), { recursive: true, mode: PRIVATE_DIRECTORY })
   const health = openHealth(log)
   return {
     health,

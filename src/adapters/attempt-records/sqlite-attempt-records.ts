@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { makePrivateDatabase, PRIVATE_DIRECTORY } from '../../kernel/private-files.js'
 import type { AttemptRecord, AttemptRecords } from '../../kernel/ports/attempt-records.js'
 
 const SCHEMA = `
@@ -28,7 +29,8 @@ interface Row {
  * @throws SqliteError, SQLITE_NOTADB or SQLITE_CORRUPT among them
  */
 export const openSqliteAttemptRecords = (path: string): AttemptRecords => {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY })
+  makePrivateDatabase(path)
   const db = new Database(path)
   try {
     db.pragma('journal_mode = WAL')

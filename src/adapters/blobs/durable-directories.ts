@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { PRIVATE_DIRECTORY } from '../../kernel/private-files.js'
 import { syncDirectory } from '../../kernel/atomic-file.js'
 
 export interface DurableDirectories {
@@ -16,7 +17,7 @@ export interface DurableDirectories {
  */
 export const durableDirectories = (root: string): DurableDirectories => {
   const make = once(async (path) => {
-    await mkdir(path, { recursive: true })
+    await mkdir(path, { recursive: true, mode: PRIVATE_DIRECTORY })
   })
   const syncName = once(async (path) => {
     await Promise.all([syncDirectory(dirname(path)), ...(path === root ? [] : [syncName(dirname(path))])])

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { BlobsUnavailable, BlobTooLarge, type BlobStore, type StoredBlob } from '../../kernel/ports/blobs.js'
+import { makePrivateDirectory, PRIVATE_FILE } from '../../kernel/private-files.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
 import { durableDirectories } from './durable-directories.js'
 
@@ -16,7 +17,7 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
   const root = resolve(directory)
   const incoming = join(root, 'incoming')
   const directories = durableDirectories(root)
-  mkdirSync(incoming, { recursive: true })
+  for (const path of [root, incoming]) makePrivateDirectory(path)
   removeAbandoned(incoming)
 
   /**
@@ -34,7 +35,7 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
   const write: BlobStore['putStream'] = async (source, limitBytes) => {
     const incomplete = join(incoming, randomUUID())
     try {
-      const file = await open(incomplete, 'wx')
+      const file = await open(incomplete, 'wx', PRIVATE_FILE)
       try {
         const stored = await writeChunks(file, source, limitBytes)
         const path = pathOf(root, stored.digest)

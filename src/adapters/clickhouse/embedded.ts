@@ -2,6 +2,7 @@ import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/cl
 import { drainPending } from 'chdb'
 import type { ClickHouse } from '../../kernel/ports/clickhouse.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
+import { makePrivateDirectory } from '../../kernel/private-files.js'
 import { portsOf } from './client.js'
 import { EmbeddedConnection } from './embedded-connection.js'
 import { poolOf } from './pool.js'
@@ -22,6 +23,7 @@ export const openEmbeddedClickHouse = async (
   database = 'tallytree',
   health = noHealthReports,
 ): Promise<ClickHouse> => {
+  makePrivateDirectory(directory)
   const connect = () =>
     createClient({ connection: asConnection(new EmbeddedConnection(directory)), log: quiet })
   const writing = connect()

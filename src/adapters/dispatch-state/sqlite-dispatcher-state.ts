@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { makePrivateDatabase, PRIVATE_DIRECTORY } from '../../kernel/private-files.js'
 import type { Json } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
@@ -96,7 +97,8 @@ const SCHEMA = `
  * @throws SqliteError SQLITE_NOTADB or SQLITE_CORRUPT for a file that is spoilt anywhere
  */
 const openStateFile = (path: string): Database.Database => {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY })
+  makePrivateDatabase(path)
   const db = new Database(path, { timeout: 0 })
   try {
     prepare(db)
@@ -127,6 +129,7 @@ const whole = (db: Database.Database): Database.Database => {
 
 const made = (path: string): Database.Database => {
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+  makePrivateDatabase(path)
   const db = new Database(path, { timeout: 0 })
   prepare(db)
   db.exec(SCHEMA)

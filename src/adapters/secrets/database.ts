@@ -1,8 +1,8 @@
-import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { SecretsUnavailable } from '../../kernel/ports/secret-store.js'
 import { syncDirectory } from '../../kernel/atomic-file.js'
+import { makePrivateDatabase } from '../../kernel/private-files.js'
 import { retry } from '../../kernel/backoff.js'
 
 /**
@@ -38,7 +38,7 @@ const VERSION = 1
  */
 export const openSecretsDatabase = async (path: string): Promise<Database.Database> => {
   try {
-    closeSync(openSync(path, 'a', 0o600))
+    makePrivateDatabase(path)
     const db = new Database(path, { timeout: 0 })
     await retryWhileLocked(() => {
       db.pragma(`page_size = ${PAGE_BYTES}`)

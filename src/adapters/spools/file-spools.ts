@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makePrivateDirectory, PRIVATE_FILE } from '../../kernel/private-files.js'
 import type { Spools } from '../../kernel/ports/spools.js'
 
 const SUFFIX = '.spool'
@@ -13,14 +14,14 @@ const CHUNK_BYTES = 64 * 1024
  * Opening removes files that a crashed process left before unlinking. Several processes may share the directory.
  */
 export const openFileSpools = (directory: string): Spools => {
-  mkdirSync(directory, { recursive: true })
+  makePrivateDirectory(directory)
   for (const name of readdirSync(directory))
     if (name.endsWith(SUFFIX)) rmSync(join(directory, name), { force: true })
 
   return {
     open: async () => {
       const path = join(directory, `${randomUUID()}${SUFFIX}`)
-      const file = await open(path, 'wx+', 0o600)
+      const file = await open(path, 'wx+', PRIVATE_FILE)
       await rm(path, { force: true })
       return {
         append: (bytes) => file.appendFile(bytes),

@@ -13,6 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
+import { makePrivateDatabase, PRIVATE_DIRECTORY, PRIVATE_FILE } from '../../../kernel/private-files.js'
 import { StoreInUse, StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { ensureSchema } from './schema.js'
 
@@ -37,9 +38,10 @@ const pidFile = (path: string) => `${path}.pid`
  *   read
  */
 export const openDatabase = (path: string): OpenDatabase => {
-  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIRECTORY })
   let db: Database.Database | undefined
   try {
+    makePrivateDatabase(path)
     db = new Database(path, { timeout: 0 })
     db.pragma('locking_mode = EXCLUSIVE')
     // Measured: fewer, larger pages make bulk appends faster and single ones no slower. A checkpoint, which
@@ -52,7 +54,7 @@ export const openDatabase = (path: string): OpenDatabase => {
     db.pragma('synchronous = NORMAL')
     db.pragma('cache_size = -65536')
     db.transaction(ensureSchema).immediate(db)
-    writeFileSync(pidFile(path), String(process.pid))
+    writeFileSync(pidFile(path), String(process.pid), { mode: PRIVATE_FILE })
     return whole(path, db, openDurably(`${path}-wal`))
   } catch (cause) {
     db?.close()

@@ -46,7 +46,7 @@ export const openReadSide = async (
   const { eventStore, clickHouse } = stores
   await requireOwnDatabase(config, clickHouse, eventStore, log)
   if (!roles.has('projector')) return followReadState(clickHouse.reader, eventStore, log)
-  await migrate(clickHouse.writer)
+  if (await migrate(clickHouse.writer)) logUpgrade(log)
   const head = await eventStore.head()
   const projector = await startProjector({
     ...stores,
@@ -99,7 +99,7 @@ const requireOwnDatabase = async (
   { eventStoreUrl, clickHouseUrl }: Pick<Config, 'eventStoreUrl' | 'clickHouseUrl'>,
   clickHouse: ClickHouse,
   eventStore: EventStore,
-  log: Pick<Log, 'error'>,
+  log: Pick<Log, 'info' | 'error'>,
 ): Promise<void> => {
   const mismatch = await findLogMismatch(clickHouse.writer, eventStore)
   if (mismatch === undefined) return
@@ -112,8 +112,14 @@ const requireOwnDatabase = async (
         'Name another database, which is created and filled from the log; or, if no other deployment uses this one, drop it ' +
         'and start again',
     )
-  log.error(`projection.${kind}`, {
-    reason: `${reason}; the read models are emptied and filled from the log`,
-  })
+  if (kind === 'earlier_release') logUpgrade(log)
+  else
+    log.error(`projection.${kind}`, {
+      reason: `${reason}; the read models are emptied and filled from the log`,
+    })
   await dropTables(clickHouse.writer)
 }
+
+/** What every release does that changes the tables. */
+const logUpgrade = (log: Pick<Log, 'info'>): void =>
+  log.info('projection.upgrading', { reason: 'the read models are rebuilt for this release' })

@@ -29,18 +29,19 @@ export const tableStatements = async (): Promise<ReadonlyMap<string, string>> =>
 }
 
 /**
- * Creates the tables. Those of an older schema are dropped before. Can be cut off and repeated.
+ * Creates the tables. Those of an older schema are dropped before; true where there were any. Can be cut off and repeated.
  *
  * @throws OperatorError when a newer release has used the database, before anything is changed
  */
-export const migrate = async (clickHouse: ClickHouseWriter): Promise<void> => {
+export const migrate = async (clickHouse: ClickHouseWriter): Promise<boolean> => {
   const statements = await tableStatements()
   const create = (table: string) =>
     clickHouse.command(statements.get(table)!.replace(/^CREATE TABLE /, 'CREATE TABLE IF NOT EXISTS '))
   // Listed before the version is read: what another process creates meanwhile, under the version of this release, stays.
   const tables = await readModelTables(clickHouse)
   await create(VERSION_TABLE)
-  if ((await schemaState(clickHouse)) === 'older') {
+  const isOlder = (await schemaState(clickHouse)) === 'older'
+  if (isOlder) {
     await dropTables(clickHouse, tables)
     await clickHouse.insert({
       table: VERSION_TABLE,
@@ -49,6 +50,7 @@ export const migrate = async (clickHouse: ClickHouseWriter): Promise<void> => {
     })
   }
   for (const table of statements.keys()) await create(table)
+  return isOlder && tables.length > 0
 }
 
 /** Drops the read models; `migrate` creates them again, and the projector fills them from the log. */

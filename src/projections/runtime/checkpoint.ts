@@ -61,7 +61,7 @@ export const writeCheckpoint = (
 
 /** Why the read models of a database are not those of a log. */
 export interface LogMismatch {
-  readonly kind: 'log_shorter_than_checkpoint' | 'log_mismatch'
+  readonly kind: 'log_shorter_than_checkpoint' | 'log_mismatch' | 'earlier_release'
   readonly reason: string
 }
 
@@ -125,7 +125,9 @@ const formerMismatch = async (
   )
   return row?.rows === 0
     ? undefined
-    : otherLog('an earlier release filled it, from another log or an unknown one')
+    : noted.length === 0
+      ? { kind: 'earlier_release', reason: 'an earlier release filled it, from a log that it did not note' }
+      : otherLog('an earlier release filled it from another log')
 }
 
 /**

@@ -17,16 +17,16 @@ export const followFilling = (
     log.info(event, { position: String(projector.reached()), target: String(target), seconds })
   }
   let seconds = 0
+  // What is filled within the first second, such as the log of a service that was stopped at once, is not worth a line.
   const timer = setInterval(() => {
-    seconds += 1
     if (!isFilling()) {
       clearInterval(timer)
-      note('projection.rebuilt')
+      if (seconds > 0) note('projection.rebuilt')
     } else if (seconds % LOG_EVERY_SECONDS === 0) note('projection.rebuilding')
+    seconds += 1
   }, 1000)
   timer.unref()
-  if (isFilling()) note('projection.rebuilding')
-  else clearInterval(timer)
+  if (!isFilling()) clearInterval(timer)
   return {
     progress: () =>
       isFilling()

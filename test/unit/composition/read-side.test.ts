@@ -47,8 +47,13 @@ describeWithClickHouseServer('the read side', () => {
   })
   after(() => server?.stop())
 
-  const note = (event: string) => void logged.push(event)
-  const log: Log = { info: note, warn: note, error: note }
+  const levels = new Set<string>()
+  beforeEach(() => levels.clear())
+  const note = (level: string) => (event: string) => {
+    logged.push(event)
+    levels.add(level)
+  }
+  const log: Log = { info: note('info'), warn: note('warn'), error: note('error') }
 
   const deploymentOver = (eventStore: EventStore): Deployment => {
     const blobs = openInMemoryBlobStore()
@@ -152,7 +157,7 @@ describeWithClickHouseServer('the read side', () => {
     assert.ok(logged.includes('projection.log_shorter_than_checkpoint'))
   })
 
-  it('fills the tables of an earlier schema again, and shows the progress', async () => {
+  it('fills the tables of an earlier schema again, and says so', async () => {
     const own = deployment()
     const service = await own.startEmbedded()
     await write(service, 'call-1')
@@ -165,8 +170,35 @@ describeWithClickHouseServer('the read side', () => {
     await clickHouse.close()
     const upgraded = await own.startEmbedded()
     assert.deepEqual(await idsIn(upgraded), ['call-1'])
-    assert.ok(logged.includes('projection.rebuilding'))
+    assert.deepEqual(
+      logged.filter((event) => event.startsWith('projection.')),
+      ['projection.upgrading'],
+    )
     assert.equal(await health(upgraded), '{"status":"ok"}')
+  })
+
+  it('fills the tables of a release that noted no log again, which is no error', async () => {
+    const own = deployment()
+    const service = await own.startEmbedded()
+    await write(service, 'call-1')
+    assert.deepEqual(await idsIn(service), ['call-1'])
+    await stop(service)
+    const clickHouse = await openEmbeddedClickHouse(engineDirectory, database)
+    await clickHouse.writer.command('CREATE TABLE migrations (name String) ENGINE = MergeTree ORDER BY name')
+    await clickHouse.close()
+    const upgraded = await own.startEmbedded()
+    assert.deepEqual(await idsIn(upgraded), ['call-1'])
+    assert.deepEqual(
+      logged.filter((event) => event.startsWith('projection.')),
+      ['projection.upgrading'],
+    )
+    assert.deepEqual(levels.has('error'), false)
+  })
+
+  it('says nothing of a rebuild at the second start after one that was stopped at once', async () => {
+    const own = deployment()
+    for (let starts = 0; starts < 3; starts += 1) await stop(await own.startEmbedded())
+    assert.deepEqual(logged, [])
   })
 
   it('goes on with the database that its own log filled', async () => {

@@ -4,6 +4,7 @@ import {
   integer,
   hosts,
   networks,
+  origins,
   roles,
   ROLES,
   clickHouseUrl,
@@ -32,6 +33,7 @@ const environment = open('Environment', {
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
     TALLYTREE_API_PROCESSES: withDefault(integer(1, 1000), 1),
     TALLYTREE_STOP_SECONDS: withDefault(integer(10, 3600), 10),
+    TALLYTREE_CORS_ORIGINS: withDefault(origins, []),
     TALLYTREE_VENDOR: withDefault(
       textLike(
         'vendor',
@@ -70,6 +72,8 @@ export interface Config {
   readonly stopSeconds: number
   /** Part of header names: `X-<vendor>-Signature`. */
   readonly vendor: string
+  /** Origins whose web pages may use the API. */
+  readonly corsOrigins: readonly string[]
   readonly webhooks: {
     /** Private networks that webhooks may reach, such as `10.0.0.0/8`. */
     readonly allowCidrs: readonly string[]
@@ -121,6 +125,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     apiProcesses: env.TALLYTREE_API_PROCESSES,
     stopSeconds: env.TALLYTREE_STOP_SECONDS,
     vendor: env.TALLYTREE_VENDOR,
+    corsOrigins: env.TALLYTREE_CORS_ORIGINS,
     webhooks: {
       allowCidrs: env.TALLYTREE_WEBHOOK_ALLOW_CIDRS,
       allowHosts: env.TALLYTREE_WEBHOOK_ALLOW_HOSTS,

@@ -108,6 +108,7 @@ const start = async (
     api?.routes ?? serviceRoutes(checks),
     log,
     metrics.requestSeconds,
+    { origins: config.corsOrigins, vendor: config.vendor },
   )
   const server = await listen(app.callback(), config, connectionLimit(openFileLimit(), log))
   address = server.address

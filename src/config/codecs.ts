@@ -61,6 +61,17 @@ export const hosts = listOf(
   'must be a comma-separated list of hosts such as receiver.internal or receiver.internal:8443',
 )
 
+/** Written as browsers send it: no path, and no port that the scheme implies. */
+const isOrigin = (word: string): boolean =>
+  /^https?:/.test(word) && URL.canParse(word) && new URL(word).origin === word
+
+/** A comma-separated list of origins. */
+export const origins = listOf(
+  'origins',
+  isOrigin,
+  'must be a comma-separated list of origins as browsers send them, such as https://app.example or http://localhost:5173',
+)
+
 export const ROLES = ['api', 'projector', 'dispatcher'] as const
 export type Role = (typeof ROLES)[number]
 

@@ -176,6 +176,26 @@ describe('the configuration', () => {
       refused({ TALLYTREE_VENDOR: name }, /^TALLYTREE_VENDOR: must be 1 to 64 letters/)
   })
 
+  it('takes origins of web pages as browsers send them', () => {
+    assert.deepEqual(readConfig({}).corsOrigins, [])
+    const { corsOrigins } = readConfig({ TALLYTREE_CORS_ORIGINS: 'https://app.example, http://[::1]:5173' })
+    assert.deepEqual(corsOrigins, ['https://app.example', 'http://[::1]:5173'])
+    for (const origins of [
+      '*',
+      'null',
+      'app.example',
+      'https://app.example/',
+      'https://App.example',
+      'https://a:443',
+      'ftp://a',
+      'https://a,',
+    ])
+      refused(
+        { TALLYTREE_CORS_ORIGINS: origins },
+        /^TALLYTREE_CORS_ORIGINS: must be a comma-separated list of origins/,
+      )
+  })
+
   it('takes an empty variable for one that is not there', () => {
     assert.equal(readConfig({ CLICKHOUSE_URL: '', CLICKHOUSE_CLUSTER: '' }).clickHouseUrl, null)
   })

@@ -5,6 +5,7 @@ import Koa, { type Context, type Next } from 'koa'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { RequestSeconds } from '../../kernel/ports/metrics.js'
+import { allowOrigins, type CorsSettings } from './cors.js'
 import { respondAsChat, respondAsGraphQl, respondFailure, respondUnrouted } from './respond.js'
 import { serve, type Authenticator } from './serve.js'
 import type { AnyRoute } from './route.js'
@@ -16,6 +17,7 @@ export const createApp = (
   routes: readonly AnyRoute[],
   log: Log,
   requestSeconds?: RequestSeconds,
+  cors: CorsSettings = { origins: [], vendor: '' },
 ): Koa => {
   const router = new Router()
   const plain = new Map<string, Handler>()
@@ -32,6 +34,7 @@ export const createApp = (
   }
   const app = new Koa()
   if (requestSeconds !== undefined) app.use(measureRequests(requestSeconds))
+  if (cors.origins.length > 0) app.use(allowOrigins(cors))
   app.use(handleErrors(log))
   app.use(withoutPrefix)
   app.use(servePlain(plain))

@@ -48,7 +48,7 @@ client.flush()
 
 client.add_cost(llm_id=model, prompt_token_cost=0.5, completion_token_cost=2)
 spare = client.add_cost(llm_id="spare", prompt_token_cost=1, completion_token_cost=1)
-client.purge_costs([spare.ids[0][1]])
+client.purge_costs([spare.ids[0][0]])
 costs = [
     call.summary["weave"]["costs"]
     for call in client.get_calls(filter={"trace_roots_only": True}, include_costs=True)

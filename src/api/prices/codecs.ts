@@ -19,7 +19,8 @@ export const costCreate = closed('CostCreateRequest', {
   optional: { wb_user_id: nullable(string) },
 })
 
-const pair = { type: 'array', prefixItems: [string.schema, id.schema], minItems: 2, maxItems: 2 }
+/** Id and model, the order in which SDKs read them. */
+const pair = { type: 'array', prefixItems: [id.schema, string.schema], minItems: 2, maxItems: 2 }
 
 export const costCreated = {
   type: 'object',

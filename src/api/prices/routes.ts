@@ -55,7 +55,7 @@ const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'
       const command = { type: 'PublishPrices', owner, prices, userId, now } as const
       return writing((cause) => execute(services)(priceDecider, priceStream(owner), [command], cause), {
         respond: ({ state }) => {
-          const ids = prices.map(({ id, price }) => [price.llm_id, standingId(state, id, price, now)])
+          const ids = prices.map(({ id, price }) => [standingId(state, id, price, now), price.llm_id])
           return { body: { ids } }
         },
       })

@@ -1,7 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, integerBetween, string } from '../../kernel/codec/leaves.js'
+import { boolean, int64, integerBetween, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { listName } from '../../domain/prices/events.js'
@@ -45,6 +45,8 @@ const callsUsageRequest = closed('CallsUsageRequest', {
 const usageResponse = open('UsageResponse', {
   says: 'By call and model, including all descendants of the call.',
   required: { call_usage: recordOf(recordOf(modelUsage)), unfinished_call_ids: arrayOf(string) },
+  /** Where there are more than a million. */
+  optional: { unfinished_count: withDefault(int64, undefined) },
 })
 
 const headers = [
@@ -83,7 +85,7 @@ export const usageRoutes = (
             const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
             const answer = await ask(reader, question)
             return {
-              ...streamed(usageJson(answer.calls, { withCosts: costs !== null })),
+              ...streamed(usageJson(answer, { withCosts: costs !== null })),
               headers: headersOf(answer),
             }
           },
@@ -113,7 +115,7 @@ export const usageRoutes = (
             const answer = call_ids.length === 0 ? NOTHING : await ask(reader, question)
             const unknownIds = unknownAmong(call_ids, answer)
             return {
-              ...streamed(usageJson(answer.calls, { withCosts: include_costs, unknownIds })),
+              ...streamed(usageJson(answer, { withCosts: include_costs, unknownIds })),
               headers: headersOf({ ...answer, truncatedCount: distinct.length - call_ids.length }),
             }
           },
@@ -128,7 +130,14 @@ const requireBoundedLimit = (limit: number): void => {
     throw new Failure('too-large', `limit should be at most ${MAX_LIMIT}. Request fewer calls.`)
 }
 
-const NOTHING: UsageAnswer = { calls: [], truncatedCount: 0, unfinishedDescendants: 0, unpricedModels: [] }
+const NOTHING: UsageAnswer = {
+  calls: [],
+  truncatedCount: 0,
+  unfinishedDescendants: 0,
+  unfinishedIds: new Set(),
+  unfinishedCount: 0,
+  unpricedModels: [],
+}
 
 const streamed = (chunks: AsyncGenerator<string>) => ({
   body: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }),

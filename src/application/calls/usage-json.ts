@@ -6,7 +6,7 @@ import type { Exact } from '../../domain/prices/exact.js'
 import { addCosts, costsOf, type Charge } from '../../projections/usage/charges.js'
 import { COST_FIELDS, SHOWN_COUNTERS, valuesOf } from '../../projections/usage/columns.js'
 import { saturated } from '../../projections/usage/own-usage.js'
-import type { AnsweredCall } from '../../projections/usage/answer.js'
+import type { AnsweredCall, UsageAnswer } from '../../projections/usage/answer.js'
 import type { UsageByKey } from '../../projections/usage/inclusive-usage.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 
@@ -21,7 +21,7 @@ const CHUNK_CHARACTERS = 128 * 1024
 
 /** Generates the usage response in chunks, so that a large one is never in memory as a whole. */
 export async function* usageJson(
-  calls: readonly AnsweredCall[],
+  { calls, unfinishedIds, unfinishedCount }: Pick<UsageAnswer, 'calls' | 'unfinishedIds' | 'unfinishedCount'>,
   { withCosts = false, unknownIds = [] as readonly string[] } = {},
 ): AsyncGenerator<string> {
   const pause = yielding()
@@ -48,9 +48,7 @@ export async function* usageJson(
   yield `${chunk}},"unfinished_call_ids":[`
   separator = ''
   chunk = ''
-  for (const id of await sortedByBytes(
-    calls.filter(({ isUnfinished }) => isUnfinished).map(({ id }) => id),
-  )) {
+  for (const id of await sortedByBytes([...unfinishedIds])) {
     chunk += `${separator}${JSON.stringify(id.toString('utf8'))}`
     separator = ','
     if (chunk.length < CHUNK_CHARACTERS) continue
@@ -58,7 +56,8 @@ export async function* usageJson(
     chunk = ''
     await pause()
   }
-  yield `${chunk}]}`
+  const isCut = unfinishedIds.size < unfinishedCount
+  yield `${chunk}]${isCut ? `,"unfinished_count":${unfinishedCount}` : ''}}`
 }
 
 /** The usage of one call by model. */

@@ -10,7 +10,6 @@ import type { TraceCalls } from './trace.js'
 /** A selected call with the usage of itself and all its descendants. */
 export interface AnsweredCall {
   readonly id: string
-  readonly isUnfinished: boolean
   /** By an index of `charges`. */
   readonly usage: UsageByKey
   readonly charges: readonly Charge[]
@@ -21,16 +20,24 @@ export interface UsageAnswer {
   /** Number of matching calls beyond the limit. */
   readonly truncatedCount: number
   readonly unfinishedDescendants: number
+  /** Ids of the first of the running calls, selected or below selected ones: what the usage lacks. */
+  readonly unfinishedIds: ReadonlySet<string>
+  readonly unfinishedCount: number
   /** The models without a price that used tokens in the calls or their descendants, sorted. Empty without costs. */
   readonly unpricedModels: readonly string[]
 }
+
+/** Bounds the memory of one answer. */
+const MAX_UNFINISHED_IDS = 1_000_000
 
 /** Collects the answer from the selected calls of some traces at a time. */
 export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) => {
   const budget = new EntryBudget()
   const answered: AnsweredCall[] = []
   const unpriced = new Set<string>()
+  const unfinishedIds = new Set<string>()
   let unfinishedDescendants = 0
+  let unfinishedCount = 0
   const push = (call: AnsweredCall) => {
     answered.push(call)
     if (book !== null) for (const model of unpricedIn(call)) unpriced.add(model)
@@ -42,10 +49,17 @@ export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) =
       const { charges, keyOf } = chargesOf(calls, book)
       const own = await ownUsage(calls, reporting)
       const inclusive = await inclusiveUsage({ calls, own, selected, keyOf, budget })
-      unfinishedDescendants += inclusive.unfinishedDescendants
+      unfinishedDescendants += inclusive.unfinishedDescendants.length
+      const unfinished = new Set(inclusive.unfinishedDescendants)
+      for (const call of selected) if (Number.isNaN(calls.ended[call])) unfinished.add(call)
+      unfinishedCount += unfinished.size
+      for (const call of unfinished) {
+        if (unfinishedIds.size >= MAX_UNFINISHED_IDS) break
+        unfinishedIds.add(calls.ids[call]!)
+      }
       for (const [n, call] of selected.entries()) {
         const usage = inclusive.usage[n]!
-        push({ id: calls.ids[call]!, isUnfinished: Number.isNaN(calls.ended[call]), usage, charges })
+        push({ id: calls.ids[call]!, usage, charges })
         if (n % 64 === 0) await pause()
       }
     },
@@ -74,7 +88,7 @@ export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) =
         if (n % 64 === 0) await pause()
         if (left.has(trace_id)) continue
         added.add(trace_id)
-        push({ id, isUnfinished: false, usage: byCall.get(id) ?? NO_USAGE, charges })
+        push({ id, usage: byCall.get(id) ?? NO_USAGE, charges })
       }
       return added
     },
@@ -82,6 +96,8 @@ export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) =
       calls: answered,
       truncatedCount,
       unfinishedDescendants,
+      unfinishedIds,
+      unfinishedCount,
       unpricedModels: [...unpriced].sort(),
     }),
   }

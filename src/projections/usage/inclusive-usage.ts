@@ -39,8 +39,8 @@ interface Request {
 export interface InclusiveUsage {
   /** The usage of each selected call and all its descendants. */
   readonly usage: readonly UsageByKey[]
-  /** Running calls below the selected ones. */
-  readonly unfinishedDescendants: number
+  /** Indexes of the running calls below the selected ones, selected themselves or not. */
+  readonly unfinishedDescendants: readonly number[]
 }
 
 /**
@@ -162,24 +162,25 @@ const nearestSelected = ({ node, parent, order, cycles }: Forest, isSelected: Ui
   return nearest
 }
 
-/** Counts the running calls that have a selected call above them, or another one on their cycle. */
+/** The running calls that have a selected call above them, or another one on their cycle. */
 const unfinishedBelow = (
   { ended, isDeleted }: TraceCalls,
   { node, parent, cycles }: Forest,
   isSelected: Uint8Array,
   nearest: Int32Array,
-): number => {
+): readonly number[] => {
   const selectedOnCycle = new Map(
     cycles.map((cycle) => [cycle[0]!, cycle.filter((call) => isSelected[call] === 1).length]),
   )
-  let count = 0
+  const below: number[] = []
   for (let call = 0; call < ended.length; call += 1) {
     if (!Number.isNaN(ended[call]) || isDeleted[call] === 1) continue
     const onCycle = selectedOnCycle.get(node[call]!)
     const above = parent[call]!
-    if (onCycle === undefined ? above >= 0 && nearest[above]! >= 0 : onCycle > isSelected[call]!) count += 1
+    if (onCycle === undefined ? above >= 0 && nearest[above]! >= 0 : onCycle > isSelected[call]!)
+      below.push(call)
   }
-  return count
+  return below
 }
 
 /** Some calls that aren't deleted, and all their descendants, each once. */

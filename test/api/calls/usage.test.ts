@@ -51,6 +51,32 @@ describe('a request for usage', () => {
     assert.deepEqual(await usageOf({ 'Tallytree-As-Of': early }), [1, 0, 0])
   })
 
+  it('names the running calls that its figures lack, also below the requested ones', async () => {
+    const { calls, usage } = service.in(someProject())
+    const start = (id: string, parent_id: string | null) =>
+      calls.start({ id, parent_id, trace_id: 't' }).json()
+    await start('root', null)
+    await start('b', 'root')
+    await start('ended', 'root')
+    await start('a', 'ended')
+    await start('deleted', 'ended')
+    await calls.end('ended').json()
+    await calls.end('root').json()
+    await calls.delete('deleted').json()
+    const below = async (...call_ids: string[]) =>
+      (await calls.usage({ call_ids }).json()).unfinished_call_ids as readonly string[]
+    assert.deepEqual(await below('root'), ['a', 'b'])
+    assert.deepEqual(await below('ended', 'a'), ['a'])
+    assert.deepEqual(await below('b'), ['b'])
+    assert.deepEqual(await below('unknown'), [])
+    const { unfinished_call_ids } = await usage.ofTraces({ filter: { trace_roots_only: true } }).json()
+    assert.deepEqual(unfinished_call_ids, ['a', 'b'])
+    const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'root' }] } }
+    assert.deepEqual((await usage.ofTraces({ query }).json()).unfinished_call_ids, ['a', 'b'])
+    await calls.end('a').json()
+    assert.deepEqual(await below('root'), ['b'])
+  })
+
   it('is part of a request for calls with include_usage', async () => {
     const project = someProject()
     await setCosts(service, project, { gpt: someCosts({ effective_date: '2025-01-01T00:00:00Z' }) })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, eventsOf, reasonOf, told, writesNothing } from '../calls/given.js'
@@ -123,6 +124,23 @@ describe('the costs of a project', () => {
       assert.deepEqual(accepted(await ask(1))['ids'], ids)
       reasonOf(await ask(2), 409)
     })
+  })
+
+  it('are made with pairs of id and model, and found and purged by these ids', async () => {
+    const { costs } = service.in(someProject())
+    const { ids } = await costs.create({ costs: { m1: someCosts(), m2: someCosts() } }).json()
+    assert.deepEqual(
+      ids.map(([, model]: [string, string]) => model),
+      ['m1', 'm2'],
+    )
+    const query = byId(ids[0][0])
+    const found = async () => (await costs.query({ query }).json()).results as readonly JsonObject[]
+    assert.deepEqual(
+      (await found()).map(({ llm_id }) => llm_id),
+      ['m1'],
+    )
+    await costs.purge({ query }).json()
+    assert.deepEqual(await found(), [])
   })
 
   it('are purged by their ids alone, once', async () => {

@@ -20,7 +20,7 @@ export const setCosts = async (
   costs: object,
 ): Promise<Readonly<Record<string, string>>> => {
   const { ids } = await service.in(project_id).costs.create({ costs }).json()
-  return Object.fromEntries(ids as unknown as readonly (readonly [string, string])[])
+  return Object.fromEntries((ids as readonly (readonly [string, string])[]).map(([id, model]) => [model, id]))
 }
 
 export const costsOf = async (service: TestService, project_id: string, more: object = {}) => {

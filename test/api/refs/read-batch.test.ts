@@ -87,7 +87,6 @@ describe('/refs/read_batch', () => {
   it('answers null in its place for what leads nowhere', async () => {
     const ring = await publish('ring', { next: `weave:///${project_id}/object/ring:latest` })
     const nowhere = [
-      'not a ref',
       `weave:///${project_id}/object/my-ds:unknown`,
       `weave:///${project_id}/call/unknown`,
       `${table}/id/unknown`,
@@ -100,6 +99,23 @@ describe('/refs/read_batch', () => {
       `${ring}${'/attr/next'.repeat(40)}`,
     ]
     assert.deepEqual(await read([...nowhere, `${dataset}/attr/name`]), [...nowhere.map(() => null), 'my-ds'])
+  })
+
+  it('refuses what is no reference, and names its place', async () => {
+    for (const text of [
+      'not a ref',
+      '',
+      `${dataset}/key/mali:cious/ke%y`,
+      `${dataset}/attr`,
+      `${dataset}/member/name`,
+      `weave:///${project_id}/object/my-ds`,
+      `weave:///${project_id}/thing/x:v0`,
+      'weave:///team/a:b/call/x',
+    ]) {
+      const refused = await service.post('/refs/read_batch', { refs: [dataset, text] })
+      assert.equal(refused.status, 400, text)
+      assert.match(refused.text, /refs\[1\] is not a reference/)
+    }
   })
 
   it('answers null where the key has no access, also behind a reference of its own', async () => {

@@ -27,10 +27,9 @@ export const answer = (operations: ReadonlyArray<Operation>, question: Question 
   const below = shown.flatMap((call) => living.withDescendants(call).filter((member) => member !== call))
   return {
     call_usage: Object.fromEntries(shown.map((call) => [call.id, usageOf(call)])),
-    unfinished_call_ids: shown
-      .filter(unfinished)
-      .map(({ id }) => id)
-      .toSorted(byBytes),
+    unfinished_call_ids: [...new Set([...shown, ...below].filter(unfinished).map(({ id }) => id))].toSorted(
+      byBytes,
+    ),
     truncated: matching.length - shown.length,
     unfinished_descendants: new Set(below.filter(unfinished)).size,
   }

@@ -76,7 +76,7 @@ describe('replaying the log', () => {
       usage: await Promise.all(
         [everything, ...byTrace].map(async ({ calls, ...rest }) => ({
           ...rest,
-          json: await text(Readable.from(usageJson(calls))),
+          json: await text(Readable.from(usageJson({ calls, ...rest }))),
         })),
       ),
     }

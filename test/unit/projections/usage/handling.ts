@@ -66,7 +66,7 @@ export const answersOf = async (
       position,
       maxTraceCalls: 1000,
     })
-    const body = await text(Readable.from(usageJson(answered.calls)))
+    const body = await text(Readable.from(usageJson(answered)))
     return {
       known: operations.slice(0, count),
       answer: {

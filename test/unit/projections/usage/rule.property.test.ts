@@ -50,7 +50,7 @@ describe('the rule of usage', () => {
         const selected = Object.keys(expected.call_usage).map((id) => calls.indexOf.get(id)!)
         await answering.add(calls, Int32Array.from(selected))
         const answered = answering.finish(expected.truncated)
-        const body = await text(Readable.from(usageJson(answered.calls, { withCosts: prices !== null })))
+        const body = await text(Readable.from(usageJson(answered, { withCosts: prices !== null })))
         assert.deepEqual(
           {
             ...withoutCosts(JSON.parse(body) as Answer),

@@ -153,7 +153,7 @@ describe('statistics', () => {
       const question = { projectId, filter: null, operation: null, position, costs: { list } }
       const usage = usageFrom(undefined, hasTotals ? 0 : undefined)
       const answered = await usage(clickHouse.reader, { ...question, limit: 10_000, maxTraceCalls: 1000 })
-      const body = await text(Readable.from(usageJson(answered.calls, { withCosts: true })))
+      const body = await text(Readable.from(usageJson(answered, { withCosts: true })))
       const { call_usage } = JSON.parse(body) as Pick<Answer, 'call_usage'>
       const costs = costsIn(body)
       const visible = record(operations).calls.filter(({ deleted }) => !deleted)

@@ -18,7 +18,7 @@ export const decompressor = (encoding: string): Transform | undefined => {
 /** The low half of the first byte of zlib's header names its method, deflate. No encoder begins raw deflate with it. */
 const ZLIB_METHOD = 8
 
-/** Deflate is zlib (RFC 9110, 8.4.1.2), but some clients send it without zlib's header, and the first byte tells. */
+/** Deflate is zlib (RFC 9110, 8.4.1.2), but some clients send it without zlib's header. The first byte shows which. */
 class Inflate extends Transform {
   private inner: Transform | undefined
 

@@ -88,9 +88,9 @@ describe('the viewer', () => {
       for (const key of [null, 'x'.repeat(40)]) {
         const refused = await service.post(path, { query: WHO }, { key })
         assert.equal(refused.status, 401)
-        const { reason, errors } = refused.json()
+        const { reason, errors } = refused.json<{ reason: string; errors: unknown }>()
         assert.deepEqual(errors, [{ message: reason }])
-        assert.match(String(reason), /^A valid API key is required/)
+        assert.match(reason, /^A valid API key is required/)
       }
   })
 

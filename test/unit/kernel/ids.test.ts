@@ -118,7 +118,7 @@ describe('a project', () => {
         if (!projectName.is(name)) return
         assert.equal(name, name.trim().normalize('NFC').toWellFormed())
         assert.doesNotMatch(name, /[/\\#?%:\p{Cc}]/u)
-        assert.ok([...name].length <= 128)
+        assert.ok(Array.from(name).length <= 128)
       }),
     )
   })

@@ -44,7 +44,8 @@ export const teamName: Codec<string> = textLike(
 const PLAIN_PROJECT_ID = /^[A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128}$/
 
 const PROJECT = /^[^\s/\\#?%:\p{Cc}](?:[^/\\#?%:\p{Cc}]{0,126}[^\s/\\#?%:\p{Cc}])?$/u
-const INVISIBLE = /[\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060\ufeff]/u
+/** And U+FFFD, which replaces bytes that are no text. */
+const INVISIBLE = /[\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060\ufeff\ufffd]/u
 
 /** The rule of the clients, and two of ours, because names that look the same must not be two projects. */
 export const PROJECT_RULE =

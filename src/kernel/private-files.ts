@@ -15,6 +15,7 @@ export const makePrivateDirectory = (path: string): void => {
  * database to the files that it makes next to it.
  */
 export const makePrivateDatabase = (path: string): void => {
+  if (path === ':memory:') return
   try {
     closeSync(openSync(path, 'wx', PRIVATE_FILE))
   } catch {

@@ -84,8 +84,8 @@ describe('programs that tell what they do', () => {
   const variants = [
     {
       told: 'by the SDK',
-      project: 'team/by-sdk',
-      run: () => runWithSdk('research', 'team/by-sdk'),
+      project: 'team/by sdk & проект',
+      run: () => runWithSdk('research', 'team/by sdk & проект'),
       requestsReported: true,
       statusOfAnswer: 'success',
       source: 'js-sdk',

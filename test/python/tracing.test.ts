@@ -50,9 +50,9 @@ const TREES: readonly CallTree[] = [
 const variants = [
   {
     title: 'with a team in its project name',
-    named: 'team/tracing',
-    project: 'team/tracing',
-    path: '/v2/team/tracing/calls/complete',
+    named: 'team/my R&D проект',
+    project: 'team/my R&D проект',
+    path: '/v2/team/my%20R&D%20%D0%BF%D1%80%D0%BE%D0%B5%D0%BA%D1%82/calls/complete',
     environment: () => ({}),
   },
   {

@@ -33,7 +33,7 @@ const graphQlRequest = closed('GraphQlRequest', {
 
 /**
  * The requests of SDKs before tracing. As usual for GraphQL over HTTP, errors of a query are in `errors` of a 200; a request
- * without a valid key is a 401, and one that is not GraphQL a 422, also with `errors`.
+ * without a valid key is a 401, also with `errors`, and one that is not GraphQL a 422.
  */
 export const graphQlRoutes = (
   services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading' | 'throttle'>,

@@ -18,7 +18,7 @@ import { jsonText } from '../../kernel/json/text.js'
 import { UnknownField } from '../../domain/query/query.js'
 import { Failure } from '../../application/failure.js'
 import type { RouteResponse } from './route.js'
-import { chatErrorOf, shouldRetry, told } from '../../gateway/answer/chat-error.js'
+import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'
 import { STATUS } from '../../application/failure-status.js'
 
 export const respond = (
@@ -50,7 +50,7 @@ export const respondAsChat = (ctx: Context): void => {
 
 const AS_GRAPHQL = 'graphql'
 
-/** Failures have `errors` as well: clients of GraphQL show nothing else. */
+/** A failure with a reason has `errors` as well: clients of GraphQL show nothing else. */
 export const respondAsGraphQl = (ctx: Context): void => {
   ctx.state[AS_GRAPHQL] = true
 }
@@ -70,12 +70,10 @@ const sayTime = (ctx: Context): void => {
 export const respondFailure = (ctx: Context, error: unknown): boolean => {
   const failure = failureOf(error)
   ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
-  const shown = failure ?? new Failure('overloaded', 'Internal server error')
-  ctx.body = isChat(ctx) ? chatErrorOf(shown, ctx.status) : bodyOf(shown)
-  if (ctx.state[AS_GRAPHQL] === true) {
-    const { message } = told({ reason: shown.reason, problems: shown.details.problems })
-    ctx.body = { ...bodyOf(shown), errors: [{ message }] }
-  }
+  const told = failure ?? new Failure('overloaded', 'Internal server error')
+  ctx.body = isChat(ctx) ? chatErrorOf(told, ctx.status) : bodyOf(told)
+  if (ctx.state[AS_GRAPHQL] === true && told.kind !== 'invalid')
+    ctx.body = { ...bodyOf(told), errors: [{ message: told.reason }] }
   const retryAfter =
     failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))

@@ -74,7 +74,7 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
   readonly path: string
   /** One sentence for the API description. */
   readonly summary: string
-  /** Errors in the format of chat completions instead of the service's own, or with `errors` as in GraphQL. */
+  /** Errors in the format of chat completions instead of the service's own, or with `errors` as well, as in GraphQL. */
   readonly errorFormat?: 'chat' | 'graphql'
   /** The JSON body; absent if the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>

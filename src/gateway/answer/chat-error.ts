@@ -26,7 +26,8 @@ export const chatErrorOf = (
 ): JsonObject => {
   const [usualType, usualCode] = USUAL[status] ?? ['server_error', null]
   const { problems, type = usualType, code = usualCode, param: usualParam = null, body } = details
-  const { message, param = usualParam } = told({ reason, problems })
+  const [first] = problems ?? []
+  const { message, param } = first === undefined ? { message: reason, param: usualParam } : told(first)
   return {
     error: { message, type, param, code },
     detail: problems?.map((problem) => ({ ...problem })) ?? reason,
@@ -34,19 +35,9 @@ export const chatErrorOf = (
   }
 }
 
-/** A failure in one sentence, that of its first problem. */
-export const told = ({
-  reason,
-  problems: [first] = [],
-}: {
-  readonly reason: string
-  readonly problems?: readonly Problem[] | undefined
-}): { readonly message: string; readonly param?: string | null } => {
-  if (first === undefined) return { message: reason }
-  const { loc, type, msg } = first
-  return type === 'json_invalid'
+const told = ({ loc, type, msg }: Problem): { readonly message: string; readonly param: string | null } =>
+  type === 'json_invalid'
     ? { message: 'The body is not JSON.', param: null }
     : { message: `${loc.slice(1).join('.') || loc.join('.')}: ${msg}`, param: String(loc.at(-1)) }
-}
 
 export const shouldRetry = (status: number): boolean => status === 408 || status === 429 || status >= 500

@@ -116,11 +116,11 @@ describe('a project asked for in GraphQL', () => {
   })
 
   const odd: readonly (readonly [JsonObject, RegExp])[] = [
-    [{ name: 'a/b' }, /1 to 128 letters/],
-    [{ name: 'a\u0000' }, /1 to 128 letters/],
-    [{ name: '\ud800' }, /1 to 128 letters/],
-    [{ name: 'x'.repeat(129) }, /1 to 128 letters/],
-    [{ name: 'p', entityName: '../etc' }, /1 to 128 letters/],
+    [{ name: 'a/b' }, /a project name has 1 to 128 characters/],
+    [{ name: 'a\u0000' }, /a project name has 1 to 128 characters/],
+    [{ name: '\ud800' }, /a project name has 1 to 128 characters/],
+    [{ name: 'x'.repeat(129) }, /a project name has 1 to 128 characters/],
+    [{ name: 'p', entityName: '../etc' }, /entityName should have 1 to 128 letters/],
     [{ name: '' }, /name is required/],
     [{ name: 'p', description: 'x'.repeat(10_001) }, /input\.description should have at most 10000/],
     [{ name: 'p', repo: 'x'.repeat(10_001) }, /input\.repo should have at most 10000/],

@@ -93,19 +93,6 @@ describe('the viewer', () => {
         assert.match(reason, /^A valid API key is required/)
       }
   })
-
-  it('that is not GraphQL says so in `errors` too', async () => {
-    for (const [body, message] of [
-      [{}, 'query: Field required'],
-      ['{', 'The body is not JSON.'],
-      [{ query: WHO, more: 1 }, 'more: Extra inputs are not permitted'],
-    ] as const) {
-      const refused = await service.post('/graphql', body)
-      assert.equal(refused.status, 422)
-      assert.deepEqual(refused.json()['errors'], [{ message }])
-      assert.ok(Array.isArray(refused.json()['detail']))
-    }
-  })
 })
 
 describe('an entity', () => {

@@ -21,7 +21,10 @@ const encoders = {
 } as const
 
 const send = (service: TestService, encoding: string, body: Uint8Array): Promise<RawAnswer> =>
-  sendBytes(service, '/call/start', body, { ...JSON_TYPE, 'content-encoding': encoding.replace(' without a zlib header', '') })
+  sendBytes(service, '/call/start', body, {
+    ...JSON_TYPE,
+    'content-encoding': encoding.replace(' without a zlib header', ''),
+  })
 
 const startBody = (): Buffer => Buffer.from(JSON.stringify({ start: aStart(someProject()) }))
 

@@ -98,7 +98,10 @@ describe('a project', () => {
     `${'e'.repeat(129)}/p`,
     `e/${'p'.repeat(129)}`,
     `e/${'😀'.repeat(129)}`,
-    ...Array.from('/\\#?%:\u0000\n\u007f\u0085\u2028\u200b\u202e\u2066\ufeff\ud800', (sign) => `e/a${sign}b`),
+    ...Array.from(
+      '/\\#?%:\u0000\n\u007f\u0085\u2028\u200b\u202e\u2066\ufeff\ufffd\ud800',
+      (sign) => `e/a${sign}b`,
+    ),
     ...Array.from(' \t\u00a0\u3000', (blank) => [`e/${blank}p`, `e/p${blank}`, `e/${blank}`]).flat(),
     'e/e\u0301',
     `${'e'.repeat(1e6)}/p`,

@@ -24,7 +24,12 @@ const GUARDED = OF_TEAMS.concat(OF_THINGS).filter(({ stream }) =>
 )
 
 const arbitraryEvent = fc
-  .record({ aggregate: fc.constantFrom(...OF_PROJECTS), team: name, project: projectName, rest: troublesomeText() })
+  .record({
+    aggregate: fc.constantFrom(...OF_PROJECTS),
+    team: name,
+    project: projectName,
+    rest: troublesomeText(),
+  })
   .map(({ aggregate, team, project, rest }) => {
     const prefix = aggregate.stream.split('<')[0]!
     const thing = aggregate.stream.split('<project>')[1] === '' ? '' : `/${rest}`

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
 import { drainPending } from 'chdb'
 import type { ClickHouse } from '../../kernel/ports/clickhouse.js'
@@ -23,7 +24,8 @@ export const openEmbeddedClickHouse = async (
   database = 'tallytree',
   health = noHealthReports,
 ): Promise<ClickHouse> => {
-  makePrivateDirectory(directory)
+  // The engine reports a path that is a file.
+  if (statSync(directory, { throwIfNoEntry: false })?.isFile() !== true) makePrivateDirectory(directory)
   const connect = () =>
     createClient({ connection: asConnection(new EmbeddedConnection(directory)), log: quiet })
   const writing = connect()

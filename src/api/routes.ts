@@ -1,6 +1,8 @@
 import type { GatewayServices } from '../gateway/gateway.js'
 import { priceListRoutes } from './prices/price-list.js'
 import { rebuildRoutes } from './rebuilds/rebuilds.js'
+import { annotationItemRoutes } from './annotation-queues/items.js'
+import { annotationQueueRoutes } from './annotation-queues/queues.js'
 import { accessRoutes } from './access/routes.js'
 import { auditRoutes } from './audit/routes.js'
 import { automationRoutes } from './webhooks/routes.js'
@@ -57,6 +59,8 @@ const servedRoutes = (services: ApiServices): readonly AnyRoute[] => [
   ...contentRoutes(services),
   ...feedbackWriteRoutes(services),
   feedbackReadRoute(services),
+  ...annotationQueueRoutes(services),
+  ...annotationItemRoutes(services),
   ...costRoutes(services),
   ...evaluationRoutes(services),
   ...evaluationRuleRoutes(services),

@@ -1,4 +1,6 @@
 import { accessEvents } from './access/events.js'
+import { annotationQueueEvents } from './annotation-queues/events.js'
+import { annotationItemEvents } from './annotation-queues/items/events.js'
 import { artifactEvents, registeredEvents, registryEvents } from './artifacts/events.js'
 import { automationEvents } from './webhooks/automations/events.js'
 import { callEvents } from './calls/events.js'
@@ -38,6 +40,16 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'table', stream: 'table-<entity>/<project>/<digest>', events: tableEvents },
   { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
   { name: 'feedback', stream: 'feedback-<entity>/<project>/<feedback id>', events: feedbackEvents },
+  {
+    name: 'annotation queue',
+    stream: 'annotation_queue-<entity>/<project>/<queue id>',
+    events: annotationQueueEvents,
+  },
+  {
+    name: 'annotation item',
+    stream: 'annotation_item-<entity>/<project>/<item id>',
+    events: annotationItemEvents,
+  },
   { name: 'evaluation run', stream: 'evaluation-<entity>/<project>/<run id>', events: evaluationEvents },
   { name: 'evaluation rule', stream: 'evaluation_rules-<entity>/<project>', events: evaluationRuleEvents },
   { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },

@@ -1,6 +1,8 @@
+import { annotationQueuesProjection } from './annotation-queues/project.js'
 import { callsProjection } from './calls/project.js'
 import { deliveriesProjection } from './webhooks/project.js'
 import { feedbackProjection } from './feedback/project.js'
+import { filesProjection } from './files/project.js'
 import { objectsProjection } from './objects/project.js'
 import { pricesProjection } from './prices/project.js'
 import { rebuildsProjection } from './rebuilds/project.js'
@@ -15,6 +17,8 @@ export const projections: readonly Projection[] = [
   objectsProjection,
   tablesProjection,
   feedbackProjection,
+  annotationQueuesProjection,
+  filesProjection,
   pricesProjection,
   rebuildsProjection,
   eventTimes,

@@ -1,11 +1,12 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
+import { integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { feedbackCreate, newFeedbackFields } from '../../application/feedback/new-feedback.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { query } from '../../domain/query/query.js'
+import { range, sortBy } from '../server/sorted-range.js'
 
 export const feedbackBatch = closed('FeedbackCreateBatchRequest', {
   required: { batch: arrayOf(feedbackCreate) },
@@ -23,19 +24,9 @@ export const feedbackBatchCreated = open('FeedbackCreateBatchResponse', {
   required: { res: arrayOf(feedbackCreated) },
 })
 
-const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
-
 export const feedbackQuery = closed('FeedbackQueryRequest', {
   required: { project_id: projectId },
-  optional: {
-    fields: nullable(arrayOf(string)),
-    query: nullable(query),
-    sort_by: nullable(
-      arrayOf(closed('SortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
-    ),
-    limit: count,
-    offset: count,
-  },
+  optional: { fields: nullable(arrayOf(string)), query: nullable(query), sort_by: sortBy, ...range },
 })
 export type FeedbackQuery = t.TypeOf<typeof feedbackQuery>
 

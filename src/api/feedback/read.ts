@@ -10,19 +10,18 @@ import {
   feedbackIds,
   fieldPicker,
   type FeedbackId,
-  type OrderBy,
   type StoredFeedback,
 } from '../../projections/feedback/queries.js'
 import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute } from '../server/route.js'
+import { orderOf } from '../server/sorted-range.js'
 import { readProject } from '../server/route-kinds.js'
 import { pages } from '../../application/calls/pages.js'
-import { feedbackQueried, feedbackQuery, type FeedbackQuery } from './codecs.js'
+import { feedbackQueried, feedbackQuery } from './codecs.js'
 
 const MAX_FIELDS = 1000
-const MAX_SORT_FIELDS = 8
 
 /** `/feedback/query` returns a page and the total count. */
 export const feedbackReadRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
@@ -36,9 +35,9 @@ export const feedbackReadRoute = (services: Pick<Services, 'access' | 'reading'>
     project: inBody,
     handle: ({ body, project: projectId, reader }) => {
       const { fields, query, limit, offset } = body
-      checkMaxItems(fields ?? [], 'fields', MAX_FIELDS)
+      requireFewFields(fields ?? [])
       const row = rowsOf(fields)
-      const order = orderOf(body.sort_by)
+      const order = orderOf(body.sort_by, [{ field: 'created_at', direction: 'asc' }])
       return async (position) => {
         const selection = { projectId, operation: query?.$expr ?? null, position }
         const ids = await feedbackIds(reader)({ ...selection, order, limit, offset })
@@ -50,18 +49,13 @@ export const feedbackReadRoute = (services: Pick<Services, 'access' | 'reading'>
     },
   })
 
-/** The default order is by time. If a field is repeated, its first occurrence counts. */
-const orderOf = (sortBy: FeedbackQuery['sort_by']): readonly OrderBy[] => {
-  if (sortBy === null) return [{ field: 'created_at', direction: 'asc' }]
-  const order = new Map<string, OrderBy>()
-  for (const one of sortBy) if (!order.has(one.field)) order.set(one.field, one)
-  checkMaxItems([...order.keys()], 'sort_by', MAX_SORT_FIELDS)
-  return [...order.values()]
-}
-
-const checkMaxItems = (names: readonly string[], field: string, most: number): void => {
-  if (names.length > most)
-    throw invalidField([field], 'too_long', `List should have at most ${most} items after validation`)
+const requireFewFields = (fields: readonly string[]): void => {
+  if (fields.length > MAX_FIELDS)
+    throw invalidField(
+      ['fields'],
+      'too_long',
+      `List should have at most ${MAX_FIELDS} items after validation`,
+    )
 }
 
 async function* rowsOfPages(

@@ -8,6 +8,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['tables', 'Tables of rows, addressed by content digest.', ['table']],
   ['files', 'Files, addressed by content digest.', ['file', 'files']],
   ['feedback', 'Feedback from people and programs on calls and objects.', ['feedback']],
+  ['annotation queues', 'Queues of calls that people review.', ['annotation_queues']],
   ['costs', 'Prices and the cost of calls.', ['cost']],
   [
     'evaluations',

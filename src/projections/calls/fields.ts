@@ -5,6 +5,7 @@ import { columnValue, fieldValue, type Column, type Derived, type Fields } from 
 import { newParameters } from '../expression/parameters.js'
 import { readableJson } from '../expression/readable-json.js'
 import { VISIBLE } from '../feedback/queries.js'
+import { LIVE_QUEUES, QUEUE_FIELD } from '../annotation-queues/visible.js'
 import { FEEDBACK_FIELDS, withReadable } from '../feedback/columns.js'
 import { BYTES, CALL_COLUMNS, callFields, columnAsOf, endAsOf, type CallField } from './columns.js'
 import { usageField, type UsageJoin } from './usage-fields.js'
@@ -113,6 +114,12 @@ const TOTALS = `LEFT JOIN (
     GROUP BY trace_id
   ) AS total ON total.trace = call_trace_id`
 
+const QUEUES = `LEFT JOIN (
+    SELECT call_id AS queued_call, CAST(groupUniqArray(queue_id), 'Array(Nullable(String))') AS ids
+    FROM annotation_queue_items
+    WHERE project_id = {project:String} AND position <= {position:UInt64} AND ${LIVE_QUEUES} GROUP BY queued_call
+  ) AS queued ON queued.queued_call = call_id`
+
 export interface StatementFields {
   readonly fields: Fields
   /** The joins that the fields used so far need, of calls in a range of the key. */
@@ -124,6 +131,7 @@ export const statementFields = (usage?: UsageJoin): StatementFields => {
   const feedback = feedbackFields()
   let needsUsage = false
   let needsTotals = false
+  let needsQueues = false
   const total: Derived = {
     kind: 'derived',
     value: (name, parameters) => {
@@ -133,16 +141,26 @@ export const statementFields = (usage?: UsageJoin): StatementFields => {
       return columnValue({ kind: 'number', sql }, [], parameters)
     },
   }
+  const queues: Derived = {
+    kind: 'derived',
+    value: (name) => {
+      if (name !== QUEUE_FIELD) return undefined
+      needsQueues = true
+      return { type: 'texts', sql: 'if(empty(queued.ids), [NULL], queued.ids)' }
+    },
+  }
   return {
     fields: {
       ...FIELDS,
       total_storage_size_bytes: total,
+      annotation_queue_items: queues,
       feedback: feedback.field,
       ...(usage === undefined ? {} : { usage: usageField(() => (needsUsage = true)) }),
     },
     joins: (range = []) =>
       [
         needsTotals ? TOTALS : '',
+        needsQueues ? QUEUES : '',
         ...feedback.joins(),
         usage !== undefined && needsUsage
           ? `LEFT JOIN ${usage.sql(range)} AS inclusive ON inclusive.call_id = selected.call_id`

@@ -3,6 +3,7 @@ import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { Operand, Pair } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
 import { callRef, REF_SCHEME } from '../../domain/refs/ref.js'
+import { QUEUE_FIELD } from '../annotation-queues/visible.js'
 import { wholeMicroseconds, writtenInstant } from '../expression/written.js'
 import type { CallsFilter } from './filter.js'
 
@@ -10,7 +11,7 @@ import type { CallsFilter } from './filter.js'
 export interface Located {
   readonly conditions: readonly string[]
   readonly parameters: Readonly<Record<string, SqlParameter>>
-  /** The calls are named by id, trace or parent, so they are few. */
+  /** The calls are named by id, trace, parent or annotation queue, so they are few. */
   readonly isLocated: boolean
 }
 
@@ -18,13 +19,18 @@ export interface Located {
 const MAX_VALUES = 1000
 const MAX_CHARACTERS = 1000
 
-const KEYS: Readonly<Record<'id' | 'trace_id' | 'parent_id', (values: string) => string>> = {
+type KeyField = 'id' | 'trace_id' | 'parent_id' | typeof QUEUE_FIELD
+
+const KEYS: Readonly<Record<KeyField, (values: string) => string>> = {
   id: (values) =>
     `SELECT started_at, id FROM call_index WHERE project_id = {project:String} AND id IN ${values}`,
   trace_id: (values) =>
     `SELECT started_at, call_id FROM usage_facts WHERE project_id = {project:String} AND trace_id IN ${values}`,
   parent_id: (values) =>
     `SELECT started_at, id FROM calls WHERE project_id = {project:String} AND parent_id IN ${values}`,
+  [QUEUE_FIELD]: (values) =>
+    `SELECT call_started_at, call_id FROM annotation_queue_items
+    WHERE project_id = {project:String} AND queue_id IN ${values}`,
 }
 
 const isFeedback = (name: string): boolean => name.startsWith('feedback.[')
@@ -37,7 +43,7 @@ const HAS_FEEDBACK = `(started_at, id) IN (SELECT started_at, id FROM call_index
 export const locate = (filter: CallsFilter | null, conjuncts: readonly Operand[]): Located => {
   const conditions: string[] = []
   const parameters: Record<string, SqlParameter> = {}
-  const among = (field: keyof typeof KEYS, name: string, values: readonly string[] | null | undefined) => {
+  const among = (field: KeyField, name: string, values: readonly string[] | null | undefined) => {
     if (!values?.length) return
     parameters[name] = values
     conditions.push(`(started_at, id) IN (${KEYS[field](`{${name}:Array(String)}`)})`)
@@ -77,7 +83,7 @@ export const conjunctsOf = (operation: Operand): readonly Operand[] =>
   '$and' in operation ? operation.$and.flatMap(conjunctsOf) : [operation]
 
 interface Equal {
-  readonly field: keyof typeof KEYS
+  readonly field: KeyField
   readonly values: readonly string[]
 }
 

@@ -19,7 +19,16 @@ export type Comparison = '=' | '>' | '>=' | '<' | '<='
  * A comparison as SQL, NULL if a side has no value. Sides of different types are compared as instants if one is an
  * instant, else as numbers, else as booleans, else as text. JSON is read as the type of the other side.
  */
-export const compare = (operator: Comparison, a: Value, b: Value, parameters: Parameters): string => {
+export const compare = (operator: Comparison, a: Value, b: Value, parameters: Parameters): string =>
+  forSome('a', a, (left) => forSome('b', b, (right) => compareOne(operator, left, right, parameters)))
+
+/** Of several texts, whether one meets the condition. */
+const forSome = (name: string, value: Value, condition: (one: Value) => string): string =>
+  value.type === 'texts'
+    ? `arrayExists(some_${name} -> ifNull(${condition({ type: 'text', sql: `some_${name}` })}, false), ${value.sql})`
+    : condition(value)
+
+const compareOne = (operator: Comparison, a: Value, b: Value, parameters: Parameters): string => {
   if (isNull(a)) return operator === '=' ? isNothing(b) : NEVER
   if (isNull(b)) return operator === '=' ? isNothing(a) : NEVER
   const [left, right] = sides(a, b, parameters)
@@ -66,7 +75,10 @@ const microsecondsOf = (value: Value, parameters: Parameters): string =>
     : `floor(${asNumber(value)} * 1000000 + 0.5)`
 
 /** Whether a value equals one of a list. Literals of one type are compared by one `IN`, others one by one. */
-export const membership = (value: Value, list: readonly Value[], parameters: Parameters): string => {
+export const membership = (value: Value, list: readonly Value[], parameters: Parameters): string =>
+  forSome('v', value, (one) => membershipOfOne(one, list, parameters))
+
+const membershipOfOne = (value: Value, list: readonly Value[], parameters: Parameters): string => {
   if (isNull(value)) return `(${[...new Set([...list.map(isNothing), 'false'])].join(' OR ')})`
   if (isLiteral(value) || isShort(value)) return anyOf(value, list, parameters)
   return `arrayMap(v -> ${anyOf(named('v', value), list, parameters)}, [${sqlOf(value)}])[1]`
@@ -140,7 +152,12 @@ export const contains = (
   parameters: Parameters,
 ): string => {
   const inCase = (sql: string) => (case_insensitive ? `lowerUTF8(${sql})` : sql)
-  const haystacks = input.type === 'json' ? textsAt(input) : `[ifNull(${asText(input)}, '')]`
+  const haystacks =
+    input.type === 'json'
+      ? textsAt(input)
+      : input.type === 'texts'
+        ? `arrayMap(t -> ifNull(t, ''), ${input.sql})`
+        : `[ifNull(${asText(input)}, '')]`
   const foundIn = (sought: string) => {
     const found = token
       ? `notEmpty(tokens(${sought})) AND hasAll(tokens(${inCase('h')}), tokens(${sought}))`

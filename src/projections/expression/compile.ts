@@ -85,7 +85,7 @@ const converted = (input: Value, to: Convert['to']): Value => {
     case 'int':
       return { type: 'number', sql: asInteger(input) }
     case 'string':
-      return { type: 'text', sql: asText(input) }
+      return input.type === 'texts' ? input : { type: 'text', sql: asText(input) }
     case 'bool':
       return { type: 'truth', sql: asTruth(input) }
     case 'exists':

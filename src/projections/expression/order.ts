@@ -22,5 +22,6 @@ export const orderTerms = (order: readonly OrderBy[], fields: Fields, parameters
 /** Nullable SQL of numbers, text, truths or instants. */
 const keysOf = (value: Value): readonly string[] => {
   if (value.type === 'nothing') return []
+  if (value.type === 'texts') return [asText(value)]
   return value.type === 'json' ? [asNumber(value), asText(value)] : [value.sql]
 }

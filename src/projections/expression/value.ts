@@ -2,7 +2,7 @@ import type { JsonPlace } from './json.js'
 import { existsAt, stringAt, textAt } from './json.js'
 
 /**
- * An operand in SQL. Every `sql` is Nullable, and NULL for a missing value. Text is never empty, a number is a Float64, a
+ * An operand in SQL. Every `sql` but that of several texts is Nullable, and NULL for a missing value. Text is never empty, a number is a Float64, a
  * truth a Bool or a UInt8, an instant a DateTime64(6).
  */
 export type Value =
@@ -12,6 +12,8 @@ export type Value =
   | { readonly type: 'truth'; readonly sql: string }
   | { readonly type: 'instant'; readonly sql: string }
   | ({ readonly type: 'json' } & JsonPlace)
+  /** Several texts, in a list of one NULL for none: a comparison is true if it is true for one of them. */
+  | { readonly type: 'texts'; readonly sql: string }
 
 const ISO = `'%Y-%m-%dT%H:%i:%s.%fZ'`
 
@@ -29,6 +31,8 @@ export const asText = (value: Value): string => {
       return `formatDateTime(${value.sql}, ${ISO})`
     case 'json':
       return textAt(value)
+    case 'texts':
+      return `${value.sql}[1]`
   }
 }
 
@@ -80,6 +84,8 @@ export const truthy = (value: Value): string => {
       return `notEmpty(${value.sql})`
     case 'instant':
       return `notEmpty(toString(${value.sql}))`
+    case 'texts':
+      return exists(value)
     case 'json':
       return `arrayMap(t -> ifNull(${asTruth({ type: 'text', sql: 't' })}, notEmpty(t)), [${asText(value)}])[1]`
     default:
@@ -89,6 +95,7 @@ export const truthy = (value: Value): string => {
 
 export const exists = (value: Value): string => {
   if (value.type === 'nothing') return 'false'
+  if (value.type === 'texts') return `(${asText(value)} IS NOT NULL)`
   return value.type === 'json' ? existsAt(value) : `(${value.sql} IS NOT NULL)`
 }
 
@@ -100,7 +107,7 @@ export const isLiteral = (value: Value): value is Extract<Value, { literal?: unk
 export const isNothing = (value: Value): string => {
   if (value.type === 'nothing') return 'true'
   if (isLiteral(value)) return String(value.literal === '')
-  return `(${value.type === 'json' ? asText(value) : value.sql} IS NULL)`
+  return `(${value.type === 'json' || value.type === 'texts' ? asText(value) : value.sql} IS NULL)`
 }
 
 /** NULL as a condition. */

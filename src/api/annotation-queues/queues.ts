@@ -1,0 +1,304 @@
+import type { Services } from '../../application/services.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { instant, instantOf, type Instant } from '../../kernel/codec/instant.js'
+import { integerBetween, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../kernel/codec/text.js'
+import type { AnnotationQueueCommand } from '../../domain/annotation-queues/commands.js'
+import { annotationQueueDecider, NO_SUCH_QUEUE } from '../../domain/annotation-queues/decider.js'
+import { annotationQueueStream, type QueueContent } from '../../domain/annotation-queues/events.js'
+import type { Cause } from '../../kernel/event.js'
+import { execute } from '../../kernel/execute.js'
+import { id, projectId } from '../../kernel/ids.js'
+import { jsonText } from '../../kernel/json/text.js'
+import {
+  annotationQueues,
+  annotationQueueStats,
+  type StoredQueue,
+} from '../../projections/annotation-queues/queries.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { Failure, invalidField } from '../../application/failure.js'
+import { inBody, inQuery } from '../server/authorization.js'
+import { idFor } from '../server/generated-id.js'
+import { JSON_LINES, linesOf } from '../server/json-pages.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
+import { orderOf, range, sortBy } from '../server/sorted-range.js'
+
+const queueName = textUpToBytes(1024)
+const description = textUpToBytes(65_536)
+const scorerRefs = arrayOf(textUpToBytes(8192))
+const MAX_SCORERS = 100
+
+const queueCreate = closed('AnnotationQueueCreateRequest', {
+  required: { project_id: projectId, name: queueName, scorer_refs: scorerRefs },
+  optional: { description: withDefault(description, '', true), wb_user_id: nullable(string) },
+})
+
+const queueChange = closed('AnnotationQueueUpdateRequest', {
+  says: 'Absent fields keep their values.',
+  required: { project_id: projectId },
+  optional: {
+    name: nullable(queueName),
+    description: nullable(description),
+    scorer_refs: nullable(scorerRefs),
+    wb_user_id: nullable(string),
+  },
+})
+
+const queueQuery = closed('AnnotationQueuesQueryRequest', {
+  required: { project_id: projectId },
+  optional: { name: nullable(string), sort_by: sortBy, ...range },
+})
+
+const queueStats = closed('AnnotationQueuesStatsRequest', {
+  required: { project_id: projectId, queue_ids: arrayOf(string) },
+})
+const MAX_QUEUES = 1000
+
+const queueJson = open('AnnotationQueue', {
+  required: {
+    id: string,
+    project_id: projectId,
+    name: string,
+    description: string,
+    scorer_refs: arrayOf(string),
+    created_at: instant,
+    created_by: string,
+    updated_at: instant,
+  },
+  optional: { deleted_at: nullable(instant) },
+})
+const oneQueue = open('AnnotationQueueResponse', { required: { queue: queueJson } })
+
+const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
+const statsJson = open('AnnotationQueuesStatsResponse', {
+  required: {
+    stats: arrayOf(
+      open('AnnotationQueueStats', {
+        required: { queue_id: string, total_items: count, completed_items: count },
+      }),
+    ),
+    /** The requested ids that are no queues of the project. */
+    not_found: arrayOf(string),
+  },
+})
+
+type QueueServices = Pick<
+  Services,
+  'eventStore' | 'ids' | 'sha256' | 'clock' | 'access' | 'reading' | 'throttle'
+>
+
+const ofProject = open('AnnotationQueueQuery', { required: { project_id: projectId } })
+
+/** The queue in the path of a route. */
+export const queueIn = ({ params }: Pick<RouteRequest, 'params'>): string => {
+  const queueId = params['queue_id']!
+  if (!id.is(queueId)) throw noSuchQueue()
+  return queueId
+}
+
+export const noSuchQueue = (): Failure => new Failure('not-found', NO_SUCH_QUEUE)
+
+const requireFewScorers = (refs: readonly string[]): void => {
+  if (refs.length > MAX_SCORERS)
+    throw invalidField(['scorer_refs'], 'too_long', `List should have at most ${MAX_SCORERS} items`)
+}
+
+const requireName = (name: string | null): void => {
+  if (name === '') throw invalidField(['name'], 'string_too_short', 'String should have at least 1 character')
+}
+
+const givenFields = <A extends object>(fields: A) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    readonly [K in keyof A]?: NonNullable<A[K]>
+  }
+
+const run =
+  (services: Pick<Services, 'eventStore' | 'ids'>, command: AnnotationQueueCommand) => (cause: Cause) =>
+    execute(services)(
+      annotationQueueDecider,
+      annotationQueueStream(command.project_id, command.id),
+      [command],
+      cause,
+    )
+
+/** The commands whose answer is the queue as it is afterwards. */
+const changing = (
+  services: QueueServices,
+  command: Exclude<AnnotationQueueCommand, { type: 'CreateAnnotationQueue' }>,
+) =>
+  writing(run(services, command), {
+    respond: ({ state }) => {
+      const { content, createdBy: created_by, createdAt: created_at, updatedAt: updated_at } = state!
+      const stored = { id: command.id, ...content, created_by, created_at, updated_at }
+      return { body: { queue: shownQueue(command.project_id, stored, state!.deletedAt) } }
+    },
+  })
+
+const shownQueue = (project_id: string, queue: StoredQueue, deleted_at: Instant | null = null) => ({
+  project_id,
+  ...queue,
+  deleted_at,
+})
+
+const createQueue = (services: QueueServices): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: '/annotation_queues',
+    summary: 'Create an annotation queue: calls that people review.',
+    body: queueCreate,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: open('AnnotationQueueCreateResponse', { required: { id: string } }),
+    project: inBody,
+    handle: (request) => {
+      const { body, principal } = request
+      const { project_id, name, description, scorer_refs } = body
+      requireName(name)
+      requireFewScorers(scorer_refs)
+      const content: QueueContent = { name, description, scorer_refs }
+      const queueId = idFor(services, request, 0)
+      const now = instantOf(services.clock.now())
+      const { userId } = principal
+      const command = {
+        type: 'CreateAnnotationQueue',
+        project_id,
+        id: queueId,
+        content,
+        userId,
+        now,
+      } as const
+      return writing(run(services, command), { respond: () => ({ body: { id: queueId } }) })
+    },
+  })
+
+const changeQueue = (services: QueueServices): AnyRoute =>
+  changeProject(services, {
+    method: 'put',
+    path: '/annotation_queues/:queue_id',
+    summary: 'Update an annotation queue. Absent fields keep their values.',
+    body: queueChange,
+    response: oneQueue,
+    project: inBody,
+    handle: (request) => {
+      const { project_id, name, description, scorer_refs } = request.body
+      requireName(name)
+      requireFewScorers(scorer_refs ?? [])
+      const change = givenFields({ name, description, scorer_refs })
+      const now = instantOf(services.clock.now())
+      const command = {
+        type: 'ChangeAnnotationQueue',
+        project_id,
+        id: queueIn(request),
+        change,
+        now,
+      } as const
+      return changing(services, command)
+    },
+  })
+
+const deleteQueue = (services: QueueServices): AnyRoute =>
+  changeProject(services, {
+    method: 'delete',
+    path: '/annotation_queues/:queue_id',
+    summary: 'Delete an annotation queue with its items. Its calls and their feedback stay.',
+    query: ofProject,
+    response: oneQueue,
+    project: inQuery,
+    handle: (request) => {
+      const now = instantOf(services.clock.now())
+      const { project: project_id } = request
+      return changing(services, { type: 'DeleteAnnotationQueue', project_id, id: queueIn(request), now })
+    },
+  })
+
+const queuesById = (
+  reader: ClickHouseReader,
+  projectId: string,
+  ids: readonly string[],
+  position: Position,
+): Promise<readonly StoredQueue[]> =>
+  annotationQueues(reader)({ projectId, position, ids, name: null, order: [], limit: null, offset: null })
+
+export const queueById = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  queueId: string,
+  position: Position,
+): Promise<StoredQueue | undefined> => (await queuesById(reader, projectId, [queueId], position))[0]
+
+const readQueue = (services: QueueServices): AnyRoute =>
+  readProject(services, {
+    method: 'get',
+    path: '/annotation_queues/:queue_id',
+    summary: 'Read an annotation queue.',
+    query: ofProject,
+    response: oneQueue,
+    project: inQuery,
+    handle: (request) => {
+      const { project, reader } = request
+      const queueId = queueIn(request)
+      return async (position) => {
+        const queue = await queueById(reader, project, queueId, position)
+        if (queue === undefined) throw noSuchQueue()
+        return { body: { queue: shownQueue(project, queue) } }
+      }
+    },
+  })
+
+const queryQueues = (services: QueueServices): AnyRoute =>
+  readProject(services, {
+    method: 'post',
+    path: '/annotation_queues/query',
+    summary: 'List the annotation queues of a project, one per line, the newest first.',
+    body: queueQuery,
+    errors: ['forbidden'],
+    response: { schema: linesOf('One queue per line.', queueJson.schema), type: JSON_LINES },
+    project: inBody,
+    handle: ({ body, project: projectId, reader }) => {
+      const { name, limit, offset } = body
+      const order = orderOf(body.sort_by, [{ field: 'created_at', direction: 'desc' }])
+      return async (position) => {
+        const asked = { projectId, position, name, ids: null, order, limit, offset }
+        const queues = await annotationQueues(reader)(asked)
+        const lines = queues.map((queue) => `${jsonText(shownQueue(projectId, queue))}\n`)
+        return { body: lines.join(''), type: JSON_LINES }
+      }
+    },
+  })
+
+const readStats = (services: QueueServices): AnyRoute =>
+  readProject(services, {
+    method: 'post',
+    path: '/annotation_queues/stats',
+    summary: 'Count the items of annotation queues, and those that are completed or skipped.',
+    body: queueStats,
+    response: statsJson,
+    project: inBody,
+    handle: ({ body: { queue_ids }, project, reader }) => {
+      const ids = [...new Set(queue_ids)]
+      if (ids.length > MAX_QUEUES)
+        throw invalidField(['queue_ids'], 'too_long', `List should have at most ${MAX_QUEUES} items`)
+      return async (position) => {
+        const known = new Set((await queuesById(reader, project, ids, position)).map(({ id }) => id))
+        const counts = await annotationQueueStats(reader)(project, ids, position)
+        const found = new Map(counts.map((one) => [one.queue_id, one]))
+        const stats = ids
+          .filter((queue_id) => known.has(queue_id))
+          .map((queue_id) => found.get(queue_id) ?? { queue_id, total_items: 0, completed_items: 0 })
+        return { body: { stats, not_found: ids.filter((queue_id) => !known.has(queue_id)) } }
+      }
+    },
+  })
+
+export const annotationQueueRoutes = (services: QueueServices): readonly AnyRoute[] => [
+  createQueue(services),
+  queryQueues(services),
+  readStats(services),
+  readQueue(services),
+  changeQueue(services),
+  deleteQueue(services),
+]

@@ -133,6 +133,17 @@ const resourcesOf = (post: Post, project: string) => {
       cancel: to('/evaluations/cancel'),
       evaluateModel: to('/evaluations/evaluate_model'),
     },
+    /** Annotation queues; a path is what follows `/annotation_queues`. */
+    queues: {
+      post: (path: string, body: object = {}) => to(`/annotation_queues${path}`)(body),
+      /** Creates a queue and gives its id. */
+      create: async (name: string, more: object = {}): Promise<string> =>
+        (await to<{ id: string }>('/annotation_queues')({ name, scorer_refs: [], ...more }).json()).id,
+      add: (queue: string, ...call_ids: readonly string[]) =>
+        to(`/annotation_queues/${queue}/items`)({ call_ids, display_fields: ['inputs.a'] }),
+      items: async (queue: string, more: object = {}): Promise<readonly LooseObject[]> =>
+        (await to(`/annotation_queues/${queue}/items/query`)(more).json()).items,
+    },
     /** The value of each reference. */
     refs: async (refs: readonly string[]): Promise<readonly unknown[]> =>
       (await post<{ readonly vals: readonly unknown[] }>('/refs/read_batch', { refs }).json()).vals,

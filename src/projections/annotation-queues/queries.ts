@@ -88,15 +88,14 @@ const pageSql = ({ order, limit, offset }: Page, fields: Readonly<Record<string,
  * `queue_id`.
  */
 const itemsAsOf = (queues: string): string => `
-  SELECT items.*, if(progress.item_id = '', 'unstarted', progress.state) AS annotation_state,
-    nullIf(progress.annotator, '') AS annotator_user_id,
-    if(progress.item_id = '', items.created_at, progress.updated_at) AS updated_at
+  SELECT items.*, if(progress.item_id = '', 'unstarted', progress.last.1) AS annotation_state,
+    nullIf(progress.last.2, '') AS annotator_user_id,
+    if(progress.item_id = '', items.created_at, progress.last.3) AS updated_at
   FROM (SELECT * EXCEPT (project_id, position) FROM annotation_queue_items FINAL
     WHERE project_id = {project:String} AND position <= {position:UInt64} AND ${queues} AND ${LIVE_QUEUES}
       AND (call_started_at, call_id) NOT IN ${DELETED_KEYS}) AS items
   LEFT JOIN (
-    SELECT item_id, argMax(tuple(toString(state), annotator, updated_at), position) AS last, last.1 AS state,
-      last.2 AS annotator, last.3 AS updated_at
+    SELECT item_id, argMax(tuple(toString(state), annotator, updated_at), position) AS last
     FROM annotation_progress
     WHERE project_id = {project:String} AND position <= {position:UInt64} AND ${queues} GROUP BY item_id
   ) AS progress ON progress.item_id = items.id`

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { accessDecider } from '../../../src/domain/access/decider.js'
+import { annotationQueueDecider } from '../../../src/domain/annotation-queues/decider.js'
+import { annotationItemDecider } from '../../../src/domain/annotation-queues/items/decider.js'
 import { artifactDecider } from '../../../src/domain/artifacts/decider.js'
 import { registeredDecider } from '../../../src/domain/artifacts/registered-decider.js'
 import { registryDecider } from '../../../src/domain/artifacts/registry.js'
@@ -32,6 +34,8 @@ type AnyDecider = Pick<Decider<unknown, never, DomainEvent>, 'initialState' | 'e
 /** By aggregate of the catalogue; `intake` is only written, never folded. */
 const deciders = {
   access: accessDecider,
+  'annotation item': annotationItemDecider,
+  'annotation queue': annotationQueueDecider,
   artifact: artifactDecider,
   automation: automationDecider,
   call: callDecider,

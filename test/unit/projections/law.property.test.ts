@@ -35,7 +35,7 @@ const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
 )
 
 /** Columns of arrays. */
-const LISTS = ['names', 'row_digests', 'models', 'figures']
+const LISTS = ['names', 'row_digests', 'models', 'figures', 'scorer_refs', 'display_fields']
 const SCOPES = ['project_id', 'owner', 'team']
 
 const BATCHES = COUNTS.lawBatches

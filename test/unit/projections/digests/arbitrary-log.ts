@@ -1,5 +1,8 @@
 import fc from 'fast-check'
+import { annotationQueueEvents } from '../../../../src/domain/annotation-queues/events.js'
+import { annotationItemEvents } from '../../../../src/domain/annotation-queues/items/events.js'
 import { feedbackEvents } from '../../../../src/domain/feedback/events.js'
+import { fileEvents } from '../../../../src/domain/files/events.js'
 import { priceEvents } from '../../../../src/domain/prices/events.js'
 import { tableEvents } from '../../../../src/domain/tables/events.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
@@ -21,6 +24,30 @@ const arbitraryFeedback = fc
     lives.flatMap(({ given, purged }, at): Happened[] => [
       { type: 'FeedbackGiven', data: { ...given, id: `f${at}` } },
       ...(purged ? [{ type: 'FeedbackPurged', data: { project_id: '', id: `f${at}` } }] : []),
+    ]),
+  )
+
+/** The events of each stream in their order, each stream with an id of its own. */
+const arbitraryQueues = fc
+  .array(
+    fc.tuple(
+      ...[annotationQueueEvents.AnnotationQueueCreated, annotationQueueEvents.AnnotationQueueDeleted].map(
+        (codec) => arbitraryOf<object>(codec),
+      ),
+      ...[annotationItemEvents.AnnotationItemAdded, annotationItemEvents.AnnotationItemProgressed].map(
+        (codec) => arbitraryOf<object>(codec),
+      ),
+      arbitraryOf<object>(fileEvents.FileStored),
+    ),
+    { maxLength: 3 },
+  )
+  .map((lives) =>
+    lives.flatMap(([created, deleted, added, progressed, stored], at): Happened[] => [
+      { type: 'AnnotationQueueCreated', data: { ...created, id: `q${at}` } },
+      { type: 'AnnotationItemAdded', data: { ...added, queue_id: `q${at}`, id: 'i' } },
+      { type: 'AnnotationItemProgressed', data: { ...progressed, queue_id: `q${at}`, id: 'i' } },
+      { type: 'FileStored', data: { ...stored, digest: `d${at}` } },
+      { type: 'AnnotationQueueDeleted', data: { ...deleted, id: `q${at}` } },
     ]),
   )
 
@@ -73,9 +100,9 @@ export const arbitraryLog: fc.Arbitrary<readonly Happened[]> = fc
   .tuple(
     fc.tuple(
       ...[arbitraryHistory, arbitraryObjects, arbitraryFeedback, arbitraryTables, arbitraryPrices],
-      arbitraryDelivery,
+      ...[arbitraryDelivery, arbitraryQueues],
     ),
-    fc.infiniteStream(fc.nat(5)),
+    fc.infiniteStream(fc.nat(6)),
   )
   .map(([histories, turns]) => interleaved(histories, turns))
 

@@ -28,6 +28,7 @@ import { openApiRoute } from './openapi/openapi.js'
 import { serviceRoutes, type HealthChecks } from './service/health.js'
 import { tableReadRoutes } from './tables/read.js'
 import { tableWriteRoutes } from './tables/write.js'
+import { threadRoutes } from './threads/threads.js'
 import { batchRoutes } from './calls/batches.js'
 import { statsRoutes } from './usage/stats/routes.js'
 import { usageQueryRoutes } from './usage/query/routes.js'
@@ -48,6 +49,7 @@ const servedRoutes = (services: ApiServices): readonly AnyRoute[] => [
   ...batchRoutes(services),
   ...renameAndDeleteRoutes(services),
   ...callReadRoutes(services),
+  ...threadRoutes(services),
   ...usageRoutes(services),
   ...statsRoutes(services),
   ...usageQueryRoutes(services),

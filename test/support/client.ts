@@ -144,6 +144,7 @@ const resourcesOf = (post: Post, project: string) => {
       items: async (queue: string, more: object = {}): Promise<readonly LooseObject[]> =>
         (await to(`/annotation_queues/${queue}/items/query`)(more).json()).items,
     },
+    threads: to('/threads/stream_query'),
     /** The value of each reference. */
     refs: async (refs: readonly string[]): Promise<readonly unknown[]> =>
       (await post<{ readonly vals: readonly unknown[] }>('/refs/read_batch', { refs }).json()).vals,

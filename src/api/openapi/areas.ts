@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json/json.js'
 
 /** The areas of the API, by the first word of their paths. */
 const AREAS: readonly (readonly [name: string, says: string, words: readonly string[]])[] = [
-  ['calls', 'Record, read, change and delete calls.', ['call', 'calls']],
+  ['calls', 'Record, read, change and delete calls.', ['call', 'calls', 'threads']],
   ['usage', 'Usage of calls, including all their descendants.', ['trace', 'usage']],
   ['objects', 'Versions of objects, and references to them.', ['obj', 'objs', 'tags', 'aliases', 'refs']],
   ['tables', 'Tables of rows, addressed by content digest.', ['table']],

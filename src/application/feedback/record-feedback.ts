@@ -16,6 +16,7 @@ import { execute } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { Failure, invalidBody } from '../failure.js'
 import { later } from '../../kernel/later.js'
+import { emojiName } from './emoji-names.js'
 import type { FeedbackCreate } from './new-feedback.js'
 
 type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
@@ -102,7 +103,7 @@ export const prepareFeedback = async (
   { wb_user_id: _ignored, ...feedback }: FeedbackCreate,
   id: string,
 ): Promise<PreparedFeedback> => {
-  const payload = keptPayload(feedback.feedback_type, feedback.payload)
+  const payload = keptPayload(feedback.feedback_type, feedback.payload, emojiName)
   return { content: await spill(ports)({ ...feedback, id, payload, spilled: {} }, FEEDBACK_PAYLOAD), payload }
 }
 

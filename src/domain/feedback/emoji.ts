@@ -14,50 +14,40 @@ const TONES: Readonly<Record<string, string>> = {
   '\u{1F3FF}': 'dark',
 }
 
-/** Names under which clients show common reactions; any other emoji is shown as itself. */
-const NAMES: Readonly<Record<string, string>> = {
-  '👍': 'thumbs_up',
-  '👎': 'thumbs_down',
-  '👏': 'clapping_hands',
-  '🙌': 'raising_hands',
-  '🙏': 'folded_hands',
-  '👌': 'OK_hand',
-  '👀': 'eyes',
-  '💪': 'flexed_biceps',
-  '🎉': 'party_popper',
-  '🚀': 'rocket',
-  '🔥': 'fire',
-  '⭐': 'star',
-  '✨': 'sparkles',
-  '💯': 'hundred_points',
-  '✅': 'check_mark_button',
-  '❌': 'cross_mark',
-  '❤️': 'red_heart',
-  '💔': 'broken_heart',
-  '😀': 'grinning_face',
-  '😄': 'grinning_face_with_smiling_eyes',
-  '😂': 'face_with_tears_of_joy',
-  '😍': 'smiling_face_with_heart-eyes',
-  '😕': 'confused_face',
-  '😞': 'disappointed_face',
-  '😢': 'crying_face',
-  '😡': 'enraged_face',
-  '🤔': 'thinking_face',
-  '🤖': 'robot',
-  '🐛': 'bug',
-  '💩': 'pile_of_poo',
-}
+/**
+ * The English name of an emoji in the list of Unicode, such as `man white hair`; undefined for an unknown one. The emoji is
+ * given without skin tones and variation selectors.
+ */
+export type EmojiName = (emoji: string) => string | undefined
+
+export const withoutVariation = (text: string): string => text.replaceAll('\uFE0F', '')
 
 export const emojiCount = (text: string): number => text.match(EMOJI)?.length ?? 0
 
 /** Removes skin tones. */
 export const detoned = (text: string): string => text.replaceAll(/\p{EMod}/gu, '')
 
-/** Each emoji as its name between colons, with its skin tone: `:thumbs_up_dark_skin_tone:`. */
-export const aliasOf = (text: string): string =>
+/**
+ * Each emoji as its name between colons, with its skin tones: `:thumbs_up_dark_skin_tone:`. These are the names of Python's
+ * package `emoji`. An emoji without a name stays as it is.
+ */
+export const aliasOf = (text: string, nameOf: EmojiName): string =>
   text.replaceAll(EMOJI, (emoji) => {
-    const name = NAMES[detoned(emoji)]
-    const tone = /\p{EMod}/u.exec(emoji)?.[0]
+    const name = nameOf(withoutVariation(detoned(emoji)))
     if (name === undefined) return emoji
-    return tone === undefined ? `:${name}:` : `:${name}_${TONES[tone]!}_skin_tone:`
+    const tones = [...new Set(emoji.match(/\p{EMod}/gu))].map((tone) => ` ${TONES[tone]!} skin tone`).join('')
+    return `:${written(toned(name, tones))}:`
   })
+
+/** The tone comes before the hair of a person. */
+const toned = (name: string, tones: string): string =>
+  PERSON.test(name) ? name.replace(PERSON, `$1${tones}`) : name + tones
+
+const PERSON = /^(man|woman|person)(?= (\w+ hair|bald|beard)$)/
+
+const written = (name: string): string =>
+  name
+    .replace(/^flag (?!in hole$)/, '')
+    .replaceAll(' - ', '-')
+    .replaceAll(/[,:“”]/g, '')
+    .replaceAll(' ', '_')

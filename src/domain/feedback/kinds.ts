@@ -2,7 +2,7 @@ import type { Problem } from '../../kernel/codec/problem.js'
 import { textUpToCharacters } from '../../kernel/codec/text.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { SCORER_FIELDS } from './content.js'
-import { aliasOf, detoned, emojiCount } from './emoji.js'
+import { aliasOf, detoned, emojiCount, type EmojiName } from './emoji.js'
 import type { FeedbackContent } from './events.js'
 
 /** Validation of the known feedback types, as in the original service; other types are free-form. */
@@ -105,9 +105,9 @@ const wrongText = (key: string, given: unknown): Problem =>
     : problem(['payload', key], 'string_type', 'Input should be a valid string')
 
 /** The payload to store: a reaction gets its emoji's name, with and without skin tone. */
-export const keptPayload = (type: string, payload: JsonObject): JsonObject => {
+export const keptPayload = (type: string, payload: JsonObject, nameOf: EmojiName): JsonObject => {
   const emoji = payload['emoji']
   if (type !== REACTION || typeof emoji !== 'string') return payload
   const plain = detoned(emoji)
-  return { ...payload, alias: aliasOf(emoji), detoned: plain, detoned_alias: aliasOf(plain) }
+  return { ...payload, alias: aliasOf(emoji, nameOf), detoned: plain, detoned_alias: aliasOf(plain, nameOf) }
 }

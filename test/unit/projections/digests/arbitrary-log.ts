@@ -31,13 +31,11 @@ const arbitraryFeedback = fc
 const arbitraryQueues = fc
   .array(
     fc.tuple(
-      ...[annotationQueueEvents.AnnotationQueueCreated, annotationQueueEvents.AnnotationQueueDeleted].map(
-        (codec) => arbitraryOf<object>(codec),
-      ),
-      ...[annotationItemEvents.AnnotationItemAdded, annotationItemEvents.AnnotationItemProgressed].map(
-        (codec) => arbitraryOf<object>(codec),
-      ),
-      arbitraryOf<object>(fileEvents.FileStored),
+      arbitraryOf(annotationQueueEvents.AnnotationQueueCreated),
+      arbitraryOf(annotationQueueEvents.AnnotationQueueDeleted),
+      arbitraryOf(annotationItemEvents.AnnotationItemAdded),
+      arbitraryOf(annotationItemEvents.AnnotationItemProgressed),
+      arbitraryOf(fileEvents.FileStored),
     ),
     { maxLength: 3 },
   )

@@ -1,0 +1,100 @@
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { dateTime64, instantFrom, SQL_TIME } from '../clickhouse-values.js'
+import type { Column } from '../expression/fields.js'
+import { orderTerms, type OrderBy } from '../expression/order.js'
+import { newParameters } from '../expression/parameters.js'
+import type { MergedRows } from '../unmerged-rows.js'
+import { NO_FILTER } from './filter.js'
+import { compileSelection, readManyCalls, SETTINGS } from './select.js'
+
+/** A thread, from its turns: the calls whose id is their turn's. */
+export interface Thread {
+  readonly thread_id: string
+  readonly turn_count: number
+  readonly start_time: Instant
+  /** The last end; where no turn has ended, the last start. */
+  readonly last_updated: Instant
+  readonly first_turn_id: string
+  /** The turn that ended last; null where none has ended. */
+  readonly last_turn_id: string | null
+  readonly p50_turn_duration_ms: number | null
+  readonly p99_turn_duration_ms: number | null
+}
+
+export interface ThreadQuery {
+  readonly projectId: string
+  readonly position: Position
+  /** All threads if it is empty. */
+  readonly threadIds: readonly string[]
+  /** Only threads that started after this time. */
+  readonly after: Instant | null
+  /** Only threads that were last updated before this time. */
+  readonly before: Instant | null
+  readonly order: readonly OrderBy[]
+  readonly limit: number | null
+  readonly offset: number | null
+}
+
+const FIELDS: Readonly<Record<string, Column>> = {
+  thread_id: { kind: 'text', sql: 'thread_id' },
+  turn_count: { kind: 'number', sql: 'turn_count' },
+  start_time: { kind: 'instant', sql: 'start_time' },
+  last_updated: { kind: 'instant', sql: 'last_updated' },
+  p50_turn_duration_ms: { kind: 'number', sql: 'p50_turn_duration_ms' },
+  p99_turn_duration_ms: { kind: 'number', sql: 'p99_turn_duration_ms' },
+}
+
+const IS_TURN = { $eq: [{ $getField: 'id' }, { $getField: 'turn_id' }] } as const
+
+/** In microseconds; a turn that has not ended, or that ends before it starts, has none. */
+const DURATION = `if(ended >= started, toUnixTimestamp64Micro(ended) - toUnixTimestamp64Micro(started), NULL)`
+const percentile = (level: number): string => `quantileExactInclusiveOrNull(${level})(${DURATION}) / 1000`
+
+/**
+ * The threads of a project.
+ *
+ * @throws UnknownField
+ */
+export const threads =
+  (reader: ClickHouseReader) =>
+  async (query: ThreadQuery): Promise<readonly Thread[]> => {
+    const { projectId, position, threadIds, after, before, limit, offset } = query
+    const ordering = newParameters('t')
+    const order = [...orderTerms(query.order, FIELDS, ordering), 'thread_id ASC'].join(', ')
+    const filter = { ...NO_FILTER, thread_ids: threadIds }
+    const compiled = compileSelection({ projectId, filter, operation: IS_TURN, position }, [])
+    const conditions = [
+      ...(after === null ? [] : [`start_time > {after:${SQL_TIME}}`]),
+      ...(before === null ? [] : [`last_updated < {before:${SQL_TIME}}`]),
+      'true',
+    ]
+    const turns =
+      'call_thread_id AS thread_id, call_id AS turn, call_started_at AS started, call_ended_at AS ended'
+    const read = (rows: MergedRows) =>
+      reader.query<Thread>(
+        `SELECT assumeNotNull(thread_id) AS thread_id, count() AS turn_count, min(started) AS start_time,
+          ifNull(max(ended), max(started)) AS last_updated, argMin(turn, tuple(started, turn)) AS first_turn_id,
+          if(max(ended) IS NULL, NULL, argMax(turn, tuple(ended, turn))) AS last_turn_id,
+          ${percentile(0.5)} AS p50_turn_duration_ms, ${percentile(0.99)} AS p99_turn_duration_ms
+        FROM (${compiled.selected(turns, { rows })}) WHERE notEmpty(thread_id) GROUP BY thread_id
+        HAVING ${conditions.join(' AND ')}
+        ORDER BY ${order} ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${SETTINGS}`,
+        {
+          ...compiled.parameters,
+          ...rows.parameters,
+          ...ordering.all(),
+          ...(after === null ? {} : { after: dateTime64(after) }),
+          ...(before === null ? {} : { before: dateTime64(before) }),
+          ...(limit === null ? {} : { limit }),
+          offset: offset ?? 0,
+        },
+      )
+    const found = await readManyCalls(reader, compiled, read)
+    return found.map((thread) => ({
+      ...thread,
+      start_time: instantFrom(thread.start_time),
+      last_updated: instantFrom(thread.last_updated),
+    }))
+  }

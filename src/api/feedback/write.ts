@@ -22,34 +22,55 @@ import {
   feedbackReplace,
 } from './codecs.js'
 import { feedbackCreate, type FeedbackCreate } from '../../application/feedback/new-feedback.js'
-import { AT_ONCE, lastOf, prepareBatch } from '../../application/feedback/record-feedback.js'
+import { feedbackChecks } from '../../application/feedback/check-references.js'
+import {
+  AT_ONCE,
+  lastOf,
+  prepareBatch,
+  type BatchOptions,
+} from '../../application/feedback/record-feedback.js'
 
-export const feedbackWriteRoutes = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-): readonly AnyRoute[] => [
-  createRoute(services),
-  createBatchRoute(services),
-  purgeRoute(services),
-  replaceRoute(services),
-]
+type WriteServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle' | 'scoringTools'>
+
+export const feedbackWriteRoutes = (services: WriteServices): readonly AnyRoute[] => {
+  const prepare = preparing(services)
+  return [
+    createRoute(services, prepare),
+    createBatchRoute(services, prepare),
+    purgeRoute(services),
+    replaceRoute(services, prepare),
+  ]
+}
 
 const newId =
   (services: Pick<Services, 'ids' | 'sha256'>, request: RouteRequest) =>
   (index: number, one: FeedbackCreate): string =>
     idFor(services, request, index, one)
 
-const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>): AnyRoute =>
+type Prepare = ReturnType<typeof preparing>
+
+/** Checks the feedback of a request and returns a function that records it. */
+const preparing = (services: WriteServices) => {
+  const check = feedbackChecks(services)
+  return async (request: RouteRequest, batch: readonly FeedbackCreate[], options: BatchOptions = {}) => {
+    const record = prepareBatch(services, batch, request.cause, newId(services, request), options)
+    await check(request.principal, batch, options.placed ?? ((problem) => problem))
+    return record
+  }
+}
+
+const createRoute = (services: WriteServices, prepare: Prepare): AnyRoute =>
   writeProject(services, {
     method: 'post',
     path: '/feedback/create',
     summary: 'Create feedback on a call or an object. With an id from the client it can be retried.',
     body: feedbackCreate,
     requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    errors: ['conflict', 'bad-request'],
     response: feedbackCreated,
     project: inBody,
-    handle: (request) => {
-      const record = prepareBatch(services, [request.body], request.cause, newId(services, request))
+    handle: async (request) => {
+      const record = await prepare(request, [request.body])
       return async () => {
         const { responses, position } = await record()
         return { body: responses[0], position }
@@ -57,25 +78,22 @@ const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'
     },
   })
 
-const createBatchRoute = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-): AnyRoute =>
+const createBatchRoute = (services: WriteServices, prepare: Prepare): AnyRoute =>
   writeProject(services, {
     method: 'post',
     path: '/feedback/batch/create',
     summary: 'Create several pieces of feedback. If one is invalid, none is created.',
     body: feedbackBatch,
     requestHeaders: ['Idempotency-Key'],
+    errors: ['bad-request'],
     response: feedbackBatchCreated,
     project: ({ body: { batch } }) => batch.map(({ project_id }) => project_id),
-    handle: (request) => {
+    handle: async (request) => {
       const placed = (problem: Problem, index: number) => ({
         ...problem,
         loc: ['batch', index, ...problem.loc],
       })
-      const record = prepareBatch(services, request.body.batch, request.cause, newId(services, request), {
-        placed,
-      })
+      const record = await prepare(request, request.body.batch, { placed })
       return async () => {
         const { responses, position } = await record()
         return { body: { res: responses }, position }
@@ -104,24 +122,22 @@ const purgeRoute = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | '
   })
 
 /** Writes the replacement before purging the old feedback, so that an interruption loses neither. */
-const replaceRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>): AnyRoute =>
+const replaceRoute = (services: WriteServices, prepare: Prepare): AnyRoute =>
   writeProject(services, {
     method: 'post',
     path: '/feedback/replace',
     summary: 'Replace feedback: creates the new one and purges the old one.',
     body: feedbackReplace,
     requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    errors: ['conflict', 'bad-request'],
     response: feedbackCreated,
     project: inBody,
-    handle: (request) => {
+    handle: async (request) => {
       const { feedback_id: id, ...replacement } = request.body
       const { project_id } = replacement
       if (replacement.id === id)
         throw invalidField(['id'], 'value_error', 'Value error, a replacement should have a new id')
-      const record = prepareBatch(services, [replacement], request.cause, newId(services, request), {
-        replacing: id,
-      })
+      const record = await prepare(request, [replacement], { replacing: id })
       return async (cause) => {
         const { responses, position } = await record()
         const body = responses[0]!

@@ -29,7 +29,7 @@ export const lastOf = (positions: readonly (Position | undefined)[]): Position |
 
 const MAX_PROBLEMS = 100
 
-interface BatchOptions {
+export interface BatchOptions {
   /** The location of a problem of one element; a conflict is then such a problem too, and nothing is recorded. */
   readonly placed?: (problem: Problem, index: number) => Problem
   /** The id of the feedback to be replaced. */

@@ -1,6 +1,7 @@
 import type { Problem } from '../../kernel/codec/problem.js'
 import { textUpToCharacters } from '../../kernel/codec/text.js'
 import type { JsonObject } from '../../kernel/json/json.js'
+import { isOpRef, parseRef } from '../refs/ref.js'
 import { SCORER_FIELDS } from './content.js'
 import { aliasOf, detoned, emojiCount, type EmojiName } from './emoji.js'
 import type { FeedbackContent } from './events.js'
@@ -41,7 +42,7 @@ const payloadProblems = ({ feedback_type, payload }: FeedbackInput): readonly Pr
         problem(['payload', 'note'], 'string_too_long', `String should have at most ${MAX_NOTE} characters`),
       ]
   }
-  if (isOf(ANNOTATION, feedback_type) && payload?.['value'] === undefined)
+  if (isAnnotation(feedback_type) && payload?.['value'] === undefined)
     return [problem(['payload', 'value'], 'missing', 'Field required')]
   return []
 }
@@ -50,7 +51,7 @@ const REFS = ['annotation_ref', 'runnable_ref', 'call_ref', 'trigger_ref'] as co
 
 const refProblems = (said: FeedbackInput): readonly Problem[] => {
   const { feedback_type } = said
-  if (isOf(ANNOTATION, feedback_type)) return named(ANNOTATION, 'annotation_ref', said)
+  if (isAnnotation(feedback_type)) return named(ANNOTATION, 'annotation_ref', said)
   if (isOf(RUNNABLE, feedback_type))
     return [...forbidden(said, ['annotation_ref']), ...named(RUNNABLE, 'runnable_ref', said)]
   if (feedback_type === MONITOR)
@@ -62,6 +63,22 @@ const refProblems = (said: FeedbackInput): readonly Problem[] => {
     ]
   return forbidden(said, REFS)
 }
+
+export const isAnnotation = (type: string): boolean => isOf(ANNOTATION, type)
+
+/** What is wrong with the references of feedback of a known type beyond their form; undefined for nothing. */
+export const referenceProblem = (said: FeedbackInput): readonly [field: string, says: string] | undefined => {
+  const { feedback_type, annotation_ref, runnable_ref, call_ref, payload } = said
+  if (isAnnotation(feedback_type) && !namesVersion(annotation_ref)) return ['annotation_ref', NAME_A_VERSION]
+  if (!isOf(RUNNABLE, feedback_type)) return undefined
+  if (!namesVersion(runnable_ref)) return ['runnable_ref', NAME_A_VERSION]
+  if (isOpRef(runnable_ref!) && call_ref === null) return ['call_ref', 'required where the runnable is an op']
+  return payload?.['output'] === undefined ? ['payload.output', 'required'] : undefined
+}
+
+const NAME_A_VERSION = 'the reference should name a version, as in weave:///entity/project/object/name:digest'
+
+const namesVersion = (ref: string | null): boolean => ref !== null && parseRef(ref)?.kind === 'object'
 
 const forbidden = (said: FeedbackInput, refs: readonly (typeof REFS)[number][]): readonly Problem[] =>
   refs.flatMap((ref) => (said[ref] === null ? [] : [value([ref], 'not allowed for feedback of this type')]))

@@ -68,6 +68,23 @@ describe('giving feedback', () => {
       detoned: '👍',
       detoned_alias: ':thumbs_up:',
     })
+    const names: readonly (readonly [string, string])[] = [
+      ['🎱', ':pool_8_ball:'],
+      ['👌🏿', ':OK_hand_dark_skin_tone:'],
+      ['❤', ':red_heart:'],
+      ['❤️', ':red_heart:'],
+      ['🇫🇷', ':France:'],
+      ['🇨🇩', ':Congo-Kinshasa:'],
+      ['⛳', ':flag_in_hole:'],
+      ['🏴‍☠️', ':pirate_flag:'],
+      ['👨🏾‍🦳', ':man_medium-dark_skin_tone_white_hair:'],
+      ['👩🏽‍❤️‍👨🏽', ':couple_with_heart_woman_man_medium_skin_tone:'],
+      ['👨‍👩‍👧‍👦', ':family_man_woman_girl_boy:'],
+      ['🈂️', ':Japanese_service_charge_button:'],
+      ['1️⃣', ':keycap_1:'],
+    ]
+    for (const [emoji, alias] of names)
+      assert.equal(((await react(emoji)) as JsonObject)['alias'], alias, emoji)
     for (const emoji of ['🏴󠁧󠁢󠁳󠁣󠁴󠁿', '🇫🇷', '👩‍👩‍👧‍👦', '1️⃣', '❤', '🧑🏼‍⚖️', '⚖️'])
       assert.equal(((await react(emoji)) as JsonObject)['emoji'], emoji)
   })

@@ -18,6 +18,7 @@ import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
 import { projectInfoRoute } from './projects/info.js'
 import { projectRoutes } from './projects/settings.js'
+import { storageRoutes } from './projects/stats.js'
 import { refRoutes } from './refs/read-batch.js'
 import { gatewayRoutes } from './gateway/routes.js'
 import { collectionRoutes } from './artifacts/collections/routes.js'
@@ -70,6 +71,7 @@ const servedRoutes = (services: ApiServices): readonly AnyRoute[] => [
   ...runRoutes(services),
   ...projectRoutes(services),
   projectInfoRoute(services),
+  ...storageRoutes(services),
   ...graphQlRoutes(services),
   ...accessRoutes(services),
   ...secretRoutes(services),

@@ -35,6 +35,7 @@ export const givenState = async (
   await givenAutomation(service, areaOf, memory)
   await givenDeliveries(service, memory, round)
   await givenRescoring(service, areaOf, memory)
+  await givenQueue(service, memory)
   for (let i = 0; i < FILES; i += 1)
     memory.remember('audit', { digest: createHash('sha256').update(`note ${i}`).digest('hex') })
   for (const project_id of [STRANGERS, HOME])
@@ -65,6 +66,16 @@ const givenAutomation = async (service: TestService, areaOf: AreaOf, memory: Mem
     const answer = await service.post(path.replace('{team}', 'home'), body)
     if (answer.status !== 409) memory.remember(areaOf(path), accepted(answer))
   }
+}
+
+/** An annotation queue at home with an item that nobody has begun. */
+const givenQueue = async (service: TestService, memory: Memory): Promise<void> => {
+  const { calls, queues } = service.in(HOME)
+  const queue_id = await queues.create('reviews')
+  const { id } = await calls.start().json()
+  await queues.add(queue_id, id).json()
+  const [item] = await queues.items(queue_id)
+  memory.remember('annotation queues', { queue_id, item_id: String(item!['id']) })
 }
 
 type Post = (

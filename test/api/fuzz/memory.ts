@@ -41,6 +41,8 @@ const KINDS = new Set([
   'prediction_id',
   'score_id',
   'call_id',
+  'queue_id',
+  'item_id',
 ])
 
 /** `kept` are strings that no request may name: what the requests themselves depend on. */

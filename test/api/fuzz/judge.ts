@@ -23,8 +23,8 @@ export const judgeBy = (description: Description, secret: string): Judge => {
   }
 
   return (sent, received) => {
-    const { template } = sent.planned.operation
     const { method } = sent.planned
+    const template = templateOf(description, sent)
     const { status, headers } = received
     if (method === 'HEAD') return status < 500 ? [] : [`status ${status}`]
     // Refused by Node.js, before the request has an id.
@@ -83,6 +83,14 @@ const isMisplaced = ({ planned, path }: Sent, status: number): boolean => {
   const isElsewhere = !matches(operation.template, path) || (prefix !== '' && prefix !== '/traces')
   if (isElsewhere) return status < 500
   return status === 405 && method !== operation.method
+}
+
+/** The template that has the method: with another method, `/annotation_queues/stats` names a queue. */
+const templateOf = ({ paths }: Description, { planned: { operation, method }, path }: Sent): string => {
+  const hasMethod = (template: string) => paths[template]?.[method.toLowerCase()] !== undefined
+  if (hasMethod(operation.template)) return operation.template
+  const other = Object.keys(paths).find((template) => hasMethod(template) && matches(template, path))
+  return other ?? operation.template
 }
 
 const matches = (template: string, path: string): boolean => {

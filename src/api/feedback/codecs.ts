@@ -1,4 +1,3 @@
-import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
@@ -28,7 +27,6 @@ export const feedbackQuery = closed('FeedbackQueryRequest', {
   required: { project_id: projectId },
   optional: { fields: nullable(arrayOf(string)), query: nullable(query), sort_by: sortBy, ...range },
 })
-export type FeedbackQuery = t.TypeOf<typeof feedbackQuery>
 
 export const feedbackQueried = open('FeedbackQueryResponse', {
   required: { result: arrayOf(jsonObject), total_count: integerBetween(0, Number.MAX_SAFE_INTEGER) },

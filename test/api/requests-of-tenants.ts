@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { digestedRow, tableDigest } from '../../src/domain/tables/digests.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
+import { appendNext } from '../support/append-next.js'
 import type { TestService } from '../support/service.js'
 import { aCompleted, anEnd, aStart, endItem, startItem } from '../support/call-requests.js'
 import { accepted } from './calls/given.js'
@@ -87,6 +88,24 @@ const OF_EVALUATIONS: Readonly<Record<string, (project_id: string) => Ask>> = {
   ),
 }
 
+const QUEUES = '/annotation_queues'
+
+const OF_QUEUES: Readonly<Record<string, (project_id: string) => Ask>> = {
+  [`POST ${QUEUES}`]: (project_id) => ({ body: { project_id, name: 'q', scorer_refs: [] } }),
+  [`POST ${QUEUES}/query`]: (project_id) => ({ body: { project_id } }),
+  [`POST ${QUEUES}/stats`]: (project_id) => ({ body: { project_id, queue_ids: ['something'] } }),
+  [`GET ${QUEUES}/{queue_id}`]: (project_id) => ({ query: `?project_id=${project_id}` }),
+  [`PUT ${QUEUES}/{queue_id}`]: (project_id) => ({ body: { project_id, name: 'other' } }),
+  [`DELETE ${QUEUES}/{queue_id}`]: (project_id) => ({ query: `?project_id=${project_id}` }),
+  [`POST ${QUEUES}/{queue_id}/items`]: (project_id) => ({
+    body: { project_id, call_ids: ['queued'], display_fields: [] },
+  }),
+  [`POST ${QUEUES}/{queue_id}/items/query`]: (project_id) => ({ body: { project_id } }),
+  [`POST ${QUEUES}/{queue_id}/items/{item_id}/progress`]: (project_id) => ({
+    body: { project_id, annotation_state: 'in_progress' },
+  }),
+}
+
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
 export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
@@ -108,6 +127,10 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'POST /calls/stats': (project_id) => ({
     body: { project_id, start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z' },
   }),
+  'POST /threads/stream_query': (project_id) => ({ body: { project_id } }),
+  'POST /project/stats': (project_id) => ({ body: { project_id } }),
+  'POST /files/stats': (project_id) => ({ body: { project_id } }),
+  'POST /files/query_stats': (project_id) => ({ body: { project_id } }),
   'POST /trace/usage': (project_id) => ({ body: { project_id } }),
   'POST /calls/usage': (project_id) => ({ body: { project_id, call_ids: [CALL] } }),
   'POST /obj/create': (project_id) => ({ body: { obj: { project_id, ...OBJECT } } }),
@@ -164,6 +187,7 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'POST /api/runs/{entity}/{project}/{run}/metrics': () => ({ body: { metrics: { a: 1 }, step: 1 } }),
   'POST /api/runs/{entity}/{project}/{run}/finish': () => ({ body: { state: 'finished' } }),
   ...OF_EVALUATIONS,
+  ...OF_QUEUES,
 }
 
 /** What paths under `/v2` name: objects of each class, and calls of an evaluation. */
@@ -212,6 +236,36 @@ export const OF_REGISTRIES: Readonly<Record<string, (team: string) => Ask>> = {
   [`DELETE ${REGISTERED}/versions/{version}/tags/{tag}`]: (team) => ({ query: `?team=${team}` }),
 }
 
+/** A queue, an item and its call, under the names of the paths; the service would choose other ids. */
+const makeQueue = async (service: TestService, project_id: string, key: string): Promise<void> => {
+  const client = service.in(project_id).with({ key })
+  await client.calls.start({ id: 'queued' }).json()
+  const at = '2026-01-01T00:00:00.000000Z'
+  const created = { project_id, id: 'something', created_by: 'test', created_at: at }
+  const item = { project_id, queue_id: 'something', id: 'something', call_id: 'queued' }
+  const call = { call_op_name: 'answer', call_trace_id: 'queued', call_started_at: at }
+  for (const [stream, type, data] of [
+    [
+      'annotation_queue',
+      'AnnotationQueueCreated',
+      { ...created, name: 'q', description: '', scorer_refs: [] },
+    ],
+    [
+      'annotation_item',
+      'AnnotationItemAdded',
+      { ...item, ...call, display_fields: [], added_by: '', created_at: at },
+    ],
+  ] as const) {
+    const metadata = { correlationId: 'c', causationId: 'c', actor: 'test', schemaVersion: 1 }
+    const event = { id: randomUUID(), type, data, metadata }
+    const { position } = await appendNext(service.stores.eventStore, `${stream}-${project_id}/something`, [
+      event,
+    ])
+    const options = { key, headers: { 'Tallytree-Min-Position': String(position) } }
+    accepted(await service.post('/calls/query_stats', { project_id }, options))
+  }
+}
+
 /** Makes what a path names where requests need it: some of them take it away, or end it. */
 export const makeFor = async (
   service: TestService,
@@ -234,6 +288,7 @@ export const makeFor = async (
     const body = { project_id, digest, aliases: ['something'] }
     accepted(await service.send('PUT', '/objs/something/aliases', body, { key }))
   }
+  if (path.startsWith('/annotation_queues/something')) await makeQueue(service, project_id, key)
   if (path.startsWith('/api/runs/')) await post(`/api/runs/${project_id}`, RUN)
   if (!path.startsWith('/obj')) return
   await post('/obj/create', { obj: { project_id, ...OBJECT } })

@@ -104,7 +104,7 @@ describe('a query of calls', () => {
       ['c', 'wandb.runnable.judge', { output: { score: 9 } }],
     ] as const) {
       const weave_ref = `weave:///${project}/call/${id}`
-      const runnable_ref = feedback_type.includes('runnable') ? 'weave:///team/project/op/judge:v1' : null
+      const runnable_ref = feedback_type.includes('runnable') ? 'weave:///team/project/object/judge:v1' : null
       await service.in(project).feedback.create({ weave_ref, feedback_type, payload, runnable_ref }).json()
     }
   })

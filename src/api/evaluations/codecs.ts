@@ -9,7 +9,8 @@ import { invalid } from '../../application/failure.js'
 import { integerInQuery } from '../server/integer-in-query.js'
 
 const MAX_REF_BYTES = 8192
-const refText = textUpToBytes(MAX_REF_BYTES)
+/** Names an evaluation or a model: usually a reference, but any text is accepted. */
+export const refText = textUpToBytes(MAX_REF_BYTES)
 
 const RULE = "String should be a reference of the form 'weave:///entity/project/object/name:version'"
 

@@ -27,7 +27,12 @@ export const comparison = open('EvaluationComparison', {
   required: {
     evaluation_runs: arrayOf(
       open('ComparedRun', {
-        required: { evaluation_run_id: string, row_count: int64, unmatched_count: int64 },
+        required: {
+          evaluation_run_id: string,
+          row_count: int64,
+          unmatched_count: int64,
+          left_out_count: int64,
+        },
         optional: {
           evaluation: nullable(string),
           model: nullable(string),
@@ -44,6 +49,7 @@ export const comparison = open('EvaluationComparison', {
           path: arrayOf(string),
           kind: oneOf('number', 'boolean'),
           means: arrayOf(nullable(number)),
+          counts: arrayOf(int64),
           differences: arrayOf(
             open('ScoreDifference', {
               required: { evaluation_run_id: string, pairs: int64, wins: int64, losses: int64, ties: int64 },

@@ -5,8 +5,9 @@ import {
   type ComparedRun,
   type ComparedScore,
   type RunFigures,
-  type ScoreField,
 } from '../../domain/evaluations/comparison.js'
+import type { ScoreField } from '../../domain/evaluations/run-scores.js'
+import { printFieldPath } from '../../domain/query/field-path.js'
 import type { EvaluationRow } from '../../domain/evaluations/row.js'
 import { predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluations/rows-of-calls.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
@@ -21,7 +22,7 @@ import { compareRequest, comparedRunIds, comparison } from './compare-codecs.js'
 import { rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { runsAt } from './results.js'
 import { rowCostsFrom, type CostOf } from '../../application/evaluations/row-costs.js'
-import { textOf } from './runs.js'
+import { noSuchRun, textOf } from './runs.js'
 
 /** The rows of all runs are in memory at once, without examples and outputs. */
 const MAX_ROWS = 50_000
@@ -66,6 +67,7 @@ export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
         waitFor: () => waitForPrices(reading, request, { list: null }),
         read: async (position) => {
           const found = await runsAt(reader, projectId, runIds, position)
+          if (found.length < runIds.length) throw noSuchRun()
           const calls = new Map(found.map((call) => [call.id, call]))
           const costOf = await costsOf(reader, projectId, position)
           const runs: ComparedRun[] = []
@@ -88,8 +90,16 @@ export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
 
 const isNamedIn =
   (names: ReadonlySet<string>) =>
-  ({ scorer, path }: ScoreField): boolean =>
-    names.has(scorer) || names.has([scorer, ...path].join('.'))
+  ({ scorer, path }: ScoreField, all: readonly ScoreField[]): boolean => {
+    if (names.has(scorer) || names.has(nameOf({ scorer, path }))) return true
+    const dotted = [scorer, ...path].join('.')
+    // A field whose keys have no dots takes precedence where `s.a.b` could be either.
+    return names.has(dotted) && !all.some((other) => nameOf(other) === dotted)
+  }
+
+/** The name of the scorer is taken as it is; the keys after it are a field path. */
+const nameOf = ({ scorer, path }: ScoreField): string =>
+  path.length === 0 ? scorer : `${scorer}.${printFieldPath(path)}`
 
 const tooManyRows = () =>
   invalidField(['evaluation_run_ids'], 'value_error', `Value error, a run has more than ${MAX_ROWS} rows`)
@@ -97,7 +107,7 @@ const tooManyRows = () =>
 const writtenRun = (
   evaluation_run_id: string,
   run: EvaluationCall | undefined,
-  { rows: row_count, unmatched, meanCost, meanLatency }: RunFigures,
+  { rows: row_count, unmatched, leftOut, meanCost, meanLatency }: RunFigures,
 ): JsonObject => ({
   evaluation_run_id,
   evaluation: textOf(run?.inputs['self']),
@@ -105,18 +115,20 @@ const writtenRun = (
   display_name: run?.display_name ?? null,
   row_count,
   unmatched_count: unmatched,
+  left_out_count: leftOut,
   mean_cost: meanCost,
   mean_latency: meanLatency,
 })
 
 const writtenScore = (
-  { scorer, path, kind, means, differences }: ComparedScore,
+  { scorer, path, kind, means, counts, differences }: ComparedScore,
   runIds: readonly string[],
 ): JsonObject => ({
   scorer,
   path,
   kind,
   means,
+  counts,
   differences: differences.map(({ pValue, ...difference }, at) => ({
     evaluation_run_id: runIds[at + 1]!,
     ...difference,

@@ -19,7 +19,7 @@ import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { NO_FILTER } from '../../projections/calls/filter.js'
 import { inBody } from '../server/authorization.js'
-import { versionsFromLog } from '../../application/objects/object-from-log.js'
+import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { callPages } from '../../application/evaluations/parsed-call.js'
@@ -70,10 +70,10 @@ export const leaderboardRoute = (
       async (position) => {
         const named = { projectId: project, objectId: object_id, version: digest }
         const version = await readVersion({ ...named, position, withVal: true })
-        if (version === undefined || version.deleted_at !== null || version.val === null)
-          throw noSuch('Leaderboard')
+        if (version?.val === null || version === undefined) throw noSuch('Leaderboard')
         const val = parseJson(version.val)
         if (!isLeaderboard(val)) throw noSuch('Leaderboard')
+        requireNotDeleted(version)
         const columns = orInvalid(['object_id'], columnsOf(val))
         const body = {
           object_id,

@@ -20,7 +20,7 @@ import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import { versionsFromLog } from '../../application/objects/object-from-log.js'
+import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
 import { publishObject } from '../../application/objects/publish.js'
 import type { AnyRoute } from '../server/route.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
@@ -51,10 +51,13 @@ const PAGE = { items: 100, weight: 16 * 1024 * 1024 }
 
 const MAX_NAME = 128
 
-/** The id of an object of a name: other characters than letters, digits, dots, underscores and hyphens are replaced. */
+/**
+ * The id of an object of a name, as Weave makes it: in lower case, with underscores for blanks and slashes, and without
+ * other characters than letters, digits, dots, underscores and hyphens.
+ */
 const idOfName = (name: string): string => {
-  const plain = name.replaceAll(/[^\w.-]+/g, '-').replaceAll(/-{2,}/g, '-')
-  const id = plain.replaceAll(/^[-_]+|[-_]+$/g, '').slice(0, MAX_NAME)
+  const safe = name.replaceAll(/[ /]/g, '_').replaceAll(/[^\p{L}\p{N}_.-]/gu, '')
+  const id = [...safe.toLowerCase()].slice(0, MAX_NAME).join('')
   if (objectId.is(id)) return id
   throw invalidField(['name'], 'value_error', 'Value error, the name should have a letter or a digit')
 }
@@ -147,9 +150,9 @@ const readVersion = (services: CollectionServices, collection: ReadCollection): 
         const named = { objectId: params['object_id']!, version: params['digest']! }
         const wanted = { projectId: project, position, withVal: true }
         const version = await versionAt({ ...named, ...wanted })
-        if (version === undefined || version.deleted_at !== null) throw noSuch('Object version')
-        const isOfClass = baseClass === null || version.base_object_class === baseClass
-        if (version.kind !== kind || !isOfClass) throw noSuch('Object version')
+        const isOfClass = baseClass === null || version?.base_object_class === baseClass
+        if (version?.kind !== kind || !isOfClass) throw noSuch('Object version')
+        requireNotDeleted(version)
         const body = await shownVersion(collection, version, project, position)
         return { body, type: 'application/json; charset=utf-8' }
       },

@@ -21,7 +21,7 @@ import { inPath } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
 import { idFor } from '../server/generated-id.js'
-import { objectOrOpRef, success } from './codecs.js'
+import { refText, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 import { inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls.js'
@@ -33,7 +33,7 @@ import { ending, starting, startOf, writeEvaluationCalls, type NewCall } from '.
 const spanRef = open('GenAiSpanRef', { required: { trace_id: string, span_id: string } })
 
 const predictionCreate = open('PredictionCreateRequest', {
-  required: { model: objectOrOpRef, inputs: jsonObject, output: json },
+  required: { model: refText, inputs: jsonObject, output: json },
   optional: { evaluation_run_id: nullableText(id), genai_span_ref: nullable(arrayOf(spanRef)) },
 })
 
@@ -167,7 +167,7 @@ const readPrediction = (services: PredictionServices): AnyRoute =>
 
 const rowOutput = ({ sha256 }: Pick<Services, 'sha256'>, calls: RowCalls): JsonObject => {
   const { output, scores, modelLatency } = rowOfCalls(sha256)(calls)
-  return { output, scores, model_latency: modelLatency }
+  return { output, scores, model_latency: modelLatency === null ? null : { mean: modelLatency } }
 }
 
 const finishPrediction = (services: PredictionServices): AnyRoute =>

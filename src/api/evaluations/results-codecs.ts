@@ -77,6 +77,8 @@ const scorerStat = open('EvaluationScorerStat', {
     pass_true_count: nullable(int64),
     pass_rate: nullable(number),
     pass_signal_coverage: nullable(number),
+    none_count: nullable(int64),
+    other_count: nullable(int64),
   },
 })
 

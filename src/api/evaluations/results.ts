@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { newRowGroups, type RowGroup, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
 import { exampleDigest, exampleOf, predictionOf, rowOfCalls } from '../../domain/evaluations/rows-of-calls.js'
 import { roleOf, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
-import { newScoreStats } from '../../domain/evaluations/score-stats.js'
+import { newRunScores } from '../../domain/evaluations/run-scores.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { inPages } from '../../kernel/pages.js'
@@ -22,9 +22,10 @@ import { inV2 } from './found-calls.js'
 import { parsedCall } from '../../application/evaluations/parsed-call.js'
 import { bareRowsOf, rowCallsById, rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { rawRows, resultRow } from './result-rows.js'
+import { leftOutOf, scorerStat } from './scorer-stats.js'
 import { ordersIn, results, resultsQuery, runIdsIn, type ResultsQuery } from './results-codecs.js'
 import { rowCostsFrom, type CostOf } from '../../application/evaluations/row-costs.js'
-import { noSuchRun, textOf } from './runs.js'
+import { textOf } from './runs.js'
 
 /** Rows that are read at a time. */
 const PAGE = { items: 200, weight: Infinity }
@@ -48,10 +49,12 @@ interface ResultsRead extends RunsAt {
 const groupsOf = async (
   { sha256 }: Pick<Services, 'sha256'>,
   { reader, projectId, runIds, position }: RunsAt,
+  runs: readonly EvaluationCall[],
   orders: readonly RowOrder[],
 ) => {
   const groups = newRowGroups(runIds.length, orders)
-  for (const [run, runId] of runIds.entries())
+  for (const { id: runId } of runs) {
+    const run = runIds.indexOf(runId)
     if (orders.length === 0)
       for await (const rows of bareRowsOf(reader)(projectId, runId, position))
         for (const row of rows)
@@ -59,28 +62,30 @@ const groupsOf = async (
     else
       for await (const rows of rowCallsOf(reader)(projectId, runId, position))
         for (const row of rows.map(rowOfCalls(sha256))) groups.add(run, row, row)
+  }
   return groups
 }
 
 const summaryOf = async (
-  { reader, projectId, position, rowOf, costOf }: ResultsRead,
+  { reader, projectId, position, rowOf, costOf, warnings }: ResultsRead,
   runs: readonly EvaluationCall[],
   groups: readonly RowGroup[],
 ): Promise<JsonObject> => {
   const counted = new Set(groups.map(({ digest }) => digest))
   const ofRuns: JsonObject[] = []
   for (const run of runs) {
-    const stats = newScoreStats()
+    const scores = newRunScores()
     const totals = { tokens: newTotal(), cost: newTotal() }
     for await (const page of rowCallsOf(reader)(projectId, run.id, position))
       for (const calls of page) {
         const row = rowOf(calls)
         if (!counted.has(row.exampleDigest)) continue
-        stats.add(row.scores)
+        scores.add(row.scores)
         totals.tokens.add(row.totalTokens)
         totals.cost.add(costOf(predictionOf(calls)))
       }
-    const { trials, stats: scorer_stats } = stats.result()
+    const result = scores.result()
+    warnings.push(...leftOutOf(run.id, result))
     ofRuns.push({
       evaluation_call_id: run.id,
       evaluation_ref: textOf(run.inputs['self']),
@@ -88,10 +93,10 @@ const summaryOf = async (
       display_name: run.display_name,
       trace_id: run.trace_id,
       started_at: run.started_at,
-      trial_count: trials,
+      trial_count: result.rows,
       predict_total_tokens: totals.tokens.result(),
       predict_total_cost: totals.cost.result(),
-      scorer_stats: scorer_stats.map((stat) => ({ ...stat })),
+      scorer_stats: result.fields.map((field) => scorerStat(field, result.rows)),
     })
   }
   return { row_count: groups.length, evaluations: ofRuns }
@@ -133,10 +138,10 @@ export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
         read: async (position) => {
           const runs = await runsAt(reader, projectId, runIds, position)
           const at = { reader, projectId, runIds, position }
-          const groups = await groupsOf(services, at, body.include_rows ? orders : [])
+          const groups = await groupsOf(services, at, runs, body.include_rows ? orders : [])
           const costOf = costs === null ? () => null : await costsOf(reader, projectId, position)
           const sources = sourcesFrom(reader, positionsAsOf(services, request))
-          const read = { ...at, body, rowOf, costOf, sources, warnings: [] }
+          const read = { ...at, body, rowOf, costOf, sources, warnings: notFoundOf(runIds, runs) }
           const inAll = body.summary_require_intersection ?? body.require_intersection
           const summary = body.include_summary ? await summaryOf(read, runs, groups.result(inAll)) : null
           const rows = body.include_rows ? groups.result(body.require_intersection) : []
@@ -165,15 +170,20 @@ async function* written(
   yield `],${jsonText({ total_rows, summary, warnings: [...warnings] }).slice(1)}`
 }
 
+const notFoundOf = (runIds: readonly string[], runs: readonly EvaluationCall[]): string[] =>
+  runIds
+    .filter((runId) => !runs.some(({ id }) => id === runId))
+    .map((runId) => `The evaluation run ${runId} was not found in this project.`)
+
+/** The runs that exist. */
 export const runsAt = async (
   reader: ClickHouseReader,
   projectId: string,
   runIds: readonly string[],
   position: Position,
 ): Promise<readonly EvaluationCall[]> => {
-  const runs = (await callsById(reader)(projectId, runIds, position)).map(parsedCall)
-  if (runs.length < runIds.length || runs.some((call) => roleOf(call) !== 'run')) throw noSuchRun()
-  return runs
+  const calls = await callsById(reader)(projectId, runIds, position)
+  return calls.map(parsedCall).filter((call) => roleOf(call) === 'run')
 }
 
 /** A sum that is null while nothing was added. */

@@ -6,6 +6,7 @@ import { nullable, nullableText, withDefault } from '../../kernel/codec/containe
 import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
+import { newRunSummary } from '../../domain/evaluations/summary.js'
 import {
   RUN_OP,
   SUMMARY_OP,
@@ -33,15 +34,14 @@ import {
 } from '../server/route-kinds.js'
 import { idFor } from '../server/generated-id.js'
 import { callNow, callPages } from '../../application/evaluations/parsed-call.js'
-import { listInQuery, objectOrOpRef, objectRef, page, requireFew, success } from './codecs.js'
+import { listInQuery, page, refText, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import { inV2, noSuch, requireNotAtWork } from './found-calls.js'
 import { rowsOf } from '../../application/evaluations/read-rows.js'
-import { summaryOfRun } from '../../application/evaluations/summary-of-run.js'
 import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
 
 const runCreate = open('EvaluationRunCreateRequest', {
-  required: { evaluation: objectRef, model: objectOrOpRef },
+  required: { evaluation: refText, model: refText },
   optional: { source_evaluation_run_id: nullableText(id) },
 })
 
@@ -161,7 +161,10 @@ const computedSummary = async (
   { project, headers, reader }: ProjectRequest,
 ) => {
   const position = await reading.waitForNow(project, { ...presentConditionsIn(headers), stale: false })
-  return summaryOfRun(rowsOf(reader, sha256)(project, runId, position))
+  const summary = newRunSummary()
+  for await (const rows of rowsOf(reader, sha256)(project, runId, position))
+    for (const row of rows) summary.add(row)
+  return summary.result()
 }
 
 const finishRun = (services: RunServices): AnyRoute =>

@@ -17,8 +17,8 @@ import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { versionsFromLog } from '../../application/objects/object-from-log.js'
 import { builtinObject } from '../../application/objects/builtin-object.js'
+import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
 import { publishObject } from '../../application/objects/publish.js'
 
 /** The OpenAPI schema of what `objectJson` writes. */
@@ -143,11 +143,7 @@ export const readObject = (
         const named = { projectId, objectId, version, position }
         const found = await readVersion({ ...named, withVal: !metadata_only })
         if (found === undefined) throw new Failure('not-found', 'Object version not found.')
-        const { deleted_at } = found
-        if (deleted_at !== null)
-          throw new Failure('not-found', `The object version was deleted at ${deleted_at}.`, {
-            body: { deleted_at },
-          })
+        requireNotDeleted(found)
         const text = `{"obj":${objectJson(projectId, found, body)}}`
         return { body: text, type: 'application/json; charset=utf-8' }
       }

@@ -9,6 +9,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import { readBack } from '../../kernel/spill/read-back.js'
 import type { StoredVersion } from '../../projections/objects/queries.js'
 import { foldCache } from '../../kernel/fold-cache.js'
+import { Failure } from '../failure.js'
 
 interface ObjectFold {
   readonly state: ObjectState
@@ -77,6 +78,14 @@ export const versionsFromLog = ({ eventStore, blobs }: Pick<Ports, 'eventStore' 
     }
     return undefined
   }
+}
+
+/** @throws Failure for a deleted version: a 404 that says when it was deleted */
+export const requireNotDeleted = ({ deleted_at }: Pick<StoredVersion, 'deleted_at'>): void => {
+  if (deleted_at !== null)
+    throw new Failure('not-found', `The object version was deleted at ${deleted_at}.`, {
+      body: { deleted_at },
+    })
 }
 
 const versionIn = ({ state, published, deletedAt }: ObjectFold, name: string) => {

@@ -2,7 +2,7 @@ import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import type { EvaluationRunFinished, EvaluationRunRequested } from '../../domain/evaluations/events.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { runName } from '../../domain/evaluations/run-name.js'
-import { newSummary } from '../../domain/evaluations/summary.js'
+import { newRunSummary } from '../../domain/evaluations/summary.js'
 import type { Cause } from '../../kernel/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { Clock } from '../../kernel/ports/clock.js'
@@ -74,7 +74,7 @@ export const runEvaluation = async <Row extends RowToScore>(
   const results = await scoreAll(services, run, plan)
   signal.throwIfAborted()
 
-  const output = { ...results.summary, model_latency: results.modelLatency }
+  const output = results.summary
   const summary: JsonObject = { tallytree: { warnings: results.warnings } }
   const endedAt = instantOf(services.clock.now())
   const summarizeId = idOf('', '', 'summarize')
@@ -190,7 +190,6 @@ const beginRun = async <Row extends RowToScore>(
 
 interface Results {
   readonly summary: JsonObject
-  readonly modelLatency: JsonObject
   readonly warnings: readonly string[]
 }
 
@@ -199,8 +198,7 @@ const scoreAll = async <Row extends RowToScore>(
   run: RowsOfRun,
   plan: RunPlan<Row>,
 ): Promise<Results> => {
-  const summaries = new Map(run.scorers.map(({ name }) => [name, newSummary()]))
-  const latency = newSummary()
+  const summary = newRunSummary(run.scorers.map(({ name }) => name))
   const failures = new Map<string, { count: number; first: string }>()
   let rows = 0
   const count = (what: string, reason: string) => {
@@ -208,21 +206,16 @@ const scoreAll = async <Row extends RowToScore>(
     failure.count += 1
     failures.set(what, failure)
   }
-  const note = ({ scores, modelLatency, skipped, failures: failed }: RowOutcome) => {
+  const note = ({ skipped, failures: failed, ...row }: RowOutcome) => {
     rows += 1
-    if (modelLatency !== null) latency.add(modelLatency)
-    if (skipped !== null) {
-      count('', skipped)
-      return
-    }
-    for (const [name, summary] of summaries) summary.add(scores[name] ?? null)
+    summary.add(row)
+    if (skipped !== null) count('', skipped)
     for (const [name, reason] of Object.entries(failed)) count(name, reason)
   }
   const score = scoreRow(services, run, plan.predict(run))
   await forEachAtMost(MAX_ROWS, flattened(plan.rows), async (row) => note(await score(row)))
   return {
-    summary: Object.fromEntries([...summaries].map(([name, summary]) => [name, summary.result()])),
-    modelLatency: { mean: meanOf(latency.result()) },
+    summary: summary.result(),
     warnings: [...failures]
       .sort(byName)
       .map(([name, { count, first }]) =>
@@ -249,5 +242,3 @@ const increasingInstants = (clock: Clock) => {
     return `${seconds}.${String(last % 1_000_000).padStart(6, '0')}Z` as Instant
   }
 }
-
-const meanOf = (summary: Json): Json => (isJsonObject(summary) ? (summary['mean'] ?? null) : null)

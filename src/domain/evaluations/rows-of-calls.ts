@@ -1,4 +1,4 @@
-import { microseconds, type Instant } from '../../kernel/codec/instant.js'
+import { microseconds } from '../../kernel/codec/instant.js'
 import { reportedUsageOf, type ModelUsage } from '../calls/usage.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
@@ -124,17 +124,17 @@ const outputOf = (row: EvaluationCall, prediction: EvaluationCall | undefined): 
 }
 
 const latencyOf = (row: EvaluationCall, prediction: EvaluationCall | undefined): number | null => {
-  const told = isJsonObject(row.output) ? row.output['model_latency'] : undefined
-  if (typeof told === 'number') return told
-  // A prediction that is reported together with its output has no duration of its own.
-  if (prediction === undefined || isReported(prediction) || prediction.ended_at === null) return null
-  return seconds(prediction.started_at, prediction.ended_at)
+  const latency = isJsonObject(row.output) ? row.output['model_latency'] : undefined
+  // The SDKs write a number, the v2 endpoints an object.
+  const told = isJsonObject(latency) ? latency['mean'] : latency
+  const seconds = typeof told === 'number' ? told : secondsOf(prediction)
+  return seconds !== null && seconds >= 0 ? seconds : null
 }
 
-const isReported = ({ attributes }: EvaluationCall): boolean =>
-  isJsonObject(attributes['weave']) && attributes['weave']['prediction'] === 'true'
-
-const seconds = (from: Instant, to: Instant): number => Number(microseconds(to) - microseconds(from)) / 1e6
+const secondsOf = (call: EvaluationCall | undefined): number | null =>
+  call === undefined || call.ended_at === null
+    ? null
+    : Number(microseconds(call.ended_at) - microseconds(call.started_at)) / 1e6
 
 /** The tokens in a summary, to which the SDKs add those of all descendants; null where none were reported. */
 const tokensIn = (summary: JsonObject): number | null => {

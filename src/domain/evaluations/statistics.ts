@@ -1,6 +1,6 @@
 /** Finite numbers in the order that they came in, 8 bytes each. */
 export class NumberList {
-  private items = new Float64Array(16)
+  private items = new Float64Array(0)
   private size = 0
 
   get length(): number {
@@ -9,7 +9,7 @@ export class NumberList {
 
   push(value: number): void {
     if (this.size === this.items.length) {
-      const larger = new Float64Array(2 * this.size)
+      const larger = new Float64Array(Math.max(16, 2 * this.size))
       larger.set(this.items)
       this.items = larger
     }

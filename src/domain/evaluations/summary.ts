@@ -1,170 +1,111 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { eachLeaf, LeafMap } from './score-leaves.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
+import type { EvaluationRow } from './row.js'
+import { newRunScores, type FieldScores, type RunScores, type ScorerRows } from './run-scores.js'
 import { deviationOf, meanOf, NumberList, percentileOf } from './statistics.js'
 
-/** Summarizes the scores of one scorer. The result does not depend on the order of the rows. */
-export interface SummaryBuilder {
-  /** The score of a row: null where the scorer failed. */
-  add: (score: Json) => void
-  result: () => Json
-}
-
-const MAX_CATEGORY = 64
-const MAX_CATEGORIES = 50
-
-interface Leaf {
-  readonly path: readonly string[]
-  readonly numbers: NumberList
-  trueCount: number
-  falseCount: number
-  /** By text; cleared when there are too many, since the field is free text then. */
-  readonly categories: Map<string, number>
-  isFreeText: boolean
-  texts: number
-  longTexts: number
-  nulls: number
-}
-
 /**
- * A summary has the shape of the scores, with these in the place of each leaf:
- * - numbers: `mean`, `min`, `max`, `stddev` (population), `p50`, `p95` (linear interpolation) and `count`. One that
- *   overflows a double is null;
- * - booleans: `true_count`, `true_fraction` and `count`;
- * - texts of at most 64 characters: `categories` (how many rows have each) and `count`. A field with more than 50
- *   different texts is free text and is left out, as longer texts are;
- * - `none_count`: rows where the value is null; absent when there are none;
- * - `other_count`: values that the rest does not cover; absent when there are none.
+ * Summarizes a run by the names of its scorers, with the mean seconds of its model as `model_latency`. The summary of a
+ * scorer has the shape of its scores, with these in the place of each field:
+ * - of numbers `mean`, `min`, `max`, `stddev` (population), `p50` and `p95` (linear interpolation). One that overflows a
+ *   double is null;
+ * - of booleans `true_count` and `true_fraction`, a fraction of all rows of the run;
+ * - of texts of at most 64 characters `categories`, how many rows have each. A field with more than 50 different texts is
+ *   free text and has none;
+ * - `count`, the rows with a number; without numbers those with a boolean, and without these those in `categories`;
+ * - `none_count`, the rows without a value, and `other_count`, the rest of `row_count`. Absent if 0.
  *
- * `mean`, `true_count` and `true_fraction` are where the SDKs put them, with the values of the Python SDK: null is not in
- * a denominator, and a row whose whole score is `{}` was not scored but counts in the denominator of `true_fraction`.
- *
- * A leaf with values of several types is summarized for the type that most of its values have, or the first of number,
- * boolean and text when types are equally frequent; the values of the other types are its `other_count`. Where some rows
- * have an object, only the object's fields are summarized. Lists are skipped. With no rows the summary is `{}`, and null
- * when there is nothing to summarize.
+ * `mean`, `true_count` and `true_fraction` are where the SDKs put them. A field that is an object in some rows has the
+ * figures of its members too, unless they have the name of a figure. Fields of free text and lists have no figures.
+ * `left_out_count` counts values beyond the limits of `RunScores`. With no rows the summary of a scorer is `{}`.
  */
-export const newSummary = (): SummaryBuilder => {
-  const leaves = new LeafMap(newLeaf)
-  let rows = 0
-  let unscored = 0
-
+export const newRunSummary = (scorers: readonly string[] = []) => {
+  const scores = newRunScores(scorers)
+  const seconds = new NumberList()
   return {
-    add: (score) => {
-      rows += 1
-      if (isJsonObject(score) && Object.keys(score).length === 0) unscored += 1
-      else
-        eachLeaf(score, (key, path, value) => {
-          const leaf = leaves.at(key, path)
-          if (leaf !== undefined) addToLeaf(leaf, value)
-        })
+    add(row: Pick<EvaluationRow, 'scores' | 'modelLatency'>): void {
+      scores.add(row.scores)
+      if (row.modelLatency !== null) seconds.push(row.modelLatency)
     },
-    result: () => (rows === 0 ? {} : summaryOf(leaves.values(), unscored)),
+    result: (): JsonObject => {
+      const all = scores.result()
+      const { length: count } = seconds
+      const mean = count === 0 ? null : meanOf(seconds.sorted())
+      return { ...summaryOf(all), model_latency: { mean, count, row_count: all.rows } }
+    },
   }
 }
 
-const newLeaf = (path: readonly string[]): Leaf => ({
-  path,
-  numbers: new NumberList(),
-  trueCount: 0,
-  falseCount: 0,
-  categories: new Map(),
-  isFreeText: false,
-  texts: 0,
-  longTexts: 0,
-  nulls: 0,
-})
-
-const addToLeaf = (leaf: Leaf, value: string | number | boolean | null): void => {
-  if (typeof value === 'number' && Number.isFinite(value)) leaf.numbers.push(value)
-  else if (value === true) leaf.trueCount += 1
-  else if (value === false) leaf.falseCount += 1
-  else if (typeof value === 'string') addText(leaf, value)
-  else leaf.nulls += 1
-}
-
-const addText = (leaf: Leaf, text: string): void => {
-  if (text.length > MAX_CATEGORY) {
-    leaf.longTexts += 1
-    return
-  }
-  leaf.texts += 1
-  if (leaf.isFreeText) return
-  leaf.categories.set(text, (leaf.categories.get(text) ?? 0) + 1)
-  if (leaf.categories.size <= MAX_CATEGORIES) return
-  leaf.isFreeText = true
-  leaf.categories.clear()
-}
-
-/** The leaves of an object and of the objects inside it. */
+/** The figures of a field, and those of its members. */
 interface Node {
-  leaf: Leaf | undefined
+  figures: JsonObject
   readonly members: Map<string, Node>
 }
 
-const summaryOf = (leaves: Iterable<Leaf>, unscored: number): Json => {
-  const root: Node = { leaf: undefined, members: new Map() }
-  for (const leaf of leaves) {
-    let node = root
-    for (const name of leaf.path) {
-      const next: Node = node.members.get(name) ?? { leaf: undefined, members: new Map() }
+const summaryOf = ({ rows, fields, scorers }: RunScores): JsonObject => {
+  const nodes = new Map(scorers.map(({ scorer }) => [scorer, newNode()]))
+  for (const field of fields) {
+    const figures = figuresOf(field, rows)
+    if (figures === undefined) continue
+    let node = nodes.get(field.scorer)!
+    for (const name of field.path) {
+      const next = node.members.get(name) ?? newNode()
       node.members.set(name, next)
       node = next
     }
-    node.leaf = leaf
+    node.figures = figures
   }
-  return summaryOfNode(root, unscored) ?? null
+  return Object.fromEntries(
+    scorers.map((scorer) => [
+      scorer.scorer,
+      rows === 0 ? {} : summaryOfScorer(nodes.get(scorer.scorer)!, scorer),
+    ]),
+  )
 }
 
-const summaryOfNode = ({ leaf, members }: Node, unscored: number): JsonObject | undefined => {
-  if (members.size === 0) return leaf === undefined ? undefined : summaryOfLeaf(leaf, unscored)
-  const summaries = [...members]
-    .map(([name, node]) => [name, summaryOfNode(node, unscored)] as const)
-    .filter((entry): entry is readonly [string, JsonObject] => entry[1] !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-  // A field of the scores takes precedence over a count with the same name.
-  return nonEmpty({ ...(leaf && rest(leaf, valuesOf(leaf))), ...Object.fromEntries(summaries) })
-}
+const newNode = (): Node => ({ figures: {}, members: new Map() })
 
-const summaryOfLeaf = (leaf: Leaf, unscored: number): JsonObject | undefined => {
-  const booleans = leaf.trueCount + leaf.falseCount
-  const texts = leaf.isFreeText ? 0 : leaf.texts
-  const most = Math.max(leaf.numbers.length, booleans, texts)
-  if (most === 0) return nonEmpty(leaf.nulls > 0 ? { none_count: leaf.nulls } : {})
-  const others = rest(leaf, valuesOf(leaf) - most)
-  if (leaf.numbers.length === most) return { ...summaryOfNumbers(leaf.numbers), ...others }
-  if (booleans === most)
-    return {
-      true_count: leaf.trueCount,
-      true_fraction: leaf.trueCount / (booleans + unscored),
-      count: booleans,
-      ...others,
-    }
-  const categories = [...leaf.categories].sort(([a], [b]) => (a < b ? -1 : 1))
-  return { categories: Object.fromEntries(categories), count: texts, ...others }
-}
-
-const summaryOfNumbers = (numbers: NumberList): JsonObject => {
-  const sorted = numbers.sorted()
-  const mean = meanOf(sorted)
-  const stddev = deviationOf(sorted, mean)
-  return {
-    mean,
-    min: sorted[0]!,
-    max: sorted[sorted.length - 1]!,
-    stddev: Number.isFinite(stddev) ? stddev : null,
-    p50: percentileOf(sorted, 0.5),
-    p95: percentileOf(sorted, 0.95),
-    count: sorted.length,
+const summaryOfScorer = (node: Node, { noneCount, leftOut }: ScorerRows): Json => {
+  const summary = {
+    ...(noneCount > 0 ? { none_count: noneCount } : {}),
+    ...(leftOut > 0 ? { left_out_count: leftOut } : {}),
+    ...summaryOfNode(node),
   }
+  return Object.keys(summary).length === 0 ? null : summary
 }
 
-const valuesOf = ({ numbers, trueCount, falseCount, texts, longTexts }: Leaf): number =>
-  numbers.length + trueCount + falseCount + texts + longTexts
-
-const rest = ({ nulls }: Leaf, others: number): JsonObject => ({
-  ...(nulls > 0 ? { none_count: nulls } : {}),
-  ...(others > 0 ? { other_count: others } : {}),
+const summaryOfNode = ({ figures, members }: Node): JsonObject => ({
+  ...Object.fromEntries([...members].map(([name, node]) => [name, summaryOfNode(node)])),
+  ...figures,
 })
 
-const nonEmpty = (summary: JsonObject): JsonObject | undefined =>
-  Object.keys(summary).length === 0 ? undefined : summary
+/** Undefined for a field inside a score that has only free text. */
+const figuresOf = (field: FieldScores, rows: number): JsonObject | undefined => {
+  const { kind, count, path, noneCount, otherCount, categories } = field
+  if ((kind === null || kind === 'text') && count === 0 && path.length > 0) return undefined
+  return {
+    ...(field.mean === null ? {} : figuresOfNumbers(field.numbers, field.mean)),
+    ...(field.trueFraction === null
+      ? {}
+      : { true_count: field.trueCount, true_fraction: field.trueFraction }),
+    ...(categories.size === 0 ? {} : { categories: sorted(categories) }),
+    ...(count === 0 ? {} : { count }),
+    ...(noneCount > 0 ? { none_count: noneCount } : {}),
+    ...(otherCount > 0 ? { other_count: otherCount } : {}),
+    row_count: rows,
+  }
+}
+
+const sorted = (categories: ReadonlyMap<string, number>): JsonObject =>
+  Object.fromEntries([...categories].sort(([a], [b]) => (a < b ? -1 : 1)))
+
+const figuresOfNumbers = (numbers: Float64Array, mean: number): JsonObject => {
+  const stddev = deviationOf(numbers, mean)
+  return {
+    mean,
+    min: numbers[0]!,
+    max: numbers[numbers.length - 1]!,
+    stddev: Number.isFinite(stddev) ? stddev : null,
+    p50: percentileOf(numbers, 0.5),
+    p95: percentileOf(numbers, 0.95),
+  }
+}

@@ -7,3 +7,7 @@ export const fieldPath = (name: string): readonly [string, ...string[]] => {
 /** The list index in a path part, from 0; undefined for an object key. */
 export const listIndex = (part: string): number | undefined =>
   /^\d{1,9}$/.test(part) ? Number(part) : undefined
+
+/** Prints keys so that they are read again as the same path. */
+export const printFieldPath = (keys: readonly string[]): string =>
+  keys.map((key) => key.replace(/[\\.]/g, '\\$&')).join('.')

@@ -2,30 +2,14 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { compareRuns, type ComparedRun } from '../../../../src/domain/evaluations/comparison.js'
 import type { EvaluationRow } from '../../../../src/domain/evaluations/row.js'
-import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
-
-const AT = '2026-11-24T12:00:00.000000Z' as Instant
+import { anEvaluationRow } from './given.js'
 
 const row = (
   exampleDigest: string,
   scores: Record<string, Json>,
   more: Partial<EvaluationRow> = {},
-): EvaluationRow => ({
-  id: `row of ${exampleDigest}`,
-  predictionId: null,
-  example: exampleDigest,
-  exampleDigest,
-  output: null,
-  scores,
-  scoreIds: {},
-  exception: null,
-  startedAt: AT,
-  endedAt: AT,
-  modelLatency: null,
-  totalTokens: null,
-  ...more,
-})
+): EvaluationRow => anEvaluationRow({ id: `row of ${exampleDigest}`, exampleDigest, scores, ...more })
 
 const run = (...rows: readonly EvaluationRow[]): ComparedRun => ({ rows, costOf: () => undefined })
 
@@ -76,7 +60,59 @@ describe('compareRuns', () => {
     assert.deepEqual(scores[0].means, [0.75, 0.5])
   })
 
-  it('compares each field of each scorer, and skips rows without a value', () => {
+  it('counts a matched row without a boolean as not true', () => {
+    for (const unscored of [null, {}, 'n/a', { error: 'timeout' }, undefined]) {
+      const crashed = run(
+        row('a', { s: true }),
+        ...['b', 'c'].map((example) => row(example, unscored === undefined ? {} : { s: unscored })),
+      )
+      const { scores, rows } = compareRuns([scored(true, true, false), crashed])
+      const found = scores.find(({ kind, path }) => kind === 'boolean' && path.length === 0)
+      assert.deepEqual(
+        [found?.means, found?.counts],
+        [
+          [2 / 3, 1 / 3],
+          [3, 1],
+        ],
+      )
+      const { pairs, wins, losses, ties } = found?.differences[0] ?? assert.fail()
+      assert.deepEqual([pairs, wins, losses, ties], [3, 0, 1, 2])
+      assert.deepEqual([rows[0]?.exampleDigest, rows[0]?.regression], ['b', 1])
+    }
+  })
+
+  it('compares no booleans with a run that has none', () => {
+    const { scores } = compareRuns([scored(true, false), scored(null, null)])
+    assert.deepEqual(scores[0]?.means, [0.5, null])
+    assert.equal(scores[0].differences[0]?.pairs, 0)
+  })
+
+  it('compares numbers and booleans of one field each for itself', () => {
+    const { scores } = compareRuns([scored(true, 0, 1, false), scored(true, 1, 1, { error: 'timeout' })])
+    assert.deepEqual(
+      scores.map(({ kind, means, counts }) => [kind, means, counts]),
+      [
+        ['number', [0.5, 1], [2, 2]],
+        ['boolean', [0.25, 0.25], [2, 1]],
+      ],
+    )
+  })
+
+  it('keeps keys with dots apart from nested keys', () => {
+    const both = () => scored({ 'a.b': 1, a: { b: 0 } }, { 'a.b': 1, a: { b: 0 } })
+    assert.deepEqual(
+      compareRuns([both(), both()]).scores.map(({ path, means }) => [path, means]),
+      [
+        [
+          ['a', 'b'],
+          [0, 0],
+        ],
+        [['a.b'], [1, 1]],
+      ],
+    )
+  })
+
+  it('compares each field of each scorer, and skips rows without a number', () => {
     const first = run(
       row('a', { judge: { ok: true, points: 3, why: 'x' }, near: 1 }),
       row('b', { judge: null }),
@@ -86,7 +122,7 @@ describe('compareRuns', () => {
     assert.deepEqual(
       scores.map(({ scorer, path, differences }) => [scorer, path, differences[0]?.pairs]),
       [
-        ['judge', ['ok'], 1],
+        ['judge', ['ok'], 2],
         ['judge', ['points'], 1],
         ['near', [], 0],
       ],
@@ -127,8 +163,8 @@ describe('compareRuns', () => {
     const costs = new Map([['b', 0.5]])
     const { runs } = compareRuns([{ rows, costOf: ({ exampleDigest }) => costs.get(exampleDigest) }, run()])
     assert.deepEqual(runs, [
-      { rows: 3, unmatched: 3, meanCost: 0.5, meanLatency: 1.5 },
-      { rows: 0, unmatched: 0, meanCost: null, meanLatency: null },
+      { rows: 3, unmatched: 3, leftOut: 0, meanCost: 0.5, meanLatency: 1.5 },
+      { rows: 0, unmatched: 0, leftOut: 0, meanCost: null, meanLatency: null },
     ])
   })
 

@@ -1,4 +1,7 @@
 import type { EvaluationCall } from '../../../../src/domain/evaluations/run-calls.js'
+import { newRunSummary } from '../../../../src/domain/evaluations/summary.js'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
+import type { EvaluationRow } from '../../../../src/domain/evaluations/row.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 
 export const at = (seconds: number): Instant =>
@@ -18,5 +21,31 @@ export const anEvaluationCall = (more: Partial<EvaluationCall> = {}): Evaluation
   inputs: {},
   output: null,
   summary: {},
+  ...more,
+})
+
+/** The scores of a row with one scorer, `s`. */
+export const scoredRow = (score: Json): JsonObject => ({ s: score })
+
+/** The summary of rows with these scores. */
+export const summaryOf = (rows: readonly JsonObject[]): JsonObject => {
+  const summary = newRunSummary()
+  for (const scores of rows) summary.add({ scores, modelLatency: null })
+  return summary.result()
+}
+
+export const anEvaluationRow = (more: Partial<EvaluationRow> = {}): EvaluationRow => ({
+  id: 'row',
+  predictionId: null,
+  example: null,
+  exampleDigest: 'digest',
+  output: null,
+  scores: {},
+  scoreIds: {},
+  exception: null,
+  startedAt: at(0),
+  endedAt: at(1),
+  modelLatency: null,
+  totalTokens: null,
   ...more,
 })

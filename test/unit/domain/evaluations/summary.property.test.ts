@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { newSummary } from '../../../../src/domain/evaluations/summary.js'
+import { scoredRow, summaryOf as summaryOfScores } from './given.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { arbitraryModestJson } from '../../../support/arbitrary-json.js'
 
-const summaryOf = (scores: readonly Json[]): Json => {
-  const summary = newSummary()
-  for (const score of scores) summary.add(score)
-  return summary.result()
-}
+const summaryOf = (scores: readonly Json[]): Json => summaryOfScores(scores.map(scoredRow))['s'] ?? {}
 
 const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer())
 const scalar = fc.oneof(number, fc.boolean(), fc.constant(null), fc.constantFrom('good', 'bad'), fc.string())

@@ -99,7 +99,7 @@ describe('the example servers of an HTTP scorer', () => {
       const { remote } = status['output'] as JsonObject
       assert.deepEqual(
         [remote, status['warnings']],
-        [{ same: { count: 2, true_count: 1, true_fraction: 0.5 } }, []],
+        [{ same: { count: 2, true_count: 1, true_fraction: 0.5, row_count: 2 } }, []],
       )
     })
 

@@ -36,6 +36,7 @@ export interface RunScores {
   readonly rows: number
   /** The fields with a number, boolean or text, sorted; a scorer without any has the field without keys. */
   readonly fields: readonly FieldScores[]
+  /** The named ones first. */
   readonly scorers: readonly ScorerRows[]
 }
 
@@ -176,9 +177,11 @@ const resultOf = (
   return {
     rows,
     fields: [...shown, ...withoutFields].map((field) => scoresOf(field, rows)).sort(compareFields),
-    scorers: [...leftOut]
-      .map(([scorer, values]) => ({ scorer, noneCount: rows - valuesIn(scoreOf(scorer)), leftOut: values }))
-      .sort((a, b) => compareTexts(a.scorer, b.scorer)),
+    scorers: [...leftOut].map(([scorer, values]) => ({
+      scorer,
+      noneCount: rows - valuesIn(scoreOf(scorer)),
+      leftOut: values,
+    })),
   }
 }
 

@@ -50,6 +50,7 @@ describe('evaluations/compare', () => {
         model: MODEL,
         row_count: 3,
         unmatched_count: 1,
+        left_out_count: 0,
         mean_cost: null,
       })),
     )

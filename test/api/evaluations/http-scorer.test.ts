@@ -76,7 +76,10 @@ describe('rescoring with an HTTP scorer', () => {
 
   it('posts each row once, signed, and records the scores', async () => {
     const { id, calls, requests, summary, warnings, scorers } = await run(comparing)
-    assert.deepEqual([summary, warnings], [{ same: { count: 3, true_count: 1, true_fraction: 1 / 3 } }, []])
+    assert.deepEqual(
+      [summary, warnings],
+      [{ same: { count: 3, true_count: 1, true_fraction: 1 / 3, row_count: 3 } }, []],
+    )
     assert.deepEqual(
       requests.map(({ headers }) => headers['webhook-id']).toSorted(),
       scorers.map((call) => call.id).toSorted(),
@@ -148,7 +151,7 @@ describe('rescoring with an HTTP scorer', () => {
       const [warning] = warnings as string[]
       assert.match(warning!, /^scorer remote gave no score for 3 of 3 rows: /)
       assert.match(warning!, reason)
-      assert.deepEqual(summary, { none_count: 3 })
+      assert.deepEqual(summary, { none_count: 3, row_count: 3 })
       for (const { output, exception } of scorers) {
         assert.equal(output, null)
         assert.match(exception!, reason)
@@ -164,7 +167,10 @@ describe('rescoring with an HTTP scorer', () => {
     assert.deepEqual(warnings, [
       'scorer remote gave no score for 1 of 3 rows: the scorer answered status 400',
     ])
-    assert.deepEqual(summary, { none_count: 1, same: { count: 2, true_count: 1, true_fraction: 0.5 } })
+    assert.deepEqual(summary, {
+      none_count: 1,
+      same: { count: 2, true_count: 1, true_fraction: 1 / 3, none_count: 1, row_count: 3 },
+    })
   })
 
   it('signs with the secret of the team of the run only', async () => {

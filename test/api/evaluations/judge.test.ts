@@ -114,7 +114,7 @@ describe('rescoring with an LLM judge', () => {
     ])
     assert.deepEqual(warnings, [])
     const { correct } = summary as JsonObject
-    assert.deepEqual(correct, { count: 2, true_count: 1, true_fraction: 0.5 })
+    assert.deepEqual(correct, { count: 2, true_count: 1, true_fraction: 0.5, row_count: 2 })
     assert.equal(completions.length, 2)
     assert.deepEqual(
       completions.map(({ parent_id }) => parent_id).toSorted(),

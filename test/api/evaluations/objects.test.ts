@@ -56,7 +56,7 @@ describe('the objects of evaluations', () => {
         digest: string
         version_index: number
       }
-      assert.match(object_id, /^(answer|my-\w+)$/)
+      assert.match(object_id, /^(answer|my_\w+)$/)
       assert.equal(version_index, 0)
       if (ref !== null) assert.equal(made[ref], `weave:///${project}/object/${object_id}:${digest}`)
       await writesNothing(service, async () =>
@@ -76,12 +76,45 @@ describe('the objects of evaluations', () => {
       assert.deepEqual(await evaluations.remove(`${collection}/${object_id}?digests=${digest}`), {
         num_deleted: 1,
       })
-      reasonOf(
-        await service.send('GET', evaluations.at(`${collection}/${object_id}/versions/${digest}`)),
-        404,
-      )
+      const path = `${collection}/${object_id}/versions/${digest}`
+      const gone = await service.send('GET', evaluations.at(path))
+      const { deleted_at } = gone.json<{ deleted_at: string }>()
+      assert.equal(reasonOf(gone, 404), `The object version was deleted at ${deleted_at}.`)
+      const read = { project_id: project, object_id, digest }
+      assert.deepEqual((await service.post('/obj/read', read)).json(), gone.json())
+      const ofOther = await service.send('GET', evaluations.at(path.replace(collection, other)))
+      assert.equal(reasonOf(ofOther, 404), 'Object version not found in this project.')
       reasonOf(await service.send('DELETE', evaluations.at(`${collection}/${object_id}`)), 404)
     })
+
+  for (const [collection, body] of [
+    ['ops', { source_code: '' }],
+    ['datasets', { rows: [] }],
+    ['scorers', { op_source_code: '' }],
+    ['evaluations', { dataset: DATASET, scorers: [] }],
+    ['models', { source_code: '' }],
+  ] as const)
+    it(`have the ids of Weave as ${collection}`, async () => {
+      for (const [name, id] of [
+        ['TestModel', 'testmodel'],
+        ['My Thing', 'my_thing'],
+        ['user/thing', 'user_thing'],
+        ['a  b//c', 'a__b__c'],
+        ['name:with=invalid<chars>', 'namewithinvalidchars'],
+        ['-V1.2_x-', '-v1.2_x-'],
+        ['Größe', 'größe'],
+        ['//', '__'],
+        [`${'x'.repeat(127)}YZ`, `${'x'.repeat(127)}y`],
+      ] as const)
+        assert.equal((await evaluations.post(collection, { ...body, name }))['object_id'], id)
+    })
+
+  it('are read and deleted under the ids that they were published with', async () => {
+    const val = { _type: 'Model', _class_name: 'Model', _bases: ['Object', 'BaseModel'], name: 'My Thing' }
+    await service.in(project).objects.create('My-Thing', val).json()
+    assert.equal((await evaluations.get('models/My-Thing/versions/latest'))['object_id'], 'My-Thing')
+    assert.deepEqual(await evaluations.remove('models/My-Thing'), { num_deleted: 1 })
+  })
 
   it('are datasets with the table of their rows', async () => {
     const rows = [{ q: 1 }, { q: 2 }]
@@ -98,7 +131,7 @@ describe('the objects of evaluations', () => {
   it('refuse wrong types, naming the field', async () => {
     for (const [path, body, problems] of [
       ['datasets', { rows: [1] }, ['dict_type rows.0']],
-      ['datasets', { rows: [], name: '//' }, ['value_error name']],
+      ['datasets', { rows: [], name: '?!' }, ['value_error name']],
       ['scorers', { name: 1 }, ['string_type name', 'missing op_source_code']],
       [
         'evaluations',

@@ -46,7 +46,8 @@ describe('rescoring a run with faults', () => {
     assert.equal(warnings.length, 1, JSON.stringify(warnings))
     assert.match(warnings[0]!, /^2 of 4 predictions were not scored: the prediction /)
     assert.deepEqual((status['output'] as JsonObject)['exact'], {
-      exact_match: { count: 2, true_count: 1, true_fraction: 0.5 },
+      exact_match: { count: 2, true_count: 1, true_fraction: 0.25, none_count: 2, row_count: 4 },
+      none_count: 2,
     })
     assert.ok(calls.every(({ ended_at }) => ended_at !== null))
   })

@@ -48,8 +48,8 @@ describe('rescoring a run', () => {
     assert.deepEqual(Object.keys(output), ['exact', 'distance', 'model_latency'])
     const { exact_match } = output['exact'] as { exact_match: JsonObject }
     assert.equal(exact_match['true_count'], 1)
-    assert.equal(exact_match['true_fraction'], 1 / 3)
-    assert.deepEqual(output['model_latency'], { mean: 0.5 })
+    assert.equal(exact_match['true_fraction'], 1 / 4)
+    assert.deepEqual(output['model_latency'], { mean: 0.5, count: 4, row_count: 4 })
     assert.deepEqual(status['warnings'], ['1 of 4 predictions were not scored: the prediction failed'])
   })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, reasonOf, told } from '../calls/given.js'
+import { accepted, told } from '../calls/given.js'
 import { evaluationsOf, EVALUATION, MODEL } from './requests.js'
 
 interface Trial {
@@ -199,12 +199,32 @@ describe('eval_results/query', () => {
     assert.deepEqual(warnings, [`The reference ${lost} does not resolve.`])
   })
 
-  it('refuses runs that are not there, and what it cannot do', async () => {
+  it('has no rows of runs that are not there, and says so', async () => {
     const at = evaluations.at('eval_results/query')
-    const unknown = reasonOf(await service.post(at, { evaluation_run_ids: ['unknown'] }), 404)
     const elsewhere = evaluationsOf(service, someProject()).at('eval_results/query')
-    assert.equal(reasonOf(await service.post(elsewhere, { evaluation_run_ids: runs }), 404), unknown)
-    reasonOf(await service.post(at, { evaluation_run_ids: [predictions.get(1)] }), 404)
+    const notFound = (id: unknown) => `The evaluation run ${String(id)} was not found in this project.`
+    for (const [path, ids] of [
+      [at, ['unknown']],
+      [elsewhere, runs],
+      [at, [predictions.get(1)]],
+    ] as const) {
+      const body = { evaluation_run_ids: ids, include_summary: true }
+      assert.deepEqual(accepted(await service.post(path, body)), {
+        rows: [],
+        total_rows: 0,
+        summary: { row_count: 0, evaluations: [] },
+        warnings: ids.map(notFound),
+      })
+    }
+    const some = await query({ evaluation_run_ids: ['unknown', runs[0]], include_summary: true })
+    assert.deepEqual([some.total_rows, some.summary?.evaluations.length], [3, 1])
+    assert.deepEqual(some.warnings, [notFound('unknown')])
+    const inAll = await query({ evaluation_run_ids: ['unknown', runs[0]], require_intersection: true })
+    assert.equal(inAll.total_rows, 0)
+  })
+
+  it('refuses what it cannot do', async () => {
+    const at = evaluations.at('eval_results/query')
     for (const [more, problem] of [
       [{ evaluation_run_ids: [] }, 'missing evaluation_run_ids'],
       [{ evaluation_run_ids: runs[0] }, 'list_type evaluation_run_ids'],

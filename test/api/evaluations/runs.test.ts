@@ -187,9 +187,89 @@ describe('evaluation runs', () => {
     const { calls } = service.in(project)
     const { parent_id } = await calls.read(prediction)
     const row = await calls.read(parent_id)
-    assert.deepEqual(row.output, { output: 'a', scores: { exact: true }, model_latency: null })
+    assert.deepEqual(row.output, { output: 'a', scores: { exact: true }, model_latency: { mean: 0 } })
     await writesNothing(service, async () => assert.deepEqual(await finish(), { success: true }))
   })
+
+  it('have rows with the seconds of their prediction once it is finished', async () => {
+    const run = await evaluations.startRun()
+    const { calls } = service.in(project)
+    const of = { project_id: project, trace_id: run, attributes: {} }
+    const row = `row-of-${run}`
+    const id = `prediction-of-${run}`
+    await calls
+      .start({
+        ...of,
+        id: row,
+        parent_id: run,
+        op_name: 'Evaluation.predict_and_score',
+        started_at: '2026-01-01T00:00:00Z',
+        inputs: { example: { q: 1 }, model: MODEL },
+      })
+      .json()
+    await calls
+      .start({
+        ...of,
+        id,
+        parent_id: row,
+        op_name: 'Model.predict',
+        started_at: '2026-01-01T00:00:01Z',
+        inputs: { self: MODEL },
+      })
+      .json()
+    await calls.end(id, { ended_at: '2026-01-01T00:00:03.5Z', output: 'a' }).json()
+    await evaluations.post(`predictions/${id}/finish`, {})
+    assert.deepEqual((await calls.read(row)).output, {
+      output: 'a',
+      scores: {},
+      model_latency: { mean: 2.5 },
+    })
+    const { rows } = (await evaluations.post('eval_results/query', {
+      evaluation_run_ids: [run],
+    })) as unknown as {
+      rows: readonly { evaluations: readonly { trials: readonly { model_latency_seconds: number }[] }[] }[]
+    }
+    assert.equal(rows[0]?.evaluations[0]?.trials[0]?.model_latency_seconds, 2.5)
+    await evaluations.post(`evaluation_runs/${run}/finish`, {})
+    const { summary } = await evaluations.get(`evaluation_runs/${run}`)
+    assert.deepEqual(summary, { model_latency: { mean: 2.5, count: 1, row_count: 1 } })
+  })
+
+  for (const [evaluation, model] of [
+    ['eval://a', 'model://a'],
+    ['capitals', 'gpt-4o'],
+    ['', 'weave:///not a reference'],
+    [OP, 'größe 1'],
+  ] as const)
+    it(`take '${evaluation}' as evaluation and '${model}' as model`, async () => {
+      const run = await evaluations.startRun({ evaluation, model })
+      const body = { model, inputs: { q: 1 }, output: 'a', evaluation_run_id: run }
+      const { prediction_id } = await evaluations.post('predictions', body)
+      await evaluations.score(prediction_id as string, 'exact', true)
+      await evaluations.post(`predictions/${prediction_id as string}/finish`, {})
+      await evaluations.post(`evaluation_runs/${run}/finish`, {})
+      const shown = await evaluations.get(`evaluation_runs/${run}`)
+      assert.deepEqual(
+        [shown['evaluation'], shown['model'], shown['status']],
+        [evaluation, model, 'completed'],
+      )
+      assert.equal((await evaluations.get(`predictions/${prediction_id as string}`))['model'], model)
+      const listed = await evaluations.lines(`evaluation_runs?models=${encodeURIComponent(model)}`)
+      assert.deepEqual(
+        listed.map(({ evaluation_run_id }) => evaluation_run_id),
+        [run],
+      )
+      const { total_rows, summary, warnings } = (await evaluations.post('eval_results/query', {
+        evaluation_run_ids: [run],
+        include_summary: true,
+      })) as unknown as {
+        total_rows: number
+        summary: { evaluations: readonly { evaluation_ref: string; model_ref: string }[] }
+        warnings: readonly string[]
+      }
+      const [{ evaluation_ref, model_ref } = assert.fail()] = summary.evaluations
+      assert.deepEqual([total_rows, evaluation_ref, model_ref, warnings], [1, evaluation, model, []])
+    })
 
   it('are deleted with all their calls', async () => {
     const run = await evaluations.startRun()
@@ -284,12 +364,11 @@ describe('evaluation runs', () => {
     for (const [path, body, problems] of [
       [
         'evaluation_runs',
-        { evaluation: 'capitals', model: 7 },
-        ['string_pattern_mismatch evaluation', 'string_type model'],
+        { evaluation: 'x'.repeat(8193), model: 7 },
+        ['string_too_long evaluation', 'string_type model'],
       ],
       ['predictions', { model: MODEL, inputs: [] }, ['dict_type inputs', 'missing output']],
       ['scores', { prediction_id: 7, scorer: scorerRef('a'), value: 1 }, ['string_type prediction_id']],
-      ['evaluation_runs', { evaluation: OP, model: OP }, ['string_pattern_mismatch evaluation']],
       ['evaluations', { name: 'a', dataset: OP, scorers: [OP] }, ['string_pattern_mismatch dataset']],
     ] as const)
       assert.deepEqual(told(await service.post(evaluations.at(path), body)), problems)

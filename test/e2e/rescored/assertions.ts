@@ -11,6 +11,7 @@ import {
   fieldsOf,
   hasAnO,
   meanOf,
+  ROWS,
   scoresOfRow,
 } from './expected-scores.js'
 import { JUDGE_MODEL, JUDGE_USAGE, type OutsideScorers } from './outside-scorers.js'
@@ -65,12 +66,16 @@ export const assertScores = async (
   }
 
   const { model_latency, ...summary } = output
-  const ofCode = codeScorer === undefined ? {} : { [codeScorer]: { none_count: COUNTRIES.length } }
+  const ofCode = codeScorer === undefined ? {} : { [codeScorer]: { none_count: ROWS, row_count: ROWS } }
   assertEqualFigures(summary, { ...expectedSummary(), ...ofCode })
   const latencies = [...after.values()].flatMap(
     ({ row }) => (row.output as JsonObject)['model_latency'] ?? [],
   )
-  assertEqualFigures(model_latency!, { mean: meanOf(latencies as readonly number[]) })
+  assertEqualFigures(model_latency!, {
+    mean: meanOf(latencies as readonly number[]),
+    count: latencies.length,
+    row_count: ROWS,
+  })
   assert.deepEqual(calls.find(({ id }) => id === run)!.output, output)
 }
 
@@ -146,18 +151,23 @@ export const assertResults = async (sdk: SdkService, { project, source, run, cod
   for (const [at, scores] of [sourceScores, [...expected.values()]].entries())
     assertEqualFigures(
       Object.fromEntries(
-        ofRuns[at]!.map(({ scorer_key, path, numeric_mean, pass_rate, numeric_count, pass_known_count }) => [
-          [scorer_key as string, ...(typeof path === 'string' ? path.split('.') : [])].join('/'),
-          {
-            mean: numeric_mean ?? pass_rate ?? null,
-            count: Number(numeric_count) + Number(pass_known_count),
-          },
-        ]),
+        ofRuns[at]!.filter(({ value_type }) => value_type !== null).map(
+          ({ scorer_key, path, numeric_mean, pass_rate, numeric_count, pass_known_count }) => [
+            [scorer_key as string, ...(typeof path === 'string' ? path.split('.') : [])].join('/'),
+            {
+              mean: numeric_mean ?? pass_rate ?? null,
+              count: Number(numeric_count) + Number(pass_known_count),
+            },
+          ],
+        ),
       ),
       Object.fromEntries(
         [...fieldsOf(scores)].map(([path, values]) => {
           const isText = typeof values[0] === 'string'
-          return [path, { mean: isText ? null : meanOf(values), count: isText ? 0 : values.length }]
+          const isBoolean = typeof values[0] === 'boolean'
+          // A row without a score counts against a fraction.
+          const mean = isText ? null : meanOf(values) * (isBoolean ? values.length / ROWS : 1)
+          return [path, { mean, count: isText ? 0 : values.length }]
         }),
       ),
     )

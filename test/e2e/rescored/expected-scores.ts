@@ -75,16 +75,20 @@ const percentile = (values: readonly number[], share: number): number => {
   return below + (sorted[Math.ceil(at)]! - below) * (at % 1)
 }
 
+/** The row of the country that failed has no score. */
+export const ROWS = COUNTRIES.length + 1
+
 const summaryOf = (values: readonly Leaf[]): JsonObject => {
   const count = values.length
+  const counts = { count, none_count: ROWS - count, row_count: ROWS }
   if (typeof values[0] === 'boolean') {
     const true_count = values.filter((value) => value === true).length
-    return { true_count, true_fraction: true_count / count, count }
+    return { true_count, true_fraction: true_count / ROWS, ...counts }
   }
   if (typeof values[0] === 'string') {
     const categories: Record<string, number> = {}
     for (const value of values as readonly string[]) categories[value] = (categories[value] ?? 0) + 1
-    return { categories, count }
+    return { categories, ...counts }
   }
   const numbers = values as readonly number[]
   const mean = meanOf(numbers)
@@ -95,7 +99,7 @@ const summaryOf = (values: readonly Leaf[]): JsonObject => {
     stddev: Math.sqrt(meanOf(numbers.map((value) => (value - mean) ** 2))),
     p50: percentile(numbers, 0.5),
     p95: percentile(numbers, 0.95),
-    count,
+    ...counts,
   }
 }
 
@@ -120,6 +124,7 @@ export const expectedSummary = (): JsonObject => {
     let inside = summary
     for (const name of names) inside = (inside[name] ??= {}) as Record<string, Json>
     inside[last] = summaryOf(values)
+    if (names.length > 0) (summary[names[0]!] as Record<string, Json>)['none_count'] = 1
   }
   return summary
 }

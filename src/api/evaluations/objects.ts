@@ -57,7 +57,7 @@ const MAX_NAME = 128
  */
 const idOfName = (name: string): string => {
   const safe = name.replaceAll(/[ /]/g, '_').replaceAll(/[^\p{L}\p{N}_.-]/gu, '')
-  const id = [...safe.toLowerCase()].slice(0, MAX_NAME).join('')
+  const id = Array.from(safe.toLowerCase()).slice(0, MAX_NAME).join('')
   if (objectId.is(id)) return id
   throw invalidField(['name'], 'value_error', 'Value error, the name should have a letter or a digit')
 }

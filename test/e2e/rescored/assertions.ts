@@ -11,6 +11,7 @@ import {
   fieldsOf,
   hasAnO,
   meanOf,
+  meanOfRun,
   ROWS,
   scoresOfRow,
 } from './expected-scores.js'
@@ -164,10 +165,7 @@ export const assertResults = async (sdk: SdkService, { project, source, run, cod
       Object.fromEntries(
         [...fieldsOf(scores)].map(([path, values]) => {
           const isText = typeof values[0] === 'string'
-          const isBoolean = typeof values[0] === 'boolean'
-          // A row without a score counts against a fraction.
-          const mean = isText ? null : meanOf(values) * (isBoolean ? values.length / ROWS : 1)
-          return [path, { mean, count: isText ? 0 : values.length }]
+          return [path, { mean: isText ? null : meanOfRun(values), count: isText ? 0 : values.length }]
         }),
       ),
     )
@@ -216,12 +214,16 @@ export const assertCompared = async (sdk: SdkService, { project, source, run }: 
     const values = fields.map((one) => one.get(name))
     assertEqualFigures(
       means,
-      values.map((some) => (some === undefined ? null : meanOf(some))),
+      values.map((some) => (some === undefined ? null : meanOfRun(some))),
       name,
     )
     assert.equal(
       differences[0]!['pairs'],
-      values.every((some) => some !== undefined) ? COUNTRIES.length : 0,
+      values.some((some) => some === undefined)
+        ? 0
+        : typeof values[0]![0] === 'boolean'
+          ? ROWS
+          : COUNTRIES.length,
       name,
     )
   }
@@ -233,7 +235,8 @@ export const assertCompared = async (sdk: SdkService, { project, source, run }: 
   const onlyFirst = pairs.filter(({ first, second }) => first && !second).length
   const onlySecond = pairs.filter(({ first, second }) => !first && second).length
   const exact = scores.find(({ scorer }) => scorer === 'exact')!
-  const total = pairs.length + 2
+  // The row of the failed country is true in neither run.
+  const total = ROWS + 2
   const centre = (onlySecond - onlyFirst) / total
   const margin =
     (1.959963984540054 * Math.sqrt(onlyFirst + onlySecond + 1 - (onlySecond - onlyFirst) ** 2 / total)) /
@@ -241,11 +244,11 @@ export const assertCompared = async (sdk: SdkService, { project, source, run }: 
   assertEqualFigures(exact.differences, [
     {
       evaluation_run_id: run,
-      pairs: pairs.length,
+      pairs: ROWS,
       wins: onlySecond,
       losses: onlyFirst,
-      ties: pairs.length - onlyFirst - onlySecond,
-      difference: (onlySecond - onlyFirst) / pairs.length,
+      ties: ROWS - onlyFirst - onlySecond,
+      difference: (onlySecond - onlyFirst) / ROWS,
       interval: [centre - margin, centre + margin],
       // Three pairs differ, two in one direction: every split is at least as likely.
       p_value: 1,

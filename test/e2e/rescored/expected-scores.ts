@@ -15,6 +15,8 @@ export const ANSWERS: Readonly<Record<string, readonly [answer: string, expected
 }
 export const COUNTRIES = Object.keys(ANSWERS).sort()
 export const FAILED_COUNTRY = 'Atlantis'
+/** The row of the country that failed has no score. */
+export const ROWS = COUNTRIES.length + 1
 
 const distanceOf = (a: string, b: string): number => {
   if (a === '' || b === '') return a.length + b.length
@@ -68,15 +70,16 @@ export const fieldsOf = (
 export const meanOf = (values: readonly Leaf[]): number =>
   values.reduce<number>((sum, value) => sum + Number(value), 0) / values.length
 
+/** A row without a score counts against a fraction. */
+export const meanOfRun = (values: readonly Leaf[]): number =>
+  meanOf(values) * (typeof values[0] === 'boolean' ? values.length / ROWS : 1)
+
 const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b)
   const at = share * (sorted.length - 1)
   const below = sorted[Math.floor(at)]!
   return below + (sorted[Math.ceil(at)]! - below) * (at % 1)
 }
-
-/** The row of the country that failed has no score. */
-export const ROWS = COUNTRIES.length + 1
 
 const summaryOf = (values: readonly Leaf[]): JsonObject => {
   const count = values.length

@@ -4,7 +4,7 @@ import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { askedFields } from '../../domain/query/asked-fields.js'
 import type { Operation } from '../../domain/query/expression.js'
-import { fieldPath } from '../../domain/query/field-path.js'
+import { fieldPath, memberAt } from '../../domain/query/field-path.js'
 import { parseRef } from '../../domain/refs/ref.js'
 import type { OrderBy } from '../../projections/expression/order.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
@@ -12,7 +12,6 @@ import { invalidField } from '../../application/failure.js'
 import { resolveRefs, type Sources } from '../../application/refs/resolve.js'
 
 const MAX_COLUMNS = 32
-const MAX_PARTS = 32
 
 const EXPANDED = ['attributes', 'inputs', 'output', 'summary'] as const
 type ExpandedField = (typeof EXPANDED)[number]
@@ -28,9 +27,8 @@ export const expansionPaths = (columns: readonly string[] | null): readonly RefP
   if ((columns?.length ?? 0) > MAX_COLUMNS)
     throw invalidField(['expand_columns'], 'too_long', `List should have at most ${MAX_COLUMNS} items`)
   return (columns ?? [])
-    .map((column): readonly string[] => fieldPath(column))
-    .filter((parts) => parts.length <= MAX_PARTS)
-    .flatMap(([root = '', ...path]): RefPath[] => {
+    .map(fieldPath)
+    .flatMap(([root, ...path]): RefPath[] => {
       const field = EXPANDED.find((one) => one === root.replace(/_dump$/, ''))
       return field === undefined ? [] : [{ field, path }]
     })
@@ -92,19 +90,14 @@ interface Place {
 }
 
 const placeOf = (payload: Payload, { field, path }: RefPath): readonly Place[] => {
-  let holder: unknown = payload
-  const keys = [field, ...path]
-  const last = keys.pop()!
-  for (const key of keys) holder = isHolder(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined
-  if (!isHolder(holder) || !Object.hasOwn(holder, last)) return []
-  const ref = holder[last]
-  if (typeof ref !== 'string' || parseRef(ref) === undefined) return []
-  const within = holder
+  const member = memberAt(payload as JsonObject, [field, ...path])
+  const ref = member?.holder[member.key]
+  if (member === undefined || typeof ref !== 'string' || parseRef(ref) === undefined) return []
   return [
     {
       ref,
       put: (value) => {
-        if (value !== undefined) Object.defineProperty(within, last, { value, ...OWN })
+        if (value !== undefined) Object.defineProperty(member.holder, member.key, { value, ...OWN })
       },
     },
   ]
@@ -112,9 +105,6 @@ const placeOf = (payload: Payload, { field, path }: RefPath): readonly Place[] =
 
 /** For `Object.defineProperty`: an assignment to `__proto__` would set the prototype. */
 const OWN = { enumerable: true, configurable: true, writable: true }
-
-const isHolder = (value: unknown): value is Record<string, unknown> =>
-  Array.isArray(value) || isJsonObject(value)
 
 /** Adds the reference to a resolved object; undefined if it did not resolve. */
 const withRef = (value: Json, ref: string): Json | undefined => {

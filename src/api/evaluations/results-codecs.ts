@@ -4,6 +4,7 @@ import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, json, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { isSortField, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
+import { fieldName } from '../../domain/query/field-path.js'
 import { id } from '../../kernel/ids.js'
 import { invalidField } from '../../application/failure.js'
 import { requireFew } from './codecs.js'
@@ -13,7 +14,7 @@ const on = withDefault(boolean, true, true)
 const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
 const sortBy = open('EvaluationResultSortBy', {
-  required: { field: string, direction: oneOf('asc', 'desc') },
+  required: { field: fieldName, direction: oneOf('asc', 'desc') },
   optional: {
     evaluation_call_id: nullable(id),
     mode: withDefault(oneOf('value', 'difference'), 'value' as const, true),

@@ -4,6 +4,7 @@ import { integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js
 import { closed, open } from '../../kernel/codec/struct.js'
 import { feedbackCreate, newFeedbackFields } from '../../application/feedback/new-feedback.js'
 import { id, projectId } from '../../kernel/ids.js'
+import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
 import { range, sortBy } from '../server/sorted-range.js'
 
@@ -25,7 +26,7 @@ export const feedbackBatchCreated = open('FeedbackCreateBatchResponse', {
 
 export const feedbackQuery = closed('FeedbackQueryRequest', {
   required: { project_id: projectId },
-  optional: { fields: nullable(arrayOf(string)), query: nullable(query), sort_by: sortBy, ...range },
+  optional: { fields: nullable(arrayOf(fieldName)), query: nullable(query), sort_by: sortBy, ...range },
 })
 
 export const feedbackQueried = open('FeedbackQueryResponse', {

@@ -6,6 +6,7 @@ import { integerBetween, number, oneOf, string } from '../../kernel/codec/leaves
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { offeredCosts } from '../../domain/prices/offered.js'
+import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
 
 const offeredCost = open('OfferedCost', {
@@ -34,10 +35,10 @@ const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 export const costQuery = closed('CostQueryRequest', {
   required: { project_id: projectId },
   optional: {
-    fields: nullable(arrayOf(string)),
+    fields: nullable(arrayOf(fieldName)),
     query: nullable(query),
     sort_by: nullable(
-      arrayOf(closed('CostSortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
+      arrayOf(closed('CostSortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })),
     ),
     limit: count,
     offset: count,

@@ -19,7 +19,7 @@ import {
   type CostQuery,
 } from './codecs.js'
 import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
-import { UnknownField } from '../../domain/query/query.js'
+import { UnknownField } from '../../domain/query/errors.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
 import { invalidField } from '../../application/failure.js'
 import type { Ports } from '../../kernel/ports/ports.js'

@@ -15,8 +15,8 @@ import { SecretsUnavailable, SecretUnreadable } from '../../kernel/ports/secret-
 import { holdsDigits } from '../../kernel/json/digits.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
-import { UnknownField } from '../../domain/query/query.js'
-import { Failure } from '../../application/failure.js'
+import { InvalidQuery, UnknownField } from '../../domain/query/errors.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import type { RouteResponse } from './route.js'
 import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'
 import { STATUS } from '../../application/failure-status.js'
@@ -100,6 +100,8 @@ const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>
 const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof Failure) return error
   if (error instanceof UnknownField) return new Failure('forbidden', error.message)
+  if (error instanceof InvalidQuery)
+    return invalidField(['query'], 'value_error', `Value error, ${error.message}`)
   if (error instanceof EventTooLarge)
     return new Failure(
       'too-large',

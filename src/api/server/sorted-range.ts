@@ -1,8 +1,9 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
-import { integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
+import { integerBetween, oneOf } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { invalidField } from '../../application/failure.js'
+import { fieldName } from '../../domain/query/field-path.js'
 import type { OrderBy } from '../../projections/expression/order.js'
 
 const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
@@ -11,7 +12,7 @@ const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 export const range = { limit: count, offset: count }
 
 export const sortBy = nullable(
-  arrayOf(closed('SortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
+  arrayOf(closed('SortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })),
 )
 
 const MAX_SORT_FIELDS = 8

@@ -4,6 +4,7 @@ import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js
 import { boolean, int64, integerBetween, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
+import { fieldName, fieldPath } from '../../domain/query/field-path.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import type { SortBy } from '../../projections/tables/queries.js'
 import { Failure, invalidField } from '../../application/failure.js'
@@ -71,7 +72,7 @@ export const tableQuery = closed('TableQueryRequest', {
     limit: count,
     offset: count,
     sort_by: nullable(
-      arrayOf(closed('TableSortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
+      arrayOf(closed('TableSortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })),
     ),
   },
 })
@@ -87,31 +88,10 @@ export const tableQueryStatsBatch = closed('TableQueryStatsBatchRequest', {
 })
 
 const MAX_SORT_FIELDS = 16
-const MAX_KEYS = 64
-const MAX_CHARACTERS = 65_536
-
 /** Parses the fields to sort by into paths of keys. */
 export const sortFieldsOf = (sortBy: TableQuery['sort_by']): readonly SortBy[] => {
   if (sortBy === null) return []
   if (sortBy.length > MAX_SORT_FIELDS)
     throw invalidField(['sort_by'], 'too_long', `List should have at most ${MAX_SORT_FIELDS} items`)
-  return sortBy.map(({ field, direction }, i) => {
-    const loc = ['sort_by', i, 'field']
-    if (field.length > MAX_CHARACTERS)
-      throw invalidField(loc, 'string_too_long', `String should have at most ${MAX_CHARACTERS} characters`)
-    const path = keysIn(field)
-    if (path.length > MAX_KEYS)
-      throw invalidField(loc, 'value_error', `Value error, a field should have at most ${MAX_KEYS} keys`)
-    return { path, direction }
-  })
-}
-
-/** `a.b` is the key b in a, `\.` a dot in a key, and `\\` a backslash. */
-const keysIn = (field: string): readonly string[] => {
-  const keys = ['']
-  for (const [part] of field.matchAll(/\\[\\.]|\.|[^\\.]+|\\/g)) {
-    if (part === '.') keys.push('')
-    else keys.push(keys.pop()! + (part.length === 2 && part.startsWith('\\') ? part.slice(1) : part))
-  }
-  return keys
+  return sortBy.map(({ field, direction }) => ({ path: fieldPath(field), direction }))
 }

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { valueAt } from './value-at.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import { fieldPath, valueAt, type FieldPath } from '../query/field-path.js'
 
 /** The rows of several runs with the same example. */
 export interface RowGroup {
@@ -31,6 +31,7 @@ export interface SortableRow {
 
 /** Groups the rows of runs by their example, and sorts the groups: as asked, then by the digest. */
 export const newRowGroups = (runs: number, orders: readonly RowOrder[] = []) => {
+  const paths = orders.map(({ field }) => fieldPath(field))
   const groups = new Map<string, { rows: string[][]; values: (Json | undefined)[][] }>()
   return {
     add(run: number, { id, exampleDigest }: GroupedRow, row?: SortableRow): void {
@@ -41,7 +42,7 @@ export const newRowGroups = (runs: number, orders: readonly RowOrder[] = []) => 
       groups.set(exampleDigest, group)
       group.rows[run]!.push(id)
       if (row !== undefined)
-        for (const [at, { field }] of orders.entries()) group.values[at]![run] ??= sortValue(row, field)
+        for (const [at, path] of paths.entries()) group.values[at]![run] ??= sortValue(row, path)
     },
     result(inEveryRun: boolean): readonly RowGroup[] {
       const kept = [...groups].flatMap(([digest, { rows, values }]) =>
@@ -62,20 +63,8 @@ export const newRowGroups = (runs: number, orders: readonly RowOrder[] = []) => 
 
 export const isSortField = (field: string): boolean => /^(scores|inputs|outputs)(\.|$)/.test(field)
 
-const sortValue = ({ scores, example, output }: SortableRow, field: string): Json | undefined => {
-  const [root, ...path] = field.split('.')
-  if (root === 'scores') return scoreAt(scores, path)
-  return valueAt(root === 'inputs' ? example : output, path)
-}
-
-/** The name of a scorer may have dots. */
-const scoreAt = (scores: JsonObject, path: readonly string[]): Json | undefined => {
-  for (let length = path.length; length > 0; length -= 1) {
-    const name = path.slice(0, length).join('.')
-    if (Object.hasOwn(scores, name)) return valueAt(scores[name]!, path.slice(length))
-  }
-  return undefined
-}
+const sortValue = ({ scores, example, output }: SortableRow, path: FieldPath): Json | undefined =>
+  valueAt({ scores, inputs: example, outputs: output }, path)
 
 type Key = string | number | undefined
 

@@ -5,6 +5,7 @@ import { boolean } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { textUpToCharacters } from '../../kernel/codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { fieldPath, parseFieldPath, valueAt } from '../query/field-path.js'
 import { isOpRef, parseRef } from '../refs/ref.js'
 import { decoded } from './scorers/decoded.js'
 
@@ -12,7 +13,7 @@ import { decoded } from './scorers/decoded.js'
 export interface LeaderboardColumn {
   readonly evaluation_object_ref: string
   readonly scorer_name: string
-  /** The keys and indexes that lead to the value in the summary of the scorer, with dots between. */
+  /** The keys and indexes that lead to the value in the summary of the scorer, as a field path. */
   readonly summary_metric_path: string
   readonly should_minimize: boolean | null
   /** Why the column has no cells. */
@@ -62,10 +63,7 @@ export const columnsOf = ({ columns = [] }: JsonObject): E.Either<string, readon
 /** An invalid column shows the texts that it has. */
 const columnOf = (value: Json): LeaderboardColumn => {
   const column = decoded(columnInObject, value)
-  if (E.isRight(column)) {
-    const isRef = isObjectRef(column.right.evaluation_object_ref)
-    return { ...column.right, error: isRef ? null : NO_REF }
-  }
+  if (E.isRight(column)) return { ...column.right, error: errorOf(column.right) }
   const members: JsonObject = isJsonObject(value) ? value : {}
   const textIn = (name: string) => (text.is(members[name]) ? members[name] : '')
   return {
@@ -75,6 +73,16 @@ const columnOf = (value: Json): LeaderboardColumn => {
     should_minimize: null,
     error: column.left,
   }
+}
+
+/** The SDKs name the whole summary of a scorer by an empty path. */
+const errorOf = ({
+  evaluation_object_ref,
+  summary_metric_path,
+}: Pick<LeaderboardColumn, 'evaluation_object_ref' | 'summary_metric_path'>): string | null => {
+  if (!isObjectRef(evaluation_object_ref)) return NO_REF
+  const path = summary_metric_path === '' ? E.right([]) : parseFieldPath(summary_metric_path)
+  return E.isLeft(path) ? `summary_metric_path: the path ${path.left}` : null
 }
 
 const NO_REF =
@@ -102,12 +110,13 @@ export const newLeaderboard = (columns: readonly LeaderboardColumn[]) => {
 
 /** As the Python SDK computes it: a path that goes on behind a single value ends there. */
 const metricIn = (summary: JsonObject, { scorer_name, summary_metric_path }: LeaderboardColumn): Json => {
-  let value: Json = ownIn(summary, scorer_name)
-  for (const part of summary_metric_path.split('.'))
-    if (isJsonObject(value)) value = ownIn(value, part)
-    else if (Array.isArray(value)) value = (value[Number(part)] as Json | undefined) ?? null
-    else break
-  return value
+  const value = Object.hasOwn(summary, scorer_name) ? summary[scorer_name]! : null
+  const path = summary_metric_path === '' ? [] : fieldPath(summary_metric_path)
+  for (let length = path.length; length >= 0; length -= 1) {
+    const metric = valueAt(value, path.slice(0, length))
+    if (metric !== undefined && ((length > 0 && length === path.length) || isSingle(metric))) return metric
+  }
+  return null
 }
 
-const ownIn = (value: JsonObject, key: string): Json => (Object.hasOwn(value, key) ? value[key]! : null)
+const isSingle = (value: Json): boolean => !isJsonObject(value) && !Array.isArray(value)

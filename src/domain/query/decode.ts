@@ -2,16 +2,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { gather, refuse } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
-import { boolean, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, oneOf } from '../../kernel/codec/leaves.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import {
-  CONVERT_TO,
-  MAX_EXPRESSION_DEPTH,
-  MAX_PATH_PARTS,
-  type Operand,
-  type Operation,
-} from './expression.js'
-import { fieldPath } from './field-path.js'
+import { CONVERT_TO, MAX_EXPRESSION_DEPTH, type Operand, type Operation } from './expression.js'
+import { fieldName, fieldPath } from './field-path.js'
 import { listOf, tooLarge, tupleOf, within, type DecodeAt } from './place.js'
 
 /** Selects the decoder by the one known key of an object; ignores other keys, as the original service does. */
@@ -48,15 +42,10 @@ const literal: DecodeAt<Json> = (u, place) => {
   return t.success(literalValue(u as Json))
 }
 
-const fieldName: DecodeAt<string> = (u, place) => {
-  const decoded = string.validate(u, place.context)
+const field: DecodeAt<string> = (u, place) => {
+  const decoded = fieldName.validate(u, place.context)
   if (E.isLeft(decoded)) return decoded
-  const parts = fieldPath(decoded.right).length
-  if (parts > MAX_PATH_PARTS) {
-    const rule = `Field name should have at most ${MAX_PATH_PARTS} parts`
-    return refuse(u, place.context, 'too_long', rule)
-  }
-  return place.takeNodes(parts) ? decoded : tooLarge(u, place)
+  return place.takeNodes(fieldPath(decoded.right).length) ? decoded : tooLarge(u, place)
 }
 
 const leaf =
@@ -108,7 +97,7 @@ const OPERATIONS: Readonly<Record<string, DecodeAt<unknown>>> = {
 
 const OPERANDS: Readonly<Record<string, DecodeAt<unknown>>> = {
   $literal: literal,
-  $getField: fieldName,
+  $getField: field,
   $convert: membersOf({ input: required(operand), to: required(leaf(oneOf(...CONVERT_TO))) }),
   ...OPERATIONS,
 }

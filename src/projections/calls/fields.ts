@@ -1,5 +1,5 @@
 import { fieldPath } from '../../domain/query/field-path.js'
-import { UnknownField } from '../../domain/query/query.js'
+import { UnknownField } from '../../domain/query/errors.js'
 import { REF_SCHEME } from '../../domain/refs/ref.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
@@ -196,34 +196,24 @@ const feedbackFields = () => {
   const field: Derived = {
     kind: 'derived',
     value: (name, parameters) => {
-      const parts = feedbackParts(name)
-      if (parts === undefined) return undefined
-      const [root, ...path] = fieldPath(parts.path)
+      const [, bracketed = '', root = '', ...path] = fieldPath(name)
+      const type = /^\[(.+)\]$/s.exec(bracketed)?.[1]
       const column = Object.hasOwn(FEEDBACK_FIELDS, root) ? FEEDBACK_FIELDS[root] : undefined
-      if (column === undefined) return undefined
-      const join = joined.get(parts.type) ?? {
+      if (type === undefined || column === undefined) return undefined
+      const join = joined.get(type) ?? {
         alias: `feedback_${joined.size}`,
-        ofType: parts.type === ANY_TYPE ? '' : `AND feedback_type = ${parameters.text(parts.type)}`,
+        ofType: type === ANY_TYPE ? '' : `AND feedback_type = ${parameters.text(type)}`,
         columns: new Set<string>(),
       }
       const sql = `${join.alias}.last_${column.sql}`
       const value = columnValue({ kind: column.kind, sql }, path, parameters)
       if (value === undefined) return undefined
       join.columns.add(column.sql)
-      joined.set(parts.type, join)
+      joined.set(type, join)
       return value
     },
   }
   return { field, joins: () => [...joined.values()].map(feedbackJoin) }
-}
-
-const ROOT = 'feedback.['
-const END = '].'
-
-const feedbackParts = (name: string) => {
-  const end = name.indexOf(END, ROOT.length)
-  if (!name.startsWith(ROOT) || end <= ROOT.length) return undefined
-  return { type: name.slice(ROOT.length, end), path: name.slice(end + END.length) }
 }
 
 /** A tuple is never null, so the newest feedback counts even if its column is null. */

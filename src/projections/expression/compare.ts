@@ -80,13 +80,17 @@ export const membership = (value: Value, list: readonly Value[], parameters: Par
 
 const membershipOfOne = (value: Value, list: readonly Value[], parameters: Parameters): string => {
   if (isNull(value)) return `(${[...new Set([...list.map(isNothing), 'false'])].join(' OR ')})`
-  if (isLiteral(value) || isShort(value)) return anyOf(value, list, parameters)
+  if (isLiteral(value) || isShort(value) || isOneList(list)) return anyOf(value, list, parameters)
   return `arrayMap(v -> ${anyOf(named('v', value), list, parameters)}, [${sqlOf(value)}])[1]`
 }
 
 /** Short SQL is repeated. Long SQL is bound to a name, because nested lists would double it at every level. */
 const isShort = (value: Value): boolean =>
   (value.type === 'json' ? value.base + value.keys : sqlOf(value)).length <= 100
+
+/** Literals of one type are compared at once. */
+const isOneList = (list: readonly Value[]): boolean =>
+  list.every((one) => isLiteral(one) && one.type === list[0]!.type && !isNull(one))
 
 const sqlOf = (value: Value): string => {
   if (value.type === 'nothing') return ''

@@ -1,5 +1,5 @@
 import { fieldPath } from '../../domain/query/field-path.js'
-import { UnknownField } from '../../domain/query/query.js'
+import { UnknownField } from '../../domain/query/errors.js'
 import { jsonAt } from './json.js'
 import type { Parameters } from './parameters.js'
 import type { Value } from './value.js'

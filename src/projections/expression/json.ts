@@ -18,14 +18,14 @@ interface JsonColumn {
 
 /**
  * The place at a path. A part of digits is an index of a list, and otherwise a key; ClickHouse would read a number as the
- * index of an object's member.
+ * index of an object's member. Neighbouring parts may be one key with dots, see `memberAt`.
  */
 export const jsonAt = (
   { sql, isWide = mayBeWide(sql) }: JsonColumn,
   path: readonly string[],
   parameters: Parameters,
 ): JsonPlace => {
-  let base = sql
+  let base = path.length < 2 ? sql : nestedAlong(sql, isWide, path, parameters)
   let keys = ''
   for (const part of path) {
     const key = parameters.text(part)
@@ -40,6 +40,40 @@ export const jsonAt = (
     keys = ''
   }
   return { base, keys, isWide }
+}
+
+/**
+ * JSON whose value at a path is nested key by key. Only a text that has two neighbouring parts of the path with a dot
+ * between them may have a key with dots, and searching it costs a fraction of parsing it.
+ */
+const nestedAlong = (
+  sql: string,
+  isWide: string,
+  path: readonly string[],
+  parameters: Parameters,
+): string => {
+  const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
+  const pairs = [...new Set(path.slice(1).map((part, before) => escaped(`${path[before]!}.${part}`)))]
+  const mayHaveDots =
+    pairs.length === 1
+      ? `position(${sql}, ${parameters.text(pairs[0]!)}) > 0`
+      : `multiSearchAny(${sql}, ${parameters.texts(pairs)})`
+  const opening = parameters.text(path.map((part) => `{${JSON.stringify(part)}:`).join(''))
+  const found = firstReading(`ifNull(${sql}, '')`, isWide, parameters.texts(path))
+  return `if(${mayHaveDots}, concat(${opening}, ${found}, repeat('}', ${path.length})), ${sql})`
+}
+
+/**
+ * The JSON at a path by the first of its readings that exists, else an empty text. A state is an object that was reached,
+ * and the parts since, if they begin one of its keys.
+ */
+const firstReading = (text: string, isWide: string, parts: string): string => {
+  const item = `if(s.2 = '' AND match(p, '^[0-9]{1,9}$') AND JSONType(s.1) = 'Array',
+      JSONExtractArrayRaw(s.1)[toUInt32OrZero(p) + 1], JSONExtractRaw(s.1, concat(s.2, p)))`
+  const begins = `arrayExists(k -> startsWith(k, concat(s.2, p, '.')), JSONExtractKeys(s.1))`
+  const next = `arrayMap(s -> [(${readableAgain(item, isWide)}, ''), (if(${begins}, s.1, ''), concat(s.2, p, '.'))], states)`
+  const last = `arrayFold((states, p) -> arrayFilter(s -> s.1 != '', arrayFlatten(${next})), ${parts}, [(${text}, '')])`
+  return `arrayFirst(s -> s.2 = '', ${last}).1`
 }
 
 /** A string as it is, anything else as JSON; NULL for a missing value, null and the empty string. */

@@ -4,8 +4,8 @@ import { jsonText } from '../../kernel/json/text.js'
 import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
-import { fieldPath, listIndex } from '../../domain/query/field-path.js'
-import { UnknownField } from '../../domain/query/query.js'
+import { fieldPath, memberAt } from '../../domain/query/field-path.js'
+import { UnknownField } from '../../domain/query/errors.js'
 import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
@@ -165,14 +165,9 @@ export const fieldPicker = (name: string): ((feedback: StoredFeedback) => string
 }
 
 const textAt = (root: Json, path: readonly string[]): string => {
-  let value = root
-  let digits: string | undefined
-  for (const part of path) {
-    const key = Array.isArray(value) ? String(listIndex(part) ?? -1) : part
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return 'null'
-    const holder = value as Readonly<Record<string, Json>>
-    digits = digitsIn(holder, key)
-    value = holder[key]!
-  }
-  return digits ?? jsonText(value)
+  if (path.length === 0) return jsonText(root)
+  const member = memberAt(root, path)
+  if (member === undefined) return 'null'
+  const { holder, key } = member
+  return digitsIn(holder, key) ?? jsonText(holder[key]!)
 }

@@ -1,5 +1,7 @@
-import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { jsonAt } from '../expression/json.js'
+import { newParameters } from '../expression/parameters.js'
 import { JSON_SETTINGS, readableJson } from '../expression/readable-json.js'
 import { nativeBlocks, type Numbers, type Strings } from '../usage/native.js'
 
@@ -200,20 +202,17 @@ export const tableOrder =
  * text. `columns` are selected from `table_rows`, each after a comma; `order` has a comma after each term.
  */
 const sorting = (sortBy: readonly SortBy[]) => {
-  const parameters: Record<string, string> = {}
+  const parameters = newParameters('sort_')
   let columns = sortBy.length === 0 ? '' : `, ${readableJson('val')} AS readable`
   let order = ''
   for (const [i, { path, direction }] of sortBy.entries()) {
-    const keys = path.map((key, depth) => {
-      parameters[`sort_${i}_${depth}`] = key
-      return `{sort_${i}_${depth}:String}`
-    })
-    const at = ['readable', ...keys].join(', ')
+    const { base, keys } = jsonAt({ sql: 'readable' }, path, parameters)
+    const at = `${base}${keys}`
     columns += `, toString(JSONType(${at})) AS type_${i}
       , multiIf(type_${i} IN ('Int64', 'UInt64', 'Double'), 0, type_${i} IN ('String', 'Bool'), 1, 2) AS kind_${i}
       , if(kind_${i} = 0, JSONExtractFloat(${at}), 0.) AS number_${i}
       , if(kind_${i} = 1, JSONExtractString(${at}), '') AS text_${i}`
     order += `kind_${i}, number_${i} ${direction.toUpperCase()}, text_${i} ${direction.toUpperCase()}, `
   }
-  return { columns, order, parameters: parameters satisfies SqlParameters }
+  return { columns, order, parameters: parameters.all() }
 }

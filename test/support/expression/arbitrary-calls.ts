@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { Operation } from '../../../src/domain/query/expression.js'
 import type { Filter } from '../oracle/operations.js'
-import { json, KEYS, literal, operationsOver, scalar, word } from './arbitrary.js'
+import { json, KEYS, literal, operationsOver, pathOf, scalar, word } from './arbitrary.js'
 import type { Call, Feedback } from './call.js'
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', "it's", '漢字😀', '{x0:String}', 'NULL', '\\', '5']
@@ -107,10 +107,9 @@ const ROOTS = [
   'summary_dump',
   'feedback.[*].payload',
 ]
-const escaped = (part: string): string => part.replaceAll('.', '\\.')
 const path = fc
-  .tuple(fc.constantFrom(...ROOTS, `feedback.[${TYPES[2]!}].payload`), fc.array(key, { maxLength: 3 }))
-  .map(([root, parts]) => [root, ...parts.map(escaped)].join('.'))
+  .tuple(fc.constantFrom(...ROOTS, `feedback.[${TYPES[2]!}].payload`), fc.array(key, { maxLength: 3 }), fc.boolean())
+  .map(([root, keys, isBare]) => (keys.length === 0 ? root : `${root}.${pathOf(keys, isBare)}`))
 
 const PLAIN = [
   'project_id',
@@ -191,7 +190,7 @@ const ofPayload = fc
     fc.integer({ max: 2, min: 0 }),
   )
   .map(([root, part, $literal, form]): Operation => {
-    const asked = { $getField: `${root}.${escaped(part)}` }
+    const asked = { $getField: `${root}.${pathOf([part], false)}` }
     if (form === 0) return { $in: [asked, [{ $literal }, { $literal: 'a' }]] }
     if (form === 1) return { $contains: { input: asked, substr: { $literal }, case_insensitive: true } }
     return { $eq: [asked, { $literal }] }

@@ -74,7 +74,28 @@ const number = fc.oneof(
   { weight: 1, arbitrary: fc.integer() },
 )
 
-export const KEYS = ['a', 'b', '', '0', '1', 'a.b', 'it\'s "x"\\', '漢', '__proto__', 'x\u0000y']
+export const KEYS = [
+  'a',
+  'b',
+  '0',
+  '1',
+  'a.b',
+  'a.0',
+  'b.a',
+  'it\'s "x"\\',
+  'it\'s "x"\\.[a]',
+  '[a]',
+  '漢',
+  '__proto__',
+  'x\u0000y',
+]
+
+/** Prints keys as a path; a dot of a key stays bare if asked. */
+export const pathOf = (keys: readonly string[], isBare: boolean): string =>
+  keys
+    .map((key) => key.replaceAll('\\', '\\\\'))
+    .map((key) => (isBare ? key : key.replaceAll('.', '\\.')))
+    .join('.')
 export const scalar: fc.Arbitrary<Json> = fc.oneof(fc.constant(null), fc.boolean(), number, word)
 
 export const { json } = fc.letrec<{ json: Json; list: Json; object: Json }>((tie) => ({
@@ -110,12 +131,12 @@ export const arbitraryRow: fc.Arbitrary<Row> = fc.record({
 })
 
 const path = fc
-  .array(fc.constantFrom(...KEYS, '2', '007'), { minLength: 1, maxLength: 4 })
-  .map((parts) => ['payload', ...parts.map((part) => part.replaceAll('.', '\\.'))].join('.'))
+  .tuple(fc.array(fc.constantFrom(...KEYS, '2', '007'), { minLength: 1, maxLength: 4 }), fc.boolean())
+  .map(([keys, isBare]) => pathOf(['payload', ...keys], isBare))
 const field = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('name', 'steps', 'at', 'payload') },
   { weight: 4, arbitrary: path },
-  { weight: 3, arbitrary: fc.constantFrom(...KEYS).map((key) => `payload.${key.replaceAll('.', '\\.')}`) },
+  { weight: 3, arbitrary: fc.constantFrom(...KEYS).map((key) => pathOf(['payload', key], false)) },
 )
 
 export const literal = fc.oneof(

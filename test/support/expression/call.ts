@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { selects } from '../oracle/select.js'
 import type { Filter } from '../oracle/operations.js'
 import type { Started } from '../oracle/started.js'
-import { byCodePoints, leafAt, type Meaning, type Value } from './evaluate.js'
+import { byCodePoints, leafAt, partsOf, type Meaning, type Value } from './evaluate.js'
 
 /** A call and what happened to it, each at its log position; times are microseconds since 1970. */
 export interface Call {
@@ -182,5 +182,3 @@ export const meaningOf = (call: Call, calls: readonly Call[], position: number):
     },
   }
 }
-
-const partsOf = (name: string): readonly string[] => name.split(/(?<!\\)\./)

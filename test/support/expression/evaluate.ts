@@ -97,18 +97,40 @@ const fieldOf = ({ name, steps, at, payload }: Row, path: string): Value => {
   if (path === 'name') return name === null ? null : { text: name }
   if (path === 'steps') return steps === null ? null : { number: steps }
   if (path === 'at') return at === null ? null : { instant: at }
-  return leafAt(payload, path.split(/(?<!\\)\./).slice(1))
+  return leafAt(payload, partsOf(path).slice(1))
 }
 
-/** What stands in JSON where the parts of a path, not yet unescaped, lead. */
+/** The parts of a path, in which a backslash stands before a dot or a backslash that separates nothing. */
+export const partsOf = (path: string): readonly string[] =>
+  (path.match(/(?:\\[\\.]|[^.])+/g) ?? []).map((part) => part.replace(/\\([\\.])/g, '$1'))
+
+/** What stands in JSON where the parts of a path lead, by the first of its readings that leads anywhere. */
 export const leafAt = (json: Json, parts: readonly string[]): Value => {
-  let found: Json | undefined = json
-  for (const part of parts.map((one) => one.replaceAll('\\.', '.'))) {
-    if (typeof found !== 'object' || found === null) return null
-    if (Array.isArray(found)) found = /^\d+$/.test(part) ? (found[Number(part)] as Json) : undefined
-    else found = Object.hasOwn(found, part) ? (found as Record<string, Json>)[part] : undefined
-  }
+  const found = readingsOf(parts)
+    .map((keys) => keys.reduce<Json | undefined>(stepInto, json))
+    .find((one) => one !== undefined)
   return found === undefined || found === null ? null : { leaf: found }
+}
+
+/** All ways to join neighbouring parts, those with the shorter first key first. */
+const readingsOf = (parts: readonly string[]): readonly (readonly Key[])[] =>
+  parts.length === 0
+    ? [[]]
+    : parts.flatMap((_, at) => {
+        const key = { text: parts.slice(0, at + 1).join('.'), isPart: at === 0 }
+        return readingsOf(parts.slice(at + 1)).map((rest) => [key, ...rest])
+      })
+
+interface Key {
+  readonly text: string
+  readonly isPart: boolean
+}
+
+const stepInto = (json: Json | undefined, { text, isPart }: Key): Json | undefined => {
+  if (typeof json !== 'object' || json === null) return undefined
+  if (Array.isArray(json))
+    return isPart && /^\d{1,9}$/.test(text) ? (json[Number(text)] as Json | undefined) : undefined
+  return Object.hasOwn(json, text) ? (json as Record<string, Json>)[text] : undefined
 }
 
 const kindOf = (value: Value): string => (value === null ? 'nothing' : Object.keys(value)[0]!)

@@ -7,6 +7,7 @@ import { boolean, int64, integerBetween, number, oneOf, string } from '../../../
 import { closed, open } from '../../../kernel/codec/struct.js'
 import { projectId } from '../../../kernel/ids.js'
 import { listName } from '../../../domain/prices/events.js'
+import { fieldName } from '../../../domain/query/field-path.js'
 import { query } from '../../../domain/query/query.js'
 import { MEASURES } from '../../../projections/usage/columns.js'
 import { DIMENSIONS } from '../../../projections/usage/query/groups-sql.js'
@@ -17,7 +18,7 @@ const MAX_GROUPS = 10_000
 
 export const NAMED_DIMENSIONS = [...Object.keys(DIMENSIONS), ...CALENDAR_UNITS]
 
-const dimension = describedAs(string, {
+const dimension = describedAs(fieldName, {
   description: `One of ${NAMED_DIMENSIONS.join(', ')}, or the path of an attribute such as attributes.environment.`,
   examples: ['model', 'day', 'attributes.environment'],
 })

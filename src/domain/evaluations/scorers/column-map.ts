@@ -1,6 +1,7 @@
+import * as E from 'fp-ts/lib/Either.js'
 import { withDigitsOf } from '../../../kernel/json/digits.js'
-import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
-import { fieldPath, listIndex } from '../../query/field-path.js'
+import type { Json, JsonObject } from '../../../kernel/json/json.js'
+import { parseFieldPath, valueAt } from '../../query/field-path.js'
 import type { ScorableRow } from '../scoring.js'
 
 /** From the argument of a scorer to a path into the row. */
@@ -20,17 +21,17 @@ const readOutput: FieldReader = ({ output }) => output
  * 2. for `output…`, the field of the model's output: `output`, `output.answer`;
  * 3. for `inputs…`, the field of the example: `inputs.question.0.text`;
  * 4. the field of the example: `question.0.text`.
- * A number is an index where a list is, and `\.` is a dot inside a name.
+ * The grammar is that of field paths.
  */
 export const fieldReader = (path: string): FieldReader => {
-  const steps = fieldPath(path)
-  const [first, ...rest] = steps
+  const parsed = parseFieldPath(path)
   return ({ example, output }) => {
     const column = member(example, path)
-    if (column !== undefined) return column
-    if (first === 'output') return follow(output, rest)
-    const inside = first === 'inputs' ? follow(example, rest) : undefined
-    return inside ?? follow(example, steps)
+    if (column !== undefined || E.isLeft(parsed)) return column
+    const [first, ...rest] = parsed.right
+    if (first === 'output') return valueAt(output, rest)
+    const inside = first === 'inputs' ? valueAt(example, rest) : undefined
+    return inside ?? valueAt(example, parsed.right)
   }
 }
 
@@ -75,15 +76,3 @@ export const allArguments = (columnMap: ColumnMap): ((row: ScorableRow) => JsonO
 
 const member = (example: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(example, name) ? example[name] : undefined
-
-const follow = (from: Json, steps: readonly string[]): Json | undefined => {
-  let reached: Json | undefined = from
-  for (const step of steps) {
-    if (Array.isArray(reached)) {
-      const index = listIndex(step)
-      reached = index === undefined ? undefined : (reached as readonly Json[])[index]
-    } else reached = isJsonObject(reached) ? member(reached, step) : undefined
-    if (reached === undefined) return undefined
-  }
-  return reached
-}

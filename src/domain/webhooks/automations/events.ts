@@ -6,6 +6,7 @@ import { textUpToBytes, textUpToCharacters } from '../../../kernel/codec/text.js
 import type { EventOf } from '../../../kernel/decider.js'
 import { id, teamName } from '../../../kernel/ids.js'
 import { registryName } from '../../artifacts/place.js'
+import { pathIn } from '../../query/field-path.js'
 import { runOutcome } from '../../evaluations/events.js'
 import { metricName } from '../../runs/events.js'
 import { secretName } from '../events.js'
@@ -43,8 +44,9 @@ const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
 export const MOST_WINDOW = 1000
 const window = integerBetween(1, MOST_WINDOW)
 const scorerName = textUpToBytes(512)
-/** The keys that lead to a field of a score, separated by dots. */
+/** A field path into a score. Older automations may have one that is no longer accepted. */
 const scorePath = textUpToBytes(512)
+export const givenScorePath = pathIn(scorePath)
 
 /**
  * What an automation watches: one collection, all collections of a registry or project including later ones, or the

@@ -1,7 +1,8 @@
+import * as E from 'fp-ts/lib/Either.js'
 import { evaluationEvents, evaluationStream } from '../../../evaluations/events.js'
 import { scoreFeedbackOf } from '../../../evaluations/rows-of-calls.js'
 import { nameIn } from '../../../evaluations/run-calls.js'
-import { valueAt } from '../../../evaluations/value-at.js'
+import { parseFieldPath, valueAt } from '../../../query/field-path.js'
 import { feedbackGiven, feedbackStream } from '../../../feedback/events.js'
 import { entityOf } from '../../../../kernel/ids.js'
 import type { Json } from '../../../../kernel/json/json.js'
@@ -78,10 +79,15 @@ export const judgeScoreFeedback = (
   { scorer, score }: ScoreTrigger,
 ): Verdict => (condition.scorer === scorer ? judgeScore(condition, score) : unmet({ why: 'scorer' }))
 
+const valueAtText = (score: Json, path: string): Json | undefined => {
+  const parsed = parseFieldPath(path)
+  return E.isRight(parsed) ? valueAt(score, parsed.right) : undefined
+}
+
 /** True compares as 1 and false as 0. */
 const judgeScore = (condition: AutomationCondition, score: Json): Verdict => {
   const { scorer, score_path } = condition
-  const at = valueAt(score, score_path === null ? [] : score_path.split('.'))
+  const at = score_path === null ? score : valueAtText(score, score_path)
   if (typeof at !== 'number' && typeof at !== 'boolean') return unmet({ why: 'score_absent' })
   const { value, threshold, met } = compareToThreshold(condition, Number(at))
   if (!met) return unmet({ why: 'threshold', value, threshold })

@@ -86,12 +86,24 @@ export interface JsonMember {
 
 /**
  * The member at a path of at least one key. Neighbouring keys of the path may be one key of an object, with dots between
- * them. If several readings of the path exist, the first key that is shorter wins, so nested objects come first.
+ * them. Of several readings the first that has a value counts, in the order of the shorter first key: nested objects come
+ * first. As in queries, null and the empty text are no value; they count if no reading has one.
  */
-export const memberAt = (value: Json, path: readonly string[], from = 0): JsonMember | undefined => {
+export const memberAt = (value: Json, path: readonly string[]): JsonMember | undefined =>
+  firstMember(value, path, 0, ({ holder, key }) => holder[key] !== null && holder[key] !== '') ??
+  firstMember(value, path, 0, () => true)
+
+const firstMember = (
+  value: Json,
+  path: readonly string[],
+  from: number,
+  counts: (member: JsonMember) => boolean,
+): JsonMember | undefined => {
   const holder = value as JsonMember['holder']
-  const onwards = (key: string, next: number): JsonMember | undefined =>
-    next === path.length ? { holder, key } : memberAt(holder[key]!, path, next)
+  const onwards = (key: string, next: number): JsonMember | undefined => {
+    if (next < path.length) return firstMember(holder[key]!, path, next, counts)
+    return counts({ holder, key }) ? { holder, key } : undefined
+  }
   if (Array.isArray(value)) {
     const index = listIndex(path[from]!)
     return index !== undefined && index < value.length ? onwards(String(index), from + 1) : undefined
@@ -112,4 +124,3 @@ export const valueAt = (value: Json, path: readonly string[]): Json | undefined 
   const member = memberAt(value, path)
   return member?.holder[member.key]
 }
-

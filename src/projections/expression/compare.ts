@@ -86,7 +86,7 @@ const membershipOfOne = (value: Value, list: readonly Value[], parameters: Param
 
 /** Short SQL is repeated. Long SQL is bound to a name, because nested lists would double it at every level. */
 const isShort = (value: Value): boolean =>
-  (value.type === 'json' ? value.base + value.keys : sqlOf(value)).length <= 100
+  (value.type === 'json' ? `${value.base}${value.keys}${value.instead ?? ''}` : sqlOf(value)).length <= 100
 
 /** Literals of one type are compared at once. */
 const isOneList = (list: readonly Value[]): boolean =>
@@ -99,7 +99,7 @@ const sqlOf = (value: Value): string => {
 
 const named = (name: string, value: Value): Value =>
   value.type === 'json'
-    ? { ...value, base: name, keys: '' }
+    ? { type: 'json', base: name, keys: '', isWide: value.isWide }
     : value.type === 'nothing'
       ? { type: 'json', base: name, keys: '', isWide: '0' }
       : { type: value.type, sql: name }

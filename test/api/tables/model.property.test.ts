@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { arbitraryJsonObject } from '../../support/arbitrary-json.js'
+import { leafAt } from '../../support/expression/evaluate.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted } from '../calls/given.js'
@@ -52,7 +53,7 @@ const arbitraryQuestion = fc.record({
   sort_by: fc.option(
     fc.array(
       fc.record({
-        path: fc.array(fc.constantFrom(...KEYS), { minLength: 1, maxLength: 2 }),
+        path: fc.array(fc.constantFrom(...KEYS.filter((key) => key !== '')), { minLength: 1, maxLength: 2 }),
         direction: fc.constantFrom('asc' as const, 'desc' as const),
       }),
       { maxLength: 2 },
@@ -73,9 +74,9 @@ const wellFormedRow = (row: Json): Json => {
   )
 }
 
-const valueAt = (row: Json, [key, ...rest]: readonly string[]): Json | undefined => {
-  if (key === undefined) return row
-  return isJsonObject(row) && Object.hasOwn(row, key) ? valueAt(row[key]!, rest) : undefined
+const valueAt = (row: Json, path: readonly string[]): Json | undefined => {
+  const found = leafAt(row, path)
+  return found !== null && 'leaf' in found ? found.leaf : undefined
 }
 
 const rankOf = (value: Json | undefined): readonly [kind: number, key: number | Buffer] => {

@@ -104,11 +104,12 @@ const fieldOf = ({ name, steps, at, payload }: Row, path: string): Value => {
 export const partsOf = (path: string): readonly string[] =>
   (path.match(/(?:\\[\\.]|[^.])+/g) ?? []).map((part) => part.replace(/\\([\\.])/g, '$1'))
 
-/** What stands in JSON where the parts of a path lead, by the first of its readings that leads anywhere. */
+/** What stands in JSON where the parts of a path lead, by the first of its readings that leads to a value, if any does. */
 export const leafAt = (json: Json, parts: readonly string[]): Value => {
-  const found = readingsOf(parts)
+  const read = readingsOf(parts)
     .map((keys) => keys.reduce<Json | undefined>(stepInto, json))
-    .find((one) => one !== undefined)
+    .filter((one) => one !== undefined)
+  const found = read.find((one) => one !== null && one !== '') ?? read[0]
   return found === undefined || found === null ? null : { leaf: found }
 }
 

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { RuleFilter } from '../../domain/evaluations/rules/events.js'
 import { isOfEvaluation } from '../../domain/evaluations/rules/sampling.js'
 import { RUN_OP, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import { InvalidQuery } from '../../domain/query/errors.js'
 import { query } from '../../domain/query/query.js'
 import type { Operation } from '../../domain/query/expression.js'
 import type { Position } from '../../kernel/ports/event-store.js'
@@ -47,7 +48,13 @@ export const selectCalls = async (
   const decoded = condition === null ? null : query.decode(condition)
   if (decoded !== null && E.isLeft(decoded)) return []
   const filter = { op_names, trace_roots_only, call_ids }
-  return (await idsOf(services, projectId, filter, decoded && decoded.right.$expr)).map(({ id }) => id)
+  try {
+    return (await idsOf(services, projectId, filter, decoded && decoded.right.$expr)).map(({ id }) => id)
+  } catch (error) {
+    // A rule of an older release may have a condition that is no longer accepted. It never selected a call.
+    if (error instanceof InvalidQuery) return []
+    throw error
+  }
 }
 
 /** Calls in pages, for bounded memory. */

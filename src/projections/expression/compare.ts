@@ -1,3 +1,4 @@
+import { InvalidQuery, shortened } from '../../domain/query/errors.js'
 import type { Contains } from '../../domain/query/expression.js'
 import { partAt, textsAt } from './json.js'
 import type { Parameters } from './parameters.js'
@@ -11,7 +12,13 @@ import {
   NEVER,
   type Value,
 } from './value.js'
-import { wholeMicroseconds, writtenInstant, writtenNumber, writtenTruth } from './written.js'
+import {
+  wholeMicroseconds,
+  wholeMicrosecondsSql,
+  writtenInstant,
+  writtenNumber,
+  writtenTruth,
+} from './written.js'
 
 export type Comparison = '=' | '>' | '>=' | '<' | '<='
 
@@ -29,19 +36,38 @@ const forSome = (name: string, value: Value, condition: (one: Value) => string):
     : condition(value)
 
 const compareOne = (operator: Comparison, a: Value, b: Value, parameters: Parameters): string => {
-  if (isNull(a)) return operator === '=' ? isNothing(b) : NEVER
-  if (isNull(b)) return operator === '=' ? isNothing(a) : NEVER
+  if (isNull(a)) return operator === '=' ? isNothing(b) : compareWithNothing(a, b)
+  if (isNull(b)) return operator === '=' ? isNothing(a) : compareWithNothing(b, a)
   const [left, right] = sides(a, b, parameters)
   return `(${left} ${operator} ${right})`
+}
+
+/** The empty text is no value as null is, but no time that comes before or after another. */
+const compareWithNothing = (nothing: Value, other: Value): string => {
+  if (other.type === 'instant' && nothing.type === 'text') throw noTime('', other.field)
+  return NEVER
+}
+
+const noTime = (literal: string | boolean, field = 'a time'): InvalidQuery =>
+  new InvalidQuery(
+    `${shortened(JSON.stringify(literal))} is not a time that ${shortened(field)} can be compared with: ` +
+      `use an ISO 8601 date such as "2026-01-31T09:30:00Z", or a number of seconds, milliseconds, microseconds or nanoseconds since 1970`,
+  )
+
+/** Microseconds since 1970 of a literal. */
+const timeIn = (literal: string, field: string | undefined): number => {
+  const written = writtenInstant(literal)
+  if (written === undefined) throw noTime(literal, field)
+  return written
 }
 
 const isNull = (value: Value): boolean =>
   value.type === 'nothing' || (value.type === 'text' && value.literal === '')
 
 const sides = (a: Value, b: Value, parameters: Parameters): readonly [string, string] => {
-  if (a.type === 'instant') return instantSides(a.sql, b, parameters)
+  if (a.type === 'instant') return instantSides(a, b, parameters)
   if (b.type === 'instant') {
-    const [right, left] = instantSides(b.sql, a, parameters)
+    const [right, left] = instantSides(b, a, parameters)
     return [left, right]
   }
   const cast = [a.type, b.type].includes('number')
@@ -52,27 +78,32 @@ const sides = (a: Value, b: Value, parameters: Parameters): readonly [string, st
   return [cast(a), cast(b)]
 }
 
-/**
- * An instant is compared with a number as seconds since 1970, with a date in text as a date, and with other text as ISO
- * text.
- */
-const instantSides = (instant: string, other: Value, parameters: Parameters): readonly [string, string] => {
-  if (other.type === 'instant') return [instant, other.sql]
-  if (other.type === 'number' || other.type === 'truth')
-    return [asMicroseconds(instant), microsecondsOf(other, parameters)]
-  if (other.type === 'text' && other.literal !== undefined) {
-    const written = writtenInstant(other.literal)
-    return [asMicroseconds(instant), written === undefined ? NO_NUMBER : parameters.number(written)]
-  }
-  return [asText({ type: 'instant', sql: instant }), asText(other)]
-}
+type InstantValue = Extract<Value, { type: 'instant' }>
 
-const NO_NUMBER = "CAST(NULL, 'Nullable(Float64)')"
+/**
+ * An instant is compared with a number as a time since 1970, with a literal as a date, and with other text as ISO text.
+ *
+ * @throws InvalidQuery for a literal that is no time
+ */
+const instantSides = (
+  instant: InstantValue,
+  other: Value,
+  parameters: Parameters,
+): readonly [string, string] => {
+  const { sql, field } = instant
+  if (other.type === 'instant') return [sql, other.sql]
+  if (other.type === 'truth' && other.literal !== undefined) throw noTime(other.literal, field)
+  if (other.type === 'number' || other.type === 'truth')
+    return [asMicroseconds(sql), microsecondsOf(other, parameters)]
+  if (other.type === 'text' && other.literal !== undefined)
+    return [asMicroseconds(sql), parameters.number(timeIn(other.literal, field))]
+  return [asText(instant), asText(other)]
+}
 
 const microsecondsOf = (value: Value, parameters: Parameters): string =>
   value.type === 'number' && value.literal !== undefined
     ? parameters.number(wholeMicroseconds(value.literal))
-    : `floor(${asNumber(value)} * 1000000 + 0.5)`
+    : wholeMicrosecondsSql(asNumber(value))
 
 /** Whether a value equals one of a list. Literals of one type are compared by one `IN`, others one by one. */
 export const membership = (value: Value, list: readonly Value[], parameters: Parameters): string =>
@@ -102,7 +133,7 @@ const named = (name: string, value: Value): Value =>
     ? { type: 'json', base: name, keys: '', isWide: value.isWide }
     : value.type === 'nothing'
       ? { type: 'json', base: name, keys: '', isWide: '0' }
-      : { type: value.type, sql: name }
+      : { ...value, sql: name }
 
 const anyOf = (value: Value, list: readonly Value[], parameters: Parameters): string => {
   const parts: string[] = []
@@ -128,7 +159,11 @@ const amongNumbers = (value: Value, numbers: readonly number[], parameters: Para
 const amongTexts = (value: Value, texts: readonly string[], parameters: Parameters): string => {
   switch (value.type) {
     case 'instant':
-      return among(asMicroseconds(value.sql), texts.map(writtenInstant), parameters)
+      return among(
+        asMicroseconds(value.sql),
+        texts.map((text) => timeIn(text, value.field)),
+        parameters,
+      )
     case 'number':
       return among(value.sql, texts.map(writtenNumber), parameters)
     case 'truth':
@@ -147,7 +182,9 @@ const among = (sql: string, numbers: readonly (number | undefined)[], parameters
 
 /**
  * Whether a text contains another, or all its tokens: runs of letters, digits and characters outside ASCII. For a list,
- * whether one of its items does. False, not NULL, without a value.
+ * whether one of its items does. A missing value is the empty text, so the result is never NULL.
+ *
+ * @throws InvalidQuery for a field that is a number
  */
 export const contains = (
   { input, substr }: { readonly input: Value; readonly substr: Value },
@@ -155,6 +192,11 @@ export const contains = (
   token: boolean,
   parameters: Parameters,
 ): string => {
+  if (input.type === 'number' && input.field !== undefined)
+    throw new InvalidQuery(
+      `${shortened(input.field)} is a number, and no field to search for text: compare it with a number`,
+    )
+  if (isLiteral(substr) && substr.literal === '' && !token) return 'true'
   const inCase = (sql: string) => (case_insensitive ? `lowerUTF8(${sql})` : sql)
   const haystacks =
     input.type === 'json'

@@ -4,7 +4,7 @@ import type { Convert, Operand, Operation, Pair } from '../../domain/query/expre
 import { compare, contains, membership, type Comparison } from './compare.js'
 import { fieldValue, type Fields } from './fields.js'
 import { newParameters, type Parameters } from './parameters.js'
-import { asInteger, asNumber, asText, asTruth, exists, truthy, type Value } from './value.js'
+import { asInteger, asNumber, asText, asTruth, exists, isLiteral, truthy, type Value } from './value.js'
 
 export interface Compiled {
   readonly sql: string
@@ -59,7 +59,7 @@ const compiler = (fields: Fields, parameters: Parameters) => {
 /** A literal becomes a parameter when its SQL is read, because a list of literals is one parameter. */
 const literalValue = (literal: Json, parameters: Parameters): Value => {
   if (literal === null) return { type: 'nothing' }
-  if (typeof literal === 'boolean') return { type: 'truth', sql: String(literal) }
+  if (typeof literal === 'boolean') return { type: 'truth', literal, sql: String(literal) }
   if (typeof literal === 'number')
     return {
       type: 'number',
@@ -79,6 +79,8 @@ const literalValue = (literal: Json, parameters: Parameters): Value => {
 }
 
 const converted = (input: Value, to: Convert['to']): Value => {
+  if (isLiteral(input) && input.type === (to === 'double' ? 'number' : to === 'string' ? 'text' : null))
+    return input
   switch (to) {
     case 'double':
       return { type: 'number', sql: asNumber(input) }

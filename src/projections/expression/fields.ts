@@ -28,7 +28,7 @@ export const fieldValue = (fields: Fields, name: string, parameters: Parameters)
   const field = Object.hasOwn(fields, root) ? fields[root] : undefined
   const value = field === undefined ? undefined : valueOf(field, name, path, parameters)
   if (value === undefined) throw new UnknownField(name)
-  return value
+  return value.type === 'number' || value.type === 'instant' ? { ...value, field: name } : value
 }
 
 const valueOf = (

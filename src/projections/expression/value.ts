@@ -2,15 +2,15 @@ import type { JsonPlace } from './json.js'
 import { existsAt, stringAt, textAt } from './json.js'
 
 /**
- * An operand in SQL. Every `sql` but that of several texts is Nullable, and NULL for a missing value. Text is never empty, a number is a Float64, a
- * truth a Bool or a UInt8, an instant a DateTime64(6).
+ * An operand in SQL. Every `sql` but that of several texts is Nullable, and NULL for a missing value. Text is never
+ * empty, a number is a Float64, a truth a Bool or a UInt8, an instant a DateTime64(6). `field` names a field for messages.
  */
 export type Value =
   | { readonly type: 'nothing' }
   | { readonly type: 'text'; readonly sql: string; readonly literal?: string }
-  | { readonly type: 'number'; readonly sql: string; readonly literal?: number }
-  | { readonly type: 'truth'; readonly sql: string }
-  | { readonly type: 'instant'; readonly sql: string }
+  | { readonly type: 'number'; readonly sql: string; readonly literal?: number; readonly field?: string }
+  | { readonly type: 'truth'; readonly sql: string; readonly literal?: boolean }
+  | { readonly type: 'instant'; readonly sql: string; readonly field?: string }
   | ({ readonly type: 'json' } & JsonPlace)
   /** Several texts, in a list of one NULL for none: a comparison is true if it is true for one of them. */
   | { readonly type: 'texts'; readonly sql: string }

@@ -222,11 +222,19 @@ const ordered = (a: NonNullable<Value>, b: NonNullable<Value>, kinds: readonly s
 
 const microsecondsOf = (value: NonNullable<Value>): number | null => {
   if ('instant' in value) return value.instant
-  if (!('text' in value)) return Math.floor(numberOf(value)! * 1_000_000 + 0.5)
+  if (!('text' in value)) return microsecondsIn(numberOf(value)!)
   const iso = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z)?$/.exec(value.text)
   if (iso === null) return null
   const seconds = Date.parse(`${iso[1]}T${iso[2] ?? '00:00:00'}Z`)
   return Number.isNaN(seconds) ? null : seconds * 1000 + Number((iso[3] ?? '').padEnd(6, '0'))
+}
+
+/** A number counts seconds, milliseconds, microseconds or nanoseconds, whichever is the coarsest below 1e11 seconds. */
+const microsecondsIn = (number: number): number => {
+  const size = Math.abs(number)
+  if (size < 1e11) return Math.floor(number * 1e6 + 0.5)
+  if (size < 1e14) return Math.floor(number * 1e3 + 0.5)
+  return Math.floor(number * (size < 1e17 ? 1 : 1e-3) + 0.5)
 }
 
 const difference = (a: number | boolean | null, b: number | boolean | null): number | null =>
@@ -243,9 +251,10 @@ const soughtIn = ({ substr }: Contains, value: (operand: Operand) => Value): str
 const contained = (
   input: Value,
   sought: string | null,
-  { case_insensitive }: Contains,
+  { case_insensitive, substr }: Contains,
   token: boolean,
 ): boolean => {
+  if (sought === '' && !token && '$literal' in substr && substr.$literal === '') return true
   if (input === null || sought === null) return false
   const cased = (text: string) => (case_insensitive ? text.toLowerCase() : text)
   const items = 'leaf' in input && Array.isArray(input.leaf) ? (input.leaf as Json[]) : undefined

@@ -37,6 +37,7 @@ import { costsIn, insertRows, recording } from './handling.js'
 import { arbitraryOperationOnCalls, meets } from './operations-on-calls.js'
 import { arbitraryLives, pricesOf, standing, type Life } from './prices.js'
 import { read } from './recorder.js'
+import { isRefused } from '../../../support/expression/refused.js'
 
 const CASES = COUNTS.stats
 
@@ -78,7 +79,7 @@ describe('statistics', () => {
     let projects = 0
     const law = fc.asyncProperty(
       arbitraryUsageCase,
-      fc.option(arbitraryOperationOnCalls),
+      fc.option(arbitraryOperationOnCalls.filter((one) => !isRefused(one))),
       arbitraryPricing,
       fc.array(fc.nat(100), { maxLength: 3 }),
       fc.nat(100),

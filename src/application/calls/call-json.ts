@@ -1,6 +1,7 @@
+import { durationMs } from '../../domain/calls/duration.js'
 import { endStatus } from '../../domain/calls/status.js'
 import { nullable, recordOf } from '../../kernel/codec/containers.js'
-import { instant, microseconds } from '../../kernel/codec/instant.js'
+import { instant } from '../../kernel/codec/instant.js'
 import { int64, json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
@@ -113,7 +114,7 @@ const statusOf = ({ exception, ended_at }: StoredCall, summary: JsonObject): str
   ended_at === null ? 'running' : endStatus(exception, summary)
 
 const latencyOf = ({ started_at, ended_at }: StoredCall): JsonObject =>
-  ended_at === null ? {} : { latency_ms: Number((microseconds(ended_at) - microseconds(started_at)) / 1000n) }
+  ended_at === null ? {} : { latency_ms: durationMs(started_at, ended_at) }
 
 const nameOf = ({ display_name, op_name }: StoredCall): JsonObject =>
   display_name === null ? { trace_name: opOf(op_name) } : { display_name }

@@ -1,4 +1,5 @@
 import { instantOf } from '../../kernel/codec/instant.js'
+import { durationMs } from '../../domain/calls/duration.js'
 import { endCall, startCall } from '../../application/calls/record.js'
 import type { SourceRow } from '../../application/evaluations/source-rows.js'
 import { attributesOf, type Predict, type RowsOfRun } from './score-row.js'
@@ -14,8 +15,8 @@ export const copyPrediction =
     const tookMs =
       prediction === null || prediction.ended_at === null
         ? (row.modelLatency ?? 0) * 1000
-        : Date.parse(prediction.ended_at) - Date.parse(prediction.started_at)
-    const endedAt = instantOf(new Date(Date.parse(startedAt) + Math.max(0, tookMs)))
+        : (durationMs(prediction.started_at, prediction.ended_at) ?? 0)
+    const endedAt = instantOf(new Date(Date.parse(startedAt) + tookMs))
     const { weave: _, status_counts: __, usage: ___, ...summary } = prediction?.summary ?? {}
     const writes = [
       startCall(id, {

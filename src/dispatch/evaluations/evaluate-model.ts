@@ -4,6 +4,7 @@ import { decodeEvaluation } from '../../domain/evaluations/evaluation-object.js'
 import type { EvaluationRunFinished } from '../../domain/evaluations/events.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { RUN_OP } from '../../domain/evaluations/run-calls.js'
+import { durationSeconds } from '../../domain/calls/duration.js'
 import { endCall, startCall } from '../../application/calls/record.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 import { recordCalls, type WriteServices } from '../../application/evaluations/record.js'
@@ -94,6 +95,6 @@ const askModel =
 const recordedPrediction = ({ output, exception, started_at, ended_at }: EvaluationCall): Prediction => ({
   writes: [],
   output,
-  modelLatency: (Date.parse(ended_at!) - Date.parse(started_at)) / 1000,
+  modelLatency: durationSeconds(started_at, ended_at!),
   skipped: exception === null ? null : `the prediction failed: ${exception}`,
 })

@@ -1,4 +1,4 @@
-import { microseconds } from '../../kernel/codec/instant.js'
+import { durationSeconds } from '../calls/duration.js'
 import { reportedUsageOf, type ModelUsage } from '../calls/usage.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
@@ -127,14 +127,11 @@ const latencyOf = (row: EvaluationCall, prediction: EvaluationCall | undefined):
   const latency = isJsonObject(row.output) ? row.output['model_latency'] : undefined
   // The SDKs write a number, the v2 endpoints an object.
   const told = isJsonObject(latency) ? latency['mean'] : latency
-  const seconds = typeof told === 'number' ? told : secondsOf(prediction)
-  return seconds !== null && seconds >= 0 ? seconds : null
-}
-
-const secondsOf = (call: EvaluationCall | undefined): number | null =>
-  call === undefined || call.ended_at === null
+  if (typeof told === 'number') return told < 0 ? null : told
+  return prediction === undefined || prediction.ended_at === null
     ? null
-    : Number(microseconds(call.ended_at) - microseconds(call.started_at)) / 1e6
+    : durationSeconds(prediction.started_at, prediction.ended_at)
+}
 
 /** The tokens in a summary, to which the SDKs add those of all descendants; null where none were reported. */
 const tokensIn = (summary: JsonObject): number | null => {

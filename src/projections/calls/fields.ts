@@ -34,7 +34,8 @@ const SELECTED: Readonly<Record<string, string>> = {
   call_input_refs: listOf('input_refs'),
   call_output_refs: listOf(endAsOf('output_refs')),
   call_status: `ifNull(${endAsOf('end_status')}, 'running')`,
-  call_latency_ms: `intDiv(toUnixTimestamp64Micro(${endAsOf('ended_at')}) - toUnixTimestamp64Micro(started_at), 1000)`,
+  call_latency_ms: `if(${endAsOf('ended_at')} < started_at, NULL, intDiv(toUnixTimestamp64Micro(${endAsOf('ended_at')}) - toUnixTimestamp64Micro(started_at), 1000))`,
+  call_ended_before_start: `ifNull(${endAsOf('ended_at')} < started_at, false)`,
   call_trace_name: `ifNull(${columnAsOf('display_name')}, op)`,
 }
 

@@ -159,7 +159,8 @@ export const meaningOf = (call: Call, calls: readonly Call[], position: number):
     'summary.weave.status': () => text(statusOf(end)),
     'summary.weave.trace_name': () => text(nameAt(call, position) || nameOfOp(call.op_name)),
     'summary.weave.display_name': () => text(nameAt(call, position)),
-    'summary.weave.latency_ms': () => (end === null ? null : number(Math.trunc((end.at - call.at) / 1000))),
+    'summary.weave.latency_ms': () =>
+      end === null || end.at < call.at ? null : number(Math.floor((end.at - call.at) / 1000)),
     input_refs: () => ({ leaf: [...refsIn(call.inputs)] }),
     output_refs: () => ({ leaf: [...refsIn(end?.output)] }),
   }

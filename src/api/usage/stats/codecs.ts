@@ -117,5 +117,9 @@ export const callStatsResponse = open('CallStatsResponse', {
     timezone: string,
     usage_buckets: arrayOf(usageBucket),
     call_buckets: arrayOf(callBucket),
+    ended_before_start_count: describedAs(nullable(int64), {
+      description:
+        'Calls that ended before they started. They have no latency. Null if no latency is requested.',
+    }),
   },
 })

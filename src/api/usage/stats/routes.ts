@@ -61,11 +61,11 @@ export const statsRoutes = (
                 usageStats(reader)(span, { wanted: usage, prices, open, requireFew }),
               )
             }
-            const [callBuckets, { buckets, unpriced }] = await Promise.all([
+            const [callFigures, { buckets, unpriced }] = await Promise.all([
               callStats(reader)(span, calls),
               readUsage().catch(refuseTooLarge),
             ])
-            const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
+            const json = statsJson({ start, end, granularity, timezone }, buckets, callFigures)
             return {
               body: Readable.from(json, { objectMode: false }),
               type: 'application/json; charset=utf-8',
@@ -88,12 +88,16 @@ interface Bucket {
 const PIECE_CHARACTERS = 64 * 1024
 
 /** Generates the response as JSON in pieces; `head` has the members before the buckets. */
-function* statsJson(head: object, usage: Iterable<Bucket>, calls: Iterable<Bucket>): Generator<string> {
+function* statsJson(
+  head: object,
+  usage: Iterable<Bucket>,
+  { buckets: calls, endedBeforeStart }: Awaited<ReturnType<ReturnType<typeof callStats>>>,
+): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"usage_buckets":[`
   yield* listed(usage)
   yield '],"call_buckets":['
   yield* listed(calls)
-  yield ']}'
+  yield `],"ended_before_start_count":${endedBeforeStart}}`
 }
 
 function* listed(buckets: Iterable<Bucket>): Generator<string> {

@@ -38,7 +38,14 @@ const AGGREGATED: Readonly<Record<Aggregation, string>> = {
 const BUCKET =
   'toFloat64(intDiv(roundDown(toUnixTimestamp64Micro(assumeNotNull(call_started_at)), {starts:Array(Int64)}), 1000000))'
 
-const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call_latency_ms AS latency`
+const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call_latency_ms AS latency,
+  call_ended_before_start AS has_no_latency`
+
+interface CallStats {
+  readonly buckets: Iterable<CallBucket>
+  /** The calls that ended before they started, which have no latency; null if no latency is requested. */
+  readonly endedBeforeStart: number | null
+}
 
 /**
  * Exact counts of the calls started in each bucket and of those with an exception, and the latencies of ended calls.
@@ -47,9 +54,9 @@ const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call
  */
 export const callStats =
   (reader: ClickHouseReader) =>
-  async (span: Span, wanted: readonly RequestedMetric<CallMetric>[]): Promise<Iterable<CallBucket>> => {
+  async (span: Span, wanted: readonly RequestedMetric<CallMetric>[]): Promise<CallStats> => {
     const compiled = compileSelection(span, [])
-    if (wanted.length === 0) return []
+    if (wanted.length === 0) return { buckets: [], endedBeforeStart: null }
     const levels: Record<string, SqlParameter> = {}
     const starts = span.starts.map((start) => BigInt(start) * 1_000_000n)
     const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
@@ -64,13 +71,18 @@ export const callStats =
     ])
     const read = (merged: MergedRows) =>
       reader.query<Row>(
-        `SELECT ${['bucket', 'count() AS calls', ...columns].join(', ')} FROM (${compiled.selected(COLUMNS, { rows: merged })})
+        `SELECT ${['bucket', 'count() AS calls', 'countIf(has_no_latency) AS ended_before_start', ...columns].join(', ')} FROM (${compiled.selected(COLUMNS, { rows: merged })})
       GROUP BY bucket ${SETTINGS}`,
         { ...compiled.parameters, ...merged.parameters, ...levels, starts },
       )
     const rows = await readManyCalls(reader, compiled, read)
     const found = new Map(rows.map((row) => [row['bucket'], row]))
-    return bucketsFrom(span.starts, wanted, (start) => found.get(start))
+    return {
+      buckets: bucketsFrom(span.starts, wanted, (start) => found.get(start)),
+      endedBeforeStart: wanted.some(({ metric }) => metric === 'latency_ms')
+        ? rows.reduce((sum, row) => sum + (row['ended_before_start'] ?? 0), 0)
+        : null,
+    }
   }
 
 function* bucketsFrom(

@@ -156,7 +156,8 @@ describe('the calls that a filter and a query select', function () {
               const { count } = await countCalls(clickHouse.reader)(selected, null)
               assert.equal(count, expected.length, what)
               const span = { ...selected, began: EVER, starts: [0] }
-              const [bucket] = await callStats(clickHouse.reader)(span, COUNTED)
+              const { buckets } = await callStats(clickHouse.reader)(span, COUNTED)
+              const [bucket] = buckets
               assert.equal(bucket!.figures['call_count_sum'], expected.length, what)
             }
             asked += 1

@@ -103,7 +103,9 @@ const valueOf = (call: Started, name: string): Value => {
     case 'ended_at':
       return endedAt === undefined ? null : { instant: Number(endedAt) }
     case 'summary.weave.latency_ms':
-      return endedAt === undefined ? null : { number: Number((endedAt - startedAt) / 1000n) }
+      return endedAt === undefined || endedAt < startedAt
+        ? null
+        : { number: Number((endedAt - startedAt) / 1000n) }
     case 'output':
       return leafAt(end?.output ?? null, [])
     default:

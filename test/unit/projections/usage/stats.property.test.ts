@@ -123,7 +123,7 @@ describe('statistics', () => {
         const without = [...used.values()].flat().filter(({ isUnpriced }) => isUnpriced)
         assert.deepEqual(unpriced, [...new Set(without.map(({ model }) => model))].sort())
 
-        const counted = await callStats(clickHouse.reader)(span, [
+        const { buckets: counted, endedBeforeStart } = await callStats(clickHouse.reader)(span, [
           { metric: 'call_count', aggregations: ['sum'], percentiles: [] },
           { metric: 'error_count', aggregations: ['sum'], percentiles: [] },
           { metric: 'latency_ms', ...FIGURES },
@@ -131,13 +131,17 @@ describe('statistics', () => {
         for (const { start, figures } of counted) {
           const inBucket = selected.filter(({ startedAt }) => bucketOf(startedAt) === start)
           const latencies = inBucket.flatMap(({ startedAt, endedAt }) =>
-            endedAt === undefined ? [] : [(endedAt - startedAt) / 1000n],
+            endedAt === undefined || endedAt < startedAt ? [] : [(endedAt - startedAt) / 1000n],
           )
           const failed = inBucket.filter(({ end }) => (end?.exception ?? '') !== '').length
           assert.equal(figures['call_count_sum'], inBucket.length)
           assert.equal(figures['error_count_sum'], failed)
           assertFigures('latency_ms', figures, latencies)
         }
+        const backwards = selected.filter(
+          ({ startedAt, endedAt }) => endedAt !== undefined && endedAt < startedAt,
+        )
+        assert.equal(endedBeforeStart, backwards.length)
       },
     )
     await fc.assert(law, { numRuns: CASES, endOnFailure: true })

@@ -1,7 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { durationMs } from '../../../calls/duration.js'
 import { callStream } from '../../../calls/events.js'
 import { reportedUsage, type ModelUsage } from '../../../calls/usage.js'
-import { instant, microseconds, type Instant } from '../../../../kernel/codec/instant.js'
+import { instant } from '../../../../kernel/codec/instant.js'
 import { entityOf, projectId } from '../../../../kernel/ids.js'
 import { isJsonObject, type Json } from '../../../../kernel/json/json.js'
 import type { RecordedEvent } from '../../../../kernel/ports/event-store.js'
@@ -34,15 +35,13 @@ export const callTrigger = (event: RecordedEvent): CallTrigger | undefined => {
     call_id: id,
     failed,
     total_tokens: ended ? (models?.reduce((sum, model) => sum + totalOf(model), 0) ?? null) : null,
-    latency_ms: instant.is(started) && instant.is(endedAt) ? Number(span(started, endedAt)) / 1000 : null,
+    latency_ms: instant.is(started) && instant.is(endedAt) ? durationMs(started, endedAt) : null,
     charged: models !== null && instant.is(started) ? { project_id, started_at: started, models } : null,
   }
 }
 
 const field = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) ? value[key] : undefined
-
-const span = (from: Instant, to: Instant): bigint => microseconds(to) - microseconds(from)
 
 const modelsOf = (usage: Json | undefined): readonly ModelUsage[] | null => {
   const decoded = reportedUsage.decode(usage)

@@ -97,7 +97,8 @@ const entriesOf = async (
   sortBy: ReturnType<typeof sortFieldsOf>,
   position: Position,
 ): Promise<readonly TableEntry[]> => {
-  if (!(await countsOf(reader, projectId, [tableDigest], position)).has(tableDigest)) throw noSuchTable()
+  // As in Weave, an unknown table has no rows.
+  if (!(await countsOf(reader, projectId, [tableDigest], position)).has(tableDigest)) return []
   return tableOrder(reader)({
     projectId,
     tableDigest,

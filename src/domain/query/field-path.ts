@@ -43,8 +43,6 @@ export const fieldPath = (text: string): FieldPath => {
 
 const malformed = (text: string, problem: string): string => `Field path '${shortened(text)}' ${problem}`
 
-const MAX_CHARACTERS = 65_536
-
 /** The same text, as a field path. */
 export const pathIn = (text: Codec<string>): Codec<string> =>
   new Codec<string>(
@@ -61,8 +59,6 @@ export const pathIn = (text: Codec<string>): Codec<string> =>
 export const fieldName = pathIn(string)
 
 const problemOf = (text: string): { readonly type: string; readonly msg: string } | undefined => {
-  if (text.length > MAX_CHARACTERS)
-    return { type: 'string_too_long', msg: `String should have at most ${MAX_CHARACTERS} characters` }
   const parsed = parseFieldPath(text)
   if (E.isLeft(parsed)) return { type: 'value_error', msg: `Value error, ${malformed(text, parsed.left)}` }
   return parsed.right.length <= MAX_PATH_PARTS

@@ -1,8 +1,8 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { jsonAt } from '../expression/json.js'
+import { jsonAt, partAt } from '../expression/json.js'
 import { newParameters } from '../expression/parameters.js'
-import { JSON_SETTINGS, readableJson } from '../expression/readable-json.js'
+import { JSON_SETTINGS, mayBeWide, readableJson } from '../expression/readable-json.js'
 import { nativeBlocks, type Numbers, type Strings } from '../usage/native.js'
 
 /** The row counts of those of the given tables that exist at a position. */
@@ -203,12 +203,12 @@ export const tableOrder =
  */
 const sorting = (sortBy: readonly SortBy[]) => {
   const parameters = newParameters('sort_')
-  let columns = sortBy.length === 0 ? '' : `, ${readableJson('val')} AS readable`
+  let columns = sortBy.length === 0 ? '' : `, ${mayBeWide('val')} AS is_wide, ${readableJson('val', 'is_wide')} AS readable`
   let order = ''
   for (const [i, { path, direction }] of sortBy.entries()) {
-    const { base, keys } = jsonAt({ sql: 'readable' }, path, parameters)
-    const at = `${base}${keys}`
-    columns += `, toString(JSONType(${at})) AS type_${i}
+    const at = `part_${i}`
+    columns += `, ${partAt(jsonAt({ sql: 'readable', isWide: 'is_wide' }, path, parameters))} AS ${at}
+      , toString(JSONType(${at})) AS type_${i}
       , multiIf(type_${i} IN ('Int64', 'UInt64', 'Double'), 0, type_${i} IN ('String', 'Bool'), 1, 2) AS kind_${i}
       , if(kind_${i} = 0, JSONExtractFloat(${at}), 0.) AS number_${i}
       , if(kind_${i} = 1, JSONExtractString(${at}), '') AS text_${i}`

@@ -260,8 +260,6 @@ describe('a query of calls', () => {
 
   const UNKNOWN = [
     'CANARY',
-    '',
-    '.',
     'id.x',
     'op_name.a',
     'renamed',
@@ -276,7 +274,6 @@ describe('a query of calls', () => {
     'total_storage_size_bytes.x',
     'summary.weave.status.x',
     'feedback',
-    'feedback.',
     'feedback.[]',
     'feedback.[a]',
     'feedback.[].payload',
@@ -322,6 +319,9 @@ describe('a query of calls', () => {
     [{ $expr: { $and: [eq('id', 1), { $nor: [] }] } }, 'value_error query.$expr.$and.1'],
     [{ $expr: { $or: [{ $not: [field(7 as never)] }] } }, 'string_type query.$expr.$or.0.$not.0.$getField'],
     [{ $expr: { $in: [field('id'), ['a']] } }, 'value_error query.$expr.$in.1.0'],
+    ...['', '.', 'inputs.', '.inputs', 'inputs..x', 'feedback.', 'inputs.x\\'].map(
+      (name) => [{ $expr: eq(name, 1) }, 'value_error query.$expr.$eq.0.$getField'] as const,
+    ),
     [{ $expr: { $contains: { input: field('id') } } }, 'missing query.$expr.$contains.substr'],
     [{ $expr: { $and: [convert(field('id'), 'date')] } }, 'literal_error query.$expr.$and.0.$convert.to'],
   ]

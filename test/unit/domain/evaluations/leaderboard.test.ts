@@ -33,6 +33,11 @@ describe('a leaderboard', () => {
     ['a.1', { a: [1, 2] }, 2],
     ['a.c', { a: { b: 1 } }, null],
     ['a.b', 0.5, 0.5],
+    ['a.b.c', { a: { b: 0.5 } }, 0.5],
+    ['a.b', { 'a.b': 2 }, 2],
+    ['a\\.b', { 'a.b': 2, a: { b: 1 } }, 2],
+    ['a.b.mean', { 'a.b': { mean: 4 } }, 4],
+    ['', { '': 1 }, null],
     ['a', {}, null],
   ] as const satisfies readonly (readonly [string, Json, Json])[])
     it(`has ${JSON.stringify(value)} for ${path} of ${JSON.stringify(s)}`, () => {
@@ -72,6 +77,8 @@ describe('a leaderboard', () => {
     [{ ...valid, evaluation_object_ref: 'weave:///team/p/op/capitals:v0' }, /^evaluation_object_ref: /],
     [{ ...valid, scorer_name: 7 }, /^scorer_name: .*string/],
     [{ ...valid, summary_metric_path: ['mean'] }, /^summary_metric_path: .*string/],
+    [{ ...valid, summary_metric_path: 'a..b' }, /^summary_metric_path: .*empty key/],
+    [{ ...valid, summary_metric_path: 'a\\' }, /^summary_metric_path: .*backslash/],
     [{ ...valid, summary_metric_path: 'a.'.repeat(100_000) }, /^summary_metric_path: .*at most/],
     [{ ...valid, should_minimize: 'yes' }, /^should_minimize: /],
   ] as const satisfies readonly (readonly [Json, RegExp])[])

@@ -105,6 +105,13 @@ describe('a row', () => {
     assert.deepEqual([output, modelLatency, predictionId, endedAt], [7, 3, 'p', null])
   })
 
+  it('has no latency when its model ended before it started, or a negative one was reported', () => {
+    const prediction = child({ id: 'p', op_name: 'M.predict', started_at: at(3), ended_at: at(2) })
+    assert.equal(rowOf({ row, children: [prediction], feedback: [] }).modelLatency, null)
+    const reported = { ...row, output: { output: 7, model_latency: -1 } }
+    assert.equal(rowOf({ row: reported, children: [], feedback: [] }).modelLatency, null)
+  })
+
   it('has null for a scorer that failed, and nothing for one that runs', () => {
     const failed = child({ id: 's', op_name: 'A.score', exception: 'no', output: null })
     const running = child({ id: 't', op_name: 'B.score', ended_at: null })

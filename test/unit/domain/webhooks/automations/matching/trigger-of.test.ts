@@ -103,6 +103,12 @@ describe('what an event triggers', () => {
     const started = { trace_id: 'c', started_at: instant }
     const whole = call('CallEnded', { ended_at: later, usage: usage(), start: started })
     assert.deepEqual([whole?.failed, whole?.total_tokens, whole?.latency_ms], [false, 0, 1500])
+    const backwards = call('CallEnded', {
+      ended_at: instant,
+      usage: usage(),
+      start: { ...started, started_at: later },
+    })
+    assert.equal(backwards?.latency_ms, null)
     const charged = { project_id: 'team/p', started_at: instant, models: usage().models }
     assert.deepEqual([ended.charged, whole?.charged], [null, charged])
     assert.equal(call('CallStarted', { started_at: instant }), undefined)

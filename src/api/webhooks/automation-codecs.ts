@@ -24,7 +24,11 @@ import { definedFields } from './defined-fields.js'
 import { resourceName } from './webhook-codecs.js'
 
 const newScope = closed('NewAutomationScope', scopeFields)
-const newConditionFields = { ...conditionFields, metric: nullable(givenMetricName), score_path: nullable(givenScorePath) }
+const newConditionFields = {
+  ...conditionFields,
+  metric: nullable(givenMetricName),
+  score_path: nullable(givenScorePath),
+}
 
 /** The same fields, all optional; absent ones keep their values. */
 const allOptional = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>

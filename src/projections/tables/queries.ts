@@ -203,7 +203,10 @@ export const tableOrder =
  */
 const sorting = (sortBy: readonly SortBy[]) => {
   const parameters = newParameters('sort_')
-  let columns = sortBy.length === 0 ? '' : `, ${mayBeWide('val')} AS is_wide, ${readableJson('val', 'is_wide')} AS readable`
+  let columns =
+    sortBy.length === 0
+      ? ''
+      : `, ${mayBeWide('val')} AS is_wide, ${readableJson('val', 'is_wide')} AS readable`
   let order = ''
   for (const [i, { path, direction }] of sortBy.entries()) {
     const at = `part_${i}`

@@ -108,7 +108,11 @@ const ROOTS = [
   'feedback.[*].payload',
 ]
 const path = fc
-  .tuple(fc.constantFrom(...ROOTS, `feedback.[${TYPES[2]!}].payload`), fc.array(key, { maxLength: 3 }), fc.boolean())
+  .tuple(
+    fc.constantFrom(...ROOTS, `feedback.[${TYPES[2]!}].payload`),
+    fc.array(key, { maxLength: 3 }),
+    fc.boolean(),
+  )
   .map(([root, keys, isBare]) => (keys.length === 0 ? root : `${root}.${pathOf(keys, isBare)}`))
 
 const PLAIN = [

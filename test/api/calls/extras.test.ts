@@ -142,7 +142,6 @@ describe('references in calls', () => {
       'inputs.n',
       'inputs',
       'nothing',
-      '',
       'id',
       'inputs.__proto__',
       'output.x',

@@ -147,7 +147,7 @@ describe('leaderboards', () => {
     const many = Array.from({ length: 200 }, (_, index) => ({
       ...columns[0],
       evaluation_object_ref: scorerRef(`evaluation${index % 100}`),
-      summary_metric_path: ['', '.', 'a.b', '0', '__proto__.x', 'constructor', 'length', '-1'][index % 8],
+      summary_metric_path: ['', '-', 'a.b', '0', '__proto__.x', 'constructor', 'length', '-1'][index % 8],
     }))
     await publish(project_id, { columns: many })
     for (const [index, exact] of [null, 1, 'text', [], [[1]], { a: [] }, { a: { b: {} } }].entries()) {

@@ -107,7 +107,6 @@ describe('querying feedback', () => {
       'nothing',
       'id.x',
       'given_position',
-      '',
       'constructor',
       '__proto__',
       "x'; DROP TABLE feedback",

@@ -78,9 +78,11 @@ const literalValue = (literal: Json, parameters: Parameters): Value => {
   }
 }
 
+/** The type of literals that a conversion leaves as they are. */
+const LITERAL_OF: Partial<Record<Convert['to'], Value['type']>> = { double: 'number', string: 'text' }
+
 const converted = (input: Value, to: Convert['to']): Value => {
-  if (isLiteral(input) && input.type === (to === 'double' ? 'number' : to === 'string' ? 'text' : null))
-    return input
+  if (isLiteral(input) && input.literal !== '' && input.type === LITERAL_OF[to]) return input
   switch (to) {
     case 'double':
       return { type: 'number', sql: asNumber(input) }

@@ -162,6 +162,11 @@ describe('a query of calls', () => {
       'b c d',
     ],
     ['$convert to a string', { $eq: [convert(field('inputs.x'), 'string'), literal('1.5')] }, 'b'],
+    [
+      '$convert of the empty text, which is no value',
+      { $eq: [convert(literal(''), 'string'), field('parent_id')] },
+      '',
+    ],
     ['$convert to an int', { $eq: [convert(field('inputs.x'), 'int'), literal(20)] }, 'c'],
     ['$convert to a truth', { $eq: [convert(field('inputs.truth'), 'bool'), literal(true)] }, 'b'],
     ['what exists', { $and: [convert(field('inputs.y'), 'exists')] }, 'a b'],

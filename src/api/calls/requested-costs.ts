@@ -49,22 +49,6 @@ export const pricedReads = (reading: Reading) => {
   })
 }
 
-export const unpricedHeader = (models: readonly string[]): Readonly<Record<string, string>> =>
-  models.length === 0 ? {} : { 'Tallytree-Unpriced-Models': namesInHeader(models) }
-
-/** HTTP clients limit the size of headers. */
-const MOST_CHARACTERS = 4096
-
-/** Percent-encoded names, separated by commas. If there are too many, ends with `+` and the number of omitted names. */
-const namesInHeader = (names: readonly string[]): string => {
-  const shown: string[] = []
-  let length = 0
-  for (const name of names) {
-    const encoded = encodeURIComponent(name)
-    length += encoded.length + 1
-    if (length > MOST_CHARACTERS) break
-    shown.push(encoded)
-  }
-  const more = names.length - shown.length
-  return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(',')
-}
+/** The number alone: proxies limit the size of headers, and the body names the models. */
+export const unpricedHeader = (count: number): Readonly<Record<string, string>> =>
+  count === 0 ? {} : { 'Tallytree-Unpriced-Models': String(count) }

@@ -45,6 +45,6 @@ export const readWithUsage = async <A>(
   const { projectId, position } = selection
   const prices = hasCosts ? await books(reader, { projectId, list: null, position }) : null
   return readTotals(reader, { ...selection, kind: 'inclusive', prices }, (open) =>
-    read({ ...selection, usage: usageOfCalls(selection, { open, prices }) }),
+    read({ ...selection, usage: usageOfCalls(selection, open) }),
   ).catch(refuseTooLarge)
 }

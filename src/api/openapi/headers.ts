@@ -90,9 +90,9 @@ const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
   },
   'Tallytree-Unpriced-Models': {
     description:
-      'The models without a price, whose tokens cost 0: a comma-separated list of percent-encoded names. A longer list ' +
-      'ends with + and the number of further models. Absent if all have prices or costs were not requested.',
-    schema: { type: 'string' },
+      'The number of models without a price that used tokens. The body names them. Absent if all have prices or costs were ' +
+      'not requested.',
+    schema: { type: 'integer', minimum: 1 },
   },
 }
 

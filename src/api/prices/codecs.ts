@@ -10,7 +10,7 @@ import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
 
 const offeredCost = open('OfferedCost', {
-  says: 'Token prices of a model, effective now if no date is given.',
+  says: 'Token prices of a model, effective now if no date is given. A cost of the cache that is 0 counts as not given.',
   required: offeredCosts.required,
   optional: { ...offeredCosts.optional, effective_date: nullable(instant) },
 })
@@ -54,6 +54,7 @@ const COST = {
   completion_token_cost: number,
   cache_read_input_token_cost: number,
   cache_creation_input_token_cost: number,
+  cache_creation_1h_input_token_cost: number,
   prompt_token_cost_unit: string,
   completion_token_cost_unit: string,
   effective_date: instant,

@@ -25,7 +25,7 @@ import { invalidField } from '../../application/failure.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { OfferedPrice } from '../../domain/prices/commands.js'
-import { exactCosts } from '../../domain/prices/offered.js'
+import { exactCosts, withoutPlaceholders } from '../../domain/prices/offered.js'
 import { recognised, type PriceState } from '../../domain/prices/state.js'
 import { idFor } from '../server/generated-id.js'
 
@@ -48,7 +48,7 @@ const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'
       requireModels(offered.map(([model]) => model))
       const now = instantOf(services.clock.now())
       const prices = offered.map(([llm_id, { effective_date, ...costs }], place) => {
-        const price: OfferedPrice = { llm_id, effective_date, ...exactCosts(costs) }
+        const price: OfferedPrice = { llm_id, effective_date, ...exactCosts(withoutPlaceholders(costs)) }
         return { id: idFor(services, request, place, price), price }
       })
       const owner = { project_id, list: null }

@@ -16,8 +16,14 @@ import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import { requestedCosts, unpricedHeader, waitForPrices } from '../calls/requested-costs.js'
+import {
+  requestedCosts,
+  unpricedHeader,
+  waitForPrices,
+  type RequestedCosts,
+} from '../calls/requested-costs.js'
 import { callsFilter, requireBoundedFilter, requireBoundedValues } from '../calls/filter.js'
+import { unpricedModels } from '../../application/calls/unpriced-models.js'
 import { modelUsage, usageJson } from '../../application/calls/usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
@@ -45,8 +51,11 @@ const callsUsageRequest = closed('CallsUsageRequest', {
 const usageResponse = open('UsageResponse', {
   says: 'By call and model, including all descendants of the call.',
   required: { call_usage: recordOf(recordOf(modelUsage)), unfinished_call_ids: arrayOf(string) },
-  /** Where there are more than a million. */
-  optional: { unfinished_count: withDefault(int64, undefined) },
+  optional: {
+    /** Where there are more than a million. */
+    unfinished_count: withDefault(int64, undefined),
+    ...unpricedModels,
+  },
 })
 
 const headers = [
@@ -146,7 +155,7 @@ const streamed = (chunks: AsyncGenerator<string>) => ({
 
 const headersOf = ({ truncatedCount, unfinishedDescendants, unpricedModels }: UsageAnswer) => ({
   ...(truncatedCount > 0 ? { 'Tallytree-Truncated': String(truncatedCount) } : {}),
-  ...unpricedHeader(unpricedModels),
+  ...unpricedHeader(unpricedModels.length),
   'Tallytree-Unfinished-Descendants': String(unfinishedDescendants),
 })
 

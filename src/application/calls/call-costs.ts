@@ -1,35 +1,63 @@
-import { FIGURES, reportedUsageOf } from '../../domain/calls/usage.js'
+import { FIGURES, reportedUsageOf } from '../../domain/usage/reported.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { priceAt } from '../../domain/prices/choice.js'
 import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST } from '../../domain/prices/events.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
-import type { Price, PriceBook } from '../../projections/prices/book.js'
-import { costsOf } from '../../projections/usage/charges.js'
+import { pricesOfModel, type Price, type PriceBook } from '../../projections/prices/book.js'
+import { costsOf, hasChargedTokens } from '../../projections/usage/charges.js'
 import { countersOf, saturated } from '../../projections/usage/own-usage.js'
 import { COST_FIELDS, SHOWN_COUNTERS } from '../../projections/usage/columns.js'
 
-/** The costs of a call by its summary as written, for each model with a price; undefined if none has one. */
-export const callCosts = (
-  { timelines }: PriceBook,
-  { project_id, started_at }: Pick<StoredCall, 'project_id' | 'started_at'>,
-  summary: JsonObject,
-): JsonObject | undefined => {
-  const { usage } = summary
-  const costs = reportedUsageOf(summary).models.flatMap(({ model, ...figures }): [string, JsonObject][] => {
-    const timeline = timelines.get(model)
-    if (timeline === undefined || !isJsonObject(usage) || !isJsonObject(usage[model])) return []
-    const price = priceAt(timeline, started_at)
-    const counters = countersOf(FIGURES.map((figure) => figures[figure]))
-    return [[model, { ...costMembers(price, counters), ...sayingOf(price, project_id) }]]
-  })
-  return costs.length === 0 ? undefined : Object.fromEntries(costs)
+export interface CallCosts {
+  /** By model: what its price charges or, without a price, what the provider reported. */
+  readonly costs: Readonly<Record<string, JsonObject>>
+  /** The models without a price that used tokens, in order. */
+  readonly unpriced: readonly string[]
 }
 
-const costMembers = ({ costs }: Price, counters: readonly number[]): JsonObject => ({
-  ...Object.fromEntries(costsOf(counters, costs).map((cost, kind) => [COST_FIELDS[kind]!, numberFrom(cost)])),
-  ...Object.fromEntries(SHOWN_COUNTERS.map((name, k) => [name, saturated(counters[k]!)])),
-})
+/** The costs of a call by its summary as written. */
+export const callCosts = (
+  book: PriceBook,
+  { project_id, started_at }: Pick<StoredCall, 'project_id' | 'started_at'>,
+  summary: JsonObject,
+): CallCosts => {
+  const { usage } = summary
+  const costs: [string, JsonObject][] = []
+  const unpriced: string[] = []
+  for (const { model, ...figures } of reportedUsageOf(summary).models) {
+    if (!isJsonObject(usage) || !isJsonObject(usage[model])) continue
+    const counters = countersOf(FIGURES.map((figure) => figures[figure]))
+    const timeline = pricesOfModel(book, model)
+    if (timeline !== undefined) {
+      const price = priceAt(timeline, started_at)
+      costs.push([model, { ...costMembers(price, counters), ...sayingOf(price, project_id) }])
+      continue
+    }
+    if (hasChargedTokens(counters)) unpriced.push(model)
+    if (figures.reported_cost > 0) costs.push([model, costMembers(null, counters)])
+  }
+  return { costs: Object.fromEntries(costs), unpriced: unpriced.sort() }
+}
+
+/** What all models cost; null where nothing is known of it. */
+export const totalCostOf = ({ costs }: CallCosts): number | null => {
+  const all = Object.values(costs)
+  return all.length === 0
+    ? null
+    : all.reduce((sum, one) => sum + COST_FIELDS.reduce((of, field) => of + Number(one[field] ?? 0), 0), 0)
+}
+
+const costMembers = (price: Price | null, counters: readonly number[]): JsonObject => {
+  const costs = costsOf(counters, price?.costs ?? null).map((cost, kind) => [
+    COST_FIELDS[kind]!,
+    numberFrom(cost),
+  ])
+  return {
+    ...Object.fromEntries(costs.filter(([field]) => (field === 'provider_cost') === (price === null))),
+    ...Object.fromEntries(SHOWN_COUNTERS.map((name, k) => [name, saturated(counters[k]!)])),
+  }
+}
 
 const sayingOf = ({ stored, level }: Price, projectId: string): JsonObject => ({
   prompt_token_cost: asNumber(stored.prompt_token_cost),

@@ -11,6 +11,8 @@ import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { opOf } from '../../domain/calls/op.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
+import type { CallCosts } from './call-costs.js'
+import { unpricedMembers } from './unpriced-models.js'
 import { modelUsage } from './usage-json.js'
 
 /** The members of a call in the order of responses. */
@@ -60,8 +62,7 @@ const isPayload = (field: CallField): field is keyof typeof EMPTY => Object.hasO
 /** Members of a call that are derived on reading. */
 export interface CallExtras {
   readonly feedback?: readonly JsonObject[] | undefined
-  /** The costs of a call; undefined if none of its models has a price. */
-  readonly costs?: ((call: StoredCall, summary: JsonObject) => JsonObject | undefined) | undefined
+  readonly costs?: ((call: StoredCall, summary: JsonObject) => CallCosts) | undefined
   /** Its inclusive usage by model, as JSON. */
   readonly usage?: string | undefined
   readonly others?: JsonObject
@@ -94,10 +95,15 @@ export const callJson = (
 const derivedSummary = (call: StoredCall, costs: CallExtras['costs']): JsonObject => {
   const summary = call.summary === null ? {} : (parseJson(call.summary) as JsonObject)
   const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}
-  const cost = costs?.(call, summary)
   const derived = { status: statusOf(call, summary), ...latencyOf(call), ...nameOf(call) }
-  return withWeave(summary, weave, { ...derived, ...(cost && { costs: cost }) })
+  return withWeave(summary, weave, { ...derived, ...(costs && costMembers(costs(call, summary))) })
 }
+
+/** Without a member for what there is none of, as the original service. */
+const costMembers = ({ costs, unpriced }: CallCosts): JsonObject => ({
+  ...(Object.keys(costs).length === 0 ? {} : { costs }),
+  ...(unpriced.length === 0 ? {} : unpricedMembers(unpriced)),
+})
 
 const withFeedback = (summary: JsonObject, feedback: readonly JsonObject[] | undefined): JsonObject => {
   if (feedback === undefined) return summary

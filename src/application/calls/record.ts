@@ -1,6 +1,6 @@
 import type { EndCall, StartCall } from '../../domain/calls/commands.js'
 import type { CallEnd, CallStart } from '../../domain/calls/content.js'
-import { reportedUsageOf } from '../../domain/calls/usage.js'
+import { reportedUsageOf } from '../../domain/usage/reported.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 
 /** The requested write to one call, before its trace is known. */

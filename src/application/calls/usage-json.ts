@@ -1,30 +1,46 @@
+import { describedAs } from '../../kernel/codec/codec.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { int64, number } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import type { Exact } from '../../domain/prices/exact.js'
-import { addCosts, costsOf, type Charge } from '../../projections/usage/charges.js'
-import { COST_FIELDS, SHOWN_COUNTERS, valuesOf } from '../../projections/usage/columns.js'
+import { addCosts, costsOf, hasChargedTokens, type Charge } from '../../projections/usage/charges.js'
+import { COST_FIELDS, COUNTERS, SHOWN_COUNTERS, valuesOf } from '../../projections/usage/columns.js'
 import { saturated } from '../../projections/usage/own-usage.js'
 import type { AnsweredCall, UsageAnswer } from '../../projections/usage/answer.js'
 import type { UsageByKey } from '../../projections/usage/inclusive-usage.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
+import { unpricedMembers } from './unpriced-models.js'
 
-/** The members of usage in answers; costs are null if they were not requested. */
-export const usageMembers = { ...valuesOf(SHOWN_COUNTERS, int64), ...valuesOf(COST_FIELDS, nullable(number)) }
+const TOKEN_COSTS = COST_FIELDS.filter((field) => field !== 'provider_cost')
 
-export const modelUsage = open('ModelUsage', { required: usageMembers })
+/** The members of usage in answers; costs are null if they were not requested, or the model has no price. */
+export const usageMembers = { ...valuesOf(SHOWN_COUNTERS, int64), ...valuesOf(TOKEN_COSTS, nullable(number)) }
 
-const NO_COSTS = COST_FIELDS.map((name) => `,"${name}":null`).join('')
+export const modelUsage = open('ModelUsage', {
+  required: usageMembers,
+  optional: {
+    provider_cost: describedAs(number, {
+      description:
+        'What the provider reported that usage without a price cost. Only where there is such usage.',
+    }),
+    unrecognized_usage: describedAs(int64, {
+      description: 'The number of reports that were not understood as a whole. Only where there is one.',
+    }),
+  },
+})
+
+const NO_COSTS = TOKEN_COSTS.map((name) => `,"${name}":null`).join('')
 
 const CHUNK_CHARACTERS = 128 * 1024
 
 /** Generates the usage response in chunks, so that a large one is never in memory as a whole. */
 export async function* usageJson(
-  { calls, unfinishedIds, unfinishedCount }: Pick<UsageAnswer, 'calls' | 'unfinishedIds' | 'unfinishedCount'>,
+  answer: Pick<UsageAnswer, 'calls' | 'unfinishedIds' | 'unfinishedCount' | 'unpricedModels'>,
   { withCosts = false, unknownIds = [] as readonly string[] } = {},
 ): AsyncGenerator<string> {
   const pause = yielding()
+  const { calls, unfinishedIds, unfinishedCount } = answer
   let chunk = '{"call_usage":{'
   let separator = ''
   for (const { id, usage, charges } of calls) {
@@ -57,7 +73,13 @@ export async function* usageJson(
     await pause()
   }
   const isCut = unfinishedIds.size < unfinishedCount
-  yield `${chunk}]${isCut ? `,"unfinished_count":${unfinishedCount}` : ''}}`
+  const more = {
+    ...(isCut ? { unfinished_count: unfinishedCount } : {}),
+    ...(withCosts ? unpricedMembers(answer.unpricedModels) : {}),
+  }
+  yield `${chunk}]${Object.entries(more)
+    .map(([name, value]) => `,"${name}":${JSON.stringify(value)}`)
+    .join('')}}`
 }
 
 /** The usage of one call by model. */
@@ -76,33 +98,46 @@ function* modelTexts(
     for (const [key, counters] of usage) yield [charges[key]!.model, `${countersText(counters)}${NO_COSTS}`]
     return
   }
-  const models = new Map<string, { counters: readonly number[]; costs: readonly Exact[] }>()
+  const models = new Map<string, ModelSums>()
   for (const [key, counters] of usage) {
-    const { model, costs: prices } = charges[key]!
-    const costs = costsOf(counters, prices)
+    const { model, costs: rates } = charges[key]!
+    const sums = { counters, costs: costsOf(counters, rates), isPriced: rates !== null }
     const before = models.get(model)
-    models.set(
-      model,
-      before === undefined
-        ? { counters, costs }
-        : {
-            counters: counters.map((counter, k) => counter + before.counters[k]!),
-            costs: addCosts(costs, before.costs),
-          },
-    )
+    models.set(model, before === undefined ? sums : plus(before, sums))
   }
-  for (const [model, { counters, costs }] of models)
-    yield [
-      model,
-      `${countersText(counters)}${COST_FIELDS.map((name, k) => `,"${name}":${costText(costs[k]!)}`).join('')}`,
-    ]
+  for (const [model, sums] of models) yield [model, `${countersText(sums.counters)}${costsText(sums)}`]
 }
+
+interface ModelSums {
+  readonly counters: readonly number[]
+  readonly costs: readonly Exact[]
+  readonly isPriced: boolean
+}
+
+const plus = (a: ModelSums, b: ModelSums): ModelSums => ({
+  counters: a.counters.map((counter, k) => counter + b.counters[k]!),
+  costs: addCosts(a.costs, b.costs),
+  isPriced: a.isPriced,
+})
+
+/** Tokens without a price have no cost, which is not 0. */
+const costsText = ({ counters, costs, isPriced }: ModelSums): string => {
+  let text = ''
+  const isUnknown = !isPriced && hasChargedTokens(counters)
+  for (const [k, name] of COST_FIELDS.entries())
+    if (name !== 'provider_cost') text += `,"${name}":${isUnknown ? 'null' : costText(costs[k]!)}`
+    else if (costs[k] !== 0) text += `,"${name}":${costText(costs[k]!)}`
+  return text
+}
+
+const UNRECOGNIZED = COUNTERS.indexOf('unrecognized_usage')
 
 const countersText = (counters: readonly number[]): string => {
   let text = ''
   for (const [k, name] of SHOWN_COUNTERS.entries())
     text += `${k === 0 ? '' : ','}"${name}":${saturated(counters[k]!)}`
-  return text
+  const unrecognized = counters[UNRECOGNIZED]!
+  return unrecognized === 0 ? text : `${text},"unrecognized_usage":${unrecognized}`
 }
 
 const costText = (cost: Exact): string => (cost === 0 ? '0' : decimalText(BigInt(cost)))

@@ -1,5 +1,5 @@
 import type { CallEnd, CallStart } from './content.js'
-import type { ReportedUsage } from './usage.js'
+import type { ReportedUsage } from '../usage/reported.js'
 import type { CallStarted } from './events.js'
 
 export interface StartCall {

@@ -6,7 +6,7 @@ import { open } from '../../kernel/codec/struct.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { callEnd, callStart, displayName, endFields, startFields } from './content.js'
-import { reportedUsage } from './usage.js'
+import { reportedUsage } from '../usage/reported.js'
 
 const ofCall = { project_id: projectId, id }
 

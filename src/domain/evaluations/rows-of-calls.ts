@@ -1,5 +1,5 @@
 import { durationSeconds } from '../calls/duration.js'
-import { reportedUsageOf, type ModelUsage } from '../calls/usage.js'
+import { reportedUsageOf, type ModelUsage } from '../usage/reported.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { parseRef } from '../refs/ref.js'
@@ -140,8 +140,6 @@ const tokensIn = (summary: JsonObject): number | null => {
 }
 
 const tokensOf = ({ total_tokens, ...parts }: ModelUsage): number =>
-  total_tokens !== 0
-    ? total_tokens
-    : parts.prompt_tokens + parts.input_tokens + parts.completion_tokens + parts.output_tokens
+  total_tokens !== 0 ? total_tokens : parts.prompt_tokens + parts.completion_tokens
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

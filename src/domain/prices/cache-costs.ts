@@ -2,18 +2,26 @@ interface StatedCosts {
   readonly prompt_token_cost: unknown
   readonly cache_read_input_token_cost: unknown
   readonly cache_creation_input_token_cost: unknown
+  readonly cache_creation_1h_input_token_cost: unknown
 }
 
-type CacheCost = 'cache_read_input_token_cost' | 'cache_creation_input_token_cost'
+type CacheCost =
+  'cache_read_input_token_cost' | 'cache_creation_input_token_cost' | 'cache_creation_1h_input_token_cost'
 
 type WithCacheCosts<Price extends StatedCosts> = {
   readonly [K in keyof Price]: K extends CacheCost ? NonNullable<Price[K]> : Price[K]
 }
 
-/** A cached token costs as much as any prompt token unless the price sets a cost for it, which may be 0. */
-export const withCacheCosts = <Price extends StatedCosts>(price: Price): WithCacheCosts<Price> =>
-  ({
+/**
+ * A cached token costs as much as any prompt token unless the price sets a cost for it, which may be 0. One that is kept for an
+ * hour costs as much as any that is written.
+ */
+export const withCacheCosts = <Price extends StatedCosts>(price: Price): WithCacheCosts<Price> => {
+  const creation = price.cache_creation_input_token_cost ?? price.prompt_token_cost
+  return {
     ...price,
     cache_read_input_token_cost: price.cache_read_input_token_cost ?? price.prompt_token_cost,
-    cache_creation_input_token_cost: price.cache_creation_input_token_cost ?? price.prompt_token_cost,
-  }) as WithCacheCosts<Price>
+    cache_creation_input_token_cost: creation,
+    cache_creation_1h_input_token_cost: price.cache_creation_1h_input_token_cost ?? creation,
+  } as WithCacheCosts<Price>
+}

@@ -1,9 +1,11 @@
-import { FIGURES, type ModelUsage, type Figure } from '../calls/usage.js'
+import { chargedTokens, REPORTED_UNIT } from '../usage/charged.js'
+import type { ModelUsage } from '../usage/reported.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { TokenCosts } from './change.js'
 import { amountFrom, type Amount } from './decimal.js'
 import { DEFAULT_LIST, teamsList } from './events.js'
+import { priceNames } from './names.js'
 
 /** The prices at a log position. */
 export interface PricesAtPosition {
@@ -28,44 +30,42 @@ export const ownersFor = (projectId: string): readonly string[] => [
   DEFAULT_LIST,
 ]
 
-/** The cost of a call's own usage over all models; undefined if none of them has a price. */
+/**
+ * The cost of a call's own usage over all models, by their prices or, where a model has none, as its provider reported it;
+ * undefined if neither is known of any.
+ */
 export const costOf = (
   { latest }: PricesAtPosition,
   { project_id, started_at, models }: ChargedCall,
 ): Amount | undefined => {
   const owners = ownersFor(project_id)
-  const priceBy = (model: string, by: Instant | undefined): TokenCosts | undefined => {
+  const priceBy = (name: string, by: Instant | undefined): TokenCosts | undefined => {
     for (const owner of owners) {
-      const costs = latest(owner, model, by)
+      const costs = latest(owner, name, by)
+      if (costs !== undefined) return costs
+    }
+    return undefined
+  }
+  const priceOf = (model: string): TokenCosts | undefined => {
+    for (const name of priceNames(model)) {
+      // A future price applies if none is in force yet.
+      const costs = priceBy(name, started_at) ?? priceBy(name, undefined)
       if (costs !== undefined) return costs
     }
     return undefined
   }
   let sum: Amount | undefined
-  for (const { model, ...figures } of models) {
-    // A future price applies if none is in force yet.
-    const costs = priceBy(model, started_at) ?? priceBy(model, undefined)
-    if (costs === undefined) continue
-    const tokens = chargedTokens(FIGURES.map((figure) => BigInt(figures[figure])))
-    sum = tokens.reduce((total, count, kind) => total + count * amountFrom(costs[kind]!), sum ?? 0n)
+  for (const used of models) {
+    const costs = priceOf(used.model)
+    if (costs !== undefined)
+      sum = chargedTokens(used).reduce(
+        (total, count, kind) => total + BigInt(count) * amountFrom(costs[kind] ?? costs[PLAIN_CREATION]),
+        sum ?? 0n,
+      )
+    else if (used.reported_cost > 0) sum = (sum ?? 0n) + BigInt(used.reported_cost) * BigInt(REPORTED_UNIT)
   }
   return sum
 }
 
-/** Prompt, completion, cache read and cache creation, in this order. */
-type ChargedTokens = readonly [bigint, bigint, bigint, bigint]
-
-const at = (figure: Figure): number => FIGURES.indexOf(figure)
-const [PROMPT, INPUT] = [at('prompt_tokens'), at('input_tokens')]
-const [COMPLETION, OUTPUT] = [at('completion_tokens'), at('output_tokens')]
-const [READ, CREATION] = [at('cache_read_input_tokens'), at('cache_creation_input_tokens')]
-
-/**
- * The charged tokens of a model's figures (in the order of `FIGURES`). Cached tokens are subtracted from the
- * prompt's, never below 0.
- */
-const chargedTokens = (figures: readonly bigint[]): ChargedTokens => {
-  const [read, creation] = [figures[READ]!, figures[CREATION]!]
-  const prompt = figures[PROMPT]! + figures[INPUT]! - read - creation
-  return [prompt > 0n ? prompt : 0n, figures[COMPLETION]! + figures[OUTPUT]!, read, creation]
-}
+/** Stored prices of earlier releases end with this cost. */
+const PLAIN_CREATION = 3

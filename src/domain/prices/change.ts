@@ -16,8 +16,8 @@ export type PriceChange =
     }
   | { readonly kind: 'withdrawn'; readonly owner: string; readonly id: string }
 
-/** Per token, in decimal digits: prompt, completion, cache read, cache creation. */
-export type TokenCosts = readonly [string, string, string, string]
+/** Per token, in decimal digits: prompt, completion, cache read, cache creation, and cache creation for an hour. */
+export type TokenCosts = readonly [string, string, string, string, string]
 
 /** Undefined for other events, and for data that does not match its stream. */
 export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
@@ -35,6 +35,7 @@ export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
           data.completion_token_cost,
           data.cache_read_input_token_cost,
           data.cache_creation_input_token_cost,
+          data.cache_creation_1h_input_token_cost,
         ],
       }
     )

@@ -53,6 +53,7 @@ const content = {
   optional: {
     cache_read_input_token_cost: withDefault(tokenPrice, undefined),
     cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
+    cache_creation_1h_input_token_cost: withDefault(tokenPrice, undefined),
     prompt_token_cost_unit: withDefault(priceText, 'USD'),
     completion_token_cost_unit: withDefault(priceText, 'USD'),
     provider_id: withDefault(priceText, 'default'),
@@ -67,7 +68,8 @@ const pricePublished = completedBy(
   open('PricePublished', {
     says:
       'A price for a model was added to a project or a price list. It applies to calls started at its effective date or ' +
-      'later, in reads from this position on. Cached tokens without their own cost cost as much as prompt tokens.',
+      'later, in reads from this position on. Cached tokens without their own cost cost as much as prompt tokens, and those that are written for an hour as much ' +
+      'as others that are written.',
     required: { id, ...content.required, created_at: instant },
     optional: { ...owner, ...content.optional, created_by: nullable(string) },
   }),

@@ -14,6 +14,9 @@ export const offeredCosts = {
   optional: {
     cache_read_input_token_cost: cacheCost,
     cache_creation_input_token_cost: cacheCost,
+    cache_creation_1h_input_token_cost: describedAs(nullable(tokenCost), {
+      description: 'Of a token that is kept for an hour. Defaults to `cache_creation_input_token_cost`.',
+    }),
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
     provider_id: withDefault(priceText, 'default', true),
@@ -26,6 +29,13 @@ type OfferedCosts = { readonly [K in keyof Required]: t.TypeOf<Required[K]> } & 
   readonly [K in keyof Optional]: t.TypeOf<Optional[K]>
 }
 
+/** The Python package weave sends 0 for a cost of the cache that its user did not give. */
+export const withoutPlaceholders = <Costs extends OfferedCosts>(offered: Costs): Costs => ({
+  ...offered,
+  cache_read_input_token_cost: offered.cache_read_input_token_cost || null,
+  cache_creation_input_token_cost: offered.cache_creation_input_token_cost || null,
+})
+
 /** As exact decimals, rounded half-even to 12 places. */
 export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' | 'effective_date'> => {
   const costs = withCacheCosts(offered)
@@ -34,6 +44,7 @@ export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' |
     completion_token_cost: rounded(costs.completion_token_cost),
     cache_read_input_token_cost: rounded(costs.cache_read_input_token_cost),
     cache_creation_input_token_cost: rounded(costs.cache_creation_input_token_cost),
+    cache_creation_1h_input_token_cost: rounded(costs.cache_creation_1h_input_token_cost),
     prompt_token_cost_unit: offered.prompt_token_cost_unit,
     completion_token_cost_unit: offered.completion_token_cost_unit,
     provider_id: offered.provider_id,

@@ -1,7 +1,7 @@
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { AnswerBuilder } from './answer-builder.js'
-import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
+import { estimated, greatest, isCredible, reportedIn, unknown, type Metered, type Usage } from './usage.js'
 import { choicesIn, isReason, isUpstreamError } from './whole-answer.js'
 import { writtenBytes } from './written-bytes.js'
 
@@ -43,7 +43,7 @@ export class CompletionStream {
     const choices = isUsageAlone(chunk) ? [] : choicesIn(chunk)
     if (choices?.every(hasPlace) !== true) return 'malformed'
     this.hasStarted = true
-    this.usage = reportedIn(chunk['usage']) ?? this.usage
+    this.usage = greatest(this.usage, reportedIn(chunk['usage']))
     for (const choice of choices) this.takeChoice(choice)
     this.answer?.take(chunk, choices)
     return this.shown(chunk, choices)
@@ -65,9 +65,11 @@ export class CompletionStream {
   }
 
   get metered(): Metered {
-    if (this.usage !== null && this.isComplete) return { metering: 'reported', usage: this.usage }
+    const { usage, contentBytes } = this
+    if (usage !== null && this.isComplete && isCredible(usage, contentBytes))
+      return { metering: 'reported', usage }
     if (!this.hasStarted) return unknown
-    return estimated(this.request.promptTokens, this.contentBytes, this.usage)
+    return estimated(this.request.promptTokens, contentBytes, usage)
   }
 
   private takeChoice({ index, delta, finish_reason }: JsonObject): void {

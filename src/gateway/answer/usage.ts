@@ -1,4 +1,4 @@
-import { cacheFiguresOf, figureOf } from '../../domain/calls/usage.js'
+import { readingOf } from '../../domain/usage/reading.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 
 /** Source of a request's usage figures; `unknown` has none. */
@@ -13,6 +13,10 @@ export interface Usage {
   readonly cache_read_input_tokens: number
   /** Prompt tokens written to a cache. */
   readonly cache_creation_input_tokens: number
+  /** Those of them that are kept for an hour. */
+  readonly cache_creation_1h_input_tokens: number
+  /** The cost that the upstream reported, in units of 10^-9. */
+  readonly reported_cost: number
 }
 
 export interface Metered {
@@ -23,36 +27,48 @@ export interface Metered {
 
 export const unknown: Metered = { metering: 'unknown', usage: null }
 
-/**
- * The total of the prompt's tokens. Most upstreams include cached tokens, as the format requires. Some pass on a
- * provider's figures without cache writes or without all cached tokens, which shows when those exceed the prompt's.
- */
-const wholePrompt = (prompt: number, read: number, creation: number): number => {
-  if (read > prompt) return prompt + read + creation
-  return read + creation > prompt ? prompt + creation : prompt
-}
-
-/** The usage reported by an upstream; null if it is invalid, such as a negative figure. */
+/** The usage reported by an upstream, by the rule of all reports; null if it lacks a figure or has an invalid one. */
 export const reportedIn = (value: Json | undefined): Usage | null => {
   if (!isJsonObject(value)) return null
-  const { prompt_tokens, completion_tokens, total_tokens } = value
-  if (!isCount(prompt_tokens) || !isCount(completion_tokens)) return null
-  const cached = cacheFiguresOf(value)
-  const read = Math.max(0, cached.cache_read_input_tokens)
-  const creation = Math.max(0, cached.cache_creation_input_tokens)
-  const reported = figureOf(prompt_tokens)
-  const [prompt, completion] = [wholePrompt(reported, read, creation), figureOf(completion_tokens)]
+  const reading = readingOf(value)
+  const { prompt, completion } = reading
+  if (prompt === undefined || completion === undefined) return null
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
-    total_tokens: isCount(total_tokens) && prompt === reported ? figureOf(total_tokens) : prompt + completion,
-    cache_read_input_tokens: read,
-    cache_creation_input_tokens: creation,
+    total_tokens: prompt + completion,
+    cache_read_input_tokens: reading.cacheRead,
+    cache_creation_input_tokens: reading.cacheCreation,
+    cache_creation_1h_input_tokens: reading.cacheCreation1h,
+    reported_cost: reading.cost,
   }
 }
 
-const isCount = (value: Json | undefined): value is number =>
-  typeof value === 'number' && value >= 0 && Number.isFinite(value)
+/** Some upstreams report the prompt first and the completion last, or end with zeros. */
+export const greatest = (before: Usage | null, next: Usage | null): Usage | null => {
+  if (before === null || next === null) return next ?? before
+  const prompt_tokens = Math.max(before.prompt_tokens, next.prompt_tokens)
+  const completion_tokens = Math.max(before.completion_tokens, next.completion_tokens)
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    cache_read_input_tokens: Math.max(before.cache_read_input_tokens, next.cache_read_input_tokens),
+    cache_creation_input_tokens: Math.max(
+      before.cache_creation_input_tokens,
+      next.cache_creation_input_tokens,
+    ),
+    cache_creation_1h_input_tokens: Math.max(
+      before.cache_creation_1h_input_tokens,
+      next.cache_creation_1h_input_tokens,
+    ),
+    reported_cost: Math.max(before.reported_cost, next.reported_cost),
+  }
+}
+
+/** Whether a report can be that of a response with so much content: zeros are no report. */
+export const isCredible = ({ prompt_tokens, completion_tokens }: Usage, contentBytes: number): boolean =>
+  prompt_tokens > 0 && (completion_tokens > 0 || contentBytes === 0)
 
 const BYTES_OF_A_TOKEN = 4
 
@@ -74,13 +90,24 @@ export const estimated = (
     usage: {
       prompt_tokens,
       completion_tokens,
-      total_tokens: Math.max(soFar?.total_tokens ?? 0, prompt_tokens + completion_tokens),
+      total_tokens: prompt_tokens + completion_tokens,
       cache_read_input_tokens: soFar?.cache_read_input_tokens ?? 0,
       cache_creation_input_tokens: soFar?.cache_creation_input_tokens ?? 0,
+      cache_creation_1h_input_tokens: soFar?.cache_creation_1h_input_tokens ?? 0,
+      reported_cost: soFar?.reported_cost ?? 0,
     },
   }
 }
 
 /** The entry of `summary.usage`, under the public id of the model. */
-export const summaryUsage = (model: string, usage: Usage | null): JsonObject =>
-  usage === null ? {} : { usage: { [model]: { requests: 1, ...usage } } }
+export const summaryUsage = (model: string, usage: Usage | null): JsonObject => {
+  if (usage === null) return {}
+  const { cache_creation_1h_input_tokens: hour, reported_cost, ...figures } = usage
+  const entry = {
+    requests: 1,
+    ...figures,
+    ...(hour === 0 ? {} : { cache_creation: { ephemeral_1h_input_tokens: hour } }),
+    ...(reported_cost === 0 ? {} : { cost: reported_cost / 1e9 }),
+  }
+  return { usage: { [model]: entry } }
+}

@@ -1,6 +1,6 @@
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { estimated, reportedIn, type Metered } from './usage.js'
+import { estimated, isCredible, reportedIn, type Metered } from './usage.js'
 import { writtenBytes } from './written-bytes.js'
 
 /** A non-streamed response with the model's public id; undefined if it is invalid. */
@@ -17,14 +17,13 @@ export const isUpstreamError = (value: Json): boolean =>
 /** The usage of a non-streamed response. */
 export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered => {
   const usage = reportedIn(answer['usage'])
-  if (usage !== null) return { metering: 'reported', usage }
-  const written = (choicesIn(answer) ?? []).map(({ message }) =>
-    isJsonObject(message) ? writtenBytes(message) : 0,
+  const written = (choicesIn(answer) ?? []).reduce(
+    (sum, { message }) => sum + (isJsonObject(message) ? writtenBytes(message) : 0),
+    0,
   )
-  return estimated(
-    promptTokens,
-    written.reduce((sum, bytes) => sum + bytes, 0),
-  )
+  return usage !== null && isCredible(usage, written)
+    ? { metering: 'reported', usage }
+    : estimated(promptTokens, written, usage)
 }
 
 /** Some upstreams send an empty finish reason in every chunk but the last. */

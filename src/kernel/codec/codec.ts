@@ -71,8 +71,8 @@ export const leaf = <A>(
 export const describedAs = <A>(codec: Codec<A>, more: JsonSchema): Codec<A> =>
   new Codec<A>(codec.name, codec.is, codec.validate, { ...codec.schema, ...more }, codec.quick)
 
-/** The same codec, with fields derived from the decoded value. */
-export const completedBy = <A, B extends A>(codec: Codec<A>, complete: (decoded: A) => B): Codec<B> =>
+/** Decodes by another codec and derives from what that decodes. */
+export const completedBy = <A, B>(codec: Codec<A>, complete: (decoded: A) => B): Codec<B> =>
   new Codec<B>(
     codec.name,
     (u): u is B => codec.is(u),

@@ -1,11 +1,12 @@
 import { timelineOf, type Candidate, type Timeline } from '../../domain/prices/choice.js'
 import { amountFrom, type Amount } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST, isTeamsList } from '../../domain/prices/events.js'
+import { priceNames } from '../../domain/prices/names.js'
 import type { StoredPrice } from './stored-price.js'
 
 export interface Price extends Candidate {
-  /** Per token: prompt, completion, cache read, cache creation. */
-  readonly costs: readonly [Amount, Amount, Amount, Amount]
+  /** Per token, in the order of `CHARGED`: prompt, completion, cache read, cache creation, and that for an hour. */
+  readonly costs: readonly [Amount, Amount, Amount, Amount, Amount]
   readonly stored: StoredPrice
 }
 
@@ -13,7 +14,29 @@ export interface Price extends Candidate {
 export interface PriceBook {
   /** Equal for equal books; undefined if prices changed after the position. */
   readonly version: string | undefined
+  /** By the names of the prices. Models have other names too: see `pricesOfModel`. */
   readonly timelines: ReadonlyMap<string, Timeline<Price>>
+}
+
+/** The prices of a model, by the first of its names that has one; undefined without a price. */
+export const pricesOfModel = ({ timelines }: PriceBook, model: string): Timeline<Price> | undefined => {
+  const own = timelines.get(model)
+  if (own !== undefined) return own
+  for (const name of priceNames(model)) {
+    const found = timelines.get(name)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A book that has only these models, by their own names. */
+export const bookOfModels = (book: PriceBook, models: Iterable<string>): PriceBook => {
+  const timelines = new Map<string, Timeline<Price>>()
+  for (const model of models) {
+    const found = pricesOfModel(book, model)
+    if (found !== undefined) timelines.set(model, found)
+  }
+  return { version: book.version, timelines }
 }
 
 export const bookOf = (
@@ -38,6 +61,7 @@ const priceOf = (stored: StoredPrice, projectId: string): Price => ({
     amountFrom(stored.completion_token_cost),
     amountFrom(stored.cache_read_input_token_cost),
     amountFrom(stored.cache_creation_input_token_cost),
+    amountFrom(stored.cache_creation_1h_input_token_cost),
   ],
   stored,
 })

@@ -16,6 +16,7 @@ export const COST_COLUMNS = [
   'completion_token_cost',
   'cache_read_input_token_cost',
   'cache_creation_input_token_cost',
+  'cache_creation_1h_input_token_cost',
 ] as const
 
 /** All columns that are inserted. */

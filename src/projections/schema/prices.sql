@@ -9,6 +9,7 @@ CREATE TABLE prices
     completion_token_cost Nullable(Decimal(38, 12)),
     cache_read_input_token_cost Nullable(Decimal(38, 12)),
     cache_creation_input_token_cost Nullable(Decimal(38, 12)),
+    cache_creation_1h_input_token_cost Nullable(Decimal(38, 12)),
     prompt_token_cost_unit Nullable(String),
     completion_token_cost_unit Nullable(String),
     effective_date Nullable(DateTime64(6, 'UTC')),

@@ -28,6 +28,10 @@ CREATE TABLE usage_totals
     own_cache_read_input_tokens Int64,
     own_cache_creation_input_tokens Int64,
     own_charged_prompt_tokens Int64,
+    own_charged_cache_creation_tokens Int64,
+    own_cache_creation_1h_input_tokens Int64,
+    own_reported_cost Int64,
+    own_unrecognized_usage Int64,
     requests Int64,
     prompt_tokens Int64,
     completion_tokens Int64,
@@ -35,6 +39,11 @@ CREATE TABLE usage_totals
     cache_read_input_tokens Int64,
     cache_creation_input_tokens Int64,
     charged_prompt_tokens Int64,
+    charged_cache_creation_tokens Int64,
+    cache_creation_1h_input_tokens Int64,
+    -- In units of 10^-9.
+    reported_cost Int64,
+    unrecognized_usage Int64,
     -- Of the calls whose own usage of the model is included.
     first_started_at DateTime64(6, 'UTC') CODEC(Delta, LZ4),
     last_started_at DateTime64(6, 'UTC') CODEC(Delta, LZ4),

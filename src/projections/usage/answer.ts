@@ -1,7 +1,7 @@
 import type { UsageReporting } from '../../domain/projects/events.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { PriceBook } from '../prices/book.js'
-import { chargedTokens, chargesOf, type Charge } from './charges.js'
+import { chargesOf, hasChargedTokens, type Charge } from './charges.js'
 import { EntryBudget, inclusiveUsage, type UsageByKey } from './inclusive-usage.js'
 import { ownUsage } from './own-usage.js'
 import type { StoredAnswer } from './stored-usage.js'
@@ -107,5 +107,5 @@ const NO_USAGE: UsageByKey = new Map()
 
 function* unpricedIn({ usage, charges }: AnsweredCall): Generator<string> {
   for (const [key, counters] of usage)
-    if (charges[key]!.costs === null && chargedTokens(counters).some(Boolean)) yield charges[key]!.model
+    if (charges[key]!.costs === null && hasChargedTokens(counters)) yield charges[key]!.model
 }

@@ -1,18 +1,22 @@
 import { microseconds } from '../../kernel/codec/instant.js'
+import { REPORTED_UNIT } from '../../domain/usage/charged.js'
 import { exact, product, sum, type Exact } from '../../domain/prices/exact.js'
-import type { Price, PriceBook } from '../prices/book.js'
-import { CHARGED, COUNTERS } from './columns.js'
+import { pricesOfModel, type Price, type PriceBook } from '../prices/book.js'
+import { CHARGED, COSTS, COUNTERS } from './columns.js'
 import { saturated } from './own-usage.js'
 import { YEAR_2100, type TraceCalls } from './trace.js'
 
-const CHARGED_PLACES = CHARGED.map((counter) => COUNTERS.indexOf(counter))
+const CHARGED_PLACES = CHARGED.map(({ counter }) => COUNTERS.indexOf(counter))
+const COST_PLACES = CHARGED.map(({ cost }) => COSTS.indexOf(cost))
+const REPORTED_PLACE = COUNTERS.indexOf('reported_cost')
+const PROVIDER_PLACE = COSTS.indexOf('provider_cost')
 
 /** A model at one of its prices. Usage that is charged differently is summed apart. */
 export interface Charge {
   readonly model: string
   /** From when on it applies, like `TraceCalls.started`. */
   readonly from: number
-  /** Of a token of prompt, completion, cache read and cache creation; null if the model has no price. */
+  /** Of a token, in the order of `CHARGED`; null if the model has no price. */
   readonly costs: readonly Exact[] | null
 }
 
@@ -34,7 +38,7 @@ export const chargesOf = (
     }
   const charges: Charge[] = []
   const stepsOf = models.map((model): readonly Step[] => {
-    const timeline = book.timelines.get(model)
+    const timeline = pricesOfModel(book, model)
     const add = (from: number, price: Price | null): Step => {
       const costs = price === null ? null : price.costs.map(exact)
       return { from, key: charges.push({ model, from, costs }) - 1 }
@@ -67,13 +71,24 @@ interface Step {
 const since2100 = (instant: Parameters<typeof microseconds>[0]): number =>
   Number(microseconds(instant) - YEAR_2100)
 
-/** The charged tokens, in the order of a price's costs. */
-export const chargedTokens = (counters: readonly number[]): readonly number[] =>
-  CHARGED_PLACES.map((place) => saturated(counters[place]!))
+/** Whether there are tokens that a price would charge. */
+export const hasChargedTokens = (counters: readonly number[]): boolean =>
+  CHARGED_PLACES.some((place) => counters[place] !== 0)
 
-/** What tokens cost, in the order of a price's costs, in units of 10^-12. Without a price they cost 0. */
-export const costsOf = (counters: readonly number[], costs: Charge['costs']): readonly Exact[] =>
-  chargedTokens(counters).map((tokens, kind) => (costs === null ? 0 : product(tokens, costs[kind]!)))
+/**
+ * What usage costs, in the order of `COSTS`, in units of 10^-12. Without a price it costs what the providers reported, and
+ * what its tokens cost is unknown.
+ */
+export const costsOf = (counters: readonly number[], rates: Charge['costs']): readonly Exact[] => {
+  const costs: Exact[] = COSTS.map(() => 0)
+  if (rates === null) costs[PROVIDER_PLACE] = product(saturated(counters[REPORTED_PLACE]!), REPORTED_UNIT)
+  else
+    for (const [kind, rate] of rates.entries()) {
+      const place = COST_PLACES[kind]!
+      costs[place] = sum(costs[place]!, product(saturated(counters[CHARGED_PLACES[kind]!]!), rate))
+    }
+  return costs
+}
 
 export const addCosts = (a: readonly Exact[], b: readonly Exact[]): readonly Exact[] =>
   a.map((cost, kind) => sum(cost, b[kind]!))

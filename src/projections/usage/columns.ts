@@ -1,7 +1,8 @@
 import type { CallStarted } from '../../domain/calls/events.js'
 import { opOf } from '../../domain/calls/op.js'
 import { endStatus } from '../../domain/calls/status.js'
-import type { Figure } from '../../domain/calls/usage.js'
+import { chargedCreation, chargedPrompt } from '../../domain/usage/charged.js'
+import type { Figure } from '../../domain/usage/reported.js'
 import type { Json } from '../../kernel/json/json.js'
 
 /** An end that a later start repeats has no summary. */
@@ -69,41 +70,29 @@ interface CounterColumn {
   readonly of: (used: Readonly<Record<Figure, number>>) => number
   /** Another name that metrics have for it. */
   readonly alias?: string
-  /** Only charged, not shown. */
+  /** Only charged or told of, not a token count that answers always show. */
   readonly isHidden?: true
 }
 
 /** The counters of a call's usage of a model, from the figures that it reported: columns of `usage_totals`. */
 export const COUNTER_COLUMNS = {
   requests: { of: ({ requests }) => requests },
-  prompt_tokens: {
-    alias: 'input_tokens',
-    of: ({ prompt_tokens, input_tokens }) => prompt_tokens + input_tokens,
-  },
-  completion_tokens: {
-    alias: 'output_tokens',
-    of: ({ completion_tokens, output_tokens }) => completion_tokens + output_tokens,
-  },
+  prompt_tokens: { alias: 'input_tokens', of: ({ prompt_tokens }) => prompt_tokens },
+  completion_tokens: { alias: 'output_tokens', of: ({ completion_tokens }) => completion_tokens },
   total_tokens: {
-    of: (used) =>
-      used.total_tokens === 0
-        ? used.prompt_tokens + used.input_tokens + (used.completion_tokens + used.output_tokens)
-        : used.total_tokens,
+    of: ({ total_tokens, prompt_tokens, completion_tokens }) =>
+      total_tokens === 0 ? prompt_tokens + completion_tokens : total_tokens,
   },
   cache_read_input_tokens: { of: (used) => used.cache_read_input_tokens },
   cache_creation_input_tokens: { of: (used) => used.cache_creation_input_tokens },
   /** Cached tokens are charged apart from the prompt's, which stay at least 0. */
-  charged_prompt_tokens: {
-    isHidden: true,
-    of: (used) =>
-      Math.max(
-        0,
-        used.prompt_tokens +
-          used.input_tokens -
-          used.cache_read_input_tokens -
-          used.cache_creation_input_tokens,
-      ),
-  },
+  charged_prompt_tokens: { isHidden: true, of: chargedPrompt },
+  charged_cache_creation_tokens: { isHidden: true, of: chargedCreation },
+  cache_creation_1h_input_tokens: { isHidden: true, of: (used) => used.cache_creation_1h_input_tokens },
+  /** What the providers reported, in units of 10^-9. */
+  reported_cost: { isHidden: true, of: (used) => used.reported_cost },
+  /** Reports of which some was not understood. */
+  unrecognized_usage: { isHidden: true, of: (used) => used.unrecognized_usage },
 } as const satisfies Readonly<Record<string, CounterColumn>>
 
 type Counters = typeof COUNTER_COLUMNS
@@ -118,33 +107,33 @@ export const SHOWN_COUNTERS = counters.filter(isShown)
 /** Those shown come first, so that a place in `SHOWN_COUNTERS` is one in `COUNTERS` too. */
 export const COUNTERS: readonly Counter[] = [...SHOWN_COUNTERS, ...counters.filter((name) => !isShown(name))]
 
-interface CostColumn {
-  readonly charged: Counter
-  /** The name in `/trace/usage`. */
-  readonly field: string
-}
-
-/** What tokens cost, in the order of a price's costs. */
+/** The costs of answers and their names in `/trace/usage`. */
 export const COST_COLUMNS = {
-  prompt_cost: { charged: 'charged_prompt_tokens', field: 'prompt_tokens_total_cost' },
-  completion_cost: { charged: 'completion_tokens', field: 'completion_tokens_total_cost' },
-  cache_read_cost: { charged: 'cache_read_input_tokens', field: 'cache_read_input_tokens_total_cost' },
-  cache_creation_cost: {
-    charged: 'cache_creation_input_tokens',
-    field: 'cache_creation_input_tokens_total_cost',
-  },
-} as const satisfies Readonly<Record<string, CostColumn>>
+  prompt_cost: { field: 'prompt_tokens_total_cost' },
+  completion_cost: { field: 'completion_tokens_total_cost' },
+  cache_read_cost: { field: 'cache_read_input_tokens_total_cost' },
+  cache_creation_cost: { field: 'cache_creation_input_tokens_total_cost' },
+  /** What providers reported for usage that has no price. */
+  provider_cost: { field: 'provider_cost' },
+} as const satisfies Readonly<Record<string, { readonly field: string }>>
 
 export type Cost = keyof typeof COST_COLUMNS
 export const COSTS = Object.keys(COST_COLUMNS) as readonly Cost[]
-/** Tokens by the cost that they are charged, in the order of `COSTS`. */
-export const CHARGED = COSTS.map((cost) => COST_COLUMNS[cost].charged)
+
+/** The counters that are charged, in the order of a price's rates, and the cost that each is part of. */
+export const CHARGED = [
+  { counter: 'charged_prompt_tokens', cost: 'prompt_cost' },
+  { counter: 'completion_tokens', cost: 'completion_cost' },
+  { counter: 'cache_read_input_tokens', cost: 'cache_read_cost' },
+  { counter: 'charged_cache_creation_tokens', cost: 'cache_creation_cost' },
+  { counter: 'cache_creation_1h_input_tokens', cost: 'cache_creation_cost' },
+] as const satisfies readonly { readonly counter: Counter; readonly cost: Cost }[]
 
 type CostField = (typeof COST_COLUMNS)[Cost]['field']
 export const COST_FIELDS: readonly CostField[] = COSTS.map((cost) => COST_COLUMNS[cost].field)
 
 /** What `/usage/query` sums up and orders by. */
-export const MEASURES = ['calls', ...SHOWN_COUNTERS, ...COSTS, 'total_cost'] as const
+export const MEASURES = ['calls', ...SHOWN_COUNTERS, 'unrecognized_usage', ...COSTS, 'total_cost'] as const
 export type Measure = (typeof MEASURES)[number]
 
 export const isCost = (measure: string): boolean => measure.endsWith('_cost')

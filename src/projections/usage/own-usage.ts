@@ -1,4 +1,4 @@
-import { FIGURES, type Figure } from '../../domain/calls/usage.js'
+import { FIGURES, type Figure } from '../../domain/usage/reported.js'
 import { LARGEST_EXACT } from '../../domain/prices/exact.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
@@ -18,12 +18,13 @@ export const countersOf = (figures: ArrayLike<number>, from = 0): number[] => {
   const used: Record<Figure, number> = {
     requests: figures[from + AT.requests]!,
     prompt_tokens: figures[from + AT.prompt_tokens]!,
-    input_tokens: figures[from + AT.input_tokens]!,
     completion_tokens: figures[from + AT.completion_tokens]!,
-    output_tokens: figures[from + AT.output_tokens]!,
     total_tokens: figures[from + AT.total_tokens]!,
     cache_read_input_tokens: figures[from + AT.cache_read_input_tokens]!,
     cache_creation_input_tokens: figures[from + AT.cache_creation_input_tokens]!,
+    cache_creation_1h_input_tokens: figures[from + AT.cache_creation_1h_input_tokens]!,
+    reported_cost: figures[from + AT.reported_cost]!,
+    unrecognized_usage: figures[from + AT.unrecognized_usage]!,
   }
   const counters: number[] = []
   for (const of of COUNTER_OF) counters.push(of(used))

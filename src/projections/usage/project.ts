@@ -1,5 +1,5 @@
 import type { CallEvent } from '../../domain/calls/events.js'
-import { FIGURES, type ReportedUsage } from '../../domain/calls/usage.js'
+import { FIGURES, type ReportedUsage } from '../../domain/usage/reported.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { ProjectChosen } from '../../domain/projects/events.js'
 import { dateTime64 } from '../clickhouse-values.js'

@@ -14,7 +14,7 @@ describe('the costs of a project', () => {
 
   it('are read as they were stated, with what was left out', async () => {
     const project = someProject()
-    const { plain, full, free } = await setCosts(service, project, {
+    const { plain, full, half } = await setCosts(service, project, {
       plain: { ...someCosts(), effective_date: '2026-01-01T01:00:00+01:00' },
       full: someCosts({
         prompt_token_cost: 2.5e-6,
@@ -25,13 +25,13 @@ describe('the costs of a project', () => {
         effective_date: '2026-01-01T00:00:00.000001Z',
         provider_id: 'somebody',
       }),
-      free: someCosts({ cache_read_input_token_cost: 0, cache_creation_input_token_cost: 0 }),
+      half: someCosts({ cache_read_input_token_cost: 0, cache_creation_input_token_cost: 1 }),
     })
-    const cacheCosts = (await costsOf(service, project, { query: byId(free!) })).map((cost) => [
+    const cacheCosts = (await costsOf(service, project, { query: byId(half!) })).map((cost) => [
       cost['cache_read_input_token_cost'],
       cost['cache_creation_input_token_cost'],
     ])
-    assert.deepEqual(cacheCosts, [[0, 0]])
+    assert.deepEqual(cacheCosts, [[0.5, 1]])
     assert.deepEqual(await costsOf(service, project, { query: byId(plain!, full!) }), [
       {
         id: plain,
@@ -40,6 +40,7 @@ describe('the costs of a project', () => {
         completion_token_cost: 2,
         cache_read_input_token_cost: 0.5,
         cache_creation_input_token_cost: 0.5,
+        cache_creation_1h_input_token_cost: 0.5,
         prompt_token_cost_unit: 'USD',
         completion_token_cost_unit: 'USD',
         effective_date: '2026-01-01T00:00:00.000000Z',
@@ -52,12 +53,28 @@ describe('the costs of a project', () => {
         completion_token_cost: 2,
         cache_read_input_token_cost: 0.00000125,
         cache_creation_input_token_cost: 3,
+        cache_creation_1h_input_token_cost: 3,
         prompt_token_cost_unit: 'EUR',
         completion_token_cost_unit: 'GBP',
         effective_date: '2026-01-01T00:00:00.000001Z',
         provider_id: 'somebody',
       },
     ])
+  })
+
+  it("are the prompt's for cached tokens where they are 0, as the Python package sends them", async () => {
+    const project = someProject()
+    const sent = { cache_read_input_token_cost: 0, cache_creation_input_token_cost: 0 }
+    await setCosts(service, project, { sdk: someCosts(sent), rest: someCosts() })
+    const of = (model: string) => costsOf(service, project, { query: eq('llm_id', model) })
+    const cacheCosts = async (model: string) =>
+      (await of(model)).map((cost) => [
+        cost['cache_read_input_token_cost'],
+        cost['cache_creation_input_token_cost'],
+        cost['cache_creation_1h_input_token_cost'],
+      ])
+    assert.deepEqual(await cacheCosts('sdk'), [[0.5, 0.5, 0.5]])
+    assert.deepEqual(await cacheCosts('rest'), [[0.5, 0.5, 0.5]])
   })
 
   it('are created under an X-Weave-Retry-Id that an earlier request had', async () => {

@@ -84,3 +84,9 @@ export const costsIn = (answer: Answered, callId: string): Record<string, readon
     ]),
   )
 }
+
+/** The models without a price that an answer names, and their number. */
+export const unpricedIn = (answer: Answered): readonly [names: unknown, count: unknown] => {
+  const { unpriced_models, unpriced_model_count } = accepted(answer)
+  return [unpriced_models, unpriced_model_count]
+}

@@ -11,6 +11,7 @@ import {
   someCosts,
   someModel,
   tokens,
+  unpricedIn,
 } from './given.js'
 
 describe('usage with costs', () => {
@@ -53,7 +54,7 @@ describe('usage with costs', () => {
     ])
     const answer = await usage(project)
     assert.deepEqual(costsIn(answer, 'within'), { [model]: [1, 0, 1.5, 16] })
-    assert.deepEqual(costsIn(answer, 'beyond'), { [model]: [0, 0, 1.5, 16] })
+    assert.deepEqual(costsIn(answer, 'beyond'), { [model]: [2, 0, 1.5, 16] })
   })
 
   it("charges cached tokens at the prompt's price where the price states none, under any provider's names", async () => {
@@ -96,7 +97,7 @@ describe('usage with costs', () => {
     assert.match(text, /"prompt_tokens_total_cost":43\.5,"completion_tokens_total_cost":16888498602638490,/)
   })
 
-  it('names the models whose tokens had no price, and costs 0 for them', async () => {
+  it('names the models whose tokens had no price, and has no costs for them', async () => {
     const [project, model] = [someProject(), someModel()]
     await setCosts(service, project, { [model]: someCosts() })
     await recordCalls(service, project, [
@@ -104,15 +105,16 @@ describe('usage with costs', () => {
       ['child', 'root', { 'größe, 1+1': tokens(1, 0), b: tokens(0, 1) }],
     ])
     const answer = await usage(project, { filter: { call_ids: ['root'] } })
-    assert.equal(answer.headers.get('tallytree-unpriced-models'), 'b,gr%C3%B6%C3%9Fe%2C%201%2B1')
-    assert.deepEqual(costsIn(answer, 'root')['b'], [0, 0, 0, 0])
+    assert.equal(answer.headers.get('tallytree-unpriced-models'), '2')
+    assert.deepEqual(unpricedIn(answer), [['b', 'größe, 1+1'], 2])
+    assert.deepEqual(costsIn(answer, 'root')['b'], [null, null, null, null])
+    assert.deepEqual(costsIn(answer, 'root')['no requests, no tokens'], [0, 0, 0, 0])
+    assert.deepEqual(unpricedIn(await service.in(project).usage.ofTraces()), [undefined, undefined])
 
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`model-${n}-xx`, tokens(1, 0)]))
     await recordCalls(service, project, [['many', null, many]])
-    const named = (await usage(project)).headers.get('tallytree-unpriced-models') ?? ''
-    const [, more] = /,\+(\d+)$/.exec(named) ?? []
-    assert.ok(named.length < 4200)
-    assert.equal(named.split(',').length - 1 + Number(more), 502)
+    const [names, count] = unpricedIn(await usage(project))
+    assert.deepEqual([(names as readonly string[]).length, count], [100, 502])
   })
 
   it('knows the default list, before which a price of the project goes', async () => {
@@ -158,8 +160,9 @@ describe('usage with costs', () => {
     await recordCalls(service, project, [['c', null, { [model]: tokens(1, 1), [other]: tokens(1, 1) }]])
     assert.deepEqual(costsIn(await usage(project), 'c'), { [model]: [0.5, 2, 0, 0], [other]: [0.5, 2, 0, 0] })
     const under = await usage(project, { price_list: list })
-    assert.deepEqual(costsIn(under, 'c'), { [model]: [64, 2, 0, 0], [other]: [0, 0, 0, 0] })
-    assert.equal(under.headers.get('tallytree-unpriced-models'), other)
+    const nothing = [null, null, null, null]
+    assert.deepEqual(costsIn(under, 'c'), { [model]: [64, 2, 0, 0], [other]: nothing })
+    assert.deepEqual(unpricedIn(under), [[other], 1])
 
     assert.deepEqual(told(await usage(project, { price_list: 'unknown' })), ['value_error price_list'])
     assert.deepEqual(told(await usage(project, { price_list: project })), [

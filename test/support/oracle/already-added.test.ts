@@ -107,11 +107,11 @@ describe('the usage oracle: what is already added', () => {
     const operations = [
       started('root', js),
       started('k', { in: 'root', ...js }),
-      ended('k', 1, { m: { prompt_tokens: 4, total_tokens: 9 } }),
-      ended('root', 2, { m: { prompt_tokens: 4, input_tokens: 3, total_tokens: 9 } }),
+      ended('k', 1, { m: { prompt_tokens: 4, total_tokens: 4 } }),
+      ended('root', 2, { m: { prompt_tokens: 4, input_tokens: 3, total_tokens: 3 } }),
     ]
 
-    assert.deepEqual(usageOf(operations, 'root'), { m: figures(7, 0, 12, 0) })
+    assert.deepEqual(usageOf(operations, 'root'), { m: figures(7, 0, 7, 0) })
   })
 
   it('subtracts nothing from a member of its own cycle', () => {

@@ -11,7 +11,7 @@ export interface OraclePrice {
   readonly ofProject: boolean
   /** Microseconds since 1970. */
   readonly effective: bigint
-  readonly costs: readonly [Fraction, Fraction, Fraction, Fraction]
+  readonly costs: readonly [Fraction, Fraction, Fraction, Fraction, Fraction]
 }
 
 /** A whole number over another one. */
@@ -55,9 +55,7 @@ export const costsAfter = (
       const price = chosen(prices, model, call)
       return {
         model,
-        costs: tokens.map((count, kind) =>
-          price === undefined ? NOTHING : times(price.costs[kind]!, count),
-        ),
+        costs: price === undefined ? KINDS.map(() => NOTHING) : costsOf(tokens, price),
         isUnpriced: price === undefined && tokens.some((count) => count !== 0n),
       }
     })
@@ -66,7 +64,7 @@ export const costsAfter = (
     own: (callId) => ownOf(callOf(callId)),
     of: (callId, model) => {
       const charged = members(callId).filter((one) => one.model === model)
-      return [0, 1, 2, 3].map((kind) => total(charged.map(({ costs }) => costs[kind]!)))
+      return KINDS.map((kind) => total(charged.map(({ costs }) => costs[kind]!)))
     },
     unpriced: (callId) =>
       members(callId)
@@ -75,10 +73,23 @@ export const costsAfter = (
   }
 }
 
+const KINDS = [0, 1, 2, 3] as const
+
+/** What is written to a cache for an hour is a part of what is written to one. */
+const costsOf = (tokens: readonly bigint[], { costs }: OraclePrice): readonly Fraction[] => [
+  times(costs[0], tokens[0]!),
+  times(costs[1], tokens[1]!),
+  times(costs[2], tokens[2]!),
+  plus(times(costs[3], tokens[3]!), times(costs[4], tokens[4]!)),
+]
+
+const positive = (count: bigint): bigint => (count < 0n ? 0n : count)
+
 const billedTokens = (entry: Folded): readonly bigint[] => {
   const { cache_read_input_tokens: read, cache_creation_input_tokens: creation } = entry
-  const prompt = entry.prompt_tokens - read - creation
-  return [prompt < 0n ? 0n : prompt, entry.completion_tokens, read, creation]
+  const hour = entry.cache_creation_1h_input_tokens
+  const prompt = positive(entry.prompt_tokens - read - creation)
+  return [prompt, entry.completion_tokens, read, positive(creation - hour), hour]
 }
 
 const chosen = (

@@ -75,6 +75,7 @@ export interface AggregatedUsage {
   readonly completion_tokens_total_cost: null
   readonly cache_read_input_tokens_total_cost: null
   readonly cache_creation_input_tokens_total_cost: null
+  readonly unrecognized_usage?: number
 }
 
 export interface Answer {

@@ -1,7 +1,9 @@
-import { clamped, figure } from './figure.js'
+import { FIGURES, modelUsageOf, type Figure } from '../../../src/domain/usage/reported.js'
+import { clamped } from './figure.js'
 import { isObject, property } from './json.js'
 import type { AggregatedUsage, Json, JsonObject } from './operations.js'
 
+/** The names that random reports have. */
 export const RAW_KEYS = [
   'requests',
   'prompt_tokens',
@@ -13,10 +15,8 @@ export const RAW_KEYS = [
   'cache_creation_input_tokens',
 ] as const
 
-export type RawKey = (typeof RAW_KEYS)[number]
-
-/** Figures of one model as written, the two names of a token count still apart. */
-export type RawFigures = Readonly<Record<RawKey, bigint>>
+/** What the report of one model means. Reports are read by the rule of the service, which has a test of its own. */
+export type RawFigures = Readonly<Record<Figure, bigint>>
 
 export const FOLDED_KEYS = [
   'requests',
@@ -27,7 +27,7 @@ export const FOLDED_KEYS = [
   'cache_creation_input_tokens',
 ] as const
 
-export type Folded = Readonly<Record<(typeof FOLDED_KEYS)[number], bigint>>
+export type Folded = Readonly<Record<(typeof FOLDED_KEYS)[number] | Figure, bigint>>
 
 export type RawUsage = ReadonlyMap<string, RawFigures>
 export type FoldedUsage = ReadonlyMap<string, Folded>
@@ -41,8 +41,10 @@ const written = (summary: JsonObject | undefined): JsonObject => {
 export const modelKeys = (summary: JsonObject | undefined): ReadonlyArray<string> =>
   Object.keys(written(summary))
 
-const readEntry = (entry: Json): RawFigures =>
-  Object.fromEntries(RAW_KEYS.map((key) => [key, figure(property(entry, key))])) as Record<RawKey, bigint>
+const readEntry = (entry: Json): RawFigures => {
+  const read = modelUsageOf('', isObject(entry) ? entry : {})
+  return Object.fromEntries(FIGURES.map((key) => [key, BigInt(read[key])])) as Record<Figure, bigint>
+}
 
 /** The figures as written; an entry that is no object has none, so folding drops it. */
 export const rawUsage = (summary: JsonObject | undefined): RawUsage =>
@@ -54,33 +56,25 @@ export const without = (raw: RawUsage, parts: ReadonlyArray<RawUsage>): RawUsage
 
 const remainder = (model: string, figures: RawFigures, parts: ReadonlyArray<RawUsage>): RawFigures => {
   const left = { ...figures }
-  for (const key of RAW_KEYS) {
+  for (const key of FIGURES) {
     for (const part of parts) left[key] -= part.get(model)?.[key] ?? 0n
     if (left[key] < 0n) left[key] = 0n
   }
   return left
 }
 
-/** Folds both names of a figure; a model without any figure is dropped. */
+/** A total that is missing is the sum; a model without any figure is dropped. */
 export const folded = (raw: RawUsage): FoldedUsage =>
   new Map(
     [...raw]
       .map(([model, figures]) => [model, foldEntry(figures)] as const)
-      .filter(([, entry]) => FOLDED_KEYS.some((key) => entry[key] !== 0n)),
+      .filter(([, entry]) => FIGURES.some((key) => entry[key] !== 0n)),
   )
 
-const foldEntry = (raw: RawFigures): Folded => {
-  const prompt = raw.prompt_tokens + raw.input_tokens
-  const completion = raw.completion_tokens + raw.output_tokens
-  return {
-    requests: raw.requests,
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: raw.total_tokens === 0n ? prompt + completion : raw.total_tokens,
-    cache_read_input_tokens: raw.cache_read_input_tokens,
-    cache_creation_input_tokens: raw.cache_creation_input_tokens,
-  }
-}
+const foldEntry = (raw: RawFigures): Folded => ({
+  ...raw,
+  total_tokens: raw.total_tokens === 0n ? raw.prompt_tokens + raw.completion_tokens : raw.total_tokens,
+})
 
 export const summed = (usages: ReadonlyArray<FoldedUsage>): FoldedUsage => {
   const sums = new Map<string, Folded>()
@@ -94,11 +88,11 @@ export const summed = (usages: ReadonlyArray<FoldedUsage>): FoldedUsage => {
 
 const plus = (a: Folded, b: Folded): Folded => {
   const sum = { ...a }
-  for (const key of FOLDED_KEYS) sum[key] += b[key]
+  for (const key of FIGURES) sum[key] += b[key]
   return sum
 }
 
-/** As it stands in an answer: numbers within ±2^53, all ten keys, costs null. */
+/** As it stands in an answer: numbers within ±2^53, costs null. */
 export const answered = (usage: FoldedUsage): Readonly<Record<string, AggregatedUsage>> =>
   Object.fromEntries([...usage].map(([model, entry]) => [model, answeredEntry(entry)]))
 
@@ -113,4 +107,5 @@ const answeredEntry = (entry: Folded): AggregatedUsage => ({
   completion_tokens_total_cost: null,
   cache_read_input_tokens_total_cost: null,
   cache_creation_input_tokens_total_cost: null,
+  ...(entry.unrecognized_usage === 0n ? {} : { unrecognized_usage: Number(entry.unrecognized_usage) }),
 })

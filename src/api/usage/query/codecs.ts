@@ -11,6 +11,7 @@ import { fieldName } from '../../../domain/query/field-path.js'
 import { query } from '../../../domain/query/query.js'
 import { MEASURES } from '../../../projections/usage/columns.js'
 import { DIMENSIONS } from '../../../projections/usage/query/groups-sql.js'
+import { unpricedModels } from '../../../application/calls/unpriced-models.js'
 import { usageMembers } from '../../../application/calls/usage-json.js'
 import { callsFilter } from '../../calls/filter.js'
 
@@ -55,8 +56,18 @@ export const usageQueryRequest = closed('UsageQueryRequest', {
 export type UsageQueryRequest = t.TypeOf<typeof usageQueryRequest>
 
 const figures = open('UsageFigures', {
-  says: 'Costs are exact decimals, null if they were not requested.',
-  required: { calls: int64, ...usageMembers, total_cost: nullable(number) },
+  says:
+    'Costs are exact decimals, null if they were not requested or no model has a price. `provider_cost` is the part of ' +
+    '`total_cost` that providers reported for models without a price. `unrecognized_usage` counts reports of calls that were ' +
+    'not understood as a whole.',
+  required: {
+    calls: int64,
+    ...usageMembers,
+    unrecognized_usage: int64,
+    provider_cost: nullable(number),
+    total_cost: nullable(number),
+  },
+  optional: unpricedModels,
 })
 
 const usageRow = open('UsageRow', {

@@ -6,6 +6,7 @@ import {
   exportUsage,
   usageBy,
   clamped,
+  isUnknownCost,
   type UsageFigures,
   type UsageGroup,
 } from '../../../projections/usage/query/queries.js'
@@ -18,11 +19,12 @@ import type { AnyRoute } from '../../server/route.js'
 import { readProject } from '../../server/route-kinds.js'
 import { requireBoundedFilter } from '../../calls/filter.js'
 import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/requested-costs.js'
+import { unpricedMembers } from '../../../application/calls/unpriced-models.js'
 import { refuseTooLarge } from '../usage.js'
 import { usageLine, usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
 import { decimalText } from '../../../domain/prices/decimal.js'
-import { isCost, MEASURES, measureName } from '../../../projections/usage/columns.js'
+import { isCost, MEASURES, measureName, type Measure } from '../../../projections/usage/columns.js'
 
 const EXPORTS = {
   csv: { format: 'CSVWithNames', type: 'text/csv; charset=utf-8' },
@@ -106,7 +108,7 @@ const respond = async (
   return {
     body: Readable.from([text], { objectMode: false }),
     type: format === 'json' ? 'application/json; charset=utf-8' : JSON_LINES,
-    headers: unpricedHeader([...new Set(groups.flatMap(({ unpriced }) => unpriced))].sort()),
+    headers: unpricedHeader(totalsOf(groups).figures.pricing.unpricedCount),
   }
 }
 
@@ -121,7 +123,8 @@ const usageQueryJson = (groups: readonly UsageGroup[], shown: ResponseOptions): 
     group.key === undefined ? [] : [`{"group":${keyJson(group.key, shown)},${periodsJson(group, shown)}}`],
   )
   const others = groups.find(({ key }) => key === undefined)
-  return `{"rows":[${rows.join(',')}],"others":${others === undefined ? 'null' : summaryJson(others, shown)},"totals":${summaryJson(totalsOf(groups), shown)}}`
+  const totals = totalsOf(groups)
+  return `{"rows":[${rows.join(',')}],"others":${others === undefined ? 'null' : summaryJson(others, shown)},"totals":${summaryJson(totals, shown)}}`
 }
 
 /** A row a line; the last has no group where groups lie beyond the limit. */
@@ -152,8 +155,19 @@ const keyJson = (key: readonly (string | number)[], { groupBy }: ResponseOptions
     ),
   )
 
-const figuresJson = (figures: UsageFigures, { hasCosts }: ResponseOptions): string =>
-  `{${MEASURES.map((measure) => `"${measureName(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
+const figuresJson = (figures: UsageFigures, { hasCosts }: ResponseOptions): string => {
+  const members = MEASURES.map(
+    (measure) => `"${measureName(measure)}":${measureText(measure, figures, hasCosts)}`,
+  )
+  const { unpriced, unpricedCount } = figures.pricing
+  const unpricedText = JSON.stringify(unpricedMembers(unpriced, unpricedCount)).slice(1, -1)
+  return `{${members.join(',')}${hasCosts ? `,${unpricedText}` : ''}}`
+}
+
+const measureText = (measure: Measure, figures: UsageFigures, hasCosts: boolean): string => {
+  if (!isCost(measure)) return String(clamped(figures[measure]))
+  return hasCosts && !isUnknownCost(measure, figures) ? decimalText(figures[measure]) : 'null'
+}
 
 const totalsOf = (groups: readonly UsageGroup[]): Periods & Pick<UsageGroup, 'groups'> => ({
   groups: groups.reduce((sum, group) => sum + group.groups, 0),
@@ -164,6 +178,20 @@ const totalsOf = (groups: readonly UsageGroup[]): Periods & Pick<UsageGroup, 'gr
 })
 
 const sumOf = (all: readonly UsageFigures[]): UsageFigures =>
-  Object.fromEntries(
-    MEASURES.map((measure) => [measure, all.reduce((sum, figures) => sum + figures[measure], 0n)]),
-  ) as unknown as UsageFigures
+  ({
+    ...Object.fromEntries(
+      MEASURES.map((measure) => [measure, all.reduce((sum, figures) => sum + figures[measure], 0n)]),
+    ),
+    pricing: pricingOf(all),
+  }) as unknown as UsageFigures
+
+/** Groups may share models, and name only some of them. */
+const pricingOf = (all: readonly UsageFigures[]): UsageFigures['pricing'] => {
+  const names = new Set(all.flatMap(({ pricing }) => pricing.unpriced))
+  const unnamed = Math.max(0, ...all.map(({ pricing }) => pricing.unpricedCount - pricing.unpriced.length))
+  return {
+    isPriced: all.some(({ pricing }) => pricing.isPriced),
+    unpriced: [...names].sort(),
+    unpricedCount: names.size + unnamed,
+  }
+}

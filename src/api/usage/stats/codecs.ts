@@ -10,6 +10,7 @@ import { query } from '../../../domain/query/query.js'
 import { AGGREGATIONS } from '../../../projections/usage/stats/metric.js'
 import { CALL_METRICS } from '../../../projections/usage/stats/call-stats.js'
 import { USAGE_METRICS } from '../../../projections/usage/stats/usage-stats.js'
+import { unpricedModels } from '../../../application/calls/unpriced-models.js'
 import { callsFilter } from '../../calls/filter.js'
 
 const UNITS = { minute: 60, hour: 3600, day: 86_400 } as const
@@ -122,4 +123,5 @@ export const callStatsResponse = open('CallStatsResponse', {
         'Calls that ended before they started. They have no latency. Null if no latency is requested.',
     }),
   },
+  optional: unpricedModels,
 })

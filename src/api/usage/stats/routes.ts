@@ -10,6 +10,7 @@ import type { AnyRoute } from '../../server/route.js'
 import { readProject } from '../../server/route-kinds.js'
 import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/requested-costs.js'
 import { requireBoundedFilter } from '../../calls/filter.js'
+import { unpricedMembers } from '../../../application/calls/unpriced-models.js'
 import { refuseTooLarge } from '../usage.js'
 import { callStatsRequest, callStatsResponse } from './codecs.js'
 import { requireBoundedResponse, requestedMetrics } from './metrics.js'
@@ -58,18 +59,19 @@ export const statsRoutes = (
               if (usage.length === 0) return NO_USAGE
               const prices = await pricesAt(position)
               return readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
-                usageStats(reader)(span, { wanted: usage, prices, open, requireFew }),
+                usageStats(reader)(span, { wanted: usage, open, requireFew }),
               )
             }
             const [callFigures, { buckets, unpriced }] = await Promise.all([
               callStats(reader)(span, calls),
               readUsage().catch(refuseTooLarge),
             ])
-            const json = statsJson({ start, end, granularity, timezone }, buckets, callFigures)
+            const head = { start, end, granularity, timezone, ...(hasCosts ? unpricedMembers(unpriced) : {}) }
+            const json = statsJson(head, buckets, callFigures)
             return {
               body: Readable.from(json, { objectMode: false }),
               type: 'application/json; charset=utf-8',
-              headers: unpricedHeader(unpriced),
+              headers: unpricedHeader(unpriced.length),
             }
           },
         }

@@ -4,9 +4,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/j
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { withCacheCosts } from '../../prices/cache-costs.js'
 import { amountFrom, decimalText, moneyText, type Amount } from '../../prices/decimal.js'
-import { figureOf } from '../../calls/usage.js'
+import { figureOf } from '../../usage/figure.js'
 import { modelPrice, type ModelPrice } from '../upstreams/content.js'
-import type { ChargedTokens } from './charge.js'
+import type { CompletionUsage } from './charge.js'
 
 /** What the ledger needs to know about a completion of the gateway. */
 export interface GatewayCall {
@@ -30,7 +30,7 @@ export interface GatewayCall {
 export type Outcome =
   | {
       readonly kind: 'used'
-      readonly tokens: ChargedTokens
+      readonly used: CompletionUsage
       /** The price of the upstream that served it; undefined if the end does not name it, as in earlier releases. */
       readonly price?: ModelPrice | null
     }
@@ -93,11 +93,14 @@ export const outcomeOf = (models: Json | undefined, said: Json | undefined): Out
   const price = priceIn(field(said, 'price'))
   return {
     kind: 'used',
-    tokens: {
-      prompt: sum('prompt_tokens', 'input_tokens'),
-      completion: sum('completion_tokens', 'output_tokens'),
-      cacheRead: sum('cache_read_input_tokens'),
-      cacheCreation: sum('cache_creation_input_tokens'),
+    used: {
+      // Events of earlier releases keep the two names of a figure apart.
+      prompt_tokens: sum('prompt_tokens', 'input_tokens'),
+      completion_tokens: sum('completion_tokens', 'output_tokens'),
+      cache_read_input_tokens: sum('cache_read_input_tokens'),
+      cache_creation_input_tokens: sum('cache_creation_input_tokens'),
+      cache_creation_1h_input_tokens: sum('cache_creation_1h_input_tokens'),
+      reported_cost: sum('reported_cost'),
     },
     ...(price === undefined ? {} : { price }),
   }

@@ -172,7 +172,7 @@ const owed = (call: GatewayCall, outcome: Outcome): Sums => {
   switch (outcome.kind) {
     case 'used': {
       const price = outcome.price === undefined ? call.price : outcome.price
-      return { ...NO_MONEY, spent: costOf(price, outcome.tokens) }
+      return { ...NO_MONEY, spent: costOf(price, outcome.used) }
     }
     case 'not-owed':
       return NO_MONEY

@@ -124,5 +124,5 @@ const keyOf = (team: string, scope: LimitScope): string => `${team}\n${scopeText
 /** Undefined if unknown. */
 const tokensOf = (outcome: Outcome | null): number | undefined => {
   if (outcome?.kind === 'not-owed') return 0
-  return outcome?.kind === 'used' ? outcome.tokens.prompt + outcome.tokens.completion : undefined
+  return outcome?.kind === 'used' ? outcome.used.prompt_tokens + outcome.used.completion_tokens : undefined
 }

@@ -33,6 +33,7 @@ export const modelPrice = completedBy(
     optional: {
       cache_read_input_token_cost: withDefault(tokenPrice, undefined),
       cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
+      cache_creation_1h_input_token_cost: withDefault(tokenPrice, undefined),
     },
   }),
   withCacheCosts,

@@ -1,4 +1,5 @@
 import type { CalendarUnit } from '../../../domain/usage/calendar.js'
+import { REPORTED_UNIT } from '../../../domain/usage/charged.js'
 import { microseconds } from '../../../kernel/codec/instant.js'
 import type { ClickHouseReader, SqlParameters } from '../../../kernel/ports/clickhouse.js'
 import { statementFields } from '../../calls/fields.js'
@@ -9,10 +10,18 @@ import { dateTime64, SQL_TIME } from '../../clickhouse-values.js'
 import { fieldValue } from '../../expression/fields.js'
 import { newParameters } from '../../expression/parameters.js'
 import { asText } from '../../expression/value.js'
-import type { PriceBook } from '../../prices/book.js'
-import { CHARGED, COSTS, LABEL_COLUMNS, LABELS, MEASURES, SHOWN_COUNTERS, type Label } from '../columns.js'
+import {
+  CHARGED,
+  COSTS,
+  LABEL_COLUMNS,
+  LABELS,
+  MEASURES,
+  SHOWN_COUNTERS,
+  type Cost,
+  type Label,
+} from '../columns.js'
 import { withPreviousRange } from './previous-range.js'
-import { priceSteps } from './price-steps.js'
+import { priceSteps, RATES } from './price-steps.js'
 import { readManyUsage, selectsByCalls, usageRows, type Relation, type UsageRowsQuery } from './usage-rows.js'
 
 /** What usage is grouped by, besides times and attributes, and the column that has it. */
@@ -40,7 +49,6 @@ export interface UsageQuery extends UsageRowsQuery {
   readonly orderBy: readonly UsageOrder[]
   /** Groups beyond it are summed up as one. */
   readonly limit: number
-  readonly prices: PriceBook | null
   /** Compares with the range of the same length before `began`. */
   readonly isCompared: boolean
 }
@@ -52,7 +60,7 @@ interface PricedQuery extends Omit<UsageQuery, 'groupBy' | 'orderBy' | 'limit'> 
 }
 
 /** The models without a price that a group names at most. */
-const MAX_UNPRICED = 100
+const MAX_UNPRICED = 1000
 
 /**
  * Reads the groups of a query by the statement that it is given.
@@ -79,22 +87,29 @@ const groupsSql = (query: UsageQuery): Relation => {
   const { sql, parameters } = pricedSql(query)
   const keys = groupBy.map((_, index) => `key_${index}`)
   const periods = isCompared ? (['', 'previous_'] as const) : ([''] as const)
-  const sums = periods.flatMap((prefix) =>
-    MEASURES.map(
-      (measure) =>
-        `sumIf(priced.${measure}, priced.is_current = ${prefix === '' ? 1 : 0}) AS ${prefix}${measure}`,
-    ),
-  )
+  const sums = periods.flatMap((prefix) => {
+    const isOfPeriod = `priced.is_current = ${prefix === '' ? 1 : 0}`
+    return [
+      ...MEASURES.map((measure) => `sumIf(priced.${measure}, ${isOfPeriod}) AS ${prefix}${measure}`),
+      `maxIf(priced.is_priced, ${isOfPeriod}) AS ${prefix}is_priced_in_group`,
+      `groupUniqArrayArrayIf(${MAX_UNPRICED})(priced.unpriced, ${isOfPeriod}) AS ${prefix}unpriced_in_group`,
+      `uniqExactArrayIfState(priced.unpriced, ${isOfPeriod}) AS ${prefix}unpriced_state`,
+    ]
+  })
+  const pricing = periods.flatMap((prefix) => [
+    `max(ranked.${prefix}is_priced_in_group) AS ${prefix}is_priced`,
+    `arraySort(groupUniqArrayArray(${MAX_UNPRICED})(ranked.${prefix}unpriced_in_group)) AS ${prefix}unpriced_models`,
+    `uniqExactArrayIfMerge(ranked.${prefix}unpriced_state) AS ${prefix}unpriced_model_count`,
+  ])
   const all = periods.flatMap((prefix) => MEASURES.map((measure) => `${prefix}${measure}`))
-  const grouped = `SELECT ${[...keys, ...sums].join(', ')},
-      groupUniqArrayArray(${MAX_UNPRICED})(unpriced) AS unpriced_of_group
+  const grouped = `SELECT ${[...keys, ...sums].join(', ')}
     FROM (${sql}) AS priced GROUP BY ${keys.length === 0 ? 'tuple()' : keys.join(', ')}`
   const ranked = `SELECT *, least(row_number() OVER (ORDER BY ${orderTerms(query).join(', ')}), {limit:UInt64} + 1) AS rank
     FROM (${grouped})`
   return {
     sql: `SELECT rank AS place, count() AS group_count, ${keys.map((key) => `any(ranked.${key}) AS ${key}, `).join('')}
       ${all.map((measure) => `toString(sum(ranked.${measure})) AS ${measure}`).join(', ')},
-      groupUniqArrayArray(${MAX_UNPRICED})(unpriced_of_group) AS unpriced_models
+      ${pricing.join(', ')}
       FROM (${ranked}) AS ranked GROUP BY rank`,
     parameters: { ...parameters, limit },
   }
@@ -116,14 +131,13 @@ const orderTerms = ({ orderBy, groupBy }: UsageQuery): readonly string[] => {
  */
 export const usageOfCalls = (
   { operation, ...selected }: CallSelection,
-  { open, prices }: Pick<UsageQuery, 'open' | 'prices'>,
+  open: UsageQuery['open'],
 ): UsageJoin => {
   const started = startRange(operation === null ? [] : conjunctsOf(operation))
   const priced = (range: readonly string[]) =>
     pricedSql({
       ...selected,
       open,
-      prices,
       kind: 'inclusive',
       operation: null,
       range: [...started.conditions, ...range],
@@ -143,12 +157,19 @@ export const usageOfCalls = (
  * rows of the calls and models themselves.
  */
 export const pricedSql = (query: PricedQuery, isSummed = true): Relation => {
-  const { prices, isCompared, groupBy } = query
+  const { isCompared, groupBy } = query
+  const { prices } = query.open
   const steps = prices === null ? undefined : priceSteps(prices)
   const { sql: rows, parameters } = rowsSql(query)
   const keys = groupBy.map((_, index) => `key_${index}`)
   const counted = groupBy.some(({ name }) => name === 'model') ? 'is_first_of_model' : 'is_first'
-  const figures = [...new Set([...SHOWN_COUNTERS, ...CHARGED])].map((name) =>
+  const counters = [
+    ...SHOWN_COUNTERS,
+    'unrecognized_usage',
+    'reported_cost',
+    ...CHARGED.map(({ counter }) => counter),
+  ]
+  const figures = [...new Set(counters)].map((name) =>
     isSummed ? `sum(toInt128(${name})) AS ${name}_sum` : `toInt128(${name}) AS ${name}_sum`,
   )
   // Keys take time, so there are none that all rows share.
@@ -163,15 +184,15 @@ export const pricedSql = (query: PricedQuery, isSummed = true): Relation => {
   const grouping = isSummed ? `GROUP BY ${parts.length === 0 ? 'tuple()' : parts.join(', ')}` : ''
   const calls = isSummed ? `countIf(${counted})` : counted
   const summed = `SELECT ${[...columns, `${calls} AS call_count`, ...figures].join(', ')} FROM ${rows} ${grouping}`
-  const costs = COSTS.map((cost, kind) =>
-    steps === undefined ? `toInt256(0) AS ${cost}` : `${CHARGED[kind]}_sum * steps.${cost} AS ${cost}`,
-  )
-  const charged = CHARGED.map((name) => `${name}_sum != 0`).join(' OR ')
+  const costs = COSTS.map((cost) => `${steps === undefined ? 'toInt256(0)' : costSql(cost)} AS ${cost}`)
+  const charged = `(${CHARGED.map(({ counter }) => `${counter}_sum != 0`).join(' OR ')})`
+  const isPriced = steps === undefined ? '0' : `steps.is_priced = 1 AND ${charged}`
   const unpriced =
-    steps === undefined ? '[]' : `if(steps.is_priced = 0 AND (${charged}), [toString(model)], [])`
+    steps === undefined ? '[]' : `if(steps.is_priced = 0 AND ${charged}, [toString(model)], [])`
   const sql = `SELECT ${[...keys, isCompared ? 'is_current' : '1 AS is_current', 'call_count AS calls'].join(', ')},
-      ${SHOWN_COUNTERS.map((name) => `${name}_sum AS ${name}`).join(', ')}, ${costs.join(', ')},
-      ${COSTS.join(' + ')} AS total_cost, CAST(${unpriced}, 'Array(String)') AS unpriced
+      ${[...SHOWN_COUNTERS, 'unrecognized_usage'].map((name) => `${name}_sum AS ${name}`).join(', ')}, ${costs.join(', ')},
+      ${COSTS.join(' + ')} AS total_cost, toUInt8(${isPriced}) AS is_priced,
+      CAST(${unpriced}, 'Array(String)') AS unpriced
     FROM (${summed}) AS summed ${steps === undefined ? '' : `ASOF LEFT JOIN ${steps.sql} AS steps ON summed.model = steps.model AND summed.slot >= steps.since`}`
   return {
     sql,
@@ -180,6 +201,14 @@ export const pricedSql = (query: PricedQuery, isSummed = true): Relation => {
       ...(steps === undefined ? {} : { ...steps.parameters, changes: steps.changes }),
     },
   }
+}
+
+const costSql = (cost: Cost): string => {
+  if (cost === 'provider_cost')
+    return `if(steps.is_priced = 0, toInt256(reported_cost_sum) * ${REPORTED_UNIT}, toInt256(0))`
+  return CHARGED.flatMap((charged, kind) =>
+    charged.cost === cost ? [`${charged.counter}_sum * steps.${RATES[kind]}`] : [],
+  ).join(' + ')
 }
 
 /** The rows with the keys that they are grouped by. */

@@ -1,7 +1,7 @@
 import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
 import type { CallSelection } from '../../calls/select.js'
 import { dateTime64, listed } from '../../clickhouse-values.js'
-import type { PriceBook } from '../../prices/book.js'
+import { bookOfModels, type PriceBook } from '../../prices/book.js'
 import { chargesOf, type Charge } from '../charges.js'
 import { batchesOfTraces, loadTraces, usageReportingAt } from '../facts.js'
 import {
@@ -48,18 +48,43 @@ export const readTotals = async <A>(
   const { position } = reading
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const result = await readAtState(reader, position, async (changed, { complete }) => {
-      const traceIds = await openTraces(reader, reading, changed)
+      const prices = reading.prices && bookOfModels(reading.prices, await storedModels(reader, reading))
+      const traceIds = await openTraces(reader, { ...reading, prices }, changed)
       const computed = traceIds ?? (await tracesInRange(reader, reading))
       const open = await usageOfTraces(reader, reading, computed).catch((error: unknown) => {
         const isBehind = position >= complete && error instanceof AnswerTooLarge
         throw isBehind ? new TotalsNotReady('the totals of usage are behind', { cause: error }) : error
       })
-      return read(traceIds === null ? { ...open, isAll: true } : open)
+      const all = { ...open, prices: pricesOfAll(reading.prices, prices, open.models) }
+      return read(traceIds === null ? { ...all, isAll: true } : all)
     })
     if (result !== undefined) return result.answer
   }
   throw new TotalsNotReady('the totals of usage changed while they were read')
 }
+
+const MAX_MODELS = 100_000
+
+/** The models of the stored rows in the range. */
+const storedModels = async (reader: Reader, reading: UsageReading): Promise<readonly string[]> => {
+  const { where, parameters } = rangeOf(reading)
+  const rows = await reader.query<{ model: string }>(
+    `SELECT DISTINCT CAST(model, 'String') AS model FROM usage_totals WHERE ${where} LIMIT ${MAX_MODELS + 1}`,
+    parameters,
+  )
+  if (rows.length > MAX_MODELS) throw new AnswerTooLarge(`costs of more than ${MAX_MODELS} models`)
+  return rows.map(({ model }) => model)
+}
+
+/** The prices of the models of stored and computed rows. */
+const pricesOfAll = (
+  book: PriceBook | null,
+  stored: PriceBook | null,
+  computed: ReadonlySet<string>,
+): PriceBook | null =>
+  book === null || stored === null
+    ? null
+    : { ...book, timelines: new Map([...stored.timelines, ...bookOfModels(book, computed).timelines]) }
 
 /** The traces to compute instead of reading their stored rows; null for all. */
 const openTraces = async (
@@ -161,19 +186,25 @@ const requireFewFacts = async (reader: Reader, project: string, traces: readonly
     throw new AnswerTooLarge(`more than ${MAX_OPEN_FACTS} facts of traces without totals`)
 }
 
+interface ComputedTraces extends Pick<OpenTraces, 'traceIds' | 'rows'> {
+  readonly models: ReadonlySet<string>
+}
+
 /** The usage of traces as of a position. */
 const usageOfTraces = async (
   reader: Reader,
   { projectId, position, kind, prices }: UsageReading,
   traceIds: readonly string[],
-): Promise<OpenTraces> => {
-  if (traceIds.length === 0) return { traceIds, rows: [] }
+): Promise<ComputedTraces> => {
+  const models = new Set<string>()
+  if (traceIds.length === 0) return { traceIds, rows: [], models }
   await requireFewFacts(reader, projectId, traceIds)
   const reporting = await usageReportingAt(reader, projectId, position)
   const budget = new EntryBudget()
   const rows: string[] = []
   for await (const batch of batchesOfTraces(reader, projectId, traceIds, FACTS_AT_ONCE)) {
     const calls = await loadTraces(reader, projectId, batch, position, { withLabels: true })
+    for (const model of calls.models) models.add(model)
     const own = await ownUsage(calls, reporting)
     const selected = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
     const callOf = callReader(calls)
@@ -187,7 +218,7 @@ const usageOfTraces = async (
     for (const [n, call] of selected.entries())
       for (const row of inclusiveRows(callOf(call), usage[n]!, charges)) rows.push(openRow(row))
   }
-  return { traceIds, rows }
+  return { traceIds, rows, models }
 }
 
 type CallOfRow = Omit<UsageRow, 'priced_at' | 'model' | 'is_first' | 'is_first_of_model' | 'figures'>

@@ -11,12 +11,26 @@ export interface UsageGroup {
   readonly groups: number
   readonly figures: UsageFigures
   readonly previous: UsageFigures | undefined
-  /** Models without a price that used tokens, a limited number of a group. */
-  readonly unpriced: readonly string[]
 }
 
 /** Counts, and costs in units of 10^-12. */
-export type UsageFigures = Readonly<Record<Measure, bigint>>
+export type UsageFigures = Readonly<Record<Measure, bigint>> & { readonly pricing: Pricing }
+
+export interface Pricing {
+  /** Whether tokens of a model with a price were used. */
+  readonly isPriced: boolean
+  /** Models without a price that used tokens, a limited number of them. */
+  readonly unpriced: readonly string[]
+  readonly unpricedCount: number
+}
+
+/** Where all tokens are of models without a price, what they cost is unknown. A provider may have told the total. */
+export const isUnknownCost = (measure: Measure, { pricing, provider_cost }: UsageFigures): boolean =>
+  isCost(measure) &&
+  measure !== 'provider_cost' &&
+  pricing.unpricedCount > 0 &&
+  !pricing.isPriced &&
+  (measure !== 'total_cost' || provider_cost === 0n)
 
 /**
  * Usage and cost of the selected calls by group, in order, and the sum of the groups beyond the limit as the last.
@@ -45,25 +59,39 @@ export const exportUsage = (
   format: 'CSVWithNames' | 'Parquet',
 ): Promise<readonly Uint8Array[]> => {
   const prefixes = query.isCompared ? ['', 'previous_'] : ['']
+  const hasCosts = query.open.prices !== null
   const keys = query.groupBy.map((dimension, index) => {
     const value =
       'starts' in dimension ? `fromUnixTimestamp64Milli(key_${index} * 1000, 'UTC')` : `key_${index}`
     return `if(place > {limit:UInt64}, NULL, ${value}) AS ${backquoted(dimension.name)}`
   })
   const measures = prefixes.flatMap((prefix) =>
-    MEASURES.filter((measure) => query.prices !== null || !isCost(measure)).map((measure) =>
+    MEASURES.filter((measure) => hasCosts || !isCost(measure)).map((measure) =>
       isCost(measure)
-        ? `toDecimal256(${prefix}${measure}, 12) / 1000000000000 AS ${prefix}${measureName(measure)}`
+        ? `if(${unknownSql(measure, prefix)}, NULL, toDecimal256(${prefix}${measure}, 12) / 1000000000000) AS ${prefix}${measureName(measure)}`
         : `toInt64(greatest(least(toInt256(${prefix}${measure}), toInt256(${LARGEST})), -toInt256(${LARGEST}))) AS ${prefix}${measure}`,
     ),
   )
-  const columns = [...keys, 'group_count AS groups', ...measures].join(', ')
+  const unpriced = prefixes.flatMap((prefix) => [
+    `toInt64(${prefix}unpriced_model_count) AS ${prefix}unpriced_model_count`,
+    `toJSONString(arraySlice(${prefix}unpriced_models, 1, 100)) AS ${prefix}unpriced_models`,
+  ])
+  const columns = [...keys, 'group_count AS groups', ...measures, ...(hasCosts ? unpriced : [])].join(', ')
   return readGroups(reader, query, async ({ sql, parameters }) => {
     const chunks: Uint8Array[] = []
     const statement = `SELECT ${columns} FROM (${sql}) AS answered ORDER BY place ${SETTINGS}`
     for await (const chunk of reader.stream(statement, parameters, { format })) chunks.push(chunk)
     return chunks
   })
+}
+
+/** See `isUnknownCost`. */
+const unknownSql = (measure: Measure, prefix: string): string => {
+  if (measure === 'provider_cost') return '0'
+  const isUnpriced = `answered.${prefix}unpriced_model_count > 0 AND answered.${prefix}is_priced = 0`
+  return measure === 'total_cost'
+    ? `${isUnpriced} AND toInt256(answered.${prefix}provider_cost) = 0`
+    : isUnpriced
 }
 
 const LARGEST = BigInt(LARGEST_EXACT)
@@ -84,10 +112,14 @@ const groupOf = (row: Row, { groupBy, isCompared, limit }: UsageQuery): UsageGro
   groups: Number(row['group_count']),
   figures: figuresOf(row, ''),
   previous: isCompared ? figuresOf(row, 'previous_') : undefined,
-  unpriced: row['unpriced_models'] as readonly string[],
 })
 
 const figuresOf = (row: Row, prefix: string): UsageFigures =>
-  Object.fromEntries(
-    MEASURES.map((measure) => [measure, BigInt(row[`${prefix}${measure}`] as string)]),
-  ) as unknown as UsageFigures
+  ({
+    ...Object.fromEntries(MEASURES.map((measure) => [measure, BigInt(row[`${prefix}${measure}`] as string)])),
+    pricing: {
+      isPriced: Number(row[`${prefix}is_priced`]) === 1,
+      unpriced: row[`${prefix}unpriced_models`] as readonly string[],
+      unpricedCount: Number(row[`${prefix}unpriced_model_count`]),
+    },
+  }) as unknown as UsageFigures

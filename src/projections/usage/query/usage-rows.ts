@@ -4,6 +4,7 @@ import { NO_FILTER, type CallsFilter } from '../../calls/filter.js'
 import { conjunctsOf, startRange } from '../../calls/locate.js'
 import { allOf, compileSelection, selection, tablesOfMany, type CallSelection } from '../../calls/select.js'
 import { ALL_MERGED, readMerged, type MergedTables } from '../../unmerged-rows.js'
+import type { PriceBook } from '../../prices/book.js'
 import { COUNTERS, LABEL_COLUMNS, LABELS, valuesOf } from '../columns.js'
 
 /** Usage of traces whose stored totals are of another position, computed for one read. */
@@ -13,9 +14,11 @@ export interface OpenTraces {
   readonly rows: readonly string[]
   /** No stored totals are read. */
   readonly isAll?: boolean
+  /** The prices of all models of the rows, by the names of the models; null without costs. */
+  readonly prices: PriceBook | null
 }
 
-export const NO_OPEN_TRACES: OpenTraces = { traceIds: [], rows: [] }
+export const NO_OPEN_TRACES: OpenTraces = { traceIds: [], rows: [], prices: null }
 
 export type UsageKind = 'own' | 'inclusive'
 

@@ -1,7 +1,6 @@
 import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
 import { numberFrom } from '../../../domain/prices/decimal.js'
 import { SETTINGS } from '../../calls/select.js'
-import type { PriceBook } from '../../prices/book.js'
 import {
   COSTS,
   COUNTER_COLUMNS,
@@ -33,8 +32,9 @@ const MEASURED = {
       return [...('alias' in column ? [[column.alias, counter]] : []), [counter, counter]]
     }),
   ) as Record<ShownCounter | Alias, ShownCounter>),
-  input_cost: COSTS.filter((cost) => cost !== 'completion_cost').join(' + '),
+  input_cost: COSTS.filter((cost) => cost !== 'completion_cost' && cost !== 'provider_cost').join(' + '),
   output_cost: 'completion_cost',
+  provider_cost: 'provider_cost',
   total_cost: 'total_cost',
 }
 
@@ -52,8 +52,6 @@ export interface UsageBucket {
 
 interface UsageStatsQuery {
   readonly wanted: readonly RequestedMetric<UsageMetric>[]
-  /** Null where no costs are requested. */
-  readonly prices: PriceBook | null
   readonly open: OpenTraces
   /** Throws if the answer would have too many models. */
   readonly requireFew: (models: number) => void
@@ -75,14 +73,11 @@ const MAX_ROWS = 1_000_000
  */
 export const usageStats =
   (reader: ClickHouseReader) =>
-  async (span: Span, { wanted, prices, open, requireFew }: UsageStatsQuery): Promise<UsageStats> => {
+  async (span: Span, { wanted, open, requireFew }: UsageStatsQuery): Promise<UsageStats> => {
     const asked = { ...span, kind: 'own', open } as const
     const rows = await readManyUsage(reader, asked, selectsByCalls(asked), (merged) => {
       const groupBy = [{ name: 'bucket', starts: span.starts }, { name: 'model' }] as const
-      const priced = pricedSql(
-        { ...asked, merged, prices, groupBy, isCompared: false },
-        wanted.every(isOfSums),
-      )
+      const priced = pricedSql({ ...asked, merged, groupBy, isCompared: false }, wanted.every(isOfSums))
       const { sql, parameters } = statsSql(wanted, priced)
       return reader.query<Row>(sql, parameters)
     })
@@ -125,8 +120,11 @@ const figureOf = (
   figure: Aggregation | number,
 ): Figure => {
   if (typeof figure === 'number')
-    return row === undefined ? null : (row[levelOf(place, percentiles.indexOf(figure))] as number)
+    return row === undefined || isUnknown(row, metric)
+      ? null
+      : (row[levelOf(place, percentiles.indexOf(figure))] as number)
   if (row === undefined) return NOTHING[figure]
+  if (isUnknown(row, metric)) return figure === 'count' ? Number(row['calls']) : null
   const calls = Number(row['calls'])
   if (figure === 'count') return calls
   const value = BigInt(row[`${figure === 'avg' ? 'sum' : figure}_${place}`] as string)
@@ -134,6 +132,13 @@ const figureOf = (
   if (!isCost(metric)) return Number(clamped(value))
   return figure === 'sum' ? value : numberFrom(value)
 }
+
+/** What tokens without a price cost is unknown. Their provider may have told the total. */
+const isUnknown = (row: Row, metric: UsageMetric): boolean =>
+  isCost(metric) &&
+  metric !== 'provider_cost' &&
+  Number(row['is_unpriced']) > 0 &&
+  (metric !== 'total_cost' || row['provider'] === '0')
 
 const levelOf = (place: number, nth: number): string => `level_${place}_${nth}`
 
@@ -153,7 +158,8 @@ const statsSql = (wanted: readonly RequestedMetric<UsageMetric>[], priced: Relat
     ]
   })
   return {
-    sql: `SELECT key_0, key_1, toInt64(sum(calls)) AS calls, max(notEmpty(unpriced)) AS is_unpriced, ${columns.join(', ')}
+    sql: `SELECT key_0, key_1, toInt64(sum(calls)) AS calls, max(notEmpty(unpriced)) AS is_unpriced,
+      toString(sum(provider_cost)) AS provider, ${columns.join(', ')}
       FROM (${priced.sql}) AS priced
       GROUP BY key_0, key_1 ORDER BY key_1, key_0 LIMIT ${MAX_ROWS + 1} ${SETTINGS}`,
     parameters: { ...priced.parameters, ...levels },

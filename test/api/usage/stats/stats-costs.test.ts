@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import type { Answered } from '../../../support/client.js'
 import type { TestService } from '../../../support/service.js'
-import { recordCalls, recordManyTokens, setCosts, someCosts, someModel, tokens } from '../../prices/given.js'
+import {
+  recordCalls,
+  recordManyTokens,
+  setCosts,
+  someCosts,
+  someModel,
+  tokens,
+  unpricedIn,
+} from '../../prices/given.js'
 import { sharedService, someProject } from '../../shared-service.js'
 import { accepted, reasonOf, told } from '../../calls/given.js'
 
@@ -31,8 +39,6 @@ describe('statistics of costs', () => {
       ]),
     )
   }
-
-  const unpricedIn = ({ headers }: Answered) => headers.get('tallytree-unpriced-models')
 
   it('are those of what calls used themselves, of a cache too, each at the price of when it began', async () => {
     const [project, model] = [someProject(), someModel()]
@@ -91,7 +97,7 @@ describe('statistics of costs', () => {
     assert.equal(digits('total_cost_sum', text), '16888498602638533.5')
   })
 
-  it('are 0 without a price, and the answer names such models among those of the calls that are meant', async () => {
+  it('are null without a price, and the answer names such models among those of the calls that are meant', async () => {
     const [project, model] = [someProject(), someModel()]
     await setCosts(service, project, { [model]: someCosts() })
     await recordCalls(service, project, [
@@ -99,15 +105,16 @@ describe('statistics of costs', () => {
       ['child', 'root', { 'größe, 1+1': tokens(1, 0), b: tokens(0, 1) }],
     ])
     const all = await stats(project)
-    assert.equal(unpricedIn(all), 'b,gr%C3%B6%C3%9Fe%2C%201%2B1')
-    assert.deepEqual(costsIn(all)['b'], [0, 0, 0])
-    assert.equal(unpricedIn(await stats(project, { filter: { call_ids: ['root'] } })), null)
+    assert.equal(all.headers.get('tallytree-unpriced-models'), '2')
+    assert.deepEqual(unpricedIn(all), [['b', 'größe, 1+1'], 2])
+    assert.deepEqual(costsIn(all)['b'], [null, null, null])
+    assert.deepEqual(unpricedIn(await stats(project, { filter: { call_ids: ['root'] } })), [[], 0])
     const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'root' }] } }
     const one = await stats(project, { query })
-    assert.equal(unpricedIn(one), null)
+    assert.deepEqual(unpricedIn(one), [[], 0])
     assert.deepEqual(costsIn(one), { [model]: [0.5, 0, 0.5], 'no requests, no tokens': [0, 0, 0] })
     const without = await stats(project, { usage_metrics: [{ metric: 'requests' }] })
-    assert.equal(unpricedIn(without), null)
+    assert.deepEqual(unpricedIn(without), [undefined, undefined])
   })
 
   it('may be by another list alone, which has to be there, and costs have to be asked for', async () => {
@@ -120,8 +127,8 @@ describe('statistics of costs', () => {
     await recordCalls(service, project, [['c', null, { [model]: tokens(1, 1), [other]: tokens(1, 1) }]])
     assert.deepEqual(costsIn(await stats(project)), { [model]: [0.5, 2, 2.5], [other]: [0.5, 2, 2.5] })
     const under = await stats(project, { price_list: list })
-    assert.deepEqual(costsIn(under), { [model]: [64, 2, 66], [other]: [0, 0, 0] })
-    assert.equal(unpricedIn(under), other)
+    assert.deepEqual(costsIn(under), { [model]: [64, 2, 66], [other]: [null, null, null] })
+    assert.deepEqual(unpricedIn(under), [[other], 1])
 
     const refused = async (more: object) => told(await stats(project, more))
     assert.deepEqual(await refused({ price_list: 'unknown' }), ['value_error price_list'])

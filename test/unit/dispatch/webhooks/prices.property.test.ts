@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { openPrices } from '../../../../src/dispatch/webhooks/prices.js'
-import { FIGURES } from '../../../../src/domain/calls/usage.js'
+import { FIGURES } from '../../../../src/domain/usage/reported.js'
 import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { priceAt } from '../../../../src/domain/prices/choice.js'
 import type { TokenCosts } from '../../../../src/domain/prices/change.js'
@@ -60,11 +60,12 @@ const logged = (prices: readonly ArbitraryPrice[]): readonly Logged[] => {
   })
 }
 
-const costsOf = ([prompt, completion, read, creation]: TokenCosts) => ({
+const costsOf = ([prompt, completion, read, creation, hour]: TokenCosts) => ({
   prompt_token_cost: prompt,
   completion_token_cost: completion,
   cache_read_input_token_cost: read,
   cache_creation_input_token_cost: creation,
+  cache_creation_1h_input_token_cost: hour,
 })
 
 /** As reads of calls work it out. */
@@ -80,8 +81,8 @@ const readCost = (events: readonly Logged[], { project_id, started_at, models }:
   let sum: Amount | undefined
   for (const { model, ...figures } of models) {
     const timeline = timelines.get(model)
-    if (timeline === undefined) continue
-    const { costs } = priceAt(timeline, started_at)
+    if (timeline === undefined && figures.reported_cost <= 0) continue
+    const costs = timeline === undefined ? null : priceAt(timeline, started_at).costs
     const counters = countersOf(FIGURES.map((figure) => figures[figure]))
     for (const cost of costsOfTokens(counters, costs)) sum = (sum ?? 0n) + BigInt(cost)
   }

@@ -9,7 +9,7 @@ import type {
 import type { CallEnd, CallStart } from '../../../../src/domain/calls/content.js'
 import { callDecider, type CallState } from '../../../../src/domain/calls/decider.js'
 import type { CallEvent } from '../../../../src/domain/calls/events.js'
-import { reportedUsageOf } from '../../../../src/domain/calls/usage.js'
+import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
 import { parseInstant } from '../../../../src/kernel/codec/instant.js'
 import type { Refusal } from '../../../../src/kernel/decider.js'
 

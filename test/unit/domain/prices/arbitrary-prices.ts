@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { FIGURES, type ModelUsage } from '../../../../src/domain/calls/usage.js'
+import { FIGURES, type ModelUsage } from '../../../../src/domain/usage/reported.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { TokenCosts } from '../../../../src/domain/prices/change.js'
 import { DEFAULT_LIST, teamsList } from '../../../../src/domain/prices/events.js'
@@ -33,7 +33,7 @@ export const arbitraryPrice: fc.Arbitrary<ArbitraryPrice> = fc.oneof(
       owner: fc.constantFrom('team/p', 'team/q', teamsList('team'), teamsList('red'), DEFAULT_LIST, 'cheap'),
       model,
       from: instant,
-      costs: fc.tuple(cost, cost, cost, cost),
+      costs: fc.tuple(cost, cost, cost, cost, cost),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('withdrawn' as const), which: fc.nat() }) },

@@ -83,7 +83,7 @@ describe('the cost of cached tokens', () => {
       const event = recorded({ type: 'PricePublished', stream: 'price-team/project', data }, 1)
       const change = priceChange(event)
       assert.ok(change?.kind === 'published')
-      assert.deepEqual(change.costs, ['0.5', '2', '0.5', '0.5'])
+      assert.deepEqual(change.costs, ['0.5', '2', '0.5', '0.5', '0.5'])
     })
 
     it("is the prompt's for the read models", () => {
@@ -111,7 +111,7 @@ describe('the cost of cached tokens', () => {
         recorded({ type: 'PricePublished', stream: 'price-team/project', data: stated }, 1),
       )
       assert.ok(change?.kind === 'published')
-      assert.deepEqual(change.costs, ['0.5', '2', '0', '0'])
+      assert.deepEqual(change.costs, ['0.5', '2', '0', '0', '0'])
     })
   })
 })

@@ -118,9 +118,9 @@ export const recording = (tables: Tables, projectId: string) => {
 export const costsIn = (body: string) => {
   const texts = body.replaceAll(/("\w+_total_cost":)([-.\d]+)/g, '$1"$2"')
   const { call_usage } = JSON.parse(texts) as {
-    call_usage: Record<string, Record<string, Record<string, string>>>
+    call_usage: Record<string, Record<string, Record<string, string | null>>>
   }
-  return (callId: string, model: string, cost: string): string => call_usage[callId]![model]![cost]!
+  return (callId: string, model: string, cost: string): string | null => call_usage[callId]![model]![cost]!
 }
 
 export const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {

@@ -88,6 +88,7 @@ export const standing = (
         fraction(data.completion_token_cost),
         fraction(data.cache_read_input_token_cost),
         fraction(data.cache_creation_input_token_cost),
+        fraction(data.cache_creation_1h_input_token_cost),
       ],
     }))
 

@@ -53,7 +53,7 @@ describe('the rule of usage', () => {
         const body = await text(Readable.from(usageJson(answered, { withCosts: prices !== null })))
         assert.deepEqual(
           {
-            ...withoutCosts(JSON.parse(body) as Answer),
+            ...withoutCosts(JSON.parse(body) as Answer & UnpricedMembers),
             truncated: answered.truncatedCount,
             unfinished_descendants: answered.unfinishedDescendants,
           },
@@ -64,8 +64,12 @@ describe('the rule of usage', () => {
         const texts = costsIn(body)
         for (const [callId, usage] of Object.entries(expected.call_usage))
           for (const model of Object.keys(usage)) {
-            const told = COSTS.map((cost) => signed(texts(callId, model, cost)))
-            oracle.of(callId, model).forEach((cost, kind) => assert.ok(isEqual(told[kind]!, cost)))
+            const told = COSTS.map((cost) => texts(callId, model, cost))
+            const isUnpriced = oracle.unpriced(callId).includes(model)
+            oracle.of(callId, model).forEach((cost, kind) => {
+              if (isUnpriced) assert.equal(told[kind], null)
+              else assert.ok(isEqual(signed(told[kind]!), cost))
+            })
           }
         const without = new Set(Object.keys(expected.call_usage).flatMap((id) => oracle.unpriced(id)))
         assert.deepEqual(answered.unpricedModels, [...without].sort())
@@ -158,7 +162,17 @@ const bookAt = (lives: readonly Life[], list: string | null, position: bigint) =
     undefined,
   )
 
-const withoutCosts = ({ call_usage, ...rest }: Answer) => ({
+interface UnpricedMembers {
+  readonly unpriced_models?: readonly string[]
+  readonly unpriced_model_count?: number
+}
+
+const withoutCosts = ({
+  call_usage,
+  unpriced_models: _,
+  unpriced_model_count: __,
+  ...rest
+}: Answer & UnpricedMembers) => ({
   ...rest,
   call_usage: JSON.parse(
     JSON.stringify(call_usage, (key, value: unknown) => (key.endsWith('_total_cost') ? null : value)),

@@ -53,7 +53,7 @@ describe('inclusive usage in lists of calls', () => {
       )
       const sortBy = [{ field: 'usage.requests', direction: 'desc' } as const]
       const sorted = await readTotals(reader, { ...selection, kind: 'inclusive', prices: null }, (open) => {
-        const usage = usageOfCalls(selection, { open, prices: null })
+        const usage = usageOfCalls(selection, open)
         return callIds(reader)({ ...selection, usage, sortBy, limit: 10_000, offset: null })
       })
       assert.deepEqual(

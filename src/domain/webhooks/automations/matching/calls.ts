@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { durationMs } from '../../../calls/duration.js'
 import { callStream } from '../../../calls/events.js'
-import { reportedUsage, type ModelUsage } from '../../../calls/usage.js'
+import { reportedUsage, type ModelUsage } from '../../../usage/reported.js'
 import { instant } from '../../../../kernel/codec/instant.js'
 import { entityOf, projectId } from '../../../../kernel/ids.js'
 import { isJsonObject, type Json } from '../../../../kernel/json/json.js'
@@ -48,8 +48,6 @@ const modelsOf = (usage: Json | undefined): readonly ModelUsage[] | null => {
   return E.isRight(decoded) ? decoded.right.models : null
 }
 
-/** A model without a reported total counts its input and output tokens. Providers use two sets of names for them. */
+/** A model without a reported total counts its input and output tokens. */
 const totalOf = (usage: ModelUsage): number =>
-  usage.total_tokens !== 0
-    ? usage.total_tokens
-    : usage.prompt_tokens + usage.input_tokens + usage.completion_tokens + usage.output_tokens
+  usage.total_tokens === 0 ? usage.prompt_tokens + usage.completion_tokens : usage.total_tokens

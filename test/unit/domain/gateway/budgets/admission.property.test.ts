@@ -15,7 +15,7 @@ import { scopeText, TEAM, type LimitScope } from '../../../../../src/domain/gate
 import type { RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'
 import { decimalText } from '../../../../../src/domain/prices/decimal.js'
 import { COUNTS } from '../../../../counts.js'
-import { aCall, ended, ONE, recorded, started } from './given.js'
+import { aCall, ended, ONE, recorded, started, usedTokens } from './given.js'
 
 const DAY = new Set(['2026-11-21', '2026-11'])
 
@@ -183,7 +183,7 @@ class World {
 
 const outcomeOf = (prompt: number | null, owed: boolean): Outcome => {
   if (prompt === null) return { kind: owed ? 'unknown' : 'not-owed' }
-  return { kind: 'used', tokens: { prompt, completion: 0, cacheRead: 0, cacheCreation: 0 } }
+  return { kind: 'used', used: usedTokens(prompt) }
 }
 
 const accountOf = (scope: LimitScope) => accountKey('team', scopeText(scope), '2026-11')

@@ -8,18 +8,39 @@ import type { JsonObject } from '../../../../../src/kernel/json/json.js'
 import { decimalText } from '../../../../../src/domain/prices/decimal.js'
 import type { ModelPrice } from '../../../../../src/domain/gateway/upstreams/content.js'
 import { arbitraryJson } from '../../../../support/arbitrary-json.js'
-import { PRICE } from './given.js'
+import { PRICE, usedTokens } from './given.js'
 
 describe('what a completion costs', () => {
   it('is exact, tokens of the cache at their own price, and never below nothing', () => {
-    const price = { ...PRICE, prompt_token_cost: '0.000000000001', completion_token_cost: '0.1' }
-    const cost = (prompt: number, completion: number, cacheRead = 0, cacheCreation = 0) =>
-      decimalText(costOf(price, { prompt, completion, cacheRead, cacheCreation }))
+    const price = {
+      ...PRICE,
+      prompt_token_cost: '0.000000000001',
+      completion_token_cost: '0.1',
+      cache_creation_1h_input_token_cost: '3',
+    }
+    const cost = (prompt: number, completion: number, cacheRead = 0, cacheCreation = 0, forAnHour = 0) =>
+      decimalText(
+        costOf(
+          price,
+          usedTokens(prompt, completion, {
+            cache_read_input_tokens: cacheRead,
+            cache_creation_input_tokens: cacheCreation,
+            cache_creation_1h_input_tokens: forAnHour,
+          }),
+        ),
+      )
     assert.equal(cost(1, 3), '0.300000000001')
     assert.equal(cost(10, 0, 4), '2.000000000006')
     assert.equal(cost(2, 0, 4), '2')
     assert.equal(cost(5, 0, 0, 1), '2.000000000004')
-    assert.equal(costOf(null, { prompt: 1, completion: 1, cacheRead: 0, cacheCreation: 0 }), 0n)
+    assert.equal(cost(5, 0, 0, 2, 1), '5.000000000003')
+    assert.equal(costOf(null, usedTokens(1, 1)), 0n)
+  })
+
+  it('is what its provider reported where there is no price', () => {
+    const used = usedTokens(1, 1, { reported_cost: 4_200_000 })
+    assert.equal(decimalText(costOf(null, used)), '0.0042')
+    assert.equal(decimalText(costOf(PRICE, used)), '2')
   })
 
   it('is held at the dearest price of those who may serve it', () => {
@@ -31,7 +52,9 @@ describe('what a completion costs', () => {
   it('is held as if all of the prompt cost the most that any of it may', () => {
     const most = (price: ModelPrice | null) => decimalText(mostCostOf(price, 10, 3))
     assert.equal(most(PRICE), '23')
-    assert.equal(most({ ...PRICE, cache_creation_input_token_cost: '0' }), '13')
+    const cheap = { cache_creation_input_token_cost: '0', cache_creation_1h_input_token_cost: '0' }
+    assert.equal(most({ ...PRICE, ...cheap }), '13')
+    assert.equal(most({ ...PRICE, cache_creation_1h_input_token_cost: '5' }), '53')
     assert.equal(most({ ...PRICE, cache_read_input_token_cost: '4' }), '43')
     assert.equal(most(null), '0')
   })

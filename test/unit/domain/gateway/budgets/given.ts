@@ -1,3 +1,4 @@
+import type { CompletionUsage } from '../../../../../src/domain/gateway/budgets/charge.js'
 import { termsOf, type GatewayCall } from '../../../../../src/domain/gateway/budgets/gateway-call.js'
 import { callStream } from '../../../../../src/domain/calls/events.js'
 import type { Instant } from '../../../../../src/kernel/codec/instant.js'
@@ -10,7 +11,23 @@ export const PRICE = {
   completion_token_cost: '1',
   cache_read_input_token_cost: '0.5',
   cache_creation_input_token_cost: '2',
+  cache_creation_1h_input_token_cost: '2',
 }
+
+/** What a completion used. */
+export const usedTokens = (
+  prompt_tokens: number,
+  completion_tokens = 0,
+  more: Partial<CompletionUsage> = {},
+) => ({
+  prompt_tokens,
+  completion_tokens,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_creation_1h_input_tokens: 0,
+  reported_cost: 0,
+  ...more,
+})
 
 export const ONE = 10n ** 12n
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Ledger, keysOf } from '../../../../../src/domain/gateway/budgets/ledger.js'
-import { aCall, ended, ONE, PRICE, recorded, started } from './given.js'
+import { aCall, ended, ONE, PRICE, recorded, started, usedTokens } from './given.js'
 
 const call = aCall('a')
 const KEYS = keysOf(call)
@@ -28,10 +28,7 @@ describe('the ledger of completions', () => {
     const ledger = new Ledger()
     ledger.reserve(call)
     assert.deepEqual(sumsOf(ledger), [0, 10, 0])
-    ledger.settle(call.stream, {
-      kind: 'used',
-      tokens: { prompt: 3, completion: 1, cacheRead: 0, cacheCreation: 0 },
-    })
+    ledger.settle(call.stream, { kind: 'used', used: usedTokens(3, 1) })
     assert.deepEqual(sumsOf(ledger), [4, 0, 0])
     ledger.take(recorded(started(call), 1))
     assert.deepEqual(sumsOf(ledger), [4, 0, 0])

@@ -6,7 +6,7 @@ import { dateTime64 } from '../../../../../src/projections/clickhouse-values.js'
 import { migrate } from '../../../../../src/projections/migrate.js'
 import { bookOf } from '../../../../../src/projections/prices/book.js'
 import type { StoredPrice } from '../../../../../src/projections/prices/queries.js'
-import { COUNTERS, SHOWN_COUNTERS } from '../../../../../src/projections/usage/columns.js'
+import { CHARGED, COUNTERS, MEASURES, SHOWN_COUNTERS } from '../../../../../src/projections/usage/columns.js'
 import { usageBy, type UsageGroup } from '../../../../../src/projections/usage/query/queries.js'
 import type { Dimension } from '../../../../../src/projections/usage/query/groups-sql.js'
 import { NO_OPEN_TRACES, openRow } from '../../../../../src/projections/usage/query/usage-rows.js'
@@ -22,7 +22,7 @@ const instantAt = (seconds: number): Instant =>
 
 const word = (...words: string[]) => fc.constantFrom(...words)
 const count = fc.oneof(fc.nat(1000), fc.constantFrom(0, 2 ** 53))
-const figures = fc.tuple(count, count, count, count, count, count, count)
+const figures = fc.tuple(...COUNTERS.map(() => count))
 
 const arbitraryRow = fc.record({
   second: fc.integer({ min: -5 * DAY, max: 10 * DAY }),
@@ -51,6 +51,7 @@ const price = (llm_id: string, effective_date: Instant, cost: string): StoredPri
   completion_token_cost: '0.5',
   cache_read_input_token_cost: '0.000000000001',
   cache_creation_input_token_cost: '3',
+  cache_creation_1h_input_token_cost: '9',
   prompt_token_cost_unit: 'USD',
   completion_token_cost_unit: 'USD',
   provider_id: '',
@@ -154,8 +155,8 @@ describe('usage by group', () => {
           await insert(calls, query.kind)
           const isOfOpen = (row: Row) => isOpen && traceOf(row) === 'trace-1'
           const open = isOpen
-            ? { traceIds: ['trace-1'], rows: openRowsOf(calls.filter(isOfOpen), query.kind) }
-            : NO_OPEN_TRACES
+            ? { traceIds: ['trace-1'], rows: openRowsOf(calls.filter(isOfOpen), query.kind), prices: PRICES }
+            : { ...NO_OPEN_TRACES, prices: PRICES }
           const groupBy = query.groupBy.map((name): Dimension =>
             name === 'day'
               ? { name, starts: Array.from({ length: 10 }, (_, day) => START + day * DAY) }
@@ -172,7 +173,6 @@ describe('usage by group', () => {
             groupBy,
             orderBy: [{ field: query.measure, direction: 'desc' }],
             limit: query.limit,
-            prices: PRICES,
             isCompared: query.isCompared,
           })
           assert.deepEqual(groups.map(simple), expected(calls, query))
@@ -183,13 +183,7 @@ describe('usage by group', () => {
   })
 })
 
-const simple = ({ key, groups, figures, previous, unpriced }: UsageGroup) => ({
-  key,
-  groups,
-  figures,
-  previous,
-  unpriced: [...unpriced].sort(),
-})
+const simple = ({ key, groups, figures, previous }: UsageGroup) => ({ key, groups, figures, previous })
 
 type Query = typeof arbitraryQuery extends fc.Arbitrary<infer Q> ? Q : never
 
@@ -207,10 +201,7 @@ const withFirst = (drawn: readonly Row[], kind: 'own' | 'inclusive'): Calls => {
 }
 
 const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Query) => {
-  const groups = new Map<
-    string,
-    { key: (string | number)[]; current: Sums; previous: Sums; unpriced: Set<string> }
-  >()
+  const groups = new Map<string, { key: (string | number)[]; current: Sums; previous: Sums }>()
   for (const row of calls) {
     const used = row[kind]
     const isCurrent = row.second >= 0 && row.second < 5 * DAY
@@ -225,34 +216,37 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
           : row[name as 'op'],
     )
     const id = JSON.stringify(key)
-    const group = groups.get(id) ?? { key, current: zero(), previous: zero(), unpriced: new Set<string>() }
+    const group = groups.get(id) ?? { key, current: zero(), previous: zero() }
     groups.set(id, group)
     const sums = isCurrent ? group.current : group.previous
     const figures = used.map(BigInt)
     if (groupBy.includes('model') || row.isFirst) sums['calls']! += 1n
     SHOWN_COUNTERS.forEach((name, k) => (sums[name]! += figures[k]!))
-    const tokens = [figures[6]!, figures[2]!, figures[4]!, figures[5]!]
+    sums['unrecognized_usage']! += figures[COUNTERS.indexOf('unrecognized_usage')]!
+    const tokens = CHARGED.map(({ counter }) => figures[COUNTERS.indexOf(counter)]!)
+    const add = (name: string, cost: bigint) => {
+      sums[name]! += cost
+      sums['total_cost']! += cost
+    }
     if (row.model === 'unpriced') {
-      if (tokens.some(Boolean)) group.unpriced.add(row.model)
+      add('provider_cost', figures[COUNTERS.indexOf('reported_cost')]! * 1000n)
+      if (tokens.some(Boolean)) sums['unpriced'] = 1n
       continue
     }
-    const costs = [promptCost(row.model, row.second), 5n * 10n ** 11n, 1n, 3n * 10n ** 12n]
-    NAMES.forEach((name, k) => {
-      sums[name]! += tokens[k]! * costs[k]!
-      sums['total_cost']! += tokens[k]! * costs[k]!
-    })
+    if (tokens.some(Boolean)) sums['priced'] = 1n
+    const rates = [promptCost(row.model, row.second), 5n * 10n ** 11n, 1n, 3n * 10n ** 12n, 9n * 10n ** 12n]
+    CHARGED.forEach(({ cost }, k) => add(cost, tokens[k]! * rates[k]!))
   }
   const ordered = [...groups.values()].toSorted(
     (a, b) => compare(b.current[measure]!, a.current[measure]!) || compareKeys(a.key, b.key),
   )
   const shown = ordered
     .slice(0, limit)
-    .map(({ key, current, previous, unpriced }) => ({
+    .map(({ key, current, previous }) => ({
       key: key,
       groups: 1,
-      figures: current,
-      previous: isCompared ? previous : undefined,
-      unpriced: [...unpriced].sort(),
+      figures: withPricing(current),
+      previous: isCompared ? withPricing(previous) : undefined,
     }))
   const others = ordered.slice(limit)
   if (others.length === 0) return shown
@@ -261,16 +255,23 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
     {
       key: undefined,
       groups: others.length,
-      figures: total(others.map(({ current }) => current)),
-      previous: isCompared ? total(others.map(({ previous }) => previous)) : undefined,
-      unpriced: [...new Set(others.flatMap(({ unpriced }) => [...unpriced]))].sort(),
+      figures: withPricing(total(others.map(({ current }) => current))),
+      previous: isCompared ? withPricing(total(others.map(({ previous }) => previous))) : undefined,
     },
   ]
 }
 
+/** Besides measures `priced` and `unpriced`: more than 0 if tokens of such models were used. */
 type Sums = Record<string, bigint>
-const NAMES = ['prompt_cost', 'completion_cost', 'cache_read_cost', 'cache_creation_cost']
-const ALL = ['calls', ...SHOWN_COUNTERS, ...NAMES, 'total_cost']
+const ALL = [...MEASURES, 'priced', 'unpriced']
+const withPricing = ({ priced, unpriced, ...figures }: Sums) => ({
+  ...figures,
+  pricing: {
+    isPriced: priced! > 0n,
+    unpriced: unpriced! > 0n ? ['unpriced'] : [],
+    unpricedCount: unpriced! > 0n ? 1 : 0,
+  },
+})
 const zero = (): Sums => Object.fromEntries(ALL.map((name) => [name, 0n]))
 const total = (all: readonly Sums[]): Sums =>
   Object.fromEntries(ALL.map((name) => [name, all.reduce((sum, one) => sum + one[name]!, 0n)]))

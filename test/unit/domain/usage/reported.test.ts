@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { FIGURES, figureOf, reportedUsage, reportedUsageOf } from '../../../../src/domain/calls/usage.js'
+import { figureOf } from '../../../../src/domain/usage/figure.js'
+import { FIGURES, reportedUsage, reportedUsageOf } from '../../../../src/domain/usage/reported.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 
 const LARGEST = 2 ** 53
@@ -72,10 +73,19 @@ const summaryOf = (text: string): JsonObject => JSON.parse(text) as JsonObject
 
 describe('the usage that a summary reports', () => {
   it('has each model with all its figures', () => {
-    const figures = Object.fromEntries(FIGURES.map((figure, i) => [figure, i + 1]))
-    assert.deepEqual(reportedUsageOf({ usage: { m: { ...figures, more: 1 }, n: {} } }), {
+    const figures = {
+      requests: 1,
+      prompt_tokens: 20,
+      completion_tokens: 3,
+      total_tokens: 23,
+      cache_read_input_tokens: 5,
+      cache_creation_input_tokens: 6,
+    }
+    const more = { cache_creation: { ephemeral_1h_input_tokens: 4 }, cost: 0.0042 }
+    const read = { cache_creation_1h_input_tokens: 4, reported_cost: 4_200_000, unrecognized_usage: 0 }
+    assert.deepEqual(reportedUsageOf({ usage: { m: { ...figures, ...more, other: 1 }, n: {} } }), {
       models: [
-        { model: 'm', ...figures },
+        { model: 'm', ...figures, ...read },
         { model: 'n', ...Object.fromEntries(FIGURES.map((figure) => [figure, 0])) },
       ],
       status_total: null,

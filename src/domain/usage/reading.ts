@@ -1,0 +1,330 @@
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { countOf, costOf } from './figure.js'
+
+/** What a report means: the prompt includes tokens of the cache, the completion those of reasoning. */
+export interface Reading {
+  readonly requests: number
+  /** Undefined if the report has no readable figure of it. */
+  readonly prompt: number | undefined
+  readonly completion: number | undefined
+  readonly total: number
+  readonly cacheRead: number
+  /** With those that are kept for an hour. */
+  readonly cacheCreation: number
+  readonly cacheCreation1h: number
+  /** The cost that the provider reports, in units of 10^-9. */
+  readonly cost: number
+  /** Whether some of the report was not understood. */
+  readonly isUnrecognized: boolean
+}
+
+/** A figure of a report, whatever its name is there. */
+type Figure =
+  | 'requests'
+  | 'promptTokens'
+  | 'inputTokens'
+  | 'prompt'
+  | 'gross'
+  | 'cacheMiss'
+  | 'toolUse'
+  | 'completionTokens'
+  | 'outputTokens'
+  | 'completion'
+  | 'total'
+  | 'read'
+  | 'readWithin'
+  | 'write'
+  | 'writeWithin'
+  | 'write5m'
+  | 'write1h'
+  | 'reasoning'
+  | 'thoughts'
+  | 'cost'
+
+type Names = ReadonlyMap<string, Figure | Names>
+
+const camel = (name: string): string =>
+  name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Every name in snake case and in camel case. */
+const named = (names: Readonly<Partial<Record<Figure, readonly string[]>>>): Map<string, Figure | Names> =>
+  new Map(
+    Object.entries(names).flatMap(([figure, all]) =>
+      all.flatMap((name) => [name, camel(name)].map((one) => [one, figure as Figure] as const)),
+    ),
+  )
+
+const withParts = (names: Map<string, Figure | Names>, parts: Readonly<Record<string, Names>>): Names => {
+  for (const [name, within] of Object.entries(parts)) {
+    names.set(name, within)
+    names.set(camel(name), within)
+  }
+  return names
+}
+
+const BY_LIFETIME = named({ write5m: ['ephemeral_5m_input_tokens'], write1h: ['ephemeral_1h_input_tokens'] })
+
+const PROMPT_PARTS = withParts(
+  named({
+    readWithin: ['cached_tokens', 'cache_read', 'cache_read_tokens'],
+    writeWithin: ['cache_creation_tokens', 'cache_creation', 'cache_write_tokens', 'cache_write'],
+    write5m: ['ephemeral_5m_input_tokens'],
+    write1h: ['ephemeral_1h_input_tokens'],
+  }),
+  { cache_creation_token_details: BY_LIFETIME },
+)
+
+const COMPLETION_PARTS = named({ reasoning: ['reasoning_tokens', 'reasoning', 'thinking_tokens'] })
+
+/** The names of figures in reports, and those of objects with parts of them. docs/usage.md lists who uses them. */
+const NAMES = withParts(
+  named({
+    requests: ['requests'],
+    promptTokens: ['prompt_tokens'],
+    inputTokens: ['input_tokens'],
+    prompt: ['prompt_token_count', 'input_token_count', 'prompt_eval_count', 'prompt', 'input'],
+    gross: ['gross_input_tokens'],
+    cacheMiss: ['prompt_cache_miss_tokens'],
+    toolUse: ['tool_use_prompt_token_count'],
+    completionTokens: ['completion_tokens'],
+    outputTokens: ['output_tokens'],
+    completion: [
+      'candidates_token_count',
+      'response_token_count',
+      'output_token_count',
+      'eval_count',
+      'completion',
+      'output',
+    ],
+    total: ['total_tokens', 'total_token_count', 'total'],
+    read: ['cache_read_input_tokens', 'cache_read_tokens'],
+    readWithin: [
+      'cached_tokens',
+      'cached_input_tokens',
+      'cached_prompt_tokens',
+      'cached_content_token_count',
+      'prompt_cache_hit_tokens',
+      'cache_read.input_tokens',
+      'prompt_details.cache_read',
+    ],
+    write: [
+      'cache_creation_input_tokens',
+      'cache_write_input_tokens',
+      'cache_creation_tokens',
+      'cache_write_tokens',
+    ],
+    writeWithin: ['cache_creation.input_tokens', 'cache_write.input_tokens', 'prompt_details.cache_write'],
+    reasoning: [
+      'reasoning_tokens',
+      'reasoning_output_tokens',
+      'reasoning.output_tokens',
+      'completion_details.reasoning',
+    ],
+    thoughts: ['thoughts_token_count', 'thoughts_tokens'],
+    cost: ['cost', 'total_cost', 'response_cost', 'estimated_cost', 'cost_usd', 'costUSD', 'total_cost_usd'],
+  }),
+  {
+    prompt_tokens_details: PROMPT_PARTS,
+    input_tokens_details: PROMPT_PARTS,
+    input_token_details: PROMPT_PARTS,
+    completion_tokens_details: COMPLETION_PARTS,
+    output_tokens_details: COMPLETION_PARTS,
+    output_token_details: COMPLETION_PARTS,
+    cache_creation: BY_LIFETIME,
+  },
+)
+
+/** What OpenTelemetry's attributes begin with. */
+const PREFIX = /^(?:gen_ai\.usage|llm\.usage|llm\.token_count|ai\.usage)\.(?:details\.)?/
+
+/** Objects in which some libraries wrap the figures, the one that is charged first. */
+const WRAPPERS = [
+  'usage',
+  'usage_metadata',
+  'usageMetadata',
+  'token_usage',
+  'tokenUsage',
+  'billed_units',
+  'tokens',
+]
+
+class Report {
+  readonly figures: Partial<Record<Figure, number>> = {}
+  /** A known name has a value that is no count. */
+  isOdd = false
+  hasUnknown = false
+
+  take(members: JsonObject, names: Names, isPart = false): void {
+    for (const key in members) {
+      const value = members[key]
+      if (value === null || value === undefined) continue
+      const known = names.get(key) ?? (key.includes('.') ? names.get(key.replace(PREFIX, '')) : undefined)
+      if (known === undefined) this.hasUnknown ||= !isPart
+      else if (typeof known === 'string') this.note(known, value)
+      else if (isJsonObject(value)) this.take(value, known, true)
+    }
+  }
+
+  /** Names are synonyms, so the greatest figure counts. */
+  private note(figure: Figure, value: Json): void {
+    const count = figure === 'cost' ? costOf(value) : countOf(value)
+    if (count === undefined) this.isOdd = true
+    else this.figures[figure] = Math.max(this.figures[figure] ?? 0, count)
+  }
+
+  get hasTokens(): boolean {
+    const { figures } = this
+    return TOKENS.some((figure) => figures[figure] !== undefined)
+  }
+}
+
+const TOKENS = [
+  'promptTokens',
+  'inputTokens',
+  'prompt',
+  'gross',
+  'cacheMiss',
+  'completionTokens',
+  'outputTokens',
+  'completion',
+  'total',
+] as const satisfies readonly Figure[]
+
+/** Reads what a provider or a library reports of one model. The rules are those of docs/usage.md. */
+export const readingOf = (entry: JsonObject): Reading => {
+  const report = new Report()
+  report.take(entry, NAMES)
+  if (!report.hasTokens)
+    for (const name of WRAPPERS) {
+      const wrapped = entry[name]
+      if (!isJsonObject(wrapped)) continue
+      report.hasUnknown = false
+      const inner = WRAPPERS.map((one) => wrapped[one]).find(isJsonObject)
+      report.take(inner ?? wrapped, NAMES)
+      break
+    }
+  addLifetimes(report.figures, entry['cacheDetails'])
+  const { figures, isOdd, hasTokens, hasUnknown } = report
+  const { prompt, completion, total } = tokensOf(figures)
+  // Tokens of which the report does not tell what they are.
+  const isHalf = total > (prompt ?? 0) + (completion ?? 0)
+  return {
+    requests: figures.requests ?? 0,
+    prompt,
+    completion,
+    total,
+    cacheRead: readsOf(figures),
+    cacheCreation: writesOf(figures),
+    cacheCreation1h: figures.write1h ?? 0,
+    cost: figures.cost ?? 0,
+    isUnrecognized: isOdd || isHalf || (!hasTokens && hasUnknown),
+  }
+}
+
+type Figures = Partial<Record<Figure, number>>
+
+/** Bedrock lists cache writes by their lifetime. */
+const addLifetimes = (figures: Figures, details: Json | undefined): void => {
+  if (!Array.isArray(details)) return
+  for (const detail of details as readonly Json[])
+    if (isJsonObject(detail) && detail['ttl'] === '1h')
+      figures.write1h = (figures.write1h ?? 0) + (countOf(detail['inputTokens'] ?? null) ?? 0)
+}
+
+const readsOf = ({ read = 0, readWithin = 0 }: Figures): number => Math.max(read, readWithin)
+const writesOf = ({ write = 0, writeWithin = 0, write5m = 0, write1h = 0 }: Figures): number =>
+  Math.max(write, writeWithin, write5m + write1h)
+
+const tokensOf = (figures: Figures): Pick<Reading, 'prompt' | 'completion' | 'total'> => {
+  const { total: reported = 0, thoughts = 0, reasoning = 0, toolUse = 0, gross } = figures
+  const names = bothNames(figures)
+  const cached = readsOf(figures) + writesOf(figures)
+  let prompt = gross ?? withCache(names.prompt ?? 0, names.completion ?? 0, figures)
+  let completion = names.completion ?? 0
+  const isWhole = () => reported === prompt + completion
+  if (!isWhole()) {
+    completion += thoughts
+    prompt += toolUse
+  }
+  if (reasoning > completion || (!isWhole() && reported === prompt + completion + reasoning))
+    completion += reasoning
+  const isExtended = prompt + completion > (names.prompt ?? 0) + (names.completion ?? 0)
+  const sum = prompt + completion
+  return {
+    prompt: names.prompt === undefined && gross === undefined && cached === 0 ? undefined : prompt,
+    completion: names.completion === undefined && completion === 0 ? undefined : completion,
+    total: reported === 0 || (isExtended && reported < sum) ? sum : reported,
+  }
+}
+
+interface Tokens {
+  readonly prompt: number | undefined
+  readonly completion: number | undefined
+}
+
+/**
+ * A report with `prompt_tokens` and `input_tokens` has two names of one figure, or sums that an SDK made of reports with
+ * either name. The total decides. Without one, equal figures are one figure; those that differ by what only one of
+ * the names includes, as well.
+ */
+const bothNames = (figures: Figures): Tokens => {
+  const { promptTokens, inputTokens, completionTokens, outputTokens, reasoning = 0, total = 0 } = figures
+  const { prompt, cacheMiss, completion } = figures
+  const other = prompt ?? (cacheMiss === undefined ? undefined : cacheMiss + readsOf(figures))
+  const one = {
+    prompt: most(promptTokens, inputTokens) ?? other,
+    completion: most(completionTokens, outputTokens) ?? completion,
+  }
+  const isTwice = areBoth(promptTokens, inputTokens) || areBoth(completionTokens, outputTokens)
+  if (!isTwice) return one
+  const sums = {
+    prompt: plus(promptTokens, inputTokens) ?? other,
+    completion: plus(completionTokens, outputTokens) ?? completion,
+  }
+  const cached = readsOf(figures) + writesOf(figures)
+  const isTotalOf = (tokens: Tokens): boolean => {
+    const beyond = total - (tokens.prompt ?? 0) - (tokens.completion ?? 0)
+    return beyond === 0 || (beyond > 0 && (beyond === reasoning || beyond === cached))
+  }
+  if (total > 0 && isTotalOf(one)) return one
+  if (total > 0 && isTotalOf(sums)) return sums
+  return isSame(promptTokens, inputTokens, cached) && isSame(completionTokens, outputTokens, reasoning)
+    ? one
+    : sums
+}
+
+const areBoth = (a = 0, b = 0): boolean => a > 0 && b > 0
+const most = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)
+const plus = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : a + b
+const isSame = (a: number | undefined, b: number | undefined, difference: number): boolean =>
+  !areBoth(a, b) || a === b || Math.abs(a! - b!) === difference
+
+/** The prompt with the tokens of the cache, which some reports count beside the input. */
+const withCache = (input: number, completion: number, figures: Figures): number => {
+  const { total = 0, reasoning = 0, promptTokens } = figures
+  const [reads, writes] = [readsOf(figures), writesOf(figures)]
+  const cached = reads + writes
+  const isTotalOf = (prompt: number): boolean =>
+    total === prompt + completion || total === prompt + completion + reasoning
+  if (cached > input) {
+    // Some proxies that speak the chat format leave out only the writes.
+    const isWithoutWrites = promptTokens !== undefined && reads <= input && !isTotalOf(input + cached)
+    return input + (isWithoutWrites ? writes : cached)
+  }
+  if (total > 0 && isTotalOf(input)) return input
+  if (total > 0 && isTotalOf(input + cached)) return input + cached
+  return isBeside(figures) ? input + cached : input
+}
+
+/**
+ * Anthropic and Bedrock report the cache beside the input. The Python package weave uses Anthropic's names for an input that
+ * includes it, and differs by `requests`. Details of the input are always parts of it.
+ */
+const isBeside = ({ promptTokens, inputTokens, requests, ...cache }: Figures): boolean =>
+  inputTokens !== undefined &&
+  promptTokens === undefined &&
+  requests === undefined &&
+  cache.readWithin === undefined &&
+  cache.writeWithin === undefined

@@ -1,0 +1,101 @@
+import type * as t from 'io-ts'
+import { completedBy } from '../../kernel/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { integerBetween, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { LARGEST_EXACT } from '../prices/exact.js'
+import { clamp, figureOf } from './figure.js'
+import { readingOf } from './reading.js'
+
+/** The figures of a model's usage, in storage order. */
+export const FIGURES = [
+  'requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'cache_creation_1h_input_tokens',
+  'reported_cost',
+  'unrecognized_usage',
+] as const
+
+export type Figure = (typeof FIGURES)[number]
+
+const whole = integerBetween(-LARGEST_EXACT, LARGEST_EXACT)
+const figure = withDefault(whole, 0)
+
+const anyModelUsage = open('ModelUsage', {
+  required: { model: string },
+  optional: {
+    requests: figure,
+    prompt_tokens: figure,
+    completion_tokens: figure,
+    total_tokens: figure,
+    cache_read_input_tokens: figure,
+    cache_creation_input_tokens: figure,
+    /** Those of `cache_creation_input_tokens` that are kept for an hour. */
+    cache_creation_1h_input_tokens: figure,
+    /** The cost that the provider reported, in units of 10^-9. */
+    reported_cost: figure,
+    /** 1 if some of the report was not understood. */
+    unrecognized_usage: figure,
+    /** Only in events of earlier releases. */
+    input_tokens: figure,
+    output_tokens: figure,
+  },
+})
+
+/** What was read of a report of one model. The prompt includes cached tokens. */
+export type ModelUsage = { readonly model: string } & Readonly<Record<Figure, number>>
+
+/** Events of earlier releases keep the two names of a figure apart. */
+const modelUsage = completedBy(
+  anyModelUsage,
+  ({ input_tokens, output_tokens, prompt_tokens, completion_tokens, ...usage }) => ({
+    ...usage,
+    prompt_tokens: clamp(prompt_tokens + input_tokens),
+    completion_tokens: clamp(completion_tokens + output_tokens),
+  }),
+)
+
+/** The usage reported by a call's end, read once so that no reader parses the summary again. */
+export const reportedUsage = open('ReportedUsage', {
+  required: { models: arrayOf(modelUsage) },
+  optional: {
+    /** The sum of `summary.status_counts`; null without status counts. */
+    status_total: nullable(whole),
+  },
+})
+
+export type ReportedUsage = t.TypeOf<typeof reportedUsage>
+
+export const modelUsageOf = (model: string, report: JsonObject): ModelUsage => {
+  const reading = readingOf(report)
+  return {
+    model,
+    requests: reading.requests,
+    prompt_tokens: clamp(reading.prompt ?? 0),
+    completion_tokens: clamp(reading.completion ?? 0),
+    total_tokens: clamp(reading.total),
+    cache_read_input_tokens: reading.cacheRead,
+    cache_creation_input_tokens: clamp(reading.cacheCreation),
+    cache_creation_1h_input_tokens: reading.cacheCreation1h,
+    reported_cost: reading.cost,
+    unrecognized_usage: Number(reading.isUnrecognized),
+  }
+}
+
+/** Reads `summary.usage` and `summary.status_counts`; values of an unexpected shape count as nothing. */
+export const reportedUsageOf = (summary: JsonObject): ReportedUsage => {
+  const { usage, status_counts: counts } = summary
+  return {
+    models: isJsonObject(usage)
+      ? Object.entries(usage).map(([model, entry]) => modelUsageOf(model, isJsonObject(entry) ? entry : {}))
+      : [],
+    status_total: isJsonObject(counts)
+      ? clamp(Object.values(counts).reduce<number>((sum, count) => sum + figureOf(count), 0))
+      : null,
+  }
+}

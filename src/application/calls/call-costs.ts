@@ -43,13 +43,14 @@ export const callCosts = (
 /** What all models cost; null where nothing is known of it. */
 export const totalCostOf = ({ costs }: CallCosts): number | null => {
   const all = Object.values(costs)
-  return all.length === 0
-    ? null
-    : all.reduce((sum, one) => sum + COST_FIELDS.reduce((of, field) => of + Number(one[field] ?? 0), 0), 0)
+  if (all.length === 0) return null
+  let sum = 0
+  for (const one of all) for (const field of COST_FIELDS) sum += Number(one[field] ?? 0)
+  return sum
 }
 
 const costMembers = (price: Price | null, counters: readonly number[]): JsonObject => {
-  const costs = costsOf(counters, price?.costs ?? null).map((cost, kind) => [
+  const costs = costsOf(counters, price?.costs ?? null).map((cost, kind): [string, number] => [
     COST_FIELDS[kind]!,
     numberFrom(cost),
   ])

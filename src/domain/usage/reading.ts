@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { countOf, costOf } from './figure.js'
+import { costOf, countOf } from './figure.js'
+import { named, NAMES, WRAPPERS, type Figure, type Names } from './report-names.js'
 
 /** What a report means: the prompt includes tokens of the cache, the completion those of reasoning. */
 export interface Reading {
@@ -9,7 +10,7 @@ export interface Reading {
   readonly completion: number | undefined
   readonly total: number
   readonly cacheRead: number
-  /** With those that are kept for an hour. */
+  /** Includes `cacheCreation1h`, the tokens that are kept for an hour. */
   readonly cacheCreation: number
   readonly cacheCreation1h: number
   /** The cost that the provider reports, in units of 10^-9. */
@@ -17,136 +18,6 @@ export interface Reading {
   /** Whether some of the report was not understood. */
   readonly isUnrecognized: boolean
 }
-
-/** A figure of a report, whatever its name is there. */
-type Figure =
-  | 'requests'
-  | 'promptTokens'
-  | 'inputTokens'
-  | 'prompt'
-  | 'gross'
-  | 'cacheMiss'
-  | 'toolUse'
-  | 'completionTokens'
-  | 'outputTokens'
-  | 'completion'
-  | 'total'
-  | 'read'
-  | 'readWithin'
-  | 'write'
-  | 'writeWithin'
-  | 'write5m'
-  | 'write1h'
-  | 'reasoning'
-  | 'thoughts'
-  | 'cost'
-
-type Names = ReadonlyMap<string, Figure | Names>
-
-const camel = (name: string): string =>
-  name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-
-/** Every name in snake case and in camel case. */
-const named = (names: Readonly<Partial<Record<Figure, readonly string[]>>>): Map<string, Figure | Names> =>
-  new Map(
-    Object.entries(names).flatMap(([figure, all]) =>
-      all.flatMap((name) => [name, camel(name)].map((one) => [one, figure as Figure] as const)),
-    ),
-  )
-
-const withParts = (names: Map<string, Figure | Names>, parts: Readonly<Record<string, Names>>): Names => {
-  for (const [name, within] of Object.entries(parts)) {
-    names.set(name, within)
-    names.set(camel(name), within)
-  }
-  return names
-}
-
-const BY_LIFETIME = named({ write5m: ['ephemeral_5m_input_tokens'], write1h: ['ephemeral_1h_input_tokens'] })
-
-const PROMPT_PARTS = withParts(
-  named({
-    readWithin: ['cached_tokens', 'cache_read', 'cache_read_tokens'],
-    writeWithin: ['cache_creation_tokens', 'cache_creation', 'cache_write_tokens', 'cache_write'],
-    write5m: ['ephemeral_5m_input_tokens'],
-    write1h: ['ephemeral_1h_input_tokens'],
-  }),
-  { cache_creation_token_details: BY_LIFETIME },
-)
-
-const COMPLETION_PARTS = named({ reasoning: ['reasoning_tokens', 'reasoning', 'thinking_tokens'] })
-
-/** The names of figures in reports, and those of objects with parts of them. docs/usage.md lists who uses them. */
-const NAMES = withParts(
-  named({
-    requests: ['requests'],
-    promptTokens: ['prompt_tokens'],
-    inputTokens: ['input_tokens'],
-    prompt: ['prompt_token_count', 'input_token_count', 'prompt_eval_count', 'prompt', 'input'],
-    gross: ['gross_input_tokens'],
-    cacheMiss: ['prompt_cache_miss_tokens'],
-    toolUse: ['tool_use_prompt_token_count'],
-    completionTokens: ['completion_tokens'],
-    outputTokens: ['output_tokens'],
-    completion: [
-      'candidates_token_count',
-      'response_token_count',
-      'output_token_count',
-      'eval_count',
-      'completion',
-      'output',
-    ],
-    total: ['total_tokens', 'total_token_count', 'total'],
-    read: ['cache_read_input_tokens', 'cache_read_tokens'],
-    readWithin: [
-      'cached_tokens',
-      'cached_input_tokens',
-      'cached_prompt_tokens',
-      'cached_content_token_count',
-      'prompt_cache_hit_tokens',
-      'cache_read.input_tokens',
-      'prompt_details.cache_read',
-    ],
-    write: [
-      'cache_creation_input_tokens',
-      'cache_write_input_tokens',
-      'cache_creation_tokens',
-      'cache_write_tokens',
-    ],
-    writeWithin: ['cache_creation.input_tokens', 'cache_write.input_tokens', 'prompt_details.cache_write'],
-    reasoning: [
-      'reasoning_tokens',
-      'reasoning_output_tokens',
-      'reasoning.output_tokens',
-      'completion_details.reasoning',
-    ],
-    thoughts: ['thoughts_token_count', 'thoughts_tokens'],
-    cost: ['cost', 'total_cost', 'response_cost', 'estimated_cost', 'cost_usd', 'costUSD', 'total_cost_usd'],
-  }),
-  {
-    prompt_tokens_details: PROMPT_PARTS,
-    input_tokens_details: PROMPT_PARTS,
-    input_token_details: PROMPT_PARTS,
-    completion_tokens_details: COMPLETION_PARTS,
-    output_tokens_details: COMPLETION_PARTS,
-    output_token_details: COMPLETION_PARTS,
-    cache_creation: BY_LIFETIME,
-  },
-)
-
-/** What OpenTelemetry's attributes begin with. */
-const PREFIX = /^(?:gen_ai\.usage|llm\.usage|llm\.token_count|ai\.usage)\.(?:details\.)?/
-
-/** Objects in which some libraries wrap the figures, the one that is charged first. */
-const WRAPPERS = [
-  'usage',
-  'usage_metadata',
-  'usageMetadata',
-  'token_usage',
-  'tokenUsage',
-  'billed_units',
-  'tokens',
-]
 
 class Report {
   readonly figures: Partial<Record<Figure, number>> = {}
@@ -158,7 +29,7 @@ class Report {
     for (const key in members) {
       const value = members[key]
       if (value === null || value === undefined) continue
-      const known = names.get(key) ?? (key.includes('.') ? names.get(key.replace(PREFIX, '')) : undefined)
+      const known = named(key, names)
       if (known === undefined) this.hasUnknown ||= !isPart
       else if (typeof known === 'string') this.note(known, value)
       else if (isJsonObject(value)) this.take(value, known, true)
@@ -263,9 +134,9 @@ interface Tokens {
 }
 
 /**
- * A report with `prompt_tokens` and `input_tokens` has two names of one figure, or sums that an SDK made of reports with
- * either name. The total decides. Without one, equal figures are one figure; those that differ by what only one of
- * the names includes, as well.
+ * A report with `prompt_tokens` and `input_tokens` has two names of one figure, or an SDK added up reports with different
+ * names. The total decides. Without a total, two figures are one if they are equal or differ by exactly the cached
+ * tokens or the reasoning, which only one of them includes.
  */
 const bothNames = (figures: Figures): Tokens => {
   const { promptTokens, inputTokens, completionTokens, outputTokens, reasoning = 0, total = 0 } = figures
@@ -301,7 +172,7 @@ const plus = (a: number | undefined, b: number | undefined): number | undefined 
 const isSame = (a: number | undefined, b: number | undefined, difference: number): boolean =>
   !areBoth(a, b) || a === b || Math.abs(a! - b!) === difference
 
-/** The prompt with the tokens of the cache, which some reports count beside the input. */
+/** The input with the tokens of the cache, which some reports exclude from it. */
 const withCache = (input: number, completion: number, figures: Figures): number => {
   const { total = 0, reasoning = 0, promptTokens } = figures
   const [reads, writes] = [readsOf(figures), writesOf(figures)]
@@ -315,16 +186,15 @@ const withCache = (input: number, completion: number, figures: Figures): number 
   }
   if (total > 0 && isTotalOf(input)) return input
   if (total > 0 && isTotalOf(input + cached)) return input + cached
-  return isBeside(figures) ? input + cached : input
+  return isExclusive(figures) ? input + cached : input
 }
 
 /**
- * Anthropic and Bedrock report the cache beside the input. The Python package weave uses Anthropic's names for an input that
- * includes it, and differs by `requests`. Details of the input are always parts of it.
+ * Anthropic and Bedrock exclude the cache from the input. The Python package weave uses Anthropic's names for an input that
+ * includes it, and always adds `requests`. Details of the input are parts of it.
  */
-const isBeside = ({ promptTokens, inputTokens, requests, ...cache }: Figures): boolean =>
-  inputTokens !== undefined &&
+const isExclusive = ({ promptTokens, requests, readWithin, writeWithin }: Figures): boolean =>
   promptTokens === undefined &&
   requests === undefined &&
-  cache.readWithin === undefined &&
-  cache.writeWithin === undefined
+  readWithin === undefined &&
+  writeWithin === undefined

@@ -66,7 +66,7 @@ export const greatest = (before: Usage | null, next: Usage | null): Usage | null
   }
 }
 
-/** Whether a report can be that of a response with so much content: zeros are no report. */
+/** Zeros are no report of a response that has content. */
 export const isCredible = ({ prompt_tokens, completion_tokens }: Usage, contentBytes: number): boolean =>
   prompt_tokens > 0 && (completion_tokens > 0 || contentBytes === 0)
 

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import fc from 'fast-check'
+import { reportedIn, summaryUsage } from '../../../../src/gateway/answer/usage.js'
+import { readingOf } from '../../../../src/domain/usage/reading.js'
+import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
+
+/** Prompt, completion, total, read from a cache, written to one. */
+type Figures = readonly [number, number, number, number, number]
+
+const figuresOf = (report: JsonObject): Figures => {
+  const { prompt = 0, completion = 0, total, cacheRead, cacheCreation } = readingOf(report)
+  return [prompt, completion, total, cacheRead, cacheCreation]
+}
+
+const cached = (cache_read_input_tokens: number, cache_creation_input_tokens = 0) => ({
+  cache_read_input_tokens,
+  cache_creation_input_tokens,
+})
+
+const details = (cached_tokens: number) => ({ prompt_tokens_details: { cached_tokens } })
+
+const CASES: readonly (readonly [what: string, report: JsonObject, figures: Figures])[] = [
+  // The cache
+  [
+    'Anthropic with a large cache',
+    { input_tokens: 5000, output_tokens: 100, ...cached(60_000, 1000) },
+    [66_000, 100, 66_100, 60_000, 1000],
+  ],
+  [
+    'Anthropic with a small cache',
+    { input_tokens: 2000, output_tokens: 100, ...cached(1000, 200) },
+    [3200, 100, 3300, 1000, 200],
+  ],
+  [
+    'Anthropic with a total that includes the cache',
+    { input_tokens: 2000, output_tokens: 100, ...cached(1000, 200), total_tokens: 3300 },
+    [3200, 100, 3300, 1000, 200],
+  ],
+  [
+    'MLflow, whose total shows that the input includes the cache',
+    { input_tokens: 120, output_tokens: 30, total_tokens: 150, ...cached(80) },
+    [120, 30, 150, 80, 0],
+  ],
+  [
+    'Python weave with less input than cache, as its older versions',
+    { requests: 1, input_tokens: 10, output_tokens: 2, ...cached(100, 20) },
+    [130, 2, 132, 100, 20],
+  ],
+  [
+    'a chat format with less prompt than cache',
+    { prompt_tokens: 4, completion_tokens: 1, total_tokens: 5, ...details(6) },
+    [10, 1, 11, 6, 0],
+  ],
+  [
+    'a chat format without the writes',
+    { prompt_tokens: 70, completion_tokens: 5, ...cached(60, 30) },
+    [100, 5, 105, 60, 30],
+  ],
+  [
+    'a chat format with the cache on top, as the total says',
+    { prompt_tokens: 70, completion_tokens: 5, total_tokens: 165, ...cached(60, 30) },
+    [160, 5, 165, 60, 30],
+  ],
+  [
+    'Bedrock whose total includes no cache',
+    { inputTokens: 100, outputTokens: 5, totalTokens: 105, cacheReadInputTokens: 60 },
+    [100, 5, 105, 60, 0],
+  ],
+  [
+    'AI SDK 5 with Anthropic',
+    { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 60 },
+    [70, 5, 75, 60, 0],
+  ],
+  [
+    'LangChain with writes by lifetime',
+    {
+      input_tokens: 100,
+      output_tokens: 5,
+      input_token_details: {
+        cache_creation: 0,
+        ephemeral_5m_input_tokens: 20,
+        ephemeral_1h_input_tokens: 30,
+      },
+    },
+    [100, 5, 105, 0, 50],
+  ],
+  ['Langfuse buckets', { input: 100, output: 5, ...cached(60) }, [160, 5, 165, 60, 0]],
+  ['Moonshot', { prompt_tokens: 100, completion_tokens: 5, cached_tokens: 60 }, [100, 5, 105, 60, 0]],
+  [
+    'DeepSeek without a sum',
+    { prompt_cache_hit_tokens: 60, prompt_cache_miss_tokens: 40, completion_tokens: 5 },
+    [100, 5, 105, 60, 0],
+  ],
+  // Reasoning
+  [
+    'reasoning larger than the completion',
+    { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 8 } },
+    [10, 13, 23, 0, 0],
+  ],
+  [
+    'AI SDK 5 with Gemini',
+    { inputTokens: 10, outputTokens: 20, totalTokens: 60, reasoningTokens: 30 },
+    [10, 50, 60, 0, 0],
+  ],
+  [
+    'thoughts that the total includes in the completion',
+    { prompt_tokens: 10, completion_tokens: 50, thoughts_tokens: 30, total_tokens: 60 },
+    [10, 50, 60, 0, 0],
+  ],
+  // Two names
+  [
+    'two names of one figure without a total',
+    { prompt_tokens: 100, input_tokens: 100, completion_tokens: 5, output_tokens: 5 },
+    [100, 5, 105, 0, 0],
+  ],
+  [
+    'equal figures of two reports',
+    { prompt_tokens: 100, input_tokens: 100, completion_tokens: 5, output_tokens: 5, total_tokens: 210 },
+    [200, 10, 210, 0, 0],
+  ],
+  [
+    'two names, one without the cache',
+    { prompt_tokens: 120, input_tokens: 20, completion_tokens: 5, output_tokens: 5, ...cached(100) },
+    [120, 5, 125, 100, 0],
+  ],
+  [
+    'different figures without a total',
+    { prompt_tokens: 8, input_tokens: 2, completion_tokens: 3 },
+    [10, 3, 13, 0, 0],
+  ],
+  ['one name that is 0', { prompt_tokens: 0, input_tokens: 7, output_tokens: 1 }, [7, 1, 8, 0, 0]],
+  ['camel and snake case', { prompt_tokens: 7, promptTokens: 7, completionTokens: 1 }, [7, 1, 8, 0, 0]],
+  // Wrapped
+  [
+    'LangChain around Gemini',
+    { usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1 } },
+    [7, 1, 8, 0, 0],
+  ],
+  ['a response around its usage', { requests: 1, usage: { prompt_tokens: 7 } }, [7, 0, 7, 0, 0]],
+  ['Cohere 1', { meta: { billed_units: { input_tokens: 7, output_tokens: 1 } } }, [7, 1, 8, 0, 0]],
+  // Values
+  ['numeric strings', { prompt_tokens: '7', completion_tokens: ' 1 ' }, [7, 1, 8, 0, 0]],
+  ['fractions', { prompt_tokens: 7.9, completion_tokens: 1.1 }, [7, 1, 8, 0, 0]],
+  ['null', { prompt_tokens: 7, completion_tokens: null, total_tokens: null }, [7, 0, 7, 0, 0]],
+  ['a figure below 0', { prompt_tokens: -7, completion_tokens: 1 }, [0, 1, 1, 0, 0]],
+  ['an absurd figure', { prompt_tokens: 1e300 }, [2 ** 53, 0, 2 ** 53, 0, 0]],
+]
+
+describe('a report of usage', () => {
+  for (const [what, report, figures] of CASES)
+    it(`is read as it is meant: ${what}`, () => assert.deepEqual(figuresOf(report), figures))
+
+  it('has the figures that the documentation says of each example', async () => {
+    const text = await readFile('docs/usage.md', 'utf8')
+    const rows = [...text.matchAll(/^\| [^|]+\| `(\{.*?\})` +\|([\d |]+)\|/gm)]
+    assert.ok(rows.length > 20)
+    for (const [, example, figures] of rows)
+      assert.deepEqual(
+        figuresOf(JSON.parse(example!) as JsonObject),
+        figures!.split('|').slice(0, 5).map(Number),
+        example,
+      )
+  })
+
+  for (const [report, isUnrecognized] of [
+    [{ prompt_tokens: 7 }, false],
+    [{ prompt_tokens: 0, completion_tokens: 0 }, false],
+    [{ prompt_tokens: 7, service_tier: 'default', audio_tokens: 3 }, false],
+    [{ requests: 1 }, false],
+    [{}, false],
+    [{ prompt_tokens: null }, false],
+    [{ tokens_in: 7, tokens_out: 1 }, true],
+    [{ requests: 1, characters: 700 }, true],
+    [{ prompt_tokens: '7 tokens' }, true],
+    [{ prompt_tokens: 7, completion_tokens: '1e3' }, true],
+    [{ prompt_tokens: -7 }, true],
+    [{ total_tokens: 7 }, true],
+    [{ prompt_tokens: 7, completion_tokens: 1, total_tokens: 100 }, true],
+    [{ prompt_tokens: 7, cost: 'much' }, true],
+    [{ usage: { tokens_in: 7 } }, true],
+  ] as const)
+    it(`is ${isUnrecognized ? 'not ' : ''}understood: ${JSON.stringify(report)}`, () =>
+      assert.equal(readingOf(report).isUnrecognized, isUnrecognized))
+
+  for (const [report, hour] of [
+    [
+      { input_tokens: 1, cache_creation_input_tokens: 9, cache_creation: { ephemeral_1h_input_tokens: 4 } },
+      4,
+    ],
+    [
+      {
+        inputTokens: 1,
+        cacheWriteInputTokens: 9,
+        cacheDetails: [{ ttl: '1h', inputTokens: 4 }, { ttl: '5m' }],
+      },
+      4,
+    ],
+    [
+      {
+        prompt_tokens: 9,
+        prompt_tokens_details: { cache_creation_token_details: { ephemeral_1h_input_tokens: 4 } },
+      },
+      4,
+    ],
+    [{ input_tokens: 1, cache_creation_input_tokens: 9 }, 0],
+  ] as const)
+    it(`has the tokens that are cached for an hour: ${JSON.stringify(report)}`, () =>
+      assert.equal(readingOf(report).cacheCreation1h, hour))
+
+  for (const [cost, units] of [
+    [{ cost: 0.0042 }, 4_200_000],
+    [{ cost: '0.0042' }, 4_200_000],
+    [{ cost: { total_cost: 0.0042, request_cost: 0.001 } }, 4_200_000],
+    [{ response_cost: 1.2e-4 }, 120_000],
+    [{ total_cost_usd: 12_345.67 }, 12_345_670_000_000],
+    [{ cost: -1 }, 0],
+    [{ cost: null }, 0],
+  ] as const)
+    it(`has the cost that the provider reports: ${JSON.stringify(cost)}`, () =>
+      assert.equal(readingOf(cost).cost, units))
+
+  const count = fc.nat(50)
+  const NAMES = [
+    'prompt_tokens',
+    'input_tokens',
+    'completion_tokens',
+    'output_tokens',
+    'total_tokens',
+    'cache_read_input_tokens',
+    'cache_creation_input_tokens',
+    'reasoning_tokens',
+    'thoughts_tokens',
+    'requests',
+  ]
+  const report = fc.dictionary(fc.constantFrom(...NAMES), count)
+
+  it('never has more cached tokens than tokens of the prompt', () =>
+    fc.assert(
+      fc.property(report, (members) => {
+        const [prompt, , , read, written] = figuresOf(members)
+        assert.ok(read + written <= prompt)
+      }),
+    ))
+
+  it('is read again from the record of a completion as it was', () =>
+    fc.assert(
+      fc.property(report, (members) => {
+        const usage = reportedIn(members)
+        if (usage === null) return
+        const [read] = reportedUsageOf(summaryUsage('m', usage)).models
+        assert.deepEqual(read, { model: 'm', requests: 1, ...usage, unrecognized_usage: 0 })
+      }),
+    ))
+})

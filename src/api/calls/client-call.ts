@@ -47,8 +47,8 @@ const summary = describedAs(jsonObject, {
     usage: {
       title: 'ReportedUsage',
       description:
-        'Usage of the call by model. Cached tokens are also read under the key names of several providers; other keys ' +
-        'are stored but not counted.',
+        'Usage of the call by model, in the form of any provider or library that docs/usage.md lists. Other keys are ' +
+        'stored but not counted.',
       type: 'object',
       additionalProperties: {
         type: 'object',

@@ -74,7 +74,7 @@ export const exportUsage = (
   )
   const unpriced = prefixes.flatMap((prefix) => [
     `toInt64(${prefix}unpriced_model_count) AS ${prefix}unpriced_model_count`,
-    `toJSONString(arraySlice(${prefix}unpriced_models, 1, 100)) AS ${prefix}unpriced_models`,
+    `replaceAll(toJSONString(arraySlice(answered.${prefix}unpriced_models, 1, 100)), '\\\\/', '/') AS ${prefix}unpriced_models`,
   ])
   const columns = [...keys, 'group_count AS groups', ...measures, ...(hasCosts ? unpriced : [])].join(', ')
   return readGroups(reader, query, async ({ sql, parameters }) => {

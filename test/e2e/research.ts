@@ -20,7 +20,7 @@ const joined = notes.join('; ')
 const topics = [1, 2, 3].flatMap((topic): readonly (readonly [string, ResearchCall])[] => {
   const common = { inputs: { topic }, exception: null }
   const embedder = [1, 8 * topic, 0] as const
-  const reader = [1, 40 * topic, 9 * topic, 16] as const
+  const reader = [1, 40 * topic + 16, 9 * topic, 16] as const
   return [
     [
       `research ${topic}`,
@@ -72,7 +72,7 @@ export const RESEARCH: ReadonlyMap<string, ResearchCall> = new Map<string, Resea
       inclusive: {
         planner: [2, 110, 21],
         embedder: [3, 48, 0],
-        reader: [3, 240, 54, 48],
+        reader: [3, 240 + 48, 54, 48],
         writer: [2, 80, 55],
       },
     },

@@ -8,6 +8,7 @@ export interface Reading {
   /** Undefined if the report has no readable figure of it. */
   readonly prompt: number | undefined
   readonly completion: number | undefined
+  /** 0 means that it is prompt plus completion. Not filled in here, so that sums of reports are read as their parts are. */
   readonly total: number
   readonly cacheRead: number
   /** Includes `cacheCreation1h`, the tokens that are kept for an hour. */
@@ -61,8 +62,12 @@ const TOKENS = [
   'total',
 ] as const satisfies readonly Figure[]
 
-/** Reads what a provider or a library reports of one model. The rules are those of docs/usage.md. */
-export const readingOf = (entry: JsonObject): Reading => {
+/**
+ * Reads what a provider or a library reports of one model. The rules are those of docs/usage.md.
+ *
+ * @param hasStatusCounts whether `status_counts` are reported besides, as the Python package weave does
+ */
+export const readingOf = (entry: JsonObject, hasStatusCounts = false): Reading => {
   const report = new Report()
   report.take(entry, NAMES)
   if (!report.hasTokens)
@@ -76,7 +81,7 @@ export const readingOf = (entry: JsonObject): Reading => {
     }
   addLifetimes(report.figures, entry['cacheDetails'])
   const { figures, isOdd, hasTokens, hasUnknown } = report
-  const { prompt, completion, total } = tokensOf(figures)
+  const { prompt, completion, total } = tokensOf(figures, hasStatusCounts)
   // Tokens of which the report does not tell what they are.
   const isHalf = total > (prompt ?? 0) + (completion ?? 0)
   return {
@@ -106,11 +111,14 @@ const readsOf = ({ read = 0, readWithin = 0 }: Figures): number => Math.max(read
 const writesOf = ({ write = 0, writeWithin = 0, write5m = 0, write1h = 0 }: Figures): number =>
   Math.max(write, writeWithin, write5m + write1h)
 
-const tokensOf = (figures: Figures): Pick<Reading, 'prompt' | 'completion' | 'total'> => {
+const tokensOf = (
+  figures: Figures,
+  hasStatusCounts: boolean,
+): Pick<Reading, 'prompt' | 'completion' | 'total'> => {
   const { total: reported = 0, thoughts = 0, reasoning = 0, toolUse = 0, gross } = figures
   const names = bothNames(figures)
   const cached = readsOf(figures) + writesOf(figures)
-  let prompt = gross ?? withCache(names.prompt ?? 0, names.completion ?? 0, figures)
+  let prompt = gross ?? withCache(names.prompt ?? 0, names.completion ?? 0, figures, hasStatusCounts)
   let completion = names.completion ?? 0
   const isWhole = () => reported === prompt + completion
   if (!isWhole()) {
@@ -120,11 +128,10 @@ const tokensOf = (figures: Figures): Pick<Reading, 'prompt' | 'completion' | 'to
   if (reasoning > completion || (!isWhole() && reported === prompt + completion + reasoning))
     completion += reasoning
   const isExtended = prompt + completion > (names.prompt ?? 0) + (names.completion ?? 0)
-  const sum = prompt + completion
   return {
     prompt: names.prompt === undefined && gross === undefined && cached === 0 ? undefined : prompt,
     completion: names.completion === undefined && completion === 0 ? undefined : completion,
-    total: reported === 0 || (isExtended && reported < sum) ? sum : reported,
+    total: isExtended && reported < prompt + completion ? 0 : reported,
   }
 }
 
@@ -173,7 +180,7 @@ const isSame = (a: number | undefined, b: number | undefined, difference: number
   !areBoth(a, b) || a === b || Math.abs(a! - b!) === difference
 
 /** The input with the tokens of the cache, which some reports exclude from it. */
-const withCache = (input: number, completion: number, figures: Figures): number => {
+const withCache = (input: number, completion: number, figures: Figures, hasStatusCounts: boolean): number => {
   const { total = 0, reasoning = 0, promptTokens } = figures
   const [reads, writes] = [readsOf(figures), writesOf(figures)]
   const cached = reads + writes
@@ -186,15 +193,19 @@ const withCache = (input: number, completion: number, figures: Figures): number 
   }
   if (total > 0 && isTotalOf(input)) return input
   if (total > 0 && isTotalOf(input + cached)) return input + cached
-  return isExclusive(figures) ? input + cached : input
+  return isExclusive(figures, hasStatusCounts) ? input + cached : input
 }
 
 /**
- * Anthropic and Bedrock exclude the cache from the input. The Python package weave uses Anthropic's names for an input that
- * includes it, and always adds `requests`. Details of the input are parts of it.
+ * Anthropic and Bedrock exclude the cache from the input, and the npm package weave passes that on with `requests` added.
+ * The Python package uses the same names for an input that includes the cache, and always reports `status_counts` too.
+ * Details of the input are parts of it.
  */
-const isExclusive = ({ promptTokens, requests, readWithin, writeWithin }: Figures): boolean =>
+const isExclusive = (
+  { promptTokens, requests, readWithin, writeWithin }: Figures,
+  hasStatusCounts: boolean,
+): boolean =>
   promptTokens === undefined &&
-  requests === undefined &&
   readWithin === undefined &&
-  writeWithin === undefined
+  writeWithin === undefined &&
+  !(requests !== undefined && hasStatusCounts)

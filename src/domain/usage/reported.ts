@@ -71,8 +71,8 @@ export const reportedUsage = open('ReportedUsage', {
 
 export type ReportedUsage = t.TypeOf<typeof reportedUsage>
 
-export const modelUsageOf = (model: string, report: JsonObject): ModelUsage => {
-  const reading = readingOf(report)
+export const modelUsageOf = (model: string, report: JsonObject, hasStatusCounts = false): ModelUsage => {
+  const reading = readingOf(report, hasStatusCounts)
   return {
     model,
     requests: reading.requests,
@@ -90,11 +90,14 @@ export const modelUsageOf = (model: string, report: JsonObject): ModelUsage => {
 /** Reads `summary.usage` and `summary.status_counts`; values of an unexpected shape count as nothing. */
 export const reportedUsageOf = (summary: JsonObject): ReportedUsage => {
   const { usage, status_counts: counts } = summary
+  const hasStatusCounts = isJsonObject(counts)
   return {
     models: isJsonObject(usage)
-      ? Object.entries(usage).map(([model, entry]) => modelUsageOf(model, isJsonObject(entry) ? entry : {}))
+      ? Object.entries(usage).map(([model, entry]) =>
+          modelUsageOf(model, isJsonObject(entry) ? entry : {}, hasStatusCounts),
+        )
       : [],
-    status_total: isJsonObject(counts)
+    status_total: hasStatusCounts
       ? clamp(Object.values(counts).reduce<number>((sum, count) => sum + figureOf(count), 0))
       : null,
   }

@@ -41,14 +41,19 @@ const written = (summary: JsonObject | undefined): JsonObject => {
 export const modelKeys = (summary: JsonObject | undefined): ReadonlyArray<string> =>
   Object.keys(written(summary))
 
-const readEntry = (entry: Json): RawFigures => {
-  const read = modelUsageOf('', isObject(entry) ? entry : {})
+const readEntry = (entry: Json, hasStatusCounts: boolean): RawFigures => {
+  const read = modelUsageOf('', isObject(entry) ? entry : {}, hasStatusCounts)
   return Object.fromEntries(FIGURES.map((key) => [key, BigInt(read[key])])) as Record<Figure, bigint>
 }
 
 /** The figures as written; an entry that is no object has none, so folding drops it. */
 export const rawUsage = (summary: JsonObject | undefined): RawUsage =>
-  new Map(Object.entries(written(summary)).map(([model, entry]) => [model, readEntry(entry)]))
+  new Map(
+    Object.entries(written(summary)).map(([model, entry]) => [
+      model,
+      readEntry(entry, isObject(property(summary, 'status_counts'))),
+    ]),
+  )
 
 /** raw − Σ parts, key by key, never below 0. */
 export const without = (raw: RawUsage, parts: ReadonlyArray<RawUsage>): RawUsage =>

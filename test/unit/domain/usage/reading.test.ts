@@ -9,9 +9,9 @@ import type { JsonObject } from '../../../../src/kernel/json/json.js'
 /** Prompt, completion, total, read from a cache, written to one. */
 type Figures = readonly [number, number, number, number, number]
 
-const figuresOf = (report: JsonObject): Figures => {
-  const { prompt = 0, completion = 0, total, cacheRead, cacheCreation } = readingOf(report)
-  return [prompt, completion, total, cacheRead, cacheCreation]
+const figuresOf = (report: JsonObject, hasStatusCounts = false): Figures => {
+  const { prompt = 0, completion = 0, total, cacheRead, cacheCreation } = readingOf(report, hasStatusCounts)
+  return [prompt, completion, total || prompt + completion, cacheRead, cacheCreation]
 }
 
 const cached = (cache_read_input_tokens: number, cache_creation_input_tokens = 0) => ({
@@ -152,13 +152,25 @@ describe('a report of usage', () => {
   for (const [what, report, figures] of CASES)
     it(`is read as it is meant: ${what}`, () => assert.deepEqual(figuresOf(report), figures))
 
+  it("includes the cache in Python weave's input, and excludes it from that of npm weave", () => {
+    const sent = { requests: 1, input_tokens: 130, output_tokens: 2, ...cached(100, 20) }
+    assert.deepEqual(figuresOf(sent, true), [130, 2, 132, 100, 20])
+    assert.deepEqual(figuresOf(sent, false), [250, 2, 252, 100, 20])
+    const status_counts = { success: 1, error: 0 }
+    const prompt = (summary: JsonObject) => reportedUsageOf(summary).models[0]?.prompt_tokens
+    assert.deepEqual(
+      [prompt({ usage: { m: sent }, status_counts }), prompt({ usage: { m: sent } })],
+      [130, 250],
+    )
+  })
+
   it('has the figures that the documentation says of each example', async () => {
     const text = await readFile('docs/usage.md', 'utf8')
     const rows = [...text.matchAll(/^\| [^|]+\| `(\{.*?\})` +\|([\d |]+)\|/gm)]
     assert.ok(rows.length > 20)
     for (const [, example, figures] of rows)
       assert.deepEqual(
-        figuresOf(JSON.parse(example!) as JsonObject),
+        figuresOf(JSON.parse(example!) as JsonObject, example!.includes('"requests"')),
         figures!.split('|').slice(0, 5).map(Number),
         example,
       )
@@ -235,6 +247,39 @@ describe('a report of usage', () => {
     'requests',
   ]
   const report = fc.dictionary(fc.constantFrom(...NAMES), count)
+
+  it('is the same for the sum of reports as for its parts', () => {
+    const add = (a: JsonObject, b: JsonObject): JsonObject =>
+      Object.fromEntries(
+        [...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => {
+          const [x = 0, y = 0] = [a[name], b[name]]
+          return [
+            name,
+            typeof x === 'object' ? add(x as JsonObject, (y || {}) as JsonObject) : Number(x) + Number(y),
+          ]
+        }),
+      )
+    const some = fc.tuple(count, count, count)
+    const forms: readonly ((a: number, b: number, c: number) => JsonObject)[] = [
+      (a, b, c) => ({ input_tokens: a, output_tokens: b, ...cached(c, a) }),
+      (a, b, c) => ({ requests: 1, input_tokens: a + c, output_tokens: b, ...cached(c) }),
+      (a, b, c) => ({ prompt_tokens: a + c, completion_tokens: b, total_tokens: a + b + c, ...details(c) }),
+      (a, b, c) => ({ inputTokens: a, outputTokens: b, totalTokens: a + b + c, cacheReadInputTokens: c }),
+      (a, b, c) => ({ promptTokenCount: a, candidatesTokenCount: b, thoughtsTokenCount: c }),
+    ]
+    for (const form of forms)
+      for (const hasStatusCounts of [false, true])
+        fc.assert(
+          fc.property(some, some, (one, other) => {
+            const [a, b] = [form(...one), form(...other)]
+            const [ofA, ofB, ofSum] = [a, b, add(a, b)].map((report) => figuresOf(report, hasStatusCounts))
+            assert.deepEqual(
+              ofSum,
+              ofA!.map((figure, k) => figure + ofB![k]!),
+            )
+          }),
+        )
+  })
 
   it('never has more cached tokens than tokens of the prompt', () =>
     fc.assert(

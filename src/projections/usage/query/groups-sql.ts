@@ -87,20 +87,15 @@ const groupsSql = (query: UsageQuery): Relation => {
   const { sql, parameters } = pricedSql(query)
   const keys = groupBy.map((_, index) => `key_${index}`)
   const periods = isCompared ? (['', 'previous_'] as const) : ([''] as const)
+  const hasCosts = query.open.prices !== null
   const sums = periods.flatMap((prefix) => {
     const isOfPeriod = `priced.is_current = ${prefix === '' ? 1 : 0}`
-    return [
-      ...MEASURES.map((measure) => `sumIf(priced.${measure}, ${isOfPeriod}) AS ${prefix}${measure}`),
-      `maxIf(priced.is_priced, ${isOfPeriod}) AS ${prefix}is_priced_in_group`,
-      `groupUniqArrayArrayIf(${MAX_UNPRICED})(priced.unpriced, ${isOfPeriod}) AS ${prefix}unpriced_in_group`,
-      `uniqExactArrayIfState(priced.unpriced, ${isOfPeriod}) AS ${prefix}unpriced_state`,
-    ]
+    const measures = MEASURES.map(
+      (measure) => `sumIf(priced.${measure}, ${isOfPeriod}) AS ${prefix}${measure}`,
+    )
+    return hasCosts ? [...measures, ...pricingOfGroup(prefix, isOfPeriod)] : measures
   })
-  const pricing = periods.flatMap((prefix) => [
-    `max(ranked.${prefix}is_priced_in_group) AS ${prefix}is_priced`,
-    `arraySort(groupUniqArrayArray(${MAX_UNPRICED})(ranked.${prefix}unpriced_in_group)) AS ${prefix}unpriced_models`,
-    `uniqExactArrayIfMerge(ranked.${prefix}unpriced_state) AS ${prefix}unpriced_model_count`,
-  ])
+  const pricing = periods.flatMap((prefix) => (hasCosts ? pricingOfGroups(prefix) : noPricing(prefix)))
   const all = periods.flatMap((prefix) => MEASURES.map((measure) => `${prefix}${measure}`))
   const grouped = `SELECT ${[...keys, ...sums].join(', ')}
     FROM (${sql}) AS priced GROUP BY ${keys.length === 0 ? 'tuple()' : keys.join(', ')}`
@@ -114,6 +109,24 @@ const groupsSql = (query: UsageQuery): Relation => {
     parameters: { ...parameters, limit },
   }
 }
+
+const pricingOfGroup = (prefix: string, isOfPeriod: string): readonly string[] => [
+  `maxIf(priced.is_priced, ${isOfPeriod}) AS ${prefix}is_priced_in_group`,
+  `groupUniqArrayArrayIf(${MAX_UNPRICED})(priced.unpriced, ${isOfPeriod}) AS ${prefix}unpriced_in_group`,
+  `uniqExactArrayIfState(priced.unpriced, ${isOfPeriod}) AS ${prefix}unpriced_state`,
+]
+
+const pricingOfGroups = (prefix: string): readonly string[] => [
+  `max(ranked.${prefix}is_priced_in_group) AS ${prefix}is_priced`,
+  `arraySort(groupUniqArrayArray(${MAX_UNPRICED})(ranked.${prefix}unpriced_in_group)) AS ${prefix}unpriced_models`,
+  `uniqExactArrayIfMerge(ranked.${prefix}unpriced_state) AS ${prefix}unpriced_model_count`,
+]
+
+const noPricing = (prefix: string): readonly string[] => [
+  `0 AS ${prefix}is_priced`,
+  `[] AS ${prefix}unpriced_models`,
+  `0 AS ${prefix}unpriced_model_count`,
+]
 
 const orderTerms = ({ orderBy, groupBy }: UsageQuery): readonly string[] => {
   const terms = orderBy.map(({ field, direction }) => {

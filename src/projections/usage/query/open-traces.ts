@@ -48,8 +48,8 @@ export const readTotals = async <A>(
   const { position } = reading
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const result = await readAtState(reader, position, async (changed, { complete }) => {
-      const prices = reading.prices && bookOfModels(reading.prices, await storedModels(reader, reading))
-      const traceIds = await openTraces(reader, { ...reading, prices }, changed)
+      const stored = storedPrices(reader, reading)
+      const [traceIds, prices] = await Promise.all([openTraces(reader, reading, stored, changed), stored])
       const computed = traceIds ?? (await tracesInRange(reader, reading))
       const open = await usageOfTraces(reader, reading, computed).catch((error: unknown) => {
         const isBehind = position >= complete && error instanceof AnswerTooLarge
@@ -65,15 +65,19 @@ export const readTotals = async <A>(
 
 const MAX_MODELS = 100_000
 
-/** The models of the stored rows in the range. */
-const storedModels = async (reader: Reader, reading: UsageReading): Promise<readonly string[]> => {
+/** The prices of the models of the stored rows in the range, by the names of the models. */
+const storedPrices = async (reader: Reader, reading: UsageReading): Promise<PriceBook | null> => {
+  if (reading.prices === null) return null
   const { where, parameters } = rangeOf(reading)
   const rows = await reader.query<{ model: string }>(
     `SELECT DISTINCT CAST(model, 'String') AS model FROM usage_totals WHERE ${where} LIMIT ${MAX_MODELS + 1}`,
     parameters,
   )
   if (rows.length > MAX_MODELS) throw new AnswerTooLarge(`costs of more than ${MAX_MODELS} models`)
-  return rows.map(({ model }) => model)
+  return bookOfModels(
+    reading.prices,
+    rows.map(({ model }) => model),
+  )
 }
 
 /** The prices of the models of stored and computed rows. */
@@ -90,13 +94,14 @@ const pricesOfAll = (
 const openTraces = async (
   reader: Reader,
   reading: UsageReading,
+  prices: Promise<PriceBook | null>,
   changed: Changed,
 ): Promise<readonly string[] | null> => {
   const { where, parameters } = rangeOf(reading)
   const inRange = { sql: `usage_facts WHERE ${where}`, parameters }
   const [traceIds, repriced, partial] = await Promise.all([
     changedTraces(reader, reading.projectId, changed, inRange),
-    repricedTraces(reader, reading),
+    reading.kind === 'own' ? [] : prices.then((book) => repricedTraces(reader, reading, book)),
     neededButPartial(reader, reading),
   ])
   if (traceIds === null) return null
@@ -154,9 +159,12 @@ const tracesInRange = async (reader: Reader, reading: UsageReading): Promise<rea
 }
 
 /** The traces in which a price changed between calls whose usage one row sums up. */
-const repricedTraces = async (reader: Reader, reading: UsageReading): Promise<readonly string[]> => {
-  const { kind, prices } = reading
-  if (kind === 'own' || prices === null) return []
+const repricedTraces = async (
+  reader: Reader,
+  reading: UsageReading,
+  prices: PriceBook | null,
+): Promise<readonly string[]> => {
+  if (prices === null) return []
   const steps = [...prices.timelines].flatMap(([model, timeline]) =>
     timeline.steps.map(({ from }) => ({ model, from: dateTime64(from) })),
   )

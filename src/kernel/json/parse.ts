@@ -13,7 +13,7 @@ const MARKS = ['\x7f', '\uffff', '\ufffe', '\ufdd0']
 export const MOST_WIDE_NUMBERS = 250_000
 
 /** Later floats of a whole value in the same text become plain doubles: a million take a second and 200 MB. */
-export const MOST_WHOLE_FLOATS = 1_000_000
+const MOST_WHOLE_FLOATS = 1_000_000
 
 /** More than {@link MOST_WIDE_NUMBERS} whole numbers that a double cannot represent. */
 export class TooManyWideNumbers extends Error {

@@ -2,8 +2,7 @@ import type { TestService } from '../../support/service.js'
 import { scorerObject } from '../evaluations/logged-run.js'
 import { accepted } from '../calls/given.js'
 import { SERVED } from './given-inference.js'
-import type { Memory } from './memory.js'
-import type { AreaOf } from './given-state.js'
+import type { AreaOf, Memory } from './memory.js'
 import { HOME } from './places.js'
 
 /** A run may end before it is canceled. */

@@ -5,7 +5,7 @@ import { aCompleted, aStart, anEnd } from '../../support/call-requests.js'
 import { accepted, textIn } from '../calls/given.js'
 import { givenDeliveries } from './given-deliveries.js'
 import { givenRescoring } from './given-rescoring.js'
-import type { Memory } from './memory.js'
+import type { AreaOf, Memory } from './memory.js'
 import { HOME, PROJECTS, STRANGERS } from './places.js'
 
 /** Stands in what only the strangers have. */
@@ -13,8 +13,6 @@ export const SECRET = 'only-the-strangers-know-this'
 
 /** Files, and calls and all else, in each project. */
 const FILES = 5
-
-export type AreaOf = (template: string) => string
 
 /** Calls, objects, tables, files, feedback, artifacts and runs in each project, and a registry of each team; those at home are remembered. */
 export const givenState = async (

@@ -11,6 +11,9 @@ export class Remembered {
   ) {}
 }
 
+/** The area of a path template. */
+export type AreaOf = (template: string) => string
+
 /** Strings of answers, by the area of the operation and by the key they stood under. */
 export interface Memory {
   readonly remember: (area: string, answer: Json) => void

@@ -5,7 +5,7 @@ import { usageJson } from '../../../../src/application/calls/usage-json.js'
 
 describe('the answer of usage', () => {
   const answerOf = async (unfinishedCount: number) => {
-    const answer = { calls: [], unfinishedIds: new Set(['é', 'b', 'a']), unfinishedCount }
+    const answer = { calls: [], unfinishedIds: new Set(['é', 'b', 'a']), unfinishedCount, unpricedModels: [] }
     return JSON.parse(await text(Readable.from(usageJson(answer)))) as unknown
   }
 

@@ -6,6 +6,8 @@ import { OF_UPSTREAMS } from './gateway/given.js'
 export const OF_NEITHER = new Set([
   // What it says of projects is held against their tenants in graphql/projects.test.ts.
   'POST /graphql',
+  // It names projects in its body, and omits those of others: projects/info.test.ts.
+  'POST /service/projects_info',
   // It names projects in each reference, and answers null for those of others: refs/read-batch.test.ts.
   'POST /refs/read_batch',
   // They begin or end work that goes on after the response: evaluations/tenants.test.ts.

@@ -193,10 +193,10 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
 /** What paths under `/v2` name: objects of each class, and calls of an evaluation. */
 const CLASSES: Readonly<Record<string, JsonObject>> = {
   ops: { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: {} },
-  datasets: { _type: 'Dataset', _class_name: 'Dataset' },
-  scorers: { _type: 'Scorer', _class_name: 'Scorer' },
-  evaluations: { _type: 'Evaluation', _class_name: 'Evaluation' },
-  models: { _type: 'Model', _class_name: 'Model' },
+  datasets: { _type: 'Dataset', _class_name: 'Dataset', _bases: ['Object', 'BaseModel'] },
+  scorers: { _type: 'Scorer', _class_name: 'Scorer', _bases: ['Object', 'BaseModel'] },
+  evaluations: { _type: 'Evaluation', _class_name: 'Evaluation', _bases: ['Object', 'BaseModel'] },
+  models: { _type: 'Model', _class_name: 'Model', _bases: ['Object', 'BaseModel'] },
 }
 
 const evaluationCalls = (project: string) =>

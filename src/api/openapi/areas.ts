@@ -30,7 +30,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['artifacts', "Versions of artifacts in a project's collections, their aliases and tags.", ['artifacts']],
   ['registries', 'Registries of teams, which link versions of projects.', ['registries']],
   ['runs', 'Runs and their metrics.', ['runs']],
-  ['projects', 'Settings of a project, and the bytes that it stores.', ['projects', 'project']],
+  ['projects', 'Settings of a project, and the bytes that it stores.', ['projects', 'project', 'service']],
   ['access', 'Teams, members and API keys.', ['teams', 'users']],
   ['secrets', 'Secrets that webhooks and upstreams use. Their values are never returned.', ['secrets']],
   ['webhooks', 'URLs that receive messages.', ['webhooks']],

@@ -16,12 +16,7 @@ import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import {
-  requestedCosts,
-  unpricedHeader,
-  waitForPrices,
-  type RequestedCosts,
-} from '../calls/requested-costs.js'
+import { requestedCosts, unpricedHeader, waitForPrices } from '../calls/requested-costs.js'
 import { callsFilter, requireBoundedFilter, requireBoundedValues } from '../calls/filter.js'
 import { unpricedModels } from '../../application/calls/unpriced-models.js'
 import { modelUsage, usageJson } from '../../application/calls/usage-json.js'

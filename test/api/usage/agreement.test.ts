@@ -146,13 +146,13 @@ describe('usage and costs', () => {
 
   const ofCsv = async (project: string) => {
     const { text } = await query(project, { format: 'csv' })
-    const [head, ...lines] = text.trimEnd().split('\n')
-    const names = head!.split(',').map((name) => name.replaceAll('"', ''))
+    const [head, ...lines] = text.trimEnd().split('\r\n')
+    const names = head!.split(',')
     return inOrder(
       lines.map((line) => {
         const values = line.split(',')
         const row = Object.fromEntries(
-          names.map((name, at) => [name, values[at] === '\\N' ? null : Number(values[at])]),
+          names.map((name, at) => [name, values[at] === '' ? null : Number(values[at])]),
         )
         return [values[0]!.replaceAll('"', ''), told(row, row['total_cost'])]
       }),

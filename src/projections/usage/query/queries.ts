@@ -48,16 +48,12 @@ export const usageBy = async (
 }
 
 /**
- * The same groups, written by the engine: the columns are the dimensions, `groups`, the measures and, where it is compared,
+ * The same groups as Parquet, written by the engine: the columns are the dimensions, `groups`, the measures and, where it is compared,
  * those of the previous period. The row of the groups beyond the limit has no dimensions.
  *
  * @throws UnknownField
  */
-export const exportUsage = (
-  reader: ClickHouseReader,
-  query: UsageQuery,
-  format: 'CSVWithNames' | 'Parquet',
-): Promise<readonly Uint8Array[]> => {
+export const usageParquet = (reader: ClickHouseReader, query: UsageQuery): Promise<readonly Uint8Array[]> => {
   const prefixes = query.isCompared ? ['', 'previous_'] : ['']
   const hasCosts = query.open.prices !== null
   const keys = query.groupBy.map((dimension, index) => {
@@ -68,7 +64,7 @@ export const exportUsage = (
   const measures = prefixes.flatMap((prefix) =>
     MEASURES.filter((measure) => hasCosts || !isCost(measure)).map((measure) =>
       isCost(measure)
-        ? `if(${unknownSql(measure, prefix)}, NULL, toDecimal256(${prefix}${measure}, 12) / 1000000000000) AS ${prefix}${measureName(measure)}`
+        ? `if(${unknownSql(measure, prefix)}, NULL, ${decimalSql(`${prefix}${measure}`)}) AS ${prefix}${measureName(measure)}`
         : `toInt64(greatest(least(toInt256(${prefix}${measure}), toInt256(${LARGEST})), -toInt256(${LARGEST}))) AS ${prefix}${measure}`,
     ),
   )
@@ -80,9 +76,18 @@ export const exportUsage = (
   return readGroups(reader, query, async ({ sql, parameters }) => {
     const chunks: Uint8Array[] = []
     const statement = `SELECT ${columns} FROM (${sql}) AS answered ORDER BY place ${SETTINGS}`
-    for await (const chunk of reader.stream(statement, parameters, { format })) chunks.push(chunk)
+    for await (const chunk of reader.stream(statement, parameters, { format: 'Parquet' })) chunks.push(chunk)
     return chunks
   })
+}
+
+/** Readers take decimals of at most 38 digits; a larger cost is shown as the largest of these. */
+const LARGEST_DECIMAL = '9'.repeat(38)
+
+const decimalSql = (units: string): string => {
+  const bound = `toInt256('${LARGEST_DECIMAL}')`
+  const bounded = `greatest(least(toInt256(answered.${units}), ${bound}), -${bound})`
+  return `CAST(toDecimal256(${bounded}, 12) / 1000000000000 AS Decimal(38, 12))`
 }
 
 /** See `isUnknownCost`. */

@@ -193,9 +193,9 @@ describe('usage by group', () => {
     )
     const csv = await ask({ ...asked, format: 'csv' })
     assert.match(csv.headers.get('content-type') ?? '', /^text\/csv/)
-    const [head, first] = csv.text.split('\n')
-    assert.match(head!, /^"op","groups","calls",/)
-    assert.match(first!, /^"chat",1,2,/)
+    const [head, first] = csv.text.split('\r\n')
+    assert.match(head!, /^op,groups,calls,/)
+    assert.match(first!, /^chat,1,2,/)
     const parquet = await ask({ ...asked, format: 'parquet' })
     assert.equal(parquet.status, 200)
     assert.equal(parquet.text.slice(0, 4), 'PAR1')
@@ -237,7 +237,7 @@ describe('usage by group', () => {
       ['other', 3],
     ])
     const csv = (await service.post('/usage/query', { ...asked, format: 'csv' })).text.split('\n')
-    const column = csv[0]!.split(',').indexOf('"prompt_tokens"')
+    const column = csv[0]!.split(',').indexOf('prompt_tokens')
     assert.deepEqual(
       csv.slice(1, 3).map((line) => line.split(',')[column]),
       ['9007199254740992', '3'],

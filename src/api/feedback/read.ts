@@ -36,10 +36,15 @@ export const feedbackReadRoute = (services: Pick<Services, 'access' | 'reading'>
     handle: ({ body, project: projectId, reader }) => {
       const { fields, query, limit, offset } = body
       requireFewFields(fields ?? [])
-      const row = rowsOf(fields)
+      const isCount = fields?.length === 1 && fields[0] === COUNT
+      const row = rowsOf(isCount ? null : fields)
       const order = orderOf(body.sort_by, [{ field: 'created_at', direction: 'asc' }])
       return async (position) => {
         const selection = { projectId, operation: query?.$expr ?? null, position }
+        if (isCount) {
+          const count = await countFeedback(reader)(selection)
+          return { body: { result: [{ [COUNT]: count }], total_count: count } }
+        }
         const ids = await feedbackIds(reader)({ ...selection, order, limit, offset })
         const isAll = limit === null && (offset ?? 0) === 0
         const total = isAll ? ids.length : await countFeedback(reader)(selection)
@@ -48,6 +53,9 @@ export const feedbackReadRoute = (services: Pick<Services, 'access' | 'reading'>
       }
     },
   })
+
+/** The field by which the Python SDK asks for the number of matches alone. */
+const COUNT = 'count(*)'
 
 const requireFewFields = (fields: readonly string[]): void => {
   if (fields.length > MAX_FIELDS)

@@ -17,11 +17,21 @@ export const writtenTruth = (text: string): number | undefined => {
   return number === undefined ? undefined : Number(number !== 0)
 }
 
-/** Microseconds since 1970, of text. */
+/** Microseconds since 1970, of text. A year that no stored time has is before or after all of them. */
 export const writtenInstant = (text: string): number | undefined => {
-  const instant = parseInstant(text.trim())
-  return instant === undefined ? undefined : Number(microseconds(instant))
+  const written = text.trim()
+  const instant = parseInstant(written)
+  if (instant !== undefined) return Number(microseconds(instant))
+  const year = Number(/^\d{4}(?=-)/.exec(written)?.[0] ?? NaN)
+  if (Number.isNaN(year) || parseInstant(`${isLeap(year) ? 2000 : 2001}${written.slice(4)}`) === undefined)
+    return undefined
+  return year < 2000 ? -FAR : FAR
 }
+
+/** In microseconds, beyond every stored time. */
+const FAR = 1e17
+
+const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
 
 /** Seconds, milliseconds, microseconds and nanoseconds: 1e11 seconds would be the year 5138, and as milliseconds are 1973. */
 const UNITS = [

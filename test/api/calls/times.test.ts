@@ -105,6 +105,24 @@ describe('a literal that a time is compared with', () => {
     assert.deepEqual(await ids('$eq', null), [])
   })
 
+  it('may be of a year that no call has, before or after all', async () => {
+    const { calls } = service.in(project)
+    const ids = (operation: string, value: string) =>
+      calls.ids({ query: { $expr: { [operation]: [field('started_at'), literal(value)] } } })
+    for (const year of ['0001-01-01T00:00:00.000000Z', '1600-02-29', '1899-12-31T23:59:59Z']) {
+      assert.equal((await ids('$gte', year)).length, 3, year)
+      assert.deepEqual(await ids('$lt', year), [])
+    }
+    for (const year of ['2999-01-01T00:00:00.000000Z', '9999-12-31T23:59:59.999999+00:00', '2400-02-29']) {
+      assert.deepEqual(await ids('$gte', year), [], year)
+      assert.equal((await ids('$lt', year)).length, 3)
+    }
+    for (const none of ['2999-02-29', '0001-13-01', '99999-01-01', '-001-01-01']) {
+      const query = { $expr: { $lt: [field('started_at'), literal(none)] } }
+      assert.deepEqual(told(await calls.query({ query })), ['value_error query'], none)
+    }
+  })
+
   const SECOND = 1_767_225_611
   for (const [unit, value] of [
     ['a date', '2026-01-01T00:00:11.000001Z'],

@@ -135,6 +135,15 @@ describe('querying feedback', () => {
     for (const [query, problem] of problems) assert.deepEqual(told(await ask({ query })), [problem])
   })
 
+  it('counts with the field count(*), as the Python SDK asks', async () => {
+    const counted = async (query: object | null) =>
+      accepted(await ask({ fields: ['count(*)'], query, limit: 1 }))['result']
+    const all = accepted(await ask({}))['total_count']
+    assert.deepEqual(await counted(null), [{ 'count(*)': all }])
+    assert.deepEqual(await counted({ $expr: eq('id', 'no such feedback') }), [{ 'count(*)': 0 }])
+    assert.equal((await ask({ fields: ['count(*)', 'id'] })).status, 403)
+  })
+
   it('may be as large as the grammar allows', async () => {
     const deep = (n: number) => `payload${'.0'.repeat(COUNTS.expressionPathDepth)}.${n}`
     const query = { $expr: { $or: Array.from({ length: 30 }, (_, n) => field(deep(n))) } }

@@ -1,6 +1,7 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
-import { contentDigest, isLargerThan } from '../../domain/artifacts/content.js'
+import { contentDigest } from '../../domain/artifacts/content.js'
+import { isLargerThan } from '../../kernel/json/measure.js'
 import type { ArtifactEvent, VersionCreated } from '../../domain/artifacts/events.js'
 import { collectionStream } from '../../domain/artifacts/place.js'
 import type { CollectionState, KnownVersion } from '../../domain/artifacts/state.js'

@@ -21,7 +21,6 @@ import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute, ResponseSpec } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import {
-  noSuchTable,
   sortFieldsOf,
   tableQuery,
   tableQueryStats,
@@ -97,7 +96,7 @@ const entriesOf = async (
   sortBy: ReturnType<typeof sortFieldsOf>,
   position: Position,
 ): Promise<readonly TableEntry[]> => {
-  // As in Weave, an unknown table has no rows.
+  // As in Weave, an unknown table has no rows, here and in its counts.
   if (!(await countsOf(reader, projectId, [tableDigest], position)).has(tableDigest)) return []
   return tableOrder(reader)({
     projectId,
@@ -151,9 +150,8 @@ const countRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
     handle:
       ({ body: { digest }, project, reader }) =>
       async (position) => {
-        const count = (await countsOf(reader, project, [digest], position)).get(digest)
-        if (count === undefined) throw noSuchTable()
-        return { body: { count } }
+        const counts = await countsOf(reader, project, [digest], position)
+        return { body: { count: counts.get(digest) ?? 0 } }
       },
   })
 

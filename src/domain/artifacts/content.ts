@@ -1,10 +1,9 @@
 import * as t from 'io-ts'
 import { Codec, gather, refuse } from '../../kernel/codec/codec.js'
 import { jsonObject } from '../../kernel/codec/leaves.js'
-import { utf8Bytes } from '../../kernel/codec/text.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
-import { jsonBytesAtMost } from '../../kernel/json/measure.js'
+import { isLargerThan } from '../../kernel/json/measure.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import type { ArtifactFile } from './events.js'
 
@@ -13,10 +12,6 @@ const MAX_BYTES = 262_144
 
 const TYPE = 'value_error'
 const atMost = (bytes: number): string => `Value should have at most ${bytes} bytes as JSON`
-
-/** Whether a value takes more than `most` bytes as JSON. */
-export const isLargerThan = (most: number, value: Json): boolean =>
-  jsonBytesAtMost(value, most) > most && utf8Bytes(JSON.stringify(value)) > most
 
 /** The metadata of a version. Its size is limited because messages repeat its values. */
 export const versionMetadata: Codec<JsonObject> = new Codec<JsonObject>(

@@ -21,7 +21,11 @@ export interface EvaluationCall {
 
 /** Whether a call that starts is an evaluation run: of an SDK, of the v2 endpoints, or of this service. */
 export const isEvaluationRun = (opName: string, attributes: JsonObject | null): boolean =>
-  memberOf(attributes ?? {}, 'weave')['evaluation_run'] === 'true' || (nameIn(opName) ?? opName) === RUN_OP
+  isMarked(memberOf(attributes ?? {}, 'weave'), 'evaluation_run') || (nameIn(opName) ?? opName) === RUN_OP
+
+/** Marks of calls are texts, but some clients write a boolean. */
+export const isMarked = (weave: JsonObject, mark: 'evaluation_run' | 'prediction' | 'score'): boolean =>
+  weave[mark] === 'true' || weave[mark] === true
 
 export type CallRole = 'run' | 'row' | 'prediction' | 'score' | 'summary' | 'other'
 
@@ -51,8 +55,8 @@ const PREDICTION_NAME = /(^|\.)(predict|infer|forward|invoke)$/
 export const roleOf = (call: EvaluationCall, parent?: EvaluationCall): CallRole => {
   const weave = weaveAttributes(call)
   if (isEvaluationRun(call.op_name, call.attributes)) return 'run'
-  if (weave['prediction'] === 'true') return 'prediction'
-  if (weave['score'] === 'true' || isLoggedScore(call)) return 'score'
+  if (isMarked(weave, 'prediction')) return 'prediction'
+  if (isMarked(weave, 'score') || isLoggedScore(call)) return 'score'
   const known = ROLES.get(opOf(call))
   if (known !== undefined) return known
   return parent !== undefined && ROLES.get(opOf(parent)) === 'row' ? roleInRow(call, parent) : 'other'

@@ -1,6 +1,7 @@
 import type { Problem } from '../../kernel/codec/problem.js'
 import { textUpToCharacters } from '../../kernel/codec/text.js'
 import type { JsonObject } from '../../kernel/json/json.js'
+import { isLargerThan } from '../../kernel/json/measure.js'
 import { isOpRef, parseRef } from '../refs/ref.js'
 import { SCORER_FIELDS } from './content.js'
 import { aliasOf, detoned, emojiCount, type EmojiName } from './emoji.js'
@@ -17,6 +18,9 @@ const USER_TAGS = 'wandb.agent_user_feedback'
 
 const MAX_NOTE = 1024
 
+/** The limit of the original servers, in bytes of JSON. */
+const MAX_PAYLOAD = 1024 * 1024
+
 type FeedbackInput = Omit<FeedbackContent, 'id' | 'spilled'>
 
 /** Problems of feedback of a known type; none for any other type. */
@@ -27,6 +31,8 @@ export const kindProblems = (said: FeedbackInput): readonly Problem[] => [
 ]
 
 const payloadProblems = ({ feedback_type, payload }: FeedbackInput): readonly Problem[] => {
+  if (payload !== null && isLargerThan(MAX_PAYLOAD, payload))
+    return [problem(['payload'], 'too_long', `Object should have at most ${MAX_PAYLOAD} bytes as JSON`)]
   if (feedback_type === REACTION) {
     const emoji = payload?.['emoji']
     if (typeof emoji !== 'string') return [wrongText('emoji', emoji)]

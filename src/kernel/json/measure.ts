@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../codec/text.js'
 import { isJsonObject, type Json } from './json.js'
 
 /** Maximum nesting; deeper bodies are refused. */
@@ -35,6 +36,10 @@ export const jsonBytesAtMost = (value: Json, enough = Infinity): number => {
   }
   return bytes
 }
+
+/** Whether a value takes more than `most` bytes as JSON. */
+export const isLargerThan = (most: number, value: Json): boolean =>
+  jsonBytesAtMost(value, most) > most && utf8Bytes(JSON.stringify(value)) > most
 
 /** A UTF-16 unit takes at most three bytes, or six when escaped. */
 const stringBytesAtMost = (text: string): number => 2 + text.length * 6

@@ -47,6 +47,21 @@ describe('evaluation runs', () => {
     }
   })
 
+  it('may have marks that are booleans, and no inputs', async () => {
+    const at = { started_at: '2026-01-01T00:00:00Z', ended_at: '2026-01-01T00:00:01Z', trace_id: 'p' }
+    const weave = { prediction: true, model: MODEL }
+    const call = {
+      id: 'p',
+      op_name: 'any',
+      ...at,
+      inputs: { self: MODEL, inputs: null },
+      attributes: { weave },
+    }
+    await service.in(project).calls.complete([call])
+    const read = await evaluations.get('predictions/p')
+    assert.deepEqual([read['prediction_id'], read['model'], read['inputs']], ['p', MODEL, {}])
+  })
+
   it('are read with their predictions and scores', async () => {
     const run = await evaluations.startRun({ source_evaluation_run_id: 'source' })
     const predictions = [

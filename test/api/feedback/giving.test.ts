@@ -33,6 +33,19 @@ describe('giving feedback', () => {
     ])
   })
 
+  it('is refused with a payload of more than 1 MiB, naming it', async () => {
+    const of = (bytes: number) =>
+      someFeedback(project, { payload: { text: 'x'.repeat(bytes - '{"text":""}'.length) } })
+    await writesNothing(service, async () => {
+      assert.deepEqual(told(await give(of(1024 * 1024 + 1))), ['too_long payload'])
+      const batch = [of(100), of(3_000_000)]
+      assert.deepEqual(told(await service.post('/feedback/batch/create', { batch })), [
+        'too_long batch.1.payload',
+      ])
+    })
+    accepted(await give(of(1024 * 1024)))
+  })
+
   it('may be repeated under an id of the client’s own, and then writes nothing', async () => {
     const body = someFeedback(project, {
       id: arbitraryFeedbackId(),

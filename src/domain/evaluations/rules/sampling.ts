@@ -1,4 +1,4 @@
-import { isEvaluationRun, weaveAttributes, type EvaluationCall } from '../run-calls.js'
+import { isEvaluationRun, isMarked, weaveAttributes, type EvaluationCall } from '../run-calls.js'
 import { isJsonObject } from '../../../kernel/json/json.js'
 import type { Sha256 } from '../../../kernel/ports/sha256.js'
 import { uuidOfDigest } from '../../../kernel/uuid-of-digest.js'
@@ -30,7 +30,7 @@ export const isOfEvaluation = (call: Pick<EvaluationCall, 'op_name' | 'attribute
     Object.hasOwn(marks, 'evaluation_run_id') ||
     Object.hasOwn(marks, 'evaluation_rule_id') ||
     typeof weave['evaluation_run_id'] === 'string' ||
-    weave['score'] === 'true' ||
+    isMarked(weave, 'score') ||
     isJsonObject(logged)
   )
 }

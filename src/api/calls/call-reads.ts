@@ -26,7 +26,8 @@ import { sourcesFrom } from '../../application/refs/sources.js'
 import { extrasOf, feedbackOnCalls, pagesWithFeedback, usageOn } from './call-extras.js'
 import { callJson, readCall } from '../../application/calls/call-json.js'
 import { waitForPrices } from './requested-costs.js'
-import { expandRefs, expansionPaths, refuseReferencedFields } from './expand-refs.js'
+import { expandRefs, expansionPaths } from './expand-refs.js'
+import { withReferencedFields } from './referenced-fields.js'
 import { foldedCall } from '../../application/calls/folded-call.js'
 import { requireBoundedFilter } from './filter.js'
 import { pagesOf } from '../../application/calls/pages.js'
@@ -130,19 +131,22 @@ const answer = (
   requireBoundedFilter(body.filter)
   const sortBy = sortingOf(body.sort_by)
   const operation = body.query?.$expr ?? null
-  refuseReferencedFields(body.expand_columns, operation, sortBy)
   const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
+  const sources = () => sourcesFrom(reader, positionsAsOf(reads, request))
   const expand = (calls: readonly StoredCall[]) =>
-    ways.length === 0 ? calls : expandRefs(sourcesFrom(reader, positionsAsOf(reads, request)), calls, ways)
+    ways.length === 0 ? calls : expandRefs(sources(), calls, ways)
   const usage = usedUsage(operation, sortBy)
   if (usage.isUsed || body.include_usage) requireLimit(body.limit)
-  const idsAt = (position: Position) => {
+  async function* idsAt(position: Position): AsyncGenerator<readonly CallId[]> {
     const { project_id: projectId, filter, limit, offset } = body
-    const selection = { projectId, filter, operation, position }
-    const page = { sortBy, limit, offset }
-    if (!usage.isUsed) return callIdPages(reader, { ...selection, ...page })
-    const idsOf = (selected: CallSelection) => callIds(reader)({ ...selected, ...page })
-    return onePage(() => readWithUsage(reader, reads.books, selection, usage, idsOf))
+    const asked = { selection: { projectId, filter, operation, position }, sortBy }
+    const { selection, ...order } = await withReferencedFields(reader, sources, asked, body.expand_columns)
+    const page = { ...order, limit, offset }
+    if (usage.isUsed) {
+      const idsOf = (selected: CallSelection) => callIds(reader)({ ...selected, ...page })
+      const ids = await readWithUsage(reader, reads.books, selection, usage, idsOf)
+      if (ids.length > 0) yield ids
+    } else yield* callIdPages(reader, { ...selection, ...page })
   }
   return {
     waitFor: waitFor(reads, request, body.include_costs || usage.hasCosts),
@@ -151,11 +155,6 @@ const answer = (
       return { body: Readable.from(formatted(texts)), type }
     },
   }
-}
-
-async function* onePage<A>(read: () => Promise<readonly A[]>): AsyncGenerator<readonly A[]> {
-  const page = await read()
-  if (page.length > 0) yield page
 }
 
 async function* textsOf(
@@ -211,13 +210,14 @@ const countQueriedCalls = (reads: CallReads): AnyRoute =>
       const { filter, query, limit, include_total_storage_size: withBytes, expand_columns } = body
       const operation = query?.$expr ?? null
       requireBoundedFilter(filter)
-      refuseReferencedFields(expand_columns, operation, [])
       const usage = usedUsage(operation, [])
       const count = (selected: CallSelection) => countCalls(reader)(selected, limit, withBytes)
       return {
         waitFor: waitFor(reads, request, usage.hasCosts),
         read: async (position) => {
-          const selection = { projectId, filter, operation, position }
+          const sources = () => sourcesFrom(reader, positionsAsOf(reads, request))
+          const asked = { selection: { projectId, filter, operation, position }, sortBy: [] }
+          const { selection } = await withReferencedFields(reader, sources, asked, expand_columns)
           const { bytes, ...counted } =
             filter?.thread_ids?.length === 0
               ? { count: 0, has_more: false, bytes: withBytes ? 0 : null }

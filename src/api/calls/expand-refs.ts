@@ -2,11 +2,8 @@ import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
-import { askedFields } from '../../domain/query/asked-fields.js'
-import type { Operation } from '../../domain/query/expression.js'
 import { fieldPath, memberAt } from '../../domain/query/field-path.js'
 import { parseRef } from '../../domain/refs/ref.js'
-import type { OrderBy } from '../../projections/expression/order.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
 import { invalidField } from '../../application/failure.js'
 import { resolveRefs, type Sources } from '../../application/refs/resolve.js'
@@ -33,19 +30,6 @@ export const expansionPaths = (columns: readonly string[] | null): readonly RefP
       return field === undefined ? [] : [{ field, path }]
     })
     .sort((a, b) => a.path.length - b.path.length)
-}
-
-/** Filtering and sorting happen before references are resolved, so that they cannot use referenced values. */
-export const refuseReferencedFields = (
-  columns: readonly string[] | null,
-  operation: Operation | null,
-  sortBy: readonly OrderBy[],
-): void => {
-  const asked = [...(operation === null ? [] : askedFields(operation)), ...sortBy.map(({ field }) => field)]
-  const isBehind = (columns ?? []).some((column) => asked.some((field) => field.startsWith(`${column}.`)))
-  if (!isBehind) return
-  const rule = 'Value error, filtering and sorting by referenced values is not supported yet'
-  throw invalidField(['expand_columns'], 'value_error', rule)
 }
 
 /** Replaces the references at the given paths with their values. Unresolved references are kept. */

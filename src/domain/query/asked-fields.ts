@@ -16,3 +16,14 @@ const operandsOf = (operand: Composed): readonly Operand[] => {
   if ('$in' in operand) return [operand.$in[0], ...operand.$in[1]]
   return Object.values(operand)[0] as readonly Operand[]
 }
+
+/** The same operation with other names of its fields. */
+export const withFields = <O extends Operand>(operand: O, rename: (name: string) => string): O => {
+  const renamed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(renamed)
+    if (typeof value !== 'object' || value === null || '$literal' in value) return value
+    if ('$getField' in value) return { $getField: rename(value.$getField as string) }
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, renamed(member)]))
+  }
+  return renamed(operand) as O
+}

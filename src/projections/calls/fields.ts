@@ -8,6 +8,7 @@ import { VISIBLE } from '../feedback/queries.js'
 import { LIVE_QUEUES, QUEUE_FIELD } from '../annotation-queues/visible.js'
 import { FEEDBACK_FIELDS, withReadable } from '../feedback/columns.js'
 import { BYTES, CALL_COLUMNS, callFields, columnAsOf, endAsOf, type CallField } from './columns.js'
+import { expandedFields, type Expansion } from './expansions.js'
 import { usageField, type UsageJoin } from './usage-fields.js'
 
 const isWide = (field: CallField): string => `${CALL_COLUMNS[field].from === 'end' ? 'end' : 'start'}_is_wide`
@@ -127,8 +128,11 @@ export interface StatementFields {
   readonly joins: (range?: readonly string[]) => string
 }
 
-/** The fields of calls for one statement; those of usage only with a join. */
-export const statementFields = (usage?: UsageJoin): StatementFields => {
+/** The fields of calls for one statement; those of usage only with a join, those of referenced values with expansions. */
+export const statementFields = (
+  usage?: UsageJoin,
+  expansions: readonly Expansion[] = [],
+): StatementFields => {
   const feedback = feedbackFields()
   let needsUsage = false
   let needsTotals = false
@@ -150,14 +154,16 @@ export const statementFields = (usage?: UsageJoin): StatementFields => {
       return { type: 'texts', sql: 'if(empty(queued.ids), [NULL], queued.ids)' }
     },
   }
+  const fields: Fields = {
+    ...FIELDS,
+    ...expandedFields(() => fields, expansions),
+    total_storage_size_bytes: total,
+    annotation_queue_items: queues,
+    feedback: feedback.field,
+    ...(usage === undefined ? {} : { usage: usageField(() => (needsUsage = true)) }),
+  }
   return {
-    fields: {
-      ...FIELDS,
-      total_storage_size_bytes: total,
-      annotation_queue_items: queues,
-      feedback: feedback.field,
-      ...(usage === undefined ? {} : { usage: usageField(() => (needsUsage = true)) }),
-    },
+    fields,
     joins: (range = []) =>
       [
         needsTotals ? TOTALS : '',

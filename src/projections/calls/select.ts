@@ -12,6 +12,7 @@ import { filterConditions, ofUnmerged, type CallsFilter } from './filter.js'
 import { conjunctsOf, isDecidedBy, locate, needsValue, requiresRunning } from './locate.js'
 import { ALL_MERGED, readMerged, type MergedRows, type RowsOfProject } from '../unmerged-rows.js'
 import { requiredTexts } from './required-text.js'
+import type { Expansion } from './expansions.js'
 import type { UsageJoin } from './usage-fields.js'
 
 /** Selects calls of a project as of a position. */
@@ -24,6 +25,8 @@ export interface CallSelection {
   readonly began?: { readonly from: Instant; readonly to: Instant }
   /** For the fields of usage, which are unknown without it. */
   readonly usage?: UsageJoin
+  /** For fields of values that references lead to. */
+  readonly expansions?: readonly Expansion[]
 }
 
 export type Parameters = Readonly<Record<string, SqlParameter>>
@@ -94,10 +97,10 @@ export interface CompiledSelection {
 
 /** @throws UnknownField */
 export const compileSelection = (
-  { projectId, filter, operation, position, began, usage }: CallSelection,
+  { projectId, filter, operation, position, began, usage, expansions }: CallSelection,
   sortBy: readonly OrderBy[],
 ): CompiledSelection => {
-  const { fields, joins } = statementFields(usage)
+  const { fields, joins } = statementFields(usage, expansions)
   const conjuncts = operation === null ? [] : conjunctsOf(operation)
   const isOfStart = conjuncts.map((one) => isDecidedBy(one, 'start', sourceOf))
   const compiled = (ofStart: boolean, prefix: string) => {

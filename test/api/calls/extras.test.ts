@@ -168,18 +168,6 @@ describe('references in calls', () => {
     assert.notDeepEqual(await inputsAs({}), { model: object })
   })
 
-  it('are not what calls are selected or sorted by, and that is said', async () => {
-    const expand_columns = ['inputs.model']
-    const query = { $expr: { $eq: [{ $getField: 'inputs.model.name' }, { $literal: 'gpt' }] } }
-    const sort_by = [{ field: 'inputs.model.name', direction: 'asc' }]
-    const { calls } = service.in(project)
-    for (const more of [{ query }, { sort_by }])
-      assert.deepEqual(told(await calls.query({ expand_columns, ...more })), ['value_error expand_columns'])
-    assert.deepEqual(told(await calls.count({ expand_columns, query })), ['value_error expand_columns'])
-    const onItself = { $expr: { $eq: [{ $getField: 'inputs.model' }, { $literal: object }] } }
-    assert.deepEqual(await calls.ids({ expand_columns, query: onItself }), ['c'])
-  })
-
   it('are followed in at most 32 columns', async () => {
     const expand_columns = Array.from({ length: 33 }, (_, i) => `inputs.${i}`)
     assert.deepEqual(told(await service.in(project).calls.query({ expand_columns })), [

@@ -178,7 +178,7 @@ describe('costs of what clients report', () => {
     assert.deepEqual(line.usage['unpriced_models'], [model])
     const { text, headers } = await query({ format: 'csv' })
     assert.ok(text.includes('unpriced_model_count') && text.includes('unpriced_models'))
-    assert.ok(text.split('\n')[1]!.endsWith(`1,"[""${model}""]"`))
+    assert.ok(text.split('\r\n')[1]!.endsWith(`1,"[""${model}""]"`))
     assert.equal(headers.get('tallytree-unpriced-models'), null)
     assert.equal((await query({ format: 'parquet' })).status, 200)
 

@@ -94,7 +94,7 @@ async function* asResponse(rows: AsyncIterable<readonly string[]>, total: number
   yield `],"total_count":${total}}`
 }
 
-/** Columns that every client version knows; newer columns are only included if set. */
+/** Other columns are only included if set. */
 const ALWAYS = [
   'id',
   'project_id',
@@ -108,6 +108,7 @@ const ALWAYS = [
   'runnable_ref',
   'call_ref',
   'trigger_ref',
+  'queue_id',
 ] as const
 
 export const feedbackJson = (feedback: StoredFeedback): JsonObject => {

@@ -29,6 +29,7 @@ describe('giving feedback', () => {
         runnable_ref: null,
         call_ref: null,
         trigger_ref: null,
+        queue_id: null,
       },
     ])
   })
@@ -185,7 +186,7 @@ describe('giving feedback', () => {
     const [row] = await feedbackOf(service, project)
     assert.deepEqual(row?.['scorer_tags'], ['a'])
     assert.deepEqual(row['scorer_ratings'], { r: 0.5 })
-    assert.ok(!('queue_id' in row))
+    assert.deepEqual([row['queue_id'], 'scorer_ratings' in row, 'span_agent_name' in row], [null, true, false])
   })
 
   it('in a batch answers in its order', async () => {

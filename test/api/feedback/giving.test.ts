@@ -186,7 +186,10 @@ describe('giving feedback', () => {
     const [row] = await feedbackOf(service, project)
     assert.deepEqual(row?.['scorer_tags'], ['a'])
     assert.deepEqual(row['scorer_ratings'], { r: 0.5 })
-    assert.deepEqual([row['queue_id'], 'scorer_ratings' in row, 'span_agent_name' in row], [null, true, false])
+    assert.deepEqual(
+      [row['queue_id'], 'scorer_ratings' in row, 'span_agent_name' in row],
+      [null, true, false],
+    )
   })
 
   it('in a batch answers in its order', async () => {

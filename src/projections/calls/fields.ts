@@ -151,7 +151,11 @@ export const statementFields = (
     value: (name) => {
       if (name !== QUEUE_FIELD) return undefined
       needsQueues = true
-      return { type: 'texts', sql: 'if(empty(queued.ids), [NULL], queued.ids)' }
+      return {
+        type: 'several',
+        list: 'if(empty(queued.ids), [NULL], queued.ids)',
+        of: (sql) => ({ type: 'text', sql }),
+      }
     },
   }
   const fields: Fields = {
@@ -197,7 +201,7 @@ interface FeedbackJoin {
 
 const ANY_TYPE = '*'
 
-/** `feedback.[type].field`: a field of the newest feedback of a type on a call, `*` for any type. */
+/** `feedback.[type].field`: a field of all feedback of a type on a call, newest first; `*` for any type. */
 const feedbackFields = () => {
   const joined = new Map<string, FeedbackJoin>()
   const field: Derived = {
@@ -207,29 +211,30 @@ const feedbackFields = () => {
       const type = /^\[(.+)\]$/s.exec(bracketed)?.[1]
       const column = Object.hasOwn(FEEDBACK_FIELDS, root) ? FEEDBACK_FIELDS[root] : undefined
       if (type === undefined || column === undefined) return undefined
+      const of = (sql: string) => columnValue({ kind: column.kind, sql }, path, parameters)
+      if (of('') === undefined) return undefined
       const join = joined.get(type) ?? {
         alias: `feedback_${joined.size}`,
         ofType: type === ANY_TYPE ? '' : `AND feedback_type = ${parameters.text(type)}`,
         columns: new Set<string>(),
       }
-      const sql = `${join.alias}.last_${column.sql}`
-      const value = columnValue({ kind: column.kind, sql }, path, parameters)
-      if (value === undefined) return undefined
+      const values = `${join.alias}.all_${column.sql}`
       join.columns.add(column.sql)
       joined.set(type, join)
-      return value
+      return { type: 'several', list: `if(empty(${values}), [NULL], ${values})`, of: (item) => of(item)! }
     },
   }
   return { field, joins: () => [...joined.values()].map(feedbackJoin) }
 }
 
-/** A tuple is never null, so the newest feedback counts even if its column is null. */
+/** Groups skip NULL, but no tuple that has one. */
 const feedbackJoin = ({ alias, ofType, columns }: FeedbackJoin): string => {
-  const last = [...columns].map(
-    (column) => `argMax(tuple(toNullable(${column})), tuple(created_at, id)).1 AS last_${column}`,
+  const all = [...columns].map(
+    (column) =>
+      `arrayMap(one -> one.3, arrayReverseSort(groupArray(tuple(created_at, id, toNullable(${column}))))) AS all_${column}`,
   )
   return `LEFT JOIN (
-    ${withReadable(last.join(' '))} SELECT assumeNotNull(weave_ref) AS ref, ${last.join(', ')} FROM feedback FINAL
+    ${withReadable(all.join(' '))} SELECT assumeNotNull(weave_ref) AS ref, ${all.join(', ')} FROM feedback FINAL
     WHERE ${VISIBLE} AND weave_ref IS NOT NULL ${ofType} GROUP BY ref
   ) AS ${alias} ON ${alias}.ref = concat('${REF_SCHEME}', call_project_id, '/call/', call_id)`
 }

@@ -7,9 +7,11 @@ import {
   asNumber,
   asText,
   asTruth,
+  forSome,
   isLiteral,
   isNothing,
   NEVER,
+  type Single,
   type Value,
 } from './value.js'
 import {
@@ -27,15 +29,11 @@ export type Comparison = '=' | '>' | '>=' | '<' | '<='
  * instant, else as numbers, else as booleans, else as text. JSON is read as the type of the other side.
  */
 export const compare = (operator: Comparison, a: Value, b: Value, parameters: Parameters): string =>
-  forSome('a', a, (left) => forSome('b', b, (right) => compareOne(operator, left, right, parameters)))
+  forSome('some_a', a, (left) =>
+    forSome('some_b', b, (right) => compareOne(operator, left, right, parameters)),
+  )
 
-/** Of several texts, whether one meets the condition. */
-const forSome = (name: string, value: Value, condition: (one: Value) => string): string =>
-  value.type === 'texts'
-    ? `arrayExists(some_${name} -> ifNull(${condition({ type: 'text', sql: `some_${name}` })}, false), ${value.sql})`
-    : condition(value)
-
-const compareOne = (operator: Comparison, a: Value, b: Value, parameters: Parameters): string => {
+const compareOne = (operator: Comparison, a: Single, b: Single, parameters: Parameters): string => {
   if (isNull(a)) return operator === '=' ? isNothing(b) : compareWithNothing(a, b)
   if (isNull(b)) return operator === '=' ? isNothing(a) : compareWithNothing(b, a)
   const [left, right] = sides(a, b, parameters)
@@ -107,28 +105,28 @@ const microsecondsOf = (value: Value, parameters: Parameters): string =>
 
 /** Whether a value equals one of a list. Literals of one type are compared by one `IN`, others one by one. */
 export const membership = (value: Value, list: readonly Value[], parameters: Parameters): string =>
-  forSome('v', value, (one) => membershipOfOne(one, list, parameters))
+  forSome('some_v', value, (one) => membershipOfOne(one, list, parameters))
 
-const membershipOfOne = (value: Value, list: readonly Value[], parameters: Parameters): string => {
+const membershipOfOne = (value: Single, list: readonly Value[], parameters: Parameters): string => {
   if (isNull(value)) return `(${[...new Set([...list.map(isNothing), 'false'])].join(' OR ')})`
   if (isLiteral(value) || isShort(value) || isOneList(list)) return anyOf(value, list, parameters)
   return `arrayMap(v -> ${anyOf(named('v', value), list, parameters)}, [${sqlOf(value)}])[1]`
 }
 
 /** Short SQL is repeated. Long SQL is bound to a name, because nested lists would double it at every level. */
-const isShort = (value: Value): boolean =>
+const isShort = (value: Single): boolean =>
   (value.type === 'json' ? `${value.base}${value.keys}${value.instead ?? ''}` : sqlOf(value)).length <= 100
 
 /** Literals of one type are compared at once. */
 const isOneList = (list: readonly Value[]): boolean =>
   list.every((one) => isLiteral(one) && one.type === list[0]!.type && !isNull(one))
 
-const sqlOf = (value: Value): string => {
+const sqlOf = (value: Single): string => {
   if (value.type === 'nothing') return ''
   return value.type === 'json' ? partAt(value) : value.sql
 }
 
-const named = (name: string, value: Value): Value =>
+const named = (name: string, value: Single): Value =>
   value.type === 'json'
     ? { type: 'json', base: name, keys: '', isWide: value.isWide }
     : value.type === 'nothing'
@@ -198,12 +196,7 @@ export const contains = (
     )
   if (isLiteral(substr) && substr.literal === '' && !token) return 'true'
   const inCase = (sql: string) => (case_insensitive ? `lowerUTF8(${sql})` : sql)
-  const haystacks =
-    input.type === 'json'
-      ? textsAt(input)
-      : input.type === 'texts'
-        ? `arrayMap(t -> ifNull(t, ''), ${input.sql})`
-        : `[ifNull(${asText(input)}, '')]`
+  const haystacks = haystacksOf(input)
   const foundIn = (sought: string) => {
     const found = token
       ? `notEmpty(tokens(${sought})) AND hasAll(tokens(${inCase('h')}), tokens(${sought}))`
@@ -214,4 +207,11 @@ export const contains = (
   if (isLiteral(substr) && substr.type === 'text')
     return foundIn(inCase(parameters.text(String(substr.literal))))
   return `arrayExists(s -> s IS NOT NULL AND ${foundIn(inCase('assumeNotNull(s)'))}, [${asText(substr)}])`
+}
+
+/** A list of texts that are not NULL. */
+const haystacksOf = (input: Value): string => {
+  if (input.type === 'several')
+    return `arrayFlatten(arrayMap(some -> ${haystacksOf(input.of('some'))}, ${input.list}))`
+  return input.type === 'json' ? textsAt(input) : `[ifNull(${asText(input)}, '')]`
 }

@@ -4,7 +4,17 @@ import type { Convert, Operand, Operation, Pair } from '../../domain/query/expre
 import { compare, contains, membership, type Comparison } from './compare.js'
 import { fieldValue, type Fields } from './fields.js'
 import { newParameters, type Parameters } from './parameters.js'
-import { asInteger, asNumber, asText, asTruth, exists, isLiteral, truthy, type Value } from './value.js'
+import {
+  asInteger,
+  asNumber,
+  asText,
+  asTruth,
+  exists,
+  isLiteral,
+  truthy,
+  type Single,
+  type Value,
+} from './value.js'
 
 export interface Compiled {
   readonly sql: string
@@ -81,7 +91,12 @@ const literalValue = (literal: Json, parameters: Parameters): Value => {
 /** The type of literals that a conversion leaves as they are. */
 const LITERAL_OF: Partial<Record<Convert['to'], Value['type']>> = { double: 'number', string: 'text' }
 
-const converted = (input: Value, to: Convert['to']): Value => {
+const converted = (input: Value, to: Convert['to']): Value =>
+  input.type === 'several'
+    ? { ...input, of: (item) => convertedOne(input.of(item), to) }
+    : convertedOne(input, to)
+
+const convertedOne = (input: Single, to: Convert['to']): Single => {
   if (isLiteral(input) && input.literal !== '' && input.type === LITERAL_OF[to]) return input
   switch (to) {
     case 'double':
@@ -89,7 +104,7 @@ const converted = (input: Value, to: Convert['to']): Value => {
     case 'int':
       return { type: 'number', sql: asInteger(input) }
     case 'string':
-      return input.type === 'texts' ? input : { type: 'text', sql: asText(input) }
+      return { type: 'text', sql: asText(input) }
     case 'bool':
       return { type: 'truth', sql: asTruth(input) }
     case 'exists':

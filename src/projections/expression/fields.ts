@@ -2,7 +2,7 @@ import { fieldPath } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/errors.js'
 import { jsonAt } from './json.js'
 import type { Parameters } from './parameters.js'
-import type { Value } from './value.js'
+import type { Single, Value } from './value.js'
 
 /** The SQL of a field, Nullable: text, a number, a DateTime64(6), or JSON text, whose parts have dotted names. */
 export interface Column {
@@ -28,8 +28,14 @@ export const fieldValue = (fields: Fields, name: string, parameters: Parameters)
   const field = Object.hasOwn(fields, root) ? fields[root] : undefined
   const value = field === undefined ? undefined : valueOf(field, name, path, parameters)
   if (value === undefined) throw new UnknownField(name)
-  return value.type === 'number' || value.type === 'instant' ? { ...value, field: name } : value
+  return value.type === 'several'
+    ? { ...value, of: (item) => withName(value.of(item), name) }
+    : withName(value, name)
 }
+
+/** For messages. */
+const withName = (value: Single, field: string): Single =>
+  value.type === 'number' || value.type === 'instant' ? { ...value, field } : value
 
 const valueOf = (
   field: Field,
@@ -44,7 +50,7 @@ export const columnValue = (
   field: Column,
   path: readonly string[],
   parameters: Parameters,
-): Value | undefined => {
+): Single | undefined => {
   if (path.length > 0 && field.kind !== 'json') return undefined
   switch (field.kind) {
     case 'text':

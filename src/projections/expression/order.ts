@@ -1,6 +1,6 @@
 import { fieldValue, type Fields } from './fields.js'
 import type { Parameters } from './parameters.js'
-import { asNumber, asText, type Value } from './value.js'
+import { asNumber, asText, firstOf, type Value } from './value.js'
 
 export interface OrderBy {
   readonly field: string
@@ -22,6 +22,6 @@ export const orderTerms = (order: readonly OrderBy[], fields: Fields, parameters
 /** Nullable SQL of numbers, text, truths or instants. */
 const keysOf = (value: Value): readonly string[] => {
   if (value.type === 'nothing') return []
-  if (value.type === 'texts') return [asText(value)]
+  if (value.type === 'several') return keysOf(firstOf(value))
   return value.type === 'json' ? [asNumber(value), asText(value)] : [value.sql]
 }

@@ -2,18 +2,36 @@ import type { JsonPlace } from './json.js'
 import { existsAt, stringAt, textAt } from './json.js'
 
 /**
- * An operand in SQL. Every `sql` but that of several texts is Nullable, and NULL for a missing value. Text is never
+ * An operand in SQL. Every `sql` is Nullable, and NULL for a missing value. Text is never
  * empty, a number is a Float64, a truth a Bool or a UInt8, an instant a DateTime64(6). `field` names a field for messages.
  */
-export type Value =
+export type Single =
   | { readonly type: 'nothing' }
   | { readonly type: 'text'; readonly sql: string; readonly literal?: string }
   | { readonly type: 'number'; readonly sql: string; readonly literal?: number; readonly field?: string }
   | { readonly type: 'truth'; readonly sql: string; readonly literal?: boolean }
   | { readonly type: 'instant'; readonly sql: string; readonly field?: string }
   | ({ readonly type: 'json' } & JsonPlace)
-  /** Several texts, in a list of one NULL for none: a comparison is true if it is true for one of them. */
-  | { readonly type: 'texts'; readonly sql: string }
+
+export type Value = Single | Several
+
+/** Several values, such as those of all feedback on a call. A condition is true if it is true for one, else false. */
+export interface Several {
+  readonly type: 'several'
+  /** A list, of one NULL if there are none. */
+  readonly list: string
+  /** The value of an item. */
+  readonly of: (item: string) => Single
+}
+
+/** The value that counts where one is needed. */
+export const firstOf = ({ list, of }: Several): Single => of(`${list}[1]`)
+
+/** A condition on a value, on each of several. */
+export const forSome = (name: string, value: Value, condition: (one: Single) => string): string =>
+  value.type === 'several'
+    ? `arrayExists(${name} -> ifNull(${condition(value.of(name))}, false), ${value.list})`
+    : condition(value)
 
 const ISO = `'%Y-%m-%dT%H:%i:%s.%fZ'`
 
@@ -31,8 +49,8 @@ export const asText = (value: Value): string => {
       return `formatDateTime(${value.sql}, ${ISO})`
     case 'json':
       return textAt(value)
-    case 'texts':
-      return `${value.sql}[1]`
+    case 'several':
+      return asText(firstOf(value))
   }
 }
 
@@ -47,6 +65,8 @@ export const asNumber = (value: Value): string => {
       return `(${asMicroseconds(value.sql)} / 1000000)`
     case 'json':
       return parsedNumber(stringAt(value))
+    case 'several':
+      return asNumber(firstOf(value))
     default:
       return parsedNumber(asText(value))
   }
@@ -84,8 +104,8 @@ export const truthy = (value: Value): string => {
       return `notEmpty(${value.sql})`
     case 'instant':
       return `notEmpty(toString(${value.sql}))`
-    case 'texts':
-      return exists(value)
+    case 'several':
+      return forSome('some', value, truthy)
     case 'json':
       return `arrayMap(t -> ifNull(${asTruth({ type: 'text', sql: 't' })}, notEmpty(t)), [${asText(value)}])[1]`
     default:
@@ -95,7 +115,7 @@ export const truthy = (value: Value): string => {
 
 export const exists = (value: Value): string => {
   if (value.type === 'nothing') return 'false'
-  if (value.type === 'texts') return `(${asText(value)} IS NOT NULL)`
+  if (value.type === 'several') return forSome('some', value, exists)
   return value.type === 'json' ? existsAt(value) : `(${value.sql} IS NOT NULL)`
 }
 
@@ -107,7 +127,7 @@ export const isLiteral = (value: Value): value is Extract<Value, { literal?: unk
 export const isNothing = (value: Value): string => {
   if (value.type === 'nothing') return 'true'
   if (isLiteral(value)) return String(value.literal === '')
-  return `(${value.type === 'json' || value.type === 'texts' ? asText(value) : value.sql} IS NULL)`
+  return `(${value.type === 'json' || value.type === 'several' ? asText(value) : value.sql} IS NULL)`
 }
 
 /** NULL as a condition. */

@@ -109,6 +109,7 @@ describe('a query of calls', () => {
     }
   })
 
+  const SCORE = 'feedback.[wandb.runnable.judge].payload.output.score'
   const epoch = Date.UTC(2026, 0, 1) / 1000
   const cases: readonly (readonly [string, object, string])[] = [
     ['a bare literal, as the specification shows', { $and: [literal('...')] }, 'a b c d'],
@@ -210,13 +211,33 @@ describe('a query of calls', () => {
       'a b',
     ],
 
-    ['feedback of a type', eq('feedback.[wandb.runnable.judge].payload.output.score', 3), 'a'],
+    ['feedback of a type', eq(SCORE, 3), 'a'],
+    ['one of the feedback of a type', eq(SCORE, 1), 'c'],
+    ['more than one of it', { $gt: [field(SCORE), literal(2)] }, 'a c'],
+    ['less than one of it', { $lt: [field(SCORE), literal(2)] }, 'c'],
+    ['none of it', { $not: [{ $gt: [field(SCORE), literal(2)] }] }, 'b d'],
+    ['different feedback for each condition', { $and: [eq(SCORE, 1), eq(SCORE, 9)] }, 'c'],
+    ['feedback among values', { $in: [field(SCORE), [literal(1), literal('x')]] }, 'c'],
+    ['converted feedback', { $gte: [{ $convert: { input: field(SCORE), to: 'double' } }, literal(9)] }, 'c'],
+    ['feedback that is true', { $and: [field('feedback.[*].payload.output.good')] }, 'a'],
     [
-      'the last feedback of a type',
-      { $gt: [field('feedback.[wandb.runnable.judge].payload.output.score'), literal(2)] },
+      'feedback that exists',
+      { $and: [{ $convert: { input: field('feedback.[*].payload.output.score'), to: 'exists' } }] },
       'a c',
     ],
     ['feedback of any type', eq('feedback.[*].payload.emoji', '👍'), 'a'],
+    ['other feedback of any type', eq('feedback.[*].payload.output.score', 3), 'a'],
+    [
+      'text in feedback',
+      { $contains: { input: field('feedback.[*].payload.output'), substr: literal('good') } },
+      'a',
+    ],
+    [
+      'feedback equal to other feedback',
+      { $eq: [field(SCORE), field('feedback.[*].payload.output.score')] },
+      'a c',
+    ],
+    ['a time of feedback', { $gt: [field('feedback.[*].created_at'), literal('2020-01-01')] }, 'a c'],
     ['no feedback', eq('feedback.[*].feedback_type', null), 'b d'],
     ['who gave it', eq('feedback.[wandb.reaction.1].wb_user_id', 'admin'), 'a'],
   ]

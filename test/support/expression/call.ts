@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { selects } from '../oracle/select.js'
 import type { Filter } from '../oracle/operations.js'
 import type { Started } from '../oracle/started.js'
-import { byCodePoints, leafAt, partsOf, type Meaning, type Value } from './evaluate.js'
+import { byCodePoints, leafAt, partsOf, type Meaning, type Single, type Value } from './evaluate.js'
 
 /** A call and what happened to it, each at its log position; times are microseconds since 1970. */
 export interface Call {
@@ -88,9 +88,9 @@ const statusOf = (end: End | null): string => {
   return isAny ? 'descendant_error' : 'success'
 }
 
-const text = (value: string | null): Value => (value === null ? null : { text: value })
-const number = (value: number | null): Value => (value === null ? null : { number: value })
-const instant = (value: number | null | undefined): Value => (value == null ? null : { instant: value })
+const text = (value: string | null): Single => (value === null ? null : { text: value })
+const number = (value: number | null): Single => (value === null ? null : { number: value })
+const instant = (value: number | null | undefined): Single => (value == null ? null : { instant: value })
 
 const KINDS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -127,16 +127,18 @@ export const meaningOf = (call: Call, calls: readonly Call[], position: number):
   const end = endAt(call, position)
   const feedbackValue = (name: string): Value => {
     const [, type, field] = FEEDBACK.exec(name)!
-    const last = call.feedback
+    const valueOf = (one: Feedback): Single => {
+      if (field === 'creator') return text(one.creator)
+      if (field === 'feedback_type') return text(one.type)
+      if (field === 'created_at') return instant(one.at)
+      return leafAt(one.payload, partsOf(field!).slice(1))
+    }
+    const several = call.feedback
       .filter((one) => one.position <= position && (one.purged === null || one.purged > position))
       .filter((one) => type === '*' || one.type === type)
-      .toSorted((a, b) => a.at - b.at || byCodePoints(a.id, b.id))
-      .at(-1)
-    if (last === undefined) return null
-    if (field === 'creator') return text(last.creator)
-    if (field === 'feedback_type') return text(last.type)
-    if (field === 'created_at') return instant(last.at)
-    return leafAt(last.payload, partsOf(field!).slice(1))
+      .toSorted((a, b) => b.at - a.at || byCodePoints(b.id, a.id))
+      .map(valueOf)
+    return { several: several.length === 0 ? [null] : several }
   }
 
   const plain: Readonly<Record<string, () => Value>> = {

@@ -13,13 +13,28 @@ export interface Row {
 
 export type Truth = boolean | null
 
-export type Value =
+export type Single =
   | null
   | { readonly text: string; readonly written?: true }
   | { readonly number: number }
   | { readonly truth: boolean }
   | { readonly instant: number }
   | { readonly leaf: Json }
+
+export type Value = Single | Several
+
+/** A condition is true if it is true for one of them, else false. */
+interface Several {
+  readonly several: readonly Single[]
+}
+
+const isSeveral = (value: Value): value is Several => value !== null && 'several' in value
+
+const forSome = (value: Value, condition: (one: Single) => Truth): Truth =>
+  isSeveral(value) ? value.several.some((one) => condition(one) === true) : condition(value)
+
+/** Of several the first. */
+export const firstOf = (value: Value): Single => (isSeveral(value) ? value.several[0]! : value)
 
 /** What the fields of a query mean for one row: their values, and which kind of value each would have. */
 export interface Meaning {
@@ -62,12 +77,15 @@ export const evaluateOver = (operation: Operation, fields: Meaning): Truth => {
   ): Truth => {
     if (isWrittenNull(left) || isWrittenNull(right)) {
       if (!equality) return null
-      return isMissing(value(isWrittenNull(left) ? right : left))
+      return forSome(value(isWrittenNull(left) ? right : left), isMissing)
     }
-    const [a, b] = [value(left), value(right)]
-    if (isMissing(a) || isMissing(b)) return null
-    const order = ordered(a!, b!, [kind(left), kind(right)])
-    return order === null ? null : holds(order)
+    return forSome(value(left), (a) =>
+      forSome(value(right), (b) => {
+        if (isMissing(a) || isMissing(b)) return null
+        const order = ordered(a!, b!, [kind(left), kind(right)])
+        return order === null ? null : holds(order)
+      }),
+    )
   }
 
   if ('$and' in operation) return all(operation.$and.map((one) => truthOf(value(one))))
@@ -83,10 +101,11 @@ export const evaluateOver = (operation: Operation, fields: Meaning): Truth => {
     return not(all(list.map((item) => not(compared(one, item, (order) => order === 0, true)))))
   }
   const spec = '$contains' in operation ? operation.$contains : operation.$containsToken
-  return contained(value(spec.input), soughtIn(spec, value), spec, '$containsToken' in operation)
+  const sought = soughtIn(spec, value)
+  return forSome(value(spec.input), (input) => contained(input, sought, spec, '$containsToken' in operation))
 }
 
-const literal = (json: Json): Value => {
+const literal = (json: Json): Single => {
   if (json === null) return null
   if (typeof json === 'number') return { number: json }
   if (typeof json === 'boolean') return { truth: json }
@@ -105,7 +124,7 @@ export const partsOf = (path: string): readonly string[] =>
   (path.match(/(?:\\[\\.]|[^.])+/g) ?? []).map((part) => part.replace(/\\([\\.])/g, '$1'))
 
 /** What stands in JSON where the parts of a path lead, by the first of its readings that leads to a value, if any does. */
-export const leafAt = (json: Json, parts: readonly string[]): Value => {
+export const leafAt = (json: Json, parts: readonly string[]): Single => {
   const read = readingsOf(parts)
     .map((keys) => keys.reduce<Json | undefined>(stepInto, json))
     .filter((one) => one !== undefined)
@@ -134,9 +153,9 @@ const stepInto = (json: Json | undefined, { text, isPart }: Key): Json | undefin
   return Object.hasOwn(json, text) ? (json as Record<string, Json>)[text] : undefined
 }
 
-const kindOf = (value: Value): string => (value === null ? 'nothing' : Object.keys(value)[0]!)
+const kindOf = (value: Single): string => (value === null ? 'nothing' : Object.keys(value)[0]!)
 
-export const isMissing = (value: Value): boolean =>
+export const isMissing = (value: Single): boolean =>
   value === null || ('text' in value && value.text === '') || ('leaf' in value && value.leaf === '')
 
 const numberText = (number: number): string => String(number).replace('e+', 'e')
@@ -152,7 +171,7 @@ const writtenText = (json: Json): string => {
   return `{${members.join(',')}}`
 }
 
-export const textOf = (value: NonNullable<Value>): string => {
+export const textOf = (value: NonNullable<Single>): string => {
   if ('text' in value) return value.text
   if ('number' in value) return numberText(value.number)
   if ('truth' in value) return String(value.truth)
@@ -167,7 +186,7 @@ const parsedNumber = (text: string): number | null => {
   return Number.isFinite(Number(text)) ? Number(text) : null
 }
 
-export const numberOf = (value: NonNullable<Value>): number | null => {
+export const numberOf = (value: NonNullable<Single>): number | null => {
   if ('number' in value) return value.number
   if ('truth' in value) return Number(value.truth)
   if ('instant' in value) return value.instant / 1_000_000
@@ -175,7 +194,7 @@ export const numberOf = (value: NonNullable<Value>): number | null => {
 }
 
 /** Conversion to a truth, for which text has to say one. */
-const saidTruth = (value: NonNullable<Value>): boolean | null => {
+const saidTruth = (value: NonNullable<Single>): boolean | null => {
   if ('truth' in value) return value.truth
   if ('instant' in value) return true
   const text = textOf(value)
@@ -186,11 +205,15 @@ const saidTruth = (value: NonNullable<Value>): boolean | null => {
 
 /** Coercion to a truth, where an operand stands for a condition: text that is there counts as true. */
 const truthOf = (value: Value): Truth => {
+  if (isSeveral(value)) return forSome(value, truthOf)
   if (isMissing(value)) return null
   return 'text' in value! ? true : (saidTruth(value!) ?? true)
 }
 
-const converted = (value: Value, to: string): Value => {
+const converted = (value: Value, to: string): Value =>
+  isSeveral(value) ? { several: value.several.map((one) => convertedOne(one, to)) } : convertedOne(value, to)
+
+const convertedOne = (value: Single, to: string): Single => {
   if (to === 'exists') return { truth: value !== null && !('text' in value && value.text === '') }
   if (isMissing(value)) return null
   const given = value!
@@ -204,11 +227,11 @@ const converted = (value: Value, to: string): Value => {
   return fits ? { number: Number(text) } : null
 }
 
-const wrapped = (kind: 'truth' | 'number', found: unknown): Value =>
-  found === null ? null : ({ [kind]: found } as unknown as Value)
+const wrapped = (kind: 'truth' | 'number', found: unknown): Single =>
+  found === null ? null : ({ [kind]: found } as unknown as Single)
 
-const ordered = (a: NonNullable<Value>, b: NonNullable<Value>, kinds: readonly string[]): number | null => {
-  const by = (of: (value: NonNullable<Value>) => number | boolean | null) => difference(of(a), of(b))
+const ordered = (a: NonNullable<Single>, b: NonNullable<Single>, kinds: readonly string[]): number | null => {
+  const by = (of: (value: NonNullable<Single>) => number | boolean | null) => difference(of(a), of(b))
   if (kinds.includes('instant')) {
     const other = 'instant' in a ? b : a
     if ('leaf' in other || ('text' in other && other.written === undefined))
@@ -220,7 +243,7 @@ const ordered = (a: NonNullable<Value>, b: NonNullable<Value>, kinds: readonly s
   return byCodePoints(textOf(a), textOf(b))
 }
 
-const microsecondsOf = (value: NonNullable<Value>): number | null => {
+const microsecondsOf = (value: NonNullable<Single>): number | null => {
   if ('instant' in value) return value.instant
   if (!('text' in value)) return microsecondsIn(numberOf(value)!)
   const iso = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z)?$/.exec(value.text)
@@ -243,13 +266,13 @@ const difference = (a: number | boolean | null, b: number | boolean | null): num
 export const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 const soughtIn = ({ substr }: Contains, value: (operand: Operand) => Value): string | null => {
-  const sought = value(substr)
+  const sought = firstOf(value(substr))
   if (sought === null || (isMissing(sought) && !('written' in sought))) return null
   return textOf(sought)
 }
 
 const contained = (
-  input: Value,
+  input: Single,
   sought: string | null,
   { case_insensitive, substr }: Contains,
   token: boolean,

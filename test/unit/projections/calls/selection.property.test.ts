@@ -28,10 +28,11 @@ import { eventsOfCalls } from '../../../support/expression/events-of-calls.js'
 import {
   byCodePoints,
   evaluateOver,
+  firstOf,
   isMissing,
   numberOf,
   textOf,
-  type Value,
+  type Single,
 } from '../../../support/expression/evaluate.js'
 import { isRefused } from '../../../support/expression/refused.js'
 
@@ -184,7 +185,7 @@ const inOrder = (
   const keys = new Map(
     calls.map((call) => {
       const { value, kind } = meaningOf(call, all, position)
-      return [call.id, sortBy.map(({ field }) => keysOf(value(field), kind(field)))]
+      return [call.id, sortBy.map(({ field }) => keysOf(firstOf(value(field)), kind(field)))]
     }),
   )
   const compare = (a: Call, b: Call): number => {
@@ -201,7 +202,7 @@ const inOrder = (
   return calls.toSorted(compare)
 }
 
-const keysOf = (value: Value, kind: string): readonly (string | number | null)[] => {
+const keysOf = (value: Single, kind: string): readonly (string | number | null)[] => {
   if (isMissing(value)) return kind === 'leaf' ? [null, null] : [null]
   if (kind === 'leaf') return [numberOf(value!), textOf(value!)]
   if ('instant' in value!) return [value.instant]

@@ -20,13 +20,7 @@ import { asArray, asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute, ResponseSpec } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import {
-  sortFieldsOf,
-  tableQuery,
-  tableQueryStats,
-  tableQueryStatsBatch,
-  type TableQuery,
-} from './codecs.js'
+import { sortFieldsOf, tableQuery, tableQueryStats, tableQueryStatsBatch, type TableQuery } from './codecs.js'
 
 export const tableReadRoutes = (services: Pick<Services, 'access' | 'reading'>): readonly AnyRoute[] => [
   rowsRoute(services, {

@@ -1,5 +1,5 @@
 import { durationSeconds } from '../calls/duration.js'
-import { reportedUsageOf, type ModelUsage } from '../usage/reported.js'
+import { reportedUsageOf, totalTokens } from '../usage/reported.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { parseRef } from '../refs/ref.js'
@@ -136,10 +136,7 @@ const latencyOf = (row: EvaluationCall, prediction: EvaluationCall | undefined):
 /** The tokens in a summary, to which the SDKs add those of all descendants; null where none were reported. */
 const tokensIn = (summary: JsonObject): number | null => {
   const { models } = reportedUsageOf(summary)
-  return models.length === 0 ? null : models.reduce((sum, model) => sum + tokensOf(model), 0)
+  return models.length === 0 ? null : models.reduce((sum, model) => sum + totalTokens(model), 0)
 }
-
-const tokensOf = ({ total_tokens, ...parts }: ModelUsage): number =>
-  total_tokens !== 0 ? total_tokens : parts.prompt_tokens + parts.completion_tokens
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -50,6 +50,14 @@ const anyModelUsage = open('ModelUsage', {
 /** What was read of a report of one model. The prompt includes cached tokens. */
 export type ModelUsage = { readonly model: string } & Readonly<Record<Figure, number>>
 
+/** The total of a model; its prompt and completion where none was reported. */
+export const totalTokens = ({
+  total_tokens,
+  prompt_tokens,
+  completion_tokens,
+}: Pick<ModelUsage, 'total_tokens' | 'prompt_tokens' | 'completion_tokens'>): number =>
+  total_tokens === 0 ? prompt_tokens + completion_tokens : total_tokens
+
 /** Events of earlier releases keep the two names of a figure apart. */
 const modelUsage = completedBy(
   anyModelUsage,

@@ -2,7 +2,7 @@ import type { CallStarted } from '../../domain/calls/events.js'
 import { opOf } from '../../domain/calls/op.js'
 import { endStatus } from '../../domain/calls/status.js'
 import { chargedCreation, chargedPrompt } from '../../domain/usage/charged.js'
-import type { Figure } from '../../domain/usage/reported.js'
+import { totalTokens, type Figure } from '../../domain/usage/reported.js'
 import type { Json } from '../../kernel/json/json.js'
 
 /** An end that a later start repeats has no summary. */
@@ -79,10 +79,7 @@ export const COUNTER_COLUMNS = {
   requests: { of: ({ requests }) => requests },
   prompt_tokens: { alias: 'input_tokens', of: ({ prompt_tokens }) => prompt_tokens },
   completion_tokens: { alias: 'output_tokens', of: ({ completion_tokens }) => completion_tokens },
-  total_tokens: {
-    of: ({ total_tokens, prompt_tokens, completion_tokens }) =>
-      total_tokens === 0 ? prompt_tokens + completion_tokens : total_tokens,
-  },
+  total_tokens: { of: totalTokens },
   cache_read_input_tokens: { of: (used) => used.cache_read_input_tokens },
   cache_creation_input_tokens: { of: (used) => used.cache_creation_input_tokens },
   /** Cached tokens are charged apart from the prompt's, which stay at least 0. */

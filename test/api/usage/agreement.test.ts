@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { TestService } from '../../support/service.js'
-import { accepted } from '../calls/given.js'
+import { scratchDirectory } from '../../support/scratch.js'
+import { ADMINISTRATOR_KEY, type TestService } from '../../support/service.js'
+import { accepted, textIn } from '../calls/given.js'
 import { recordCalls, setCosts, someCosts } from '../prices/given.js'
+import { anAutomation, aWebhook } from '../webhooks/given.js'
 import { sharedService, someProject } from '../shared-service.js'
 
 const DAY = { start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z', granularity: 'day' }
@@ -108,6 +112,7 @@ describe('usage and costs', () => {
         const expected = await ofGroups(project, {})
         assert.deepEqual(await ofGroups(project, { usage: 'inclusive', filter: roots }), expected)
         assert.deepEqual(await ofCsv(project), expected)
+        assert.deepEqual(await ofParquet(project), expected)
         assert.deepEqual(await ofStats(project), expected)
         const traces = accepted(
           await service.in(project).usage.ofTraces({ include_costs: true, filter: roots }),
@@ -121,6 +126,14 @@ describe('usage and costs', () => {
           Object.entries(asked['call_usage'] as JsonObject).filter(([id]) => rootIds.includes(id)),
         )
         assert.deepEqual(added({ call_usage: ofRoots }), expected)
+        const sums = [...expected.values()]
+        assert.deepEqual(
+          await ofAutomations(project),
+          [
+            sums.map(({ counts }) => counts[COUNTS.indexOf('total_tokens')]),
+            sums.map(({ cost }) => cost),
+          ].map((each) => rounded(each.reduce<number>((sum, one) => sum + ((one ?? 0) as number), 0))),
+        )
         const costs = new Map([...expected].map(([model, { cost }]) => [model, cost]))
         assert.deepEqual(await costsOfCalls(project), new Map([...costs].filter(([, cost]) => cost !== 0)))
       }),
@@ -157,6 +170,48 @@ describe('usage and costs', () => {
         return [values[0]!.replaceAll('"', ''), told(row, row['total_cost'])]
       }),
     )
+  }
+
+  const ofParquet = async (project: string) => {
+    const response = await fetch(`${service.address}/usage/query`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ADMINISTRATOR_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        project_id: project,
+        group_by: ['model'],
+        include_costs: true,
+        format: 'parquet',
+      }),
+    })
+    const path = join(await scratchDirectory(), 'usage.parquet')
+    await writeFile(path, Buffer.from(await response.arrayBuffer()))
+    const rows = await service.stores.clickHouse.writer.query<JsonObject>(
+      `SELECT * REPLACE (toFloat64(total_cost) AS total_cost) FROM file('${path}', Parquet)`,
+    )
+    return inOrder(rows.map((row) => [row['model'] as string, told(row, row['total_cost'])]))
+  }
+
+  /** The sums of the tokens and of the costs of all calls that automations see. */
+  const ofAutomations = async (project: string): Promise<readonly unknown[]> => {
+    const [team, scoped] = project.split('/') as [string, string]
+    const name = `hook of ${project}`
+    accepted(await service.post(`/api/teams/${team}/webhooks`, aWebhook({ name })))
+    const sums = []
+    for (const measure of ['total_tokens', 'cost']) {
+      const automation = anAutomation(team, {
+        name: `${measure} of ${project}`,
+        webhook: name,
+        payload: '{}',
+        scope: { type: 'project', project: scoped },
+        event: { type: 'CALL_USAGE_THRESHOLD', measure, comparison: '$gt', threshold: 0 },
+      })
+      const id = textIn(accepted(await service.post('/api/automations', automation)), 'id')
+      const { data } = accepted(await service.post(`/api/automations/${id}/backtest`, {})) as {
+        data: readonly { value: number }[]
+      }
+      sums.push(rounded(data.reduce((sum, { value }) => sum + value, 0)))
+    }
+    return sums
   }
 
   const ofStats = async (project: string) => {

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { durationMs } from '../../../calls/duration.js'
 import { callStream } from '../../../calls/events.js'
-import { reportedUsage, type ModelUsage } from '../../../usage/reported.js'
+import { reportedUsage, totalTokens, type ModelUsage } from '../../../usage/reported.js'
 import { instant } from '../../../../kernel/codec/instant.js'
 import { entityOf, projectId } from '../../../../kernel/ids.js'
 import { isJsonObject, type Json } from '../../../../kernel/json/json.js'
@@ -34,7 +34,7 @@ export const callTrigger = (event: RecordedEvent): CallTrigger | undefined => {
     project_id,
     call_id: id,
     failed,
-    total_tokens: ended ? (models?.reduce((sum, model) => sum + totalOf(model), 0) ?? null) : null,
+    total_tokens: ended ? (models?.reduce((sum, model) => sum + totalTokens(model), 0) ?? null) : null,
     latency_ms: instant.is(started) && instant.is(endedAt) ? durationMs(started, endedAt) : null,
     charged: models !== null && instant.is(started) ? { project_id, started_at: started, models } : null,
   }
@@ -47,7 +47,3 @@ const modelsOf = (usage: Json | undefined): readonly ModelUsage[] | null => {
   const decoded = reportedUsage.decode(usage)
   return E.isRight(decoded) ? decoded.right.models : null
 }
-
-/** A model without a reported total counts its input and output tokens. */
-const totalOf = (usage: ModelUsage): number =>
-  usage.total_tokens === 0 ? usage.prompt_tokens + usage.completion_tokens : usage.total_tokens

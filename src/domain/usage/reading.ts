@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { costOf, countOf } from './figure.js'
-import { named, NAMES, WRAPPERS, type Figure, type Names } from './report-names.js'
+import { named, NAMES, WITHIN, WRAPPERS, type Figure, type Names } from './report-names.js'
 
 /** What a report means: the prompt includes tokens of the cache, the completion those of reasoning. */
 export interface Reading {
@@ -25,15 +25,22 @@ class Report {
   /** A known name has a value that is no count. */
   isOdd = false
   hasUnknown = false
+  /** A number of tokens has an unknown name. */
+  hasUnknownTokens = false
 
   take(members: JsonObject, names: Names, isPart = false): void {
     for (const key in members) {
       const value = members[key]
       if (value === null || value === undefined) continue
       const known = named(key, names)
-      if (known === undefined) this.hasUnknown ||= !isPart
-      else if (typeof known === 'string') this.note(known, value)
-      else if (isJsonObject(value)) this.take(value, known, true)
+      if (known === undefined) {
+        if (isPart) continue
+        this.hasUnknown = true
+        this.hasUnknownTokens ||= typeof value === 'number' && value > 0 && isOfTokens(key)
+      } else if (typeof known !== 'string') {
+        if (isJsonObject(value)) this.take(value, known, true)
+      } else if (isJsonObject(value) && WITHIN[known] !== undefined) this.take(value, WITHIN[known], true)
+      else this.note(known, value)
     }
   }
 
@@ -49,6 +56,10 @@ class Report {
     return TOKENS.some((figure) => figures[figure] !== undefined)
   }
 }
+
+/** Tokens of one medium, and predicted ones, are parts of others. */
+const isOfTokens = (name: string): boolean =>
+  /token/i.test(name) && !/audio|text|image|video|predict/i.test(name)
 
 const TOKENS = [
   'promptTokens',
@@ -75,15 +86,17 @@ export const readingOf = (entry: JsonObject, hasStatusCounts = false): Reading =
       const wrapped = entry[name]
       if (!isJsonObject(wrapped)) continue
       report.hasUnknown = false
+      report.hasUnknownTokens = false
       const inner = WRAPPERS.map((one) => wrapped[one]).find(isJsonObject)
       report.take(inner ?? wrapped, NAMES)
       break
     }
   addLifetimes(report.figures, entry['cacheDetails'])
-  const { figures, isOdd, hasTokens, hasUnknown } = report
+  const { figures, isOdd, hasTokens, hasUnknown, hasUnknownTokens } = report
   const { prompt, completion, total } = tokensOf(figures, hasStatusCounts)
-  // Tokens of which the report does not tell what they are.
-  const isHalf = total > (prompt ?? 0) + (completion ?? 0)
+  const known = (prompt ?? 0) + (completion ?? 0)
+  // Tokens of an unknown kind. Where the total is that of the known ones, the others are parts of these.
+  const isHalf = total > known || (hasUnknownTokens && total !== known)
   return {
     requests: figures.requests ?? 0,
     prompt,

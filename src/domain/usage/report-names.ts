@@ -59,13 +59,27 @@ const PROMPT_PARTS = withParts(
 
 const COMPLETION_PARTS = namesOf({ reasoning: ['reasoning_tokens', 'reasoning', 'thinking_tokens'] })
 
+/** The names within a figure that is an object of its total and of parts. */
+export const WITHIN: Readonly<Partial<Record<Figure, Names>>> = {
+  inputTokens: new Map([...PROMPT_PARTS, ['total', 'inputTokens']]),
+  outputTokens: new Map([...COMPLETION_PARTS, ['total', 'outputTokens']]),
+}
+
 /** The names of figures in reports, and those of objects with parts of them. docs/usage.md lists who uses them. */
 export const NAMES = withParts(
   namesOf({
     requests: ['requests'],
     promptTokens: ['prompt_tokens'],
     inputTokens: ['input_tokens'],
-    prompt: ['prompt_token_count', 'input_token_count', 'prompt_eval_count', 'prompt', 'input'],
+    prompt: [
+      'prompt_token_count',
+      'input_token_count',
+      'input_text_token_count',
+      'prompt_eval_count',
+      'tokens_prompt',
+      'prompt',
+      'input',
+    ],
     gross: ['gross_input_tokens'],
     cacheMiss: ['prompt_cache_miss_tokens'],
     toolUse: ['tool_use_prompt_token_count'],
@@ -75,12 +89,16 @@ export const NAMES = withParts(
       'candidates_token_count',
       'response_token_count',
       'output_token_count',
+      'generation_token_count',
+      'generated_token_count',
+      'generated_tokens',
       'eval_count',
+      'tokens_completion',
       'completion',
       'output',
     ],
     total: ['total_tokens', 'total_token_count', 'total'],
-    read: ['cache_read_input_tokens', 'cache_read_tokens'],
+    read: ['cache_read_input_tokens', 'cache_read_input_token_count', 'cache_read_tokens'],
     readWithin: [
       'cached_tokens',
       'cached_input_tokens',
@@ -93,6 +111,7 @@ export const NAMES = withParts(
     write: [
       'cache_creation_input_tokens',
       'cache_write_input_tokens',
+      'cache_write_input_token_count',
       'cache_creation_tokens',
       'cache_write_tokens',
     ],

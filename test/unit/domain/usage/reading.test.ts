@@ -140,6 +140,13 @@ const CASES: readonly (readonly [what: string, report: JsonObject, figures: Figu
   ],
   ['a response around its usage', { requests: 1, usage: { prompt_tokens: 7 } }, [7, 0, 7, 0, 0]],
   ['Cohere 1', { meta: { billed_units: { input_tokens: 7, output_tokens: 1 } } }, [7, 1, 8, 0, 0]],
+  // Figures as objects
+  [
+    'a figure with its parts',
+    { inputTokens: { total: 10, noCache: 6, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } },
+    [10, 5, 15, 4, 0],
+  ],
+  ['a figure of parts alone', { inputTokens: { cacheRead: 4 }, outputTokens: { total: 5 } }, [4, 5, 9, 4, 0]],
   // Values
   ['numeric strings', { prompt_tokens: '7', completion_tokens: ' 1 ' }, [7, 1, 8, 0, 0]],
   ['fractions', { prompt_tokens: 7.9, completion_tokens: 1.1 }, [7, 1, 8, 0, 0]],
@@ -192,6 +199,10 @@ describe('a report of usage', () => {
     [{ prompt_tokens: 7, completion_tokens: 1, total_tokens: 100 }, true],
     [{ prompt_tokens: 7, cost: 'much' }, true],
     [{ usage: { tokens_in: 7 } }, true],
+    [{ prompt_tokens: 7, answer_tokens: 3 }, true],
+    [{ prompt_tokens: 7, answer_tokens: 0 }, false],
+    [{ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, citation_tokens: 2 }, false],
+    [{ inputTokens: { total: 'many' } }, true],
   ] as const)
     it(`is ${isUnrecognized ? 'not ' : ''}understood: ${JSON.stringify(report)}`, () =>
       assert.equal(readingOf(report).isUnrecognized, isUnrecognized))

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import type { CompilePattern } from '../../kernel/ports/patterns.js'
+import type { CompilePattern, PatternError } from '../../kernel/ports/patterns.js'
 
 /** RE2 in JavaScript: linear time, but no lookaround and no backreferences. */
 export const compileRe2: CompilePattern = (source) => {
@@ -7,7 +7,7 @@ export const compileRe2: CompilePattern = (source) => {
     const compiled = RE2JS.compile(source)
     return { pattern: (text) => compiled.test(text) }
   } catch (error) {
-    return { error: sentenceOf(error, source) }
+    return patternError(error, source)
   }
 }
 
@@ -17,18 +17,24 @@ interface Mistake {
   readonly input?: unknown
 }
 
-const sentenceOf = (error: unknown, source: string): string => {
+const patternError = (error: unknown, source: string): PatternError => {
   const { error: what, input } = error as Mistake
   const known = typeof what === 'string' ? what : 'too complex'
-  return `Invalid pattern at character ${placeOf(known, input, source)}: ${known}`
+  const { start, end } = placeOf(known, input, source)
+  return {
+    error: `Invalid pattern at character ${start + 1}: ${known}`,
+    ctx: { start, end, suggestion: null },
+  }
 }
 
-/**
- * Counts from 1. The library reports no position: missing or trailing parts are at the end, and an unexpected
- * parenthesis is the last one.
- */
-const placeOf = (what: string, input: unknown, source: string): number => {
-  if (what.startsWith('unexpected )')) return source.lastIndexOf(')') + 1
+/** The library reports no position: missing or trailing parts are at the end, and an unexpected parenthesis is the last one. */
+const placeOf = (what: string, input: unknown, source: string) => {
+  if (what.startsWith('unexpected )')) {
+    const at = source.lastIndexOf(')')
+    return { start: at, end: at + 1 }
+  }
   const at = typeof input === 'string' && !what.startsWith('missing closing') ? source.indexOf(input) : -1
-  return Math.max(1, at < 0 ? source.length : at + 1)
+  return at < 0
+    ? { start: Math.max(0, source.length - 1), end: source.length }
+    : { start: at, end: at + (input as string).length }
 }

@@ -1,4 +1,5 @@
 import type { Context } from 'koa'
+import { problemJson } from '../../kernel/codec/problem.js'
 import { BlobsUnavailable } from '../../kernel/ports/blobs.js'
 import {
   ClickHouseUnavailable,
@@ -94,7 +95,7 @@ export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, r
 
 const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>
   kind === 'invalid'
-    ? { detail: (details.problems ?? []).map((problem) => ({ ...problem })) }
+    ? { detail: (details.problems ?? []).map(problemJson) }
     : { reason, ...details.body }
 
 const failureOf = (error: unknown): Failure | undefined => {

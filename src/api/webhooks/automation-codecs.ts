@@ -100,6 +100,6 @@ export const automationJson = open('Automation', {
 export const shownAutomation = ({
   id,
   team,
-  content: { secret: _, ...content },
+  content: { secret: _, access_token: __, ...content },
   enabled,
 }: Automation): t.TypeOf<typeof automationJson> => ({ id, team, ...content, enabled })

@@ -72,12 +72,13 @@ export const createAutomation = (
             payload,
             isRepeat ? undefined : webhook,
           )
-          const { secret } = isRepeat ? before.first.content : webhook.content
+          const { secret, access_token } = isRepeat ? before.first.content : webhook.content
           const content: AutomationContent = {
             name,
             description,
             payload,
             secret,
+            access_token,
             ...checked,
             webhook: webhook.id,
           }

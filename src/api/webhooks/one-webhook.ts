@@ -3,18 +3,20 @@ import type { Services } from '../../application/services.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { int64 } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
+import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
-import { webhookStream } from '../../domain/webhooks/events.js'
+import { webhookStream, type WebhookContent } from '../../domain/webhooks/events.js'
 import { countDeliveries } from '../../projections/webhooks/queries.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { roleInTeam } from '../server/authorization.js'
-import { Failure } from '../../application/failure.js'
+import { Failure, invalidBody } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { definedFields } from './defined-fields.js'
+import { automationsNeeding } from '../../application/webhooks/checks.js'
 import { webhookById } from '../../application/webhooks/current-state.js'
 import { releaseName, takeName } from '../../application/webhooks/names.js'
 import { shownWebhook, webhookChange, webhookJson } from './webhook-codecs.js'
@@ -65,10 +67,12 @@ export const changeWebhook = (
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: (request) => (cause) =>
       runExclusive(async () => {
-        const { id, team, content: before, edition } = requireExisting(await webhookInPath(services, request))
+        const webhook = requireExisting(await webhookInPath(services, request))
+        const { id, team, content: before, edition } = webhook
         const { enabled, ...fields } = request.body
         const content = { ...before, ...definedFields(fields) }
         await requireGoodWebhook(services, team, content, definedFields(fields))
+        await requireKeptSecrets(services, webhook, content, cause)
         const named = { team, kind: 'webhook', id } as const
         const isRenamed = content.name !== before.name
         if (isRenamed) await takeName(services, { ...named, name: content.name }, cause)
@@ -85,6 +89,27 @@ export const changeWebhook = (
         return { body: shownWebhook(state!), position }
       }),
   })
+
+/** Refuses to remove or replace a secret that payloads of automations name. */
+const requireKeptSecrets = async (
+  services: Pick<Services, 'eventStore' | 'ids'>,
+  webhook: Webhook,
+  content: WebhookContent,
+  cause: Cause,
+): Promise<void> => {
+  const changed = (['access_token', 'secret'] as const).filter(
+    (field) => content[field] !== webhook.content[field],
+  )
+  if (changed.length === 0) return
+  const automations = await automationsNeeding(services, webhook, content, cause)
+  if (automations.length === 0) return
+  const names = automations.slice(0, MAX_NAMED).map(({ content: { name } }) => name)
+  const more = automations.length > MAX_NAMED ? `, and ${automations.length - MAX_NAMED} more` : ''
+  const msg = `Payloads of automations use this secret: ${names.join(', ')}${more}. Change these payloads first`
+  throw invalidBody(changed.map((field) => ({ loc: [field], type: 'value_error', msg })))
+}
+
+const MAX_NAMED = 10
 
 const deletedWebhook = open('DeletedWebhook', {
   says:

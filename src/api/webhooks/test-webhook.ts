@@ -14,7 +14,7 @@ import { webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
 import { webhookStream } from '../../domain/webhooks/events.js'
 import type { SigningSecret } from '../../domain/webhooks/signing.js'
 import { roleInTeam } from '../server/authorization.js'
-import { Failure, invalidField } from '../../application/failure.js'
+import { Failure, invalidBody } from '../../application/failure.js'
 import type { AnyRoute, RouteResponse } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
 import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
@@ -116,8 +116,8 @@ const ending = () =>
 type Template = ReturnType<typeof templateOf>
 
 const templateOf = ({ content: { access_token, secret } }: Webhook, payload: string) => {
-  const parsed = parseTemplate(payload, { accessToken: access_token !== null, secret })
-  if (E.isLeft(parsed)) throw invalidField(['payload'], 'value_error', parsed.left)
+  const parsed = parseTemplate(payload, { accessToken: access_token, secret })
+  if (E.isLeft(parsed)) throw invalidBody([{ loc: ['payload'], type: 'value_error', ...parsed.left }])
   return parsed.right
 }
 

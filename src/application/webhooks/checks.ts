@@ -10,13 +10,14 @@ import type { Problem } from '../../kernel/codec/problem.js'
 import type { Role } from '../../domain/access/roles.js'
 import type { Cause } from '../../kernel/event.js'
 import { ownerOf } from '../../domain/webhooks/names/decider.js'
-import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
+import { parseTemplate, storedTemplate } from '../../domain/webhooks/templates/parse.js'
+import { secretsIn, type SecretReference } from '../../domain/webhooks/templates/template.js'
 import type { Webhook } from '../../domain/webhooks/decider.js'
-import { webhookStream } from '../../domain/webhooks/events.js'
+import { webhookStream, type WebhookContent } from '../../domain/webhooks/events.js'
 import { invalidBody, invalidField } from '../failure.js'
 import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { hasRegistry, rosterOf, webhookById } from './current-state.js'
+import { automationsOf, hasRegistry, rosterOf, webhookById } from './current-state.js'
 
 export interface ValidationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha256'> {
   readonly compilePattern: CompilePattern
@@ -81,15 +82,33 @@ const nameThen = async (
   return name
 }
 
+type Payload = Pick<AutomationContent, 'payload' | 'secret' | 'access_token'>
+
 /** The parts of an automation that depend on its payload and webhook, or why the payload is not a template. */
 const payloadFor = (
   payload: string,
   { content: { access_token, secret } }: Webhook,
-): E.Either<readonly Problem[], Pick<AutomationContent, 'payload' | 'secret'>> => {
-  const parsed = parseTemplate(payload, { accessToken: access_token !== null, secret })
+): E.Either<readonly Problem[], Payload> => {
+  const parsed = parseTemplate(payload, { accessToken: access_token, secret })
   return E.isRight(parsed)
-    ? E.right({ payload, secret })
-    : E.left([{ loc: ['payload'], type: 'value_error', msg: parsed.left }])
+    ? E.right({ payload, secret, access_token })
+    : E.left([{ loc: ['payload'], type: 'value_error', ...parsed.left }])
+}
+
+/** The automations of a webhook whose payloads need the secrets that it would no longer have, by name. */
+export const automationsNeeding = async (
+  ports: Pick<Ports, 'eventStore' | 'ids'>,
+  { id, team }: Webhook,
+  { access_token: accessToken, secret }: Pick<WebhookContent, 'access_token' | 'secret'>,
+  cause: Cause,
+): Promise<readonly Automation[]> => {
+  const isLost = (needed: SecretReference): boolean =>
+    needed.kind === 'access_token' ? accessToken === null : needed.name !== secret
+  const own = await automationsOf(ports, team, id, cause)
+  return own.filter(({ content }) => {
+    const template = storedTemplate(content)
+    return template !== undefined && secretsIn(template).some(isLost)
+  })
 }
 
 /** Completes the conditions and the payload of an automation, or refuses them with all problems. */
@@ -99,7 +118,7 @@ export const checkedContent = async (
   proposed: WatchConfig,
   payload: string,
   webhook: Webhook | undefined,
-): Promise<WatchConfig & Partial<Pick<AutomationContent, 'payload' | 'secret'>>> => {
+): Promise<WatchConfig & Partial<Payload>> => {
   const watched = completeWatchConfig(ports.compilePattern, team, proposed)
   const sent = webhook === undefined ? E.right({}) : payloadFor(payload, webhook)
   const problems = [

@@ -4,7 +4,7 @@ import { automationStream } from '../../domain/webhooks/automations/events.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { id as idCodec } from '../../kernel/ids.js'
-import { namesDecider, type NameRegistry } from '../../domain/webhooks/names/decider.js'
+import { namesAfter, namesDecider, type NameRegistry } from '../../domain/webhooks/names/decider.js'
 import { namesStream } from '../../domain/webhooks/names/events.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { secretStream } from '../../domain/secrets/events.js'
@@ -23,6 +23,21 @@ export const automationById = async (ports: Streams, id: string, cause: Cause): 
 
 export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<NameRegistry> =>
   (await execute(ports)(namesDecider, namesStream(team), [], cause)).state
+
+/** The automations of a team that send to a webhook, by name. */
+export const automationsOf = async (
+  ports: Streams,
+  team: string,
+  webhook: string,
+  cause: Cause,
+): Promise<readonly Automation[]> => {
+  const found: Automation[] = []
+  for (const { id } of namesAfter(await rosterOf(ports, team, cause), 'automation')) {
+    const automation = await automationById(ports, id, cause)
+    if (automation?.content.webhook === webhook && !automation.deleted) found.push(automation)
+  }
+  return found
+}
 
 export const hasSecret = async (ports: Streams, team: string, name: string): Promise<boolean> => {
   const last = ports.eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })

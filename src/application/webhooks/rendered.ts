@@ -1,12 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
-import {
-  automationContent,
-  automationStream,
-  type AutomationContent,
-} from '../../domain/webhooks/automations/events.js'
+import { automationContent, automationStream } from '../../domain/webhooks/automations/events.js'
 import type { DeliveryScheduled } from '../../domain/webhooks/deliveries/events.js'
 import type { EventStore } from '../../kernel/ports/event-store.js'
-import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
+import { storedTemplate } from '../../domain/webhooks/templates/parse.js'
 import { redacted, render } from '../../domain/webhooks/templates/render.js'
 import type { Template } from '../../domain/webhooks/templates/template.js'
 import type { Variables } from '../../domain/webhooks/templates/variables.js'
@@ -18,15 +14,6 @@ export interface RenderedPayload {
 }
 
 const nothing: RenderedPayload = { body: null, unresolved: [] }
-
-/** Secrets are never shown, so it does not matter whether they still exist. */
-export const templateOf = ({
-  payload,
-  secret,
-}: Pick<AutomationContent, 'payload' | 'secret'>): Template | undefined => {
-  const parsed = parseTemplate(payload, { accessToken: true, secret })
-  return E.isRight(parsed) ? parsed.right : undefined
-}
 
 export const renderedFor = (template: Template | undefined, variables: Variables): RenderedPayload => {
   const rendered = template === undefined ? undefined : render(template, variables, redacted)
@@ -41,7 +28,7 @@ export const bodyOf = async (
   const range = { from: BigInt(automation_revision), limit: 1 }
   for await (const { data } of eventStore.readStream(automationStream(automation_id), range)) {
     const content = automationContent.decode(data)
-    if (E.isRight(content)) return renderedFor(templateOf(content.right), variables)
+    if (E.isRight(content)) return renderedFor(storedTemplate(content.right), variables)
   }
   return nothing
 }

@@ -19,6 +19,7 @@ import { METADATA_PREFIX, type Variables } from '../../domain/webhooks/templates
 import type { Automations } from './automations.js'
 import { openCooldowns } from './cooldowns.js'
 import type { MetricValues } from './metric-values.js'
+import type { TemplateOf } from './templates.js'
 
 /** That an automation fires for an event, and what its message can tell. */
 export interface Matched {
@@ -36,7 +37,7 @@ interface Matching {
   readonly automations: Automations
   readonly prices: PricesAtPosition
   readonly values: MetricValues
-  readonly templates: (payload: string, secret: string | null) => Template | undefined
+  readonly templates: TemplateOf
   readonly pattern: (source: string) => Pattern
   /** The scheme of references to artifacts, lower case. */
   readonly vendor: string
@@ -72,7 +73,7 @@ export const matching = (given: Matching) => {
     figure: Figure | null,
     versionOf: (trigger: ArtifactTrigger) => Promise<VersionInfo | undefined>,
   ): Promise<Variables> => {
-    const template = given.templates(automation.content.payload, automation.content.secret)
+    const template = given.templates(automation.content)
     if (template === undefined) return {}
     const shown =
       trigger.kind === 'artifact' && tellsOfVersion(template) ? await versionOf(trigger) : undefined

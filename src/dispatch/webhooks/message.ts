@@ -13,6 +13,7 @@ import { redactAnswer } from '../../domain/webhooks/redact-answer.js'
 import { messageHeaders } from '../../domain/webhooks/signing.js'
 import type { KnownWebhook } from './directory.js'
 import type { WebhookSecrets } from './secret-values.js'
+import type { TemplateOf } from './templates.js'
 
 /** A message that is about to be sent for the `attempt`th time, at `sentAt` milliseconds since 1970. */
 export interface Outgoing {
@@ -39,7 +40,7 @@ export type Prepared =
 
 interface Preparing {
   readonly eventStore: Pick<EventStore, 'readStream'>
-  readonly templates: (payload: string, secret: string | null) => Template | undefined
+  readonly templates: TemplateOf
   readonly secrets: (webhook: KnownWebhook) => Promise<WebhookSecrets>
   readonly hmac: HmacSha256
   readonly sha256: Sha256
@@ -116,7 +117,7 @@ const templatesByRevision = (
     const range = { from: BigInt(revision), limit: 1 }
     for await (const { data } of eventStore.readStream(automationStream(automation), range)) {
       const content = automationContent.decode(data)
-      if (E.isRight(content)) return templates(content.right.payload, content.right.secret)
+      if (E.isRight(content)) return templates(content.right)
     }
     return undefined
   }

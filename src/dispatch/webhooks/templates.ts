@@ -1,22 +1,24 @@
 import { LRUCache } from 'lru-cache'
-import * as E from 'fp-ts/lib/Either.js'
-import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
+import type { AutomationContent } from '../../domain/webhooks/automations/events.js'
+import { storedTemplate } from '../../domain/webhooks/templates/parse.js'
 import type { Template } from '../../domain/webhooks/templates/template.js'
 
-const MOST_REMEMBERED = 1000
+const MAX_TEMPLATES = 1000
 
-/**
- * Templates of automations, each parsed once as long as it is needed now and then. Whether the webhook has an access token
- * is asked when a message is sent. Undefined for what is no template.
- */
-export const rememberedTemplates = (): ((payload: string, secret: string | null) => Template | undefined) => {
-  const cache = new LRUCache<string, { readonly template: Template | undefined }>({ max: MOST_REMEMBERED })
-  return (payload, secret) => {
-    const key = `${secret ?? ''}\n${payload}`
+/** The template of an automation; undefined for what is no template. */
+export type TemplateOf = (
+  content: Pick<AutomationContent, 'payload' | 'secret' | 'access_token'>,
+) => Template | undefined
+
+/** Caches parsed templates of automations. */
+export const rememberedTemplates = (): TemplateOf => {
+  const cache = new LRUCache<string, { readonly template: Template | undefined }>({ max: MAX_TEMPLATES })
+  return (content) => {
+    const { payload, secret, access_token: accessToken } = content
+    const key = `${secret ?? ''}\n${accessToken ?? ''}\n${payload}`
     const cached = cache.get(key)
     if (cached !== undefined) return cached.template
-    const parsed = parseTemplate(payload, { accessToken: true, secret })
-    const template = E.isRight(parsed) ? parsed.right : undefined
+    const template = storedTemplate(content)
     cache.set(key, { template })
     return template
   }

@@ -1,4 +1,4 @@
-import type { Problem } from '../../kernel/codec/problem.js'
+import { problemJson, type Problem } from '../../kernel/codec/problem.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { Failure } from '../../application/failure.js'
 
@@ -30,7 +30,7 @@ export const chatErrorOf = (
   const { message, param } = first === undefined ? { message: reason, param: usualParam } : told(first)
   return {
     error: { message, type, param, code },
-    detail: problems?.map((problem) => ({ ...problem })) ?? reason,
+    detail: problems?.map(problemJson) ?? reason,
     ...body,
   }
 }

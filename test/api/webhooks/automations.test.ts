@@ -179,7 +179,7 @@ describe('automations', () => {
     })
     accepted(await postWebhook(aWebhook({ name: 'on production' })))
     const headers = { 'idempotency-key': 'k' }
-    const body = anAutomation(team, { payload: '["$HOOK_KEY"]' })
+    const body = anAutomation(team, { payload: '["plain"]' })
     const made = accepted(await postAutomation(body, { headers }))
     await writesNothing(service, async () => {
       const again = await postAutomation(anAutomation(team))
@@ -258,9 +258,57 @@ describe('automations', () => {
     await writesNothing(service, async () =>
       assert.deepEqual(told(await change(id, { webhook: 'bare' })), ['value_error payload']),
     )
+    accepted(await change(id, { payload: '{}' }))
     accepted(await send('PATCH', `${webhooks}/${hook}`, { secret: null }))
     accepted(await change(id, { enabled: false }))
     assert.deepEqual(told(await change(id, { payload })), ['value_error payload'])
+  })
+
+  it('name the secrets of their webhook, which keeps these while they do', async () => {
+    const { team, hook, postAutomation, send, webhooks, change } = await givenHook({
+      access_token: 'TOKEN',
+      secret: 'HOOK_KEY',
+    })
+    const automation = (name: string, payload: string) =>
+      postAutomation(anAutomation(team, { name, payload }))
+    const id = textIn(accepted(await automation('of the secret', '["$HOOK_KEY"]')), 'id')
+    accepted(await automation('of the token', '["$TOKEN"]'))
+    const patch = (body: object) => send('PATCH', `${webhooks}/${hook}`, body)
+    await writesNothing(service, async () => {
+      const answer = await patch({ secret: 'TOKEN' })
+      assert.deepEqual(told(answer), ['value_error secret'])
+      assert.match(answer.text, /Payloads of automations use this secret: of the secret\. Change these/)
+      assert.deepEqual(told(await patch({ access_token: null, secret: null })), [
+        'value_error access_token',
+        'value_error secret',
+      ])
+    })
+    accepted(await patch({ access_token: 'HOOK_KEY', url: 'https://hooks.example/other' }))
+    accepted(await change(id, { payload: '["text"]' }))
+    accepted(await patch({ secret: null }))
+    assert.deepEqual(told(await patch({ access_token: null })), ['value_error access_token'])
+  })
+
+  it('are refused for unknown variables and wrong patterns with the place and a suggestion', async () => {
+    const { team, postAutomation } = await givenHook({ secret: 'HOOK_KEY' })
+    const placesIn = async (more: object) =>
+      (await postAutomation(anAutomation(team, more)))
+        .json<{ detail: readonly { loc: readonly string[]; ctx?: object }[] }>()
+        .detail.map(({ loc, ctx }) => [loc.slice(1).join('.'), ctx])
+    assert.deepEqual(await placesIn({ payload: '["$HOOK_KAY", 1]' }), [
+      ['payload', { start: 2, end: 11, suggestion: '${HOOK_KEY}' }],
+    ])
+    assert.deepEqual(await placesIn({ payload: '{"a": "${entityname}"}' }), [
+      ['payload', { start: 7, end: 20, suggestion: '${entity_name}' }],
+    ])
+    assert.deepEqual(await placesIn({ payload: '{"a": }' }), [
+      ['payload', { start: 0, end: 7, suggestion: null }],
+    ])
+    const event = { type: 'ADD_ARTIFACT_ALIAS', alias_pattern: 'v(?=1)' }
+    assert.deepEqual(await placesIn({ event }), [
+      ['event.alias_pattern', { start: 1, end: 4, suggestion: null }],
+    ])
+    accepted(await postAutomation(anAutomation(team, { payload: '["costs $5 or $$USD"]' })))
   })
 
   it('are refused with the places of all that is wrong', async () => {

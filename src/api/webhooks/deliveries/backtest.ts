@@ -13,7 +13,7 @@ import { Failure, invalid } from '../../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { alsoReads, readDirectory } from '../../server/route-kinds.js'
 import { replayAutomation, type FiredEvent } from '../../../application/webhooks/backtesting.js'
-import { renderedFor, templateOf } from '../../../application/webhooks/rendered.js'
+import { renderedFor } from '../../../application/webhooks/rendered.js'
 import { judgeWithVersion, judgeAtTime } from '../../../application/webhooks/retraced.js'
 import { ofExistingAutomation } from './rights.js'
 import { sourceOf } from '../../../application/webhooks/source.js'
@@ -22,6 +22,7 @@ import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers
 import { parseInstant, type Instant } from '../../../kernel/codec/instant.js'
 import { int64, integerBetween, number, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
+import { storedTemplate } from '../../../domain/webhooks/templates/parse.js'
 import { deliverySource } from '../../../domain/webhooks/deliveries/events.js'
 import { id } from '../../../kernel/ids.js'
 import { automationChange } from '../automation-codecs.js'
@@ -176,7 +177,7 @@ const shown = async (
 ) => {
   const { trigger } = retraced
   const eventType = version.content.event.type
-  const template = templateOf(version.content)
+  const template = storedTemplate(version.content)
   const told = { trigger, eventType, figure }
   const variables =
     template === undefined ? {} : await pastVariables(eventStore, template, told, vendor.toLowerCase())

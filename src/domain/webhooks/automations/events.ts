@@ -96,10 +96,11 @@ const content = {
     description: automationDescription,
     run_filters: nullable(runFilters),
     /**
-     * The webhook's secret when the payload was saved: `$NAME` in the payload means this one, even if the webhook
-     * changes.
+     * The webhook's secrets when the payload was saved: `$NAME` in the payload means these, even if the webhook
+     * changes. Earlier releases did not store the name of the access token.
      */
     secret: nullable(secretName),
+    access_token: nullable(secretName),
   },
 }
 

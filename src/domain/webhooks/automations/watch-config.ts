@@ -130,5 +130,7 @@ const patternProblems = (compile: CompilePattern, { event, run_filters }: WatchC
     ] as const
   ).flatMap(([loc, source]) => {
     const compiled = source === null ? null : compile(source)
-    return compiled !== null && 'error' in compiled ? [problem(loc, compiled.error)] : []
+    return compiled !== null && 'error' in compiled
+      ? [{ ...problem(loc, compiled.error), ctx: compiled.ctx }]
+      : []
   })

@@ -1,7 +1,7 @@
 import type { Json } from '../../../kernel/json/json.js'
 
 /** The documented variables, and this service's additions for runs, calls, webhooks and deliveries. */
-const NAMES: ReadonlySet<string> = new Set([
+export const VARIABLE_NAMES = [
   'project_name',
   'entity_name',
   'event_type',
@@ -21,7 +21,9 @@ const NAMES: ReadonlySet<string> = new Set([
   'webhook_id',
   'delivery_id',
   'reason',
-])
+] as const
+
+const NAMES: ReadonlySet<string> = new Set(VARIABLE_NAMES)
 
 export const METADATA_PREFIX = 'artifact_metadata.'
 

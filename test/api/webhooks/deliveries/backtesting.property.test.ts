@@ -5,7 +5,7 @@ import { compileRe2 } from '../../../../src/adapters/patterns/re2.js'
 import { sha256 } from '../../../../src/adapters/system/system.js'
 import { replayAutomation } from '../../../../src/application/webhooks/backtesting.js'
 import { judgeWithVersion, judgeAtTime } from '../../../../src/application/webhooks/retraced.js'
-import { templateOf } from '../../../../src/application/webhooks/rendered.js'
+import { storedTemplate } from '../../../../src/domain/webhooks/templates/parse.js'
 import { openAutomations } from '../../../../src/dispatch/webhooks/automations.js'
 import { openDirectory } from '../../../../src/dispatch/webhooks/directory.js'
 import { matching } from '../../../../src/dispatch/webhooks/matching.js'
@@ -89,7 +89,7 @@ describe('a backtest', () => {
       assert.ok(fired.length <= limit)
       for (const { event, retraced, version, figure, deliveryId } of fired) {
         const told = { trigger: retraced.trigger, eventType: version.content.event.type, figure }
-        const template = templateOf(version.content)!
+        const template = storedTemplate(version.content)!
         const variables = await pastVariables(eventStore, template, told, 'vendor')
         sent.push({ id: deliveryId, position: event.position, variables })
       }

@@ -84,7 +84,7 @@ describe('whatever the values are, a template', () => {
   it('renders to JSON that says them and nothing else', () =>
     fc.assert(
       fc.property(source, variables, (source, variables) => {
-        const template = parseTemplate(source, { accessToken: true, secret: 'HOOK_KEY' })
+        const template = parseTemplate(source, { accessToken: 'HOOK_TOKEN', secret: 'HOOK_KEY' })
         assert.ok(E.isRight(template), source)
         const secretOf = (one: { kind: string }) => (one.kind === 'secret' ? SECRET : TOKEN)
         const result = render(template.right, variables, secretOf)
@@ -108,7 +108,7 @@ describe('whatever the values are, a template', () => {
         }),
         variables,
         (pieces, variables) => {
-          const template = parseTemplate(pieces.join(''), { accessToken: true, secret: 'HOOK_KEY' })
+          const template = parseTemplate(pieces.join(''), { accessToken: 'HOOK_TOKEN', secret: 'HOOK_KEY' })
           if (E.isLeft(template)) return
           const result = render(template.right, variables, redacted)
           assert.ok(E.isRight(result) || result.left === 'too_large')

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Json } from '../../../../../src/kernel/json/json.js'
-import { parseTemplate, type KnownSecrets } from '../../../../../src/domain/webhooks/templates/parse.js'
+import {
+  parseTemplate,
+  storedTemplate,
+  type KnownSecrets,
+} from '../../../../../src/domain/webhooks/templates/parse.js'
 import { redacted, render, type SecretValues } from '../../../../../src/domain/webhooks/templates/render.js'
 import {
   MAX_BODY_BYTES,
@@ -9,17 +13,17 @@ import {
   variablesIn,
 } from '../../../../../src/domain/webhooks/templates/template.js'
 
-const BOTH: KnownSecrets = { accessToken: true, secret: 'HOOK_KEY' }
+const BOTH: KnownSecrets = { accessToken: 'HOOK_TOKEN', secret: 'HOOK_KEY' }
 const secrets: SecretValues = (secret) =>
   secret.kind === 'access_token' ? 'the-token' : `the-${secret.name}`
 
 const parsed = (source: string, known: KnownSecrets = BOTH) => {
   const template = parseTemplate(source, known)
-  return E.isRight(template) ? template.right : assert.fail(template.left)
+  return E.isRight(template) ? template.right : assert.fail(template.left.msg)
 }
 const refusalOf = (source: string, known: KnownSecrets = BOTH): string => {
   const template = parseTemplate(source, known)
-  return E.isLeft(template) ? template.left : assert.fail(`${source} is a template`)
+  return E.isLeft(template) ? template.left.msg : assert.fail(`${source} is a template`)
 }
 const rendered = (source: string, variables: Record<string, Json> = {}, values: SecretValues = secrets) => {
   const result = render(parsed(source), variables, values)
@@ -77,13 +81,50 @@ describe('a template', () => {
     ])
   })
 
-  it('takes a bare name for a secret only where it is exactly that', () => {
-    const text = '["$HOOK_KEY2","$HOOK","$$5","$ACCESS_TOKEN","$alias","a$","$HOOK_KEY-x"]'
-    assert.equal(bodyOf(text), text.replace('$HOOK_KEY-x', 'the-HOOK_KEY-x'))
+  it('takes a bare name for a secret only where it is exactly that, and refuses other names', () => {
+    for (const text of ['["$5"]', '["a$"]', '["$-x"]', '["$ HOOK_KEY"]']) assert.equal(bodyOf(text), text)
+    assert.equal(bodyOf('["$HOOK_KEY-x"]'), '["the-HOOK_KEY-x"]')
     assert.equal(bodyOf('["$HOOK_KEY$HOOK_KEY"]'), '["the-HOOK_KEYthe-HOOK_KEY"]')
+    for (const name of ['HOOK_KEY2', 'HOOK', 'alias', 'ACCESS_TOKEN', 'ref'])
+      assert.match(refusalOf(`["$${name}"]`), /^Unknown variable at character 3/)
   })
 
-  it('writes a `${` of its own as `$${`', () => {
+  it('names the access token by the name of its secret', () => {
+    const text = '["$HOOK_TOKEN", "${HOOK_TOKEN}", $HOOK_TOKEN]'
+    assert.deepEqual(JSON.parse(bodyOf(text)), ['the-token', 'the-token', 'the-token'])
+    assert.deepEqual(secretsIn(parsed('["$HOOK_TOKEN"]')), [{ kind: 'access_token' }])
+    assert.match(refusalOf('["$HOOK_TOKEN"]', { accessToken: null, secret: 'HOOK_KEY' }), /^Unknown variable/)
+  })
+
+  it('is refused for an unknown name with its place, the nearest name and all names', () => {
+    for (const [source, start, end, suggestion] of [
+      ['{"a": "${artifact_versoin}"}', 7, 26, '${artifact_version}'],
+      ['["$HOOK_KEZ"]', 2, 11, '${HOOK_KEY}'],
+      ['["$alias"]', 2, 8, '${alias}'],
+      ['["${HOOK_TOKEM}"]', 2, 15, '${HOOK_TOKEN}'],
+      ['["${xyz}"]', 2, 8, null],
+    ] as const) {
+      const template = parseTemplate(source, BOTH)
+      assert.ok(E.isLeft(template), source)
+      const { msg, ctx } = template.left
+      assert.deepEqual(ctx, { start, end, suggestion })
+      assert.equal(msg.includes('Did you mean'), suggestion !== null)
+      for (const known of ['${alias}', '${artifact_metadata.KEY}', '${HOOK_KEY}', '${HOOK_TOKEN}'])
+        assert.ok(msg.includes(known))
+      assert.ok(!msg.includes('xyz') && !msg.includes('versoin'))
+    }
+  })
+
+  it('that was stored by an earlier release keeps other text after a `$`', () => {
+    const payload = '["$ref", "$HOOK_KEY", "${ACCESS_TOKEN}"]'
+    const template = storedTemplate({ payload, secret: 'HOOK_KEY', access_token: null })!
+    const result = render(template, {}, secrets)
+    assert.ok(E.isRight(result))
+    assert.deepEqual(JSON.parse(result.right.body), ['$ref', 'the-HOOK_KEY', 'the-token'])
+  })
+
+  it('writes a `$` of its own before a name or a brace as `$$`', () => {
+    assert.equal(bodyOf('["$$USD","a$$b$$"]'), '["$USD","a$b$$"]')
     assert.equal(bodyOf('["$${alias}","$$${alias}"]', { alias: 'x' }), '["${alias}","$${alias}"]')
     assert.deepEqual(variablesIn(parsed('["$${alias}"]')), [])
   })
@@ -98,9 +139,9 @@ describe('a template', () => {
 
   it('is refused with a reason and a place, and without being quoted', () => {
     assert.match(refusalOf('["${nothing_such}"]'), /^Unknown variable at character 3/)
-    assert.match(refusalOf('["${HOOK_KEY}"]', { accessToken: true, secret: null }), /at character 3/)
+    assert.match(refusalOf('["${HOOK_KEY}"]', { accessToken: 'HOOK_TOKEN', secret: null }), /at character 3/)
     assert.match(
-      refusalOf('["ab${ACCESS_TOKEN}"]', { accessToken: false, secret: null }),
+      refusalOf('["ab${ACCESS_TOKEN}"]', { accessToken: null, secret: null }),
       /at character 5 requires a webhook with an access token/,
     )
     assert.match(refusalOf('["${alias"]'), /at character 3 has no closing brace/)

@@ -27,10 +27,10 @@ const shown = { version: 3, artifact_id: '517889887', metadata: { size: 7, none:
 
 const templateOf = (names: readonly string[]) => {
   const parsed = parseTemplate(`[${names.map((name) => `\${${name}}`).join()}]`, {
-    accessToken: false,
+    accessToken: null,
     secret: null,
   })
-  return E.isRight(parsed) ? parsed.right : assert.fail(parsed.left)
+  return E.isRight(parsed) ? parsed.right : assert.fail(parsed.left.msg)
 }
 const variables = (names: readonly string[], event: RecordedEvent, context: Partial<MessageContext> = {}) =>
   variablesFor(templateOf(names), triggerFrom(event), {

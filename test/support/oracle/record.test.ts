@@ -82,6 +82,12 @@ describe('the usage oracle: deletes', () => {
     assert.deepEqual(idsOf([ended('a', 1), deleted('a'), started('a')]), [])
   })
 
+  it('takes what came below a deleted call since, if that is deleted again', () => {
+    const later = [started('a'), deleted('a'), started('b', { in: 'a' })]
+    assert.deepEqual(idsOf(later), ['b'])
+    assert.deepEqual(idsOf([...later, deleted('a')]), [])
+  })
+
   it('takes a whole cycle, and one with itself', () => {
     const cycle = [
       started('a', { in: 'b' }),

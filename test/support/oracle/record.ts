@@ -65,11 +65,14 @@ const keepEnd = (kept: Map<string, Kept>, sent: SentEnd): void => {
   entry.end = sent
 }
 
-/** An id of which nothing is known deletes nothing, so a start that comes later stands. */
+/**
+ * An id of which nothing is known deletes nothing, so a start that comes later stands. What came below a deleted call since
+ * goes if that is deleted again.
+ */
 const keepDelete = (kept: Map<string, Kept>, ids: ReadonlyArray<string>): void => {
-  const visible = startedCalls(kept).filter(({ deleted }) => !deleted)
-  const family = new Family(visible)
-  const below = visible
+  const started = startedCalls(kept)
+  const family = new Family(started)
+  const below = started
     .filter(({ id }) => ids.includes(id))
     .flatMap((call) => family.withDescendants(call).map(({ id }) => id))
   for (const id of [...ids, ...below]) {

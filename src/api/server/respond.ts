@@ -94,9 +94,7 @@ export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, r
 }
 
 const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>
-  kind === 'invalid'
-    ? { detail: (details.problems ?? []).map(problemJson) }
-    : { reason, ...details.body }
+  kind === 'invalid' ? { detail: (details.problems ?? []).map(problemJson) } : { reason, ...details.body }
 
 const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof Failure) return error

@@ -4,7 +4,7 @@ import type { AnyRoute } from '../server/route.js'
 import { createAutomation, listAutomations } from './automations-of-team.js'
 import { changeAutomation, deleteAutomation, showAutomation } from './one-automation.js'
 import { changeWebhook, deleteWebhook, showWebhook } from './one-webhook.js'
-import { testWebhook } from './test-webhook.js'
+import { testRoutes } from './test-webhook.js'
 import { createWebhook, listWebhooks, type RunExclusive } from './webhooks.js'
 
 export const automationRoutes = (services: Services): readonly AnyRoute[] => {
@@ -16,7 +16,7 @@ export const automationRoutes = (services: Services): readonly AnyRoute[] => {
     showWebhook(services),
     changeWebhook(services, runExclusive),
     deleteWebhook(services, runExclusive),
-    testWebhook(services),
+    ...testRoutes(services),
     createAutomation(services, runExclusive),
     listAutomations(services),
     showAutomation(services),

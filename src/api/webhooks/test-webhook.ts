@@ -1,145 +1,171 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import type { Services } from '../../application/services.js'
-import { nullable, recordOf } from '../../kernel/codec/containers.js'
-import { int64, string } from '../../kernel/codec/leaves.js'
+import { nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
+import { int64, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { id } from '../../kernel/ids.js'
 import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
-import { render, type RenderError } from '../../domain/webhooks/templates/render.js'
 import { templateText } from '../../domain/webhooks/automations/events.js'
-import { webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
-import { webhookStream } from '../../domain/webhooks/events.js'
-import type { SigningSecret } from '../../domain/webhooks/signing.js'
+import { webhookDecider } from '../../domain/webhooks/decider.js'
+import { webhookStream, type WebhookContent } from '../../domain/webhooks/events.js'
 import { roleInTeam } from '../server/authorization.js'
 import { Failure, invalidBody } from '../../application/failure.js'
-import type { AnyRoute, RouteResponse } from '../server/route.js'
+import type { AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
 import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
 import { secretValuesOf } from '../../application/secrets/secret-values.js'
-import { sendTest, type TestResponse } from '../../application/webhooks/send-test.js'
+import { sendTest, type TestResult } from '../../application/webhooks/send-test.js'
+import { newWebhookFields, resourceName } from './webhook-codecs.js'
+import { PATH, requireGoodWebhook } from './webhooks.js'
 
-const newTest = closed('WebhookTest', {
+const payload = nullable(templateText)
+
+const savedTest = closed('WebhookTest', {
   says: 'A payload template as in automations. It is sent once and not stored.',
-  optional: { payload: nullable(templateText) },
+  optional: { payload },
 })
 
-const testAnswer = open('WebhookTestAnswer', {
-  says: 'The response of the endpoint, with the secrets of the webhook redacted. `error`: why there was no response.',
-  required: { id, status: nullable(int64), headers: recordOf(string), body: string, error: nullable(string) },
+const unsavedTest = closed('UnsavedWebhookTest', {
+  says: 'A webhook that need not exist, and a payload template as in automations. Nothing is stored.',
+  required: { url: newWebhookFields.required.url },
+  optional: { ...newWebhookFields.optional, name: withDefault(resourceName, 'test'), payload },
 })
 
-const USUAL_PAYLOAD = '{"event_type": "TEST"}'
-const MOST_AT_ONCE = 4
+const milliseconds = nullable(number)
 
-/** Sends one test message through the same SSRF guard as deliveries. */
-export const testWebhook = (
-  services: Pick<
-    Services,
-    | 'eventStore'
-    | 'clock'
-    | 'ids'
-    | 'access'
-    | 'secrets'
-    | 'webhookSender'
-    | 'endingTests'
-    | 'hmacSha256'
-    | 'vendor'
-  >,
-): AnyRoute => {
+const testResult = open('WebhookTestResult', {
+  says:
+    'What was sent and the response of the endpoint, with the secrets of the webhook redacted. `error`: why there was no ' +
+    'response; `address_rule`: which rule does not allow the address; `hint`: what to change. Durations are in ' +
+    'milliseconds, null for phases that were not reached.',
+  required: {
+    id,
+    request: nullable(
+      open('SentTest', {
+        required: { method: oneOf('POST'), url: string, headers: recordOf(string), body: string },
+      }),
+    ),
+    status: nullable(int64),
+    headers: recordOf(string),
+    body: string,
+    error: nullable(string),
+    address_rule: nullable(oneOf('url', 'port', 'private_network', 'metadata', 'own_address', 'reserved')),
+    hint: nullable(string),
+    duration_ms: number,
+    phases: open('TestPhases', {
+      required: {
+        dns: milliseconds,
+        connect: milliseconds,
+        tls: milliseconds,
+        first_byte: milliseconds,
+        total: number,
+      },
+    }),
+    peer: nullable(string),
+  },
+})
+
+const DEFAULT_PAYLOAD = '{"event_type": "TEST"}'
+const MAX_CONCURRENT = 4
+
+type TestServices = Pick<
+  Services,
+  | 'eventStore'
+  | 'clock'
+  | 'ids'
+  | 'access'
+  | 'secrets'
+  | 'webhookSender'
+  | 'endingTests'
+  | 'hmacSha256'
+  | 'vendor'
+>
+
+/** Test messages, sent through the same SSRF guard as deliveries. */
+export const testRoutes = (services: TestServices): readonly AnyRoute[] => {
   const send = sendTest(services)
-  const ofTeam = concurrencyLimit(MOST_AT_ONCE)
-  const tested = async (webhook: Webhook, template: Template, cause: Cause): Promise<RouteResponse> => {
-    const { team, id, content } = webhook
+  const ofTeam = concurrencyLimit(MAX_CONCURRENT)
+  const test = async (
+    team: string,
+    { url, timeout_s, access_token, secret }: WebhookContent,
+    source: string | null,
+  ): Promise<TestResult> => {
+    const template = templateOf(source ?? DEFAULT_PAYLOAD, { accessToken: access_token, secret })
     const leave = ofTeam.enter(team)
     if (leave === undefined)
       throw new Failure(
         'overloaded',
-        `The team already has ${MOST_AT_ONCE} webhook tests running. Try again.`,
+        `The team already has ${MAX_CONCURRENT} webhook tests running. Try again.`,
         { retryAfter: 5 },
       )
     try {
-      const [accessTokens, secrets] = await Promise.all([
-        secretValuesOf(services, team, content.access_token),
-        secretValuesOf(services, team, content.secret),
-      ])
-      const body = bodyOf(template, accessTokens[0], secrets[0])
-      const isWhole =
-        (content.access_token === null || accessTokens.length > 0) &&
-        (content.secret === null || secrets.length > 0)
-      if (!isWhole || E.isLeft(body))
-        return { body: unsent(services.ids.next(), E.isLeft(body) ? body.left : 'missing_secret') }
-      const { durationMs, ...answer } = await send(
-        { url: content.url, timeout_s: content.timeout_s, accessTokens, secrets },
-        new TextEncoder().encode(body.right),
-        services.endingTests,
-      )
-      const command = {
-        type: 'RecordTest',
-        id,
-        team,
-        status: answer.status,
-        duration_ms: durationMs,
-      } as const
-      const { position } = await execute(services)(webhookDecider, webhookStream(id), [command], cause)
-      if (answer.error === 'aborted') throw ending()
-      return { body: answer, position }
+      const valuesOf = async (name: string | null) =>
+        name === null ? null : secretValuesOf(services, team, name)
+      const [accessTokens, secrets] = await Promise.all([valuesOf(access_token), valuesOf(secret)])
+      return await send({ url, timeout_s, accessTokens, secrets }, template, services.endingTests)
     } finally {
       leave()
     }
   }
 
-  return writeDirectory({
+  const ofSaved = writeDirectory({
     method: 'post',
     path: `${WEBHOOK_PATH}/test`,
     summary:
       'Sends a test message to a webhook, even a disabled one, and returns the response of its endpoint. The payload may ' +
       "reference the webhook's secrets. Needs the role team_administrator.",
-    body: newTest,
-    response: testAnswer,
+    body: savedTest,
+    response: testResult,
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async (request) => {
-      const webhook = requireExisting(await webhookInPath(services, request))
-      const template = templateOf(webhook, request.body.payload ?? USUAL_PAYLOAD)
-      return (cause) => tested(webhook, template, cause)
+      const { id, team, content } = requireExisting(await webhookInPath(services, request))
+      const result = await test(team, content, request.body.payload)
+      return async (cause) => {
+        if (result.request === null) return { body: result }
+        const { status, duration_ms } = result
+        const command = { type: 'RecordTest', id, team, status, duration_ms } as const
+        const { position } = await execute(services)(webhookDecider, webhookStream(id), [command], cause)
+        return { body: answered(result), position }
+      }
     },
   })
-}
-/** The message may have arrived. */
-const ending = () =>
-  new Failure('overloaded', 'The service is stopping before the endpoint has responded. Try again.', {
-    retryAfter: 5,
+
+  const ofUnsaved = writeDirectory({
+    method: 'post',
+    path: `${PATH}/test`,
+    summary:
+      'Sends a test message to a webhook that need not exist, and returns the response of its endpoint, what was sent, and ' +
+      'what to change after a failure. Nothing is stored. Needs the role team_administrator.',
+    body: unsavedTest,
+    response: testResult,
+    authorization: roleInTeam(services.access, 'team_administrator'),
+    handle: async ({ team, body }) => {
+      const { payload: source, enabled: __, ...content } = body
+      await requireGoodWebhook(services, team, content, content)
+      const result = await test(team, content, source)
+      return () => Promise.resolve({ body: answered(result) })
+    },
   })
 
-type Template = ReturnType<typeof templateOf>
+  return [ofSaved, ofUnsaved]
+}
 
-const templateOf = ({ content: { access_token, secret } }: Webhook, payload: string) => {
-  const parsed = parseTemplate(payload, { accessToken: access_token, secret })
+/** @throws Failure if the service stopped first; the message may have arrived */
+const answered = (result: TestResult): t.TypeOf<typeof testResult> => {
+  if (result.error === 'aborted')
+    throw new Failure('overloaded', 'The service is stopping before the endpoint has responded. Try again.', {
+      retryAfter: 5,
+    })
+  return result
+}
+
+const templateOf = (payload: string, known: Parameters<typeof parseTemplate>[1]) => {
+  const parsed = parseTemplate(payload, known)
   if (E.isLeft(parsed)) throw invalidBody([{ loc: ['payload'], type: 'value_error', ...parsed.left }])
   return parsed.right
 }
-
-const bodyOf = (
-  template: Template,
-  token: SigningSecret | undefined,
-  secret: SigningSecret | undefined,
-): E.Either<RenderError, string> => {
-  const rendered = render(template, {}, ({ kind }) => (kind === 'access_token' ? token : secret)?.value)
-  return E.isRight(rendered) ? E.right(rendered.right.body) : rendered
-}
-
-const unsent = (
-  id: string,
-  error: string,
-): t.TypeOf<typeof testAnswer> & Omit<TestResponse, 'durationMs'> => ({
-  id: `test_${id}`,
-  status: null,
-  headers: {},
-  body: '',
-  error,
-})
 
 /** A concurrency limit per key. Returns a function that frees the slot, or undefined at the limit. */
 const concurrencyLimit = (most: number) => {

@@ -12,10 +12,11 @@ export const resourceName = id
 
 const url = textUpToBytes(2048)
 
-export const newWebhook = closed('NewWebhook', {
+export const newWebhookFields = {
   required: { name: resourceName, url },
   optional: { ...webhookOptions, enabled: withDefault(boolean, true) },
-})
+}
+export const newWebhook = closed('NewWebhook', newWebhookFields)
 
 /** Absent fields keep their values; null removes an option. */
 export const webhookChange = closed('WebhookChange', {

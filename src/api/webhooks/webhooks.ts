@@ -20,7 +20,7 @@ import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
 /** Serialises changes of names in this process, so that only another process can conflict. */
 export type RunExclusive = <A>(task: () => Promise<A>) => Promise<A>
 
-const PATH = '/api/teams/:team/webhooks'
+export const PATH = '/api/teams/:team/webhooks'
 
 export const createWebhook = (
   services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access'>,

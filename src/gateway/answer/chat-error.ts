@@ -28,11 +28,7 @@ export const chatErrorOf = (
   const { problems, type = usualType, code = usualCode, param: usualParam = null, body } = details
   const [first] = problems ?? []
   const { message, param } = first === undefined ? { message: reason, param: usualParam } : told(first)
-  return {
-    error: { message, type, param, code },
-    detail: problems?.map(problemJson) ?? reason,
-    ...body,
-  }
+  return { error: { message, type, param, code }, detail: problems?.map(problemJson) ?? reason, ...body }
 }
 
 const told = ({ loc, type, msg }: Problem): { readonly message: string; readonly param: string | null } =>

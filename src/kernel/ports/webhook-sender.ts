@@ -16,12 +16,19 @@ export interface Phases {
   readonly total: number
 }
 
+/**
+ * Why an address is not allowed: `url` is no URL of HTTP, `port` a port of another kind of service, `private_network` a
+ * network that the operator has not allowed. Never allowed are `metadata` services of clouds, `own_address` of this
+ * service, and `reserved` addresses such as multicast.
+ */
+export type AddressRule = 'url' | 'port' | 'private_network' | 'metadata' | 'own_address' | 'reserved'
+
 /** Why no complete response head arrived. */
 export type SendError =
   /** The URL's IP address is forbidden; no network was used. A retry cannot succeed. */
-  | { readonly kind: 'forbidden-address' }
+  | { readonly kind: 'forbidden-address'; readonly rule: AddressRule }
   /** The host name resolves to a forbidden address. A DNS change can fix it. */
-  | { readonly kind: 'forbidden-name' }
+  | { readonly kind: 'forbidden-name'; readonly rule: AddressRule }
   | { readonly kind: 'timeout'; readonly phase: 'dns' | 'connect' | 'tls' | 'head' | 'total' }
   | { readonly kind: 'dns' | 'connect' | 'tls' | 'reset' | 'protocol'; readonly code: string }
   /** The caller's signal. */

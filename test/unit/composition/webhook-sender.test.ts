@@ -32,11 +32,15 @@ describe('the sender that the operator configured', () => {
       }
       assert.equal((await send('http://127.0.0.1:4600')).status, 200)
       for (const own of ['127.0.0.1', '0.0.0.0', '[::]'])
-        assert.deepEqual((await send(`http://${own}:${receiver.port}`)).error, { kind: 'forbidden-address' })
+        assert.deepEqual((await send(`http://${own}:${receiver.port}`)).error, {
+          kind: 'forbidden-address',
+          rule: 'own_address',
+        })
       await receiver.stop()
     }
     assert.deepEqual((await open({}).send({ ...message, url: 'http://127.0.0.1/' })).error, {
       kind: 'forbidden-address',
+      rule: 'private_network',
     })
   })
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
+import type { AddressRule } from '../../../kernel/ports/webhook-sender.js'
 import type { Target } from './target.js'
 
 export interface AllowList {
@@ -16,10 +17,10 @@ export interface Listening {
 }
 
 export interface AddressRules {
-  /** Whether the port may be spoken to at all. */
-  readonly takesPort: (target: Target) => boolean
-  /** Whether a connection to this address may be made for the target. Anything that is no address: no. */
-  readonly takesAddress: (target: Target, address: string) => boolean
+  /** The rule that refuses the port of a target; undefined if it is allowed. */
+  readonly refusalOfPort: (target: Target) => AddressRule | undefined
+  /** The rule that refuses a connection to this address for the target; undefined if it is allowed. */
+  readonly refusalOfAddress: (target: Target, address: string) => AddressRule | undefined
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
@@ -36,14 +37,18 @@ export const addressRules = (
   const hosts = new Set(allowed.hosts.map((host) => host.toLowerCase().replaceAll(/[[\]]/g, '')))
   const isNamed = ({ host, port }: Target) => hosts.has(host) || hosts.has(`${host}:${port}`)
   return {
-    takesPort: ({ host, port }) => port > 0 && (!REFUSED_PORTS.has(port) || hosts.has(`${host}:${port}`)),
-    takesAddress: (target, text) => {
-      if (isIP(text) === 0) return false
+    refusalOfPort: ({ host, port }) =>
+      port > 0 && (!REFUSED_PORTS.has(port) || hosts.has(`${host}:${port}`)) ? undefined : 'port',
+    refusalOfAddress: (target, text) => {
+      if (isIP(text) === 0) return 'reserved'
       const address = ipaddr.process(text)
+      const all = [address, ...embeddedIpv4(address)]
       const own = listening()
-      const isRefused = (one: Address) => isNever(one) || isOwn(one, target.port, own)
-      if ([address, ...embeddedIpv4(address)].some(isRefused)) return false
-      return isPublic(address) || isNamed(target) || cidrs.some((cidr) => isWithin(address, cidr))
+      if (all.some(isMetadata)) return 'metadata'
+      if (all.some((one) => isIn(one, RESERVED))) return 'reserved'
+      if (all.some((one) => isOwn(one, target.port, own))) return 'own_address'
+      const isAllowed = isPublic(address) || isNamed(target) || cidrs.some((cidr) => isWithin(address, cidr))
+      return isAllowed ? undefined : 'private_network'
     },
   }
 }
@@ -78,19 +83,15 @@ const METADATA = [
   'fd20:ce::254/128',
 ].map(cidr)
 
-const NEVER = [
-  ...METADATA,
-  ...['0.0.0.0/8', '224.0.0.0/4', '255.255.255.255/32', '::/128', 'ff00::/8'].map(cidr),
-]
+const RESERVED = ['0.0.0.0/8', '224.0.0.0/4', '255.255.255.255/32', '::/128', 'ff00::/8'].map(cidr)
 
 const isIn = (address: Address, networks: readonly [Address, number][]): boolean =>
   networks.some((network) => isWithin(address, network))
 
 /** Any IPv6 network can be the NAT64 prefix of a site, so a metadata address in the last four bytes is always refused. */
-const isNever = (address: Address): boolean => {
-  if (isIn(address, NEVER)) return true
-  return address.kind() === 'ipv6' && isIn(new ipaddr.IPv4(address.toByteArray().slice(12)), METADATA)
-}
+const isMetadata = (address: Address): boolean =>
+  isIn(address, METADATA) ||
+  (address.kind() === 'ipv6' && isIn(new ipaddr.IPv4(address.toByteArray().slice(12)), METADATA))
 
 const IPV6_LOOPBACK = '::1'
 const NAT64_LOCAL = cidr('64:ff9b:1::/48')

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
-import type { SendError } from '../../../kernel/ports/webhook-sender.js'
+import type { AddressRule, SendError } from '../../../kernel/ports/webhook-sender.js'
 import type { AddressRules } from './address-rules.js'
 import { connectToAny, type Dial } from './connect-to-any.js'
 import type { Resolve } from './resolve.js'
@@ -25,8 +25,10 @@ export const guardedConnect =
   ({ rules, resolve, dial, secureContext }: Connecting): GuardedConnect =>
   async (target, sending) => {
     const failed = failing(sending)
-    const refused: SendError = { kind: target.isLiteral ? 'forbidden-address' : 'forbidden-name' }
-    const isAllowed = (address: string) => rules.takesAddress(target, address)
+    const refuse = (rule: AddressRule): never => {
+      const kind = target.isLiteral ? 'forbidden-address' : 'forbidden-name'
+      return failed(() => ({ kind, rule }))(new Error('refused'))
+    }
 
     let addresses: readonly string[] = [target.host]
     if (!target.isLiteral) {
@@ -34,18 +36,22 @@ export const guardedConnect =
       addresses = await resolve(target.host, sending.signal).catch(failed(unresolved))
       sending.leave()
     }
-    if (!addresses.every(isAllowed)) return failed(() => refused)(new Error('refused'))
+    for (const address of addresses) {
+      const rule = rules.refusalOfAddress(target, address)
+      if (rule !== undefined) return refuse(rule)
+    }
 
     sending.enter('connect')
     const tcp = await connectToAny(addresses, target.port, dial, sending.signal).catch(
       failed((code) => ({ kind: 'connect', code })),
     )
     sending.leave()
-    if (tcp.remoteAddress === undefined || !isAllowed(tcp.remoteAddress)) {
+    const rule = rules.refusalOfAddress(target, tcp.remoteAddress ?? '')
+    if (rule !== undefined) {
       tcp.destroy()
-      return failed(() => refused)(new Error('refused'))
+      return refuse(rule)
     }
-    sending.peer = tcp.remoteAddress
+    sending.peer = tcp.remoteAddress ?? null
     if (!target.isSecure) return tcp
 
     sending.enter('tls')

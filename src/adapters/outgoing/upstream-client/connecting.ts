@@ -38,8 +38,9 @@ export const guardedConnector = (
   const connect = guardedConnect({ rules, resolve: resolving(names), dial, secureContext })
   return ({ protocol, host, hostname, port }, done) => {
     const target = targetOf(`${protocol}//${host ?? `${hostname}:${port}`}`)
-    if (target === undefined || !rules.takesPort(target)) {
-      done(faultOfConnecting({ kind: 'forbidden-address' }, undefined), null)
+    const rule = target === undefined ? 'url' : rules.refusalOfPort(target)
+    if (target === undefined || rule !== undefined) {
+      done(faultOfConnecting({ kind: 'forbidden-address', rule: rule ?? 'url' }, undefined), null)
       return undefined
     }
     const sending = new Sending(MOST_CONNECT_MS, LIMITS, closing)

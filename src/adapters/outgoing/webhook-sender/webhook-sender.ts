@@ -70,15 +70,15 @@ export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebho
   return {
     send: async (message, signal) => {
       const target = targetOf(message.url)
-      const mayTry =
-        target !== undefined &&
-        rules.takesPort(target) &&
-        (!target.isLiteral || rules.takesAddress(target, target.host))
-      if (!mayTry) return NOT_TRIED
+      if (target === undefined) return notTried({ kind: 'forbidden-address', rule: 'url' })
+      const rule =
+        rules.refusalOfPort(target) ??
+        (target.isLiteral ? rules.refusalOfAddress(target, target.host) : undefined)
+      if (rule !== undefined) return notTried({ kind: 'forbidden-address', rule })
       const sending = new Sending(message.timeoutMs, limits, signal)
       if (sending.signal.aborted) {
         sending.finish()
-        return { ...NOT_TRIED, error: sending.error }
+        return notTried(sending.error)
       }
       return exchange(message, target, sending, agents, (given) =>
         client.stream(message.url, { isStream: true, ...given }),
@@ -96,15 +96,15 @@ const withoutCacheOptions: BeforeRequestHook = (options) => {
   options.cacheOptions = {}
 }
 
-const NOT_TRIED: SendResult = {
+const notTried = (error: SendError | null): SendResult => ({
   status: null,
   headers: {},
   body: new Uint8Array(),
-  error: { kind: 'forbidden-address' },
+  error,
   phases: NO_PHASES,
   bodySent: false,
   peer: null,
-}
+})
 
 /** Heads with a status below 200 that may come before the answer. */
 const MOST_ANNOUNCED = 16

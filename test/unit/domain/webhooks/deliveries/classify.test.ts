@@ -101,8 +101,8 @@ describe('what an attempt came to', () => {
   })
 
   it('is the end for an address that is not allowed, and not for a name, which can be mended', () => {
-    assert.deepEqual(failed({ kind: 'forbidden-address' }), dead('forbidden_address'))
-    assert.deepEqual(failed({ kind: 'forbidden-name' }), retry)
+    assert.deepEqual(failed({ kind: 'forbidden-address', rule: 'port' }), dead('forbidden_address'))
+    assert.deepEqual(failed({ kind: 'forbidden-name', rule: 'metadata' }), retry)
   })
 
   it('says where the message may have arrived although nobody said so', () => {
@@ -143,6 +143,9 @@ describe('what is said of a failure', () => {
     assert.equal(failureText({ kind: 'timeout', phase: 'head' }), 'timeout:head')
     assert.equal(failureText({ kind: 'tls', code: 'CERT_HAS_EXPIRED' }), 'tls:CERT_HAS_EXPIRED')
     assert.equal(failureText({ kind: 'aborted' }), 'aborted')
-    assert.equal(failureText({ kind: 'forbidden-name' }), failureText({ kind: 'forbidden-address' }))
+    assert.equal(
+      failureText({ kind: 'forbidden-name', rule: 'port' }),
+      failureText({ kind: 'forbidden-address', rule: 'url' }),
+    )
   })
 })

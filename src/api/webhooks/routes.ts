@@ -1,6 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { AnyRoute } from '../server/route.js'
+import { automationEventsRoute } from './automation-events.js'
 import { createAutomation, listAutomations } from './automations-of-team.js'
 import { changeAutomation, deleteAutomation, showAutomation } from './one-automation.js'
 import { changeWebhook, deleteWebhook, showWebhook } from './one-webhook.js'
@@ -17,6 +18,7 @@ export const automationRoutes = (services: Services): readonly AnyRoute[] => {
     changeWebhook(services, runExclusive),
     deleteWebhook(services, runExclusive),
     ...testRoutes(services),
+    automationEventsRoute(),
     createAutomation(services, runExclusive),
     listAutomations(services),
     showAutomation(services),

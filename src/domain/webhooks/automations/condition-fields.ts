@@ -1,64 +1,109 @@
 import { USUAL_ZSCORE_WINDOW } from './matching/windows.js'
+import type { VariableName } from '../templates/variables.js'
 import type { AutomationCondition, AutomationScope, EventType } from './events.js'
 
 export type ConditionField = Exclude<keyof AutomationCondition, 'type'>
 
-interface Fields {
+/** What an event type takes and gives. */
+interface EventInfo {
   readonly scopes: readonly AutomationScope['type'][]
   /** Required fields. */
   readonly required: readonly ConditionField[]
   /** Optional fields with their defaults. */
   readonly defaults: Partial<AutomationCondition>
+  /** Variables that may have a value, besides those of every event. */
+  readonly variables: readonly VariableName[]
+  /** Whether `artifact_metadata.KEY` may have one too. */
+  readonly hasMetadata?: true
 }
 
-const plain = (...scopes: Fields['scopes']): Fields => ({ scopes, required: [], defaults: {} })
+/** Variables that may have a value for every event. */
+export const COMMON_VARIABLES: readonly VariableName[] = [
+  'event_type',
+  'event_author',
+  'entity_name',
+  'project_name',
+]
 
-const TAGS: Fields = { scopes: ['project', 'registry'], required: [], defaults: { tag_pattern: null } }
+const VERSION: readonly VariableName[] = [
+  'artifact_collection_name',
+  'artifact_version',
+  'artifact_version_string',
+]
+const RUN: readonly VariableName[] = ['run_id', 'run_name']
+const FIGURE: readonly VariableName[] = ['metric_name', 'metric_value', 'threshold']
 
-const FIELDS: Readonly<Record<EventType, Fields>> = {
-  ADD_ARTIFACT_ALIAS: { scopes: ['project', 'registry'], required: ['alias_pattern'], defaults: {} },
+const plain = (variables: readonly VariableName[], ...scopes: EventInfo['scopes']): EventInfo => ({
+  scopes,
+  required: [],
+  defaults: {},
+  variables,
+})
+const ofVersion = (...scopes: EventInfo['scopes']): EventInfo => ({
+  ...plain(VERSION, ...scopes),
+  hasMetadata: true,
+})
+
+const TAGS: EventInfo = {
+  ...ofVersion('project', 'registry'),
+  defaults: { tag_pattern: null },
+  variables: ['tag', ...VERSION],
+}
+
+const EVENTS: Readonly<Record<EventType, EventInfo>> = {
+  ADD_ARTIFACT_ALIAS: {
+    ...ofVersion('project', 'registry'),
+    required: ['alias_pattern'],
+    variables: ['alias', ...VERSION],
+  },
   ADD_ARTIFACT_TAG: TAGS,
   REMOVE_ARTIFACT_TAG: TAGS,
-  CREATE_ARTIFACT: plain('project'),
-  LINK_ARTIFACT: plain('registry'),
-  UNLINK_ARTIFACT: plain('registry'),
+  CREATE_ARTIFACT: ofVersion('project'),
+  LINK_ARTIFACT: ofVersion('registry'),
+  UNLINK_ARTIFACT: ofVersion('registry'),
   RUN_METRIC: {
     scopes: ['project'],
     required: ['metric', 'comparison', 'threshold'],
     defaults: { aggregation: null, window: 1 },
+    variables: [...RUN, ...FIGURE],
   },
   RUN_METRIC_CHANGE: {
     scopes: ['project'],
     required: ['metric', 'change_type', 'change_amount'],
     // The prior window defaults to the length of `window`.
     defaults: { aggregation: null, window: 1, prior_window: null, change_direction: 'ANY' },
+    variables: [...RUN, ...FIGURE],
   },
   RUN_METRIC_ZSCORE: {
     scopes: ['project'],
     required: ['metric', 'threshold'],
     defaults: { window: USUAL_ZSCORE_WINDOW, change_direction: 'ANY' },
+    variables: [...RUN, ...FIGURE],
   },
-  RUN_STATE: { scopes: ['project'], required: ['states'], defaults: {} },
-  CALL_FAILED: plain('project'),
+  RUN_STATE: { ...plain([...RUN, 'run_state'], 'project'), required: ['states'] },
+  CALL_FAILED: plain(['call_id'], 'project'),
   CALL_USAGE_THRESHOLD: {
     scopes: ['project'],
     required: ['measure', 'comparison', 'threshold'],
     defaults: {},
+    variables: ['call_id', ...FIGURE],
   },
-  WEBHOOK_DISABLED: plain('team'),
-  DELIVERY_DEAD: plain('team'),
-  BUDGET_REACHED: plain('team'),
+  WEBHOOK_DISABLED: plain(['webhook_id', 'reason'], 'team'),
+  DELIVERY_DEAD: plain(['delivery_id', 'reason'], 'team'),
+  BUDGET_REACHED: plain(FIGURE, 'team'),
   EVALUATION_FINISHED: {
     scopes: ['project'],
     required: [],
     defaults: { outcomes: null, evaluation_pattern: null },
+    variables: [...RUN, 'run_state', 'call_id', 'reason'],
   },
   SCORE_THRESHOLD: {
     scopes: ['project'],
     required: ['scorer', 'comparison', 'threshold'],
     defaults: { score_path: null },
+    variables: ['call_id', ...FIGURE],
   },
 }
 
-/** The scopes that a condition type allows, and its fields. */
-export const fieldsFor = (type: EventType): Fields => FIELDS[type]
+/** The scopes that an event type allows, its fields, and its variables. */
+export const fieldsFor = (type: EventType): EventInfo => EVENTS[type]

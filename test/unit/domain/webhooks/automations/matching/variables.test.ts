@@ -8,6 +8,11 @@ import {
 import { findVersionInfo } from '../../../../../../src/domain/webhooks/automations/matching/version-info.js'
 import type { JsonObject } from '../../../../../../src/kernel/json/json.js'
 import type { RecordedEvent } from '../../../../../../src/kernel/ports/event-store.js'
+import {
+  COMMON_VARIABLES,
+  fieldsFor,
+} from '../../../../../../src/domain/webhooks/automations/condition-fields.js'
+import { VARIABLE_NAMES } from '../../../../../../src/domain/webhooks/templates/variables.js'
 import { parseTemplate } from '../../../../../../src/domain/webhooks/templates/parse.js'
 import { redacted, render } from '../../../../../../src/domain/webhooks/templates/render.js'
 import {
@@ -148,6 +153,40 @@ describe('the variables of a message', () => {
     })
     assert.deepEqual(variables(['reason'], added), {})
   })
+
+  const figure = { metric_name: 'loss', metric_value: 0.5, threshold: 1 }
+  const dead = {
+    delivery_id: 'd',
+    team: 'team',
+    attempt: 1,
+    outcome: 'dead',
+    phases: {},
+    reason: 'exhausted',
+  }
+  const ended = { ended_at: '2026-01-01T00:00:00.000000Z' }
+  for (const [type, event] of [
+    ['ADD_ARTIFACT_ALIAS', added],
+    ['ADD_ARTIFACT_TAG', recorded(IN_PROJECT, 'TagAdded', { ...ofProject, tag: 't' })],
+    ['RUN_METRIC', metricsEvent({ loss: 0.5 })],
+    ['RUN_STATE', runEvent('RunFailed', { state: 'crashed', ...ended })],
+    [
+      'WEBHOOK_DISABLED',
+      recorded('webhook-w', 'WebhookDisabled', { id: 'w', team: 'team', reason: 'gone', depth: 1 }),
+    ],
+    ['DELIVERY_DEAD', recorded('delivery-d', 'AttemptFinished', dead)],
+    ['EVALUATION_FINISHED', runFinished({ outcome: 'failed', error: 'no scorer' })],
+    ['SCORE_THRESHOLD', scoreGiven(1)],
+  ] as const)
+    it(`of ${type} are those that it is said to have`, () => {
+      const { variables: own } = fieldsFor(type)
+      const hasFigure = own.includes('metric_value')
+      const all = variables(VARIABLE_NAMES, event, { eventType: type, figure: hasFigure ? figure : null })
+      const known = Object.keys(all).filter((name) => all[name] !== '')
+      const expected = [...COMMON_VARIABLES, ...own].filter(
+        (name) => name !== 'project_name' || known.includes(name),
+      )
+      assert.deepEqual(known.sort(), expected.sort())
+    })
 
   it('are only those that the template names', () =>
     assert.deepEqual(variables(['alias'], added), { alias: 'prod' }))

@@ -34,7 +34,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['access', 'Teams, members and API keys.', ['teams', 'users']],
   ['secrets', 'Secrets that webhooks and upstreams use. Their values are never returned.', ['secrets']],
   ['webhooks', 'URLs that receive messages.', ['webhooks']],
-  ['automations', 'Triggers that send messages to webhooks.', ['automations']],
+  ['automations', 'Triggers that send messages to webhooks.', ['automations', 'automation-events']],
   ['deliveries', 'Deliveries: past, pending and held, with resend and cancel.', ['deliveries']],
   [
     'inference',
@@ -70,9 +70,14 @@ export const tagsOf = (paths: readonly string[]): readonly JsonObject[] => {
   return AREAS.filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description }))
 }
 
-/** An operation id from method and path, such as `post_call_start` or `delete_users_me_api_keys_id`. */
-export const operationIdOf = (method: string, path: string): string => {
+/**
+ * An operation id from method and path, such as `post_call_start` or `delete_users_me_api_keys_id`. Parameters that are not
+ * the last part are left out, unless the id is taken.
+ */
+export const operationIdOf = (method: string, path: string, taken: ReadonlySet<string>): string => {
   const parts = path.split('/').filter((part) => part !== '' && part !== 'api')
   const named = parts.filter((part, place) => !part.startsWith(':') || place === parts.length - 1)
-  return [method, ...named].join('_').replaceAll(/\W+/g, '_').replaceAll(/_+/g, '_')
+  const idOf = (all: readonly string[]) =>
+    [method, ...all].join('_').replaceAll(/\W+/g, '_').replaceAll(/_+/g, '_')
+  return taken.has(idOf(named)) ? idOf(parts) : idOf(named)
 }

@@ -10,9 +10,10 @@ import { canonicalJson } from '../../kernel/json/canonical.js'
 const openApi = (routes: readonly AnyRoute[]): JsonObject => {
   const components = collectComponents()
   const paths: Record<string, JsonObject> = {}
+  const operationIds = new Set<string>()
   for (const one of routes) {
     const path = one.path.replace(/[:*](\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [one.method]: operationOf(one, components.named) }
+    paths[path] = { ...paths[path], [one.method]: operationOf(one, components.named, operationIds) }
   }
   return {
     openapi: '3.1.0',

@@ -6,11 +6,13 @@ import { headersByName, headerParameters } from './headers.js'
 
 type NameSchema = (schema: JsonObject) => JsonObject
 
-/** Describes a route as an OpenAPI operation. Its named schemas become components. */
-export const operationOf = (route: AnyRoute, named: NameSchema): JsonObject => {
+/** Describes a route as an OpenAPI operation. Its named schemas become components, and its id is added to `operationIds`. */
+export const operationOf = (route: AnyRoute, named: NameSchema, operationIds: Set<string>): JsonObject => {
   const { method, path, summary, access, body, form, response } = route
+  const operationId = operationIdOf(method, path, operationIds)
+  operationIds.add(operationId)
   return {
-    operationId: operationIdOf(method, path),
+    operationId,
     tags: [areaOf(path)],
     summary,
     ...(access === 'open' ? { security: [] } : {}),

@@ -6,7 +6,7 @@ import { id } from '../../kernel/ids.js'
 import type { RunCommand } from '../../domain/runs/commands.js'
 import { runDecider } from '../../domain/runs/decider.js'
 import { runStream, endState, runName } from '../../domain/runs/events.js'
-import { toldMetrics, givenMetrics } from '../../domain/runs/given-metrics.js'
+import { givenMetrics, numbersIn } from '../../domain/runs/given-metrics.js'
 import { runCache } from '../../application/runs/run-cache.js'
 import { repeatableId } from '../server/idempotency.js'
 import { inPath } from '../server/authorization.js'
@@ -16,7 +16,7 @@ import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing, type PlannedWrite } from '../server/run.js'
 import { readRun } from '../../application/runs/read-run.js'
-import { nullable, nullableText, recordOf } from '../../kernel/codec/containers.js'
+import { arrayOf, nullable, nullableText, recordOf } from '../../kernel/codec/containers.js'
 import { int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 
@@ -31,6 +31,15 @@ const step = integerBetween(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
 const newMetrics = closed('NewMetrics', {
   required: { metrics: givenMetrics },
   optional: { step: nullable(step) },
+})
+
+const metricsAnswer = open('MetricsAnswer', {
+  says: '`warnings` name the metrics that were left out.',
+  optional: {
+    warnings: nullable(
+      arrayOf(open('MetricWarning', { required: { type: string, msg: string, loc: arrayOf(string) } })),
+    ),
+  },
 })
 
 const runEnd = closed('RunEnd', { required: { state: endState } })
@@ -111,16 +120,22 @@ const logMetrics = (services: RunServices, write: WriteRun): AnyRoute =>
     method: 'post',
     path: `${RUNS}/:run/metrics`,
     summary:
-      'Logs metrics of a run. With a step the request can be retried; without one every request adds values. A metric ' +
-      'that is null is ignored.',
+      'Logs metrics of a run. With a step the request can be retried; without one every request adds values. Metrics that ' +
+      'are no numbers are left out, and named in `warnings`.',
     body: newMetrics,
     errors: ['conflict'],
-    response: emptyResponse,
+    response: metricsAnswer,
     project: inPath,
     handle: (request) => {
-      const { metrics, step } = request.body
+      const { step } = request.body
+      const { metrics, others } = numbersIn(request.body.metrics)
       const of = { project_id: request.project, run_id: runInPath(request) }
-      return write({ type: 'LogMetrics', ...of, metrics: toldMetrics(metrics), step })
+      const warnings = others.map((name) => ({
+        type: 'float_type',
+        msg: 'The metric is no number and was left out',
+        loc: ['body', 'metrics', name],
+      }))
+      return write({ type: 'LogMetrics', ...of, metrics, step }, warnings.length === 0 ? {} : { warnings })
     },
   })
 

@@ -29,12 +29,17 @@ const MOST_BYTES = 8192
 
 /**
  * The value must have 1 to 8 KiB of UTF-8. U+FFFD indicates that the body was not valid UTF-8, so that the value
- * differs from the intended one.
+ * differs from the intended one. White space at the ends is that of a file or of `echo`, and no receiver expects it.
  */
 const problemOf = (value: string): readonly [type: string, msg: string] | undefined => {
   if (value === '') return ['string_too_short', 'String should have at least 1 character']
   if (value.includes('\0') || value.includes('\ufffd'))
     return ['string_pattern_mismatch', 'String should be well-formed text, without NUL and U+FFFD']
+  if (value !== value.trim())
+    return [
+      'string_pattern_mismatch',
+      'String should have no white space at its ends, such as the line break of a file',
+    ]
   if (value.length > MOST_BYTES || utf8Bytes(value) > MOST_BYTES)
     return ['string_too_long', `String should have at most ${MOST_BYTES} bytes`]
   return undefined
@@ -52,9 +57,9 @@ const secretValue: Codec<string> = new Codec(
     type: 'string',
     minLength: 1,
     maxLength: MOST_BYTES,
-    pattern: '^[^\\u0000\\uFFFD]*$',
+    pattern: '^[^\\s\\u0000\\uFFFD]([^\\u0000\\uFFFD]*[^\\s\\u0000\\uFFFD])?$',
     writeOnly: true,
-    description: `Text of at most ${MOST_BYTES} bytes, without NUL and U+FFFD. Never returned.`,
+    description: `Text of at most ${MOST_BYTES} bytes, without NUL, U+FFFD and white space at its ends. Never returned.`,
   },
 )
 

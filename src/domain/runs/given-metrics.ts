@@ -1,8 +1,7 @@
 import * as t from 'io-ts'
 import { Codec, gather, refuse } from '../../kernel/codec/codec.js'
-import { nullable, recordOf } from '../../kernel/codec/containers.js'
-import { number } from '../../kernel/codec/leaves.js'
-import { isJsonObject } from '../../kernel/json/json.js'
+import { jsonObject, number } from '../../kernel/codec/leaves.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { metricName } from './events.js'
 
 const MOST_METRICS = 1000
@@ -19,27 +18,25 @@ export const givenMetricName: Codec<string> = new Codec<string>(
   'unchanged',
 )
 
-const values = recordOf(nullable(number))
+type Metrics = Readonly<Record<string, Json>>
 
-type Metrics = Readonly<Record<string, number | null>>
-
-/** Metrics as clients send them. Null is a number that JSON cannot represent, such as NaN. */
+/** Metrics as clients send them, with any values, see {@link numbersIn}. */
 export const givenMetrics: Codec<Metrics> = new Codec<Metrics>(
   'metrics',
-  (u): u is Metrics => values.is(u) && Object.keys(u).every(givenMetricName.is),
+  (u): u is Metrics => isJsonObject(u) && Object.keys(u).every(givenMetricName.is),
   (u, c) => {
-    if (!isJsonObject(u)) return values.validate(u, c)
+    if (!isJsonObject(u)) return jsonObject.validate(u, c)
     const names = Object.keys(u)
     if (names.length > MOST_METRICS)
       return refuse(u, c, 'too_long', `Dictionary should have at most ${MOST_METRICS} items`)
     const errors: t.ValidationError[] = []
     for (const name of names)
       gather(errors, problemsOf(name, t.appendContext(c, name, givenMetricName, u[name])))
-    return errors.length > 0 ? t.failures(errors) : values.validate(u, c)
+    return errors.length > 0 ? t.failures(errors) : t.success(u)
   },
   {
     type: 'object',
-    additionalProperties: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+    additionalProperties: {},
     propertyNames: { minLength: 1, maxLength: 256 },
     maxProperties: MOST_METRICS,
   },
@@ -50,8 +47,13 @@ const problemsOf = (name: string, context: t.Context): t.Errors => {
   return result._tag === 'Left' ? result.left : []
 }
 
-/** The finite metrics: drops nulls. */
-export const toldMetrics = (given: Metrics): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
-  )
+/** The metrics that are numbers, and the names of the others: one bad value does not lose its neighbours. */
+export const numbersIn = (given: Metrics) => {
+  const entries = Object.entries(given)
+  return {
+    metrics: Object.fromEntries(
+      entries.flatMap(([name, value]) => (number.is(value) ? [[name, value] as const] : [])),
+    ),
+    others: entries.flatMap(([name, value]) => (number.is(value) ? [] : [name])),
+  }
+}

@@ -136,7 +136,7 @@ describe('secrets of a team', () => {
       'x'.repeat(8192),
       'ü'.repeat(4096),
       '🌳'.repeat(2048),
-      ' \r\n\t"\\{}',
+      'a \r\n\t"\\{}',
       '\u0001',
     ]) {
       const { version } = accepted(await put('TEXT', value))
@@ -149,6 +149,10 @@ describe('secrets of a team', () => {
     const path = `/api/teams/${team}/secrets`
     const bodies: readonly unknown[] = [
       { value: '' },
+      { value: `${canary}\n` },
+      { value: ` ${canary}` },
+      { value: `${canary}\u00a0` },
+      { value: '\t' },
       { value: `${canary}\0` },
       `{"value":"${canary}\\ud800"}`,
       { value: canary + 'x'.repeat(8192) },

@@ -6,6 +6,7 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import type { Socket } from 'node:net'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import got, { type BeforeRequestHook, type Request, type RequestFunction } from 'got'
 import type {
@@ -125,6 +126,7 @@ const exchange = (
 ): Promise<SendResult> =>
   new Promise((resolve) => {
     const excerpt = new Excerpt()
+    const beginning = new Beginning()
     let head: Pick<IncomingMessage, 'statusCode' | 'headers'> | undefined
     let isReused = false
 
@@ -133,9 +135,10 @@ const exchange = (
       const headers = asWritten(message.headers, options.headers)
       const errand: ErrandOption & RequestOptions = { [ERRAND]: { target, sending }, ...options, headers }
       const made = begin(url, errand, onAnswer)
-      made.once('socket', ({ remoteAddress }) => {
+      made.once('socket', (socket) => {
         isReused = made.reusedSocket
-        sending.peer = remoteAddress ?? null
+        sending.peer = socket.remoteAddress ?? null
+        beginning.listenTo(socket)
         sending.enter('head')
       })
       made.once('finish', () => (sending.bodySent = true))
@@ -157,6 +160,8 @@ const exchange = (
       if (sending.isFinished) return
       sending.finish()
       if (!stream.destroyed) stream.destroy()
+      beginning.stop()
+      if (failure?.kind === 'protocol') head ??= beginning.head()
       const error =
         head === undefined ? (sending.error ?? failure ?? { kind: 'reset', code: 'ECONNRESET' }) : null
       if (error?.kind === 'reset' && isReused) agents.distrust(target)
@@ -200,6 +205,32 @@ const asWritten = (
 /** What went wrong once there was a connection. */
 const failureOf = (code: string): SendError =>
   /^(HPE_|ERR_)/.test(code) ? { kind: 'protocol', code } : { kind: 'reset', code }
+
+/** The first bytes of a response, whose status line counts even if the parser refuses the header lines after it. */
+class Beginning {
+  private bytes = Buffer.alloc(0)
+  private socket: Socket | undefined
+
+  listenTo(socket: Socket): void {
+    this.socket = socket.on('data', this.add)
+  }
+
+  stop(): void {
+    this.socket?.off('data', this.add)
+  }
+
+  head(): Pick<IncomingMessage, 'statusCode' | 'headers'> | undefined {
+    const status = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r\n]/.exec(this.bytes.toString('latin1'))?.[1]
+    return status === undefined ? undefined : { statusCode: Number(status), headers: {} }
+  }
+
+  private readonly add = (chunk: Buffer) => {
+    if (this.bytes.length < STATUS_LINE_BYTES)
+      this.bytes = Buffer.concat([this.bytes, chunk.subarray(0, STATUS_LINE_BYTES)])
+  }
+}
+
+const STATUS_LINE_BYTES = 16
 
 /** Bytes of an answer's body that are kept, and after how many nothing more is read. */
 const KEPT_BYTES = 16_384

@@ -4,6 +4,7 @@ import { OF_UPSTREAMS } from './gateway/given.js'
 
 /** Endpoints that are about no project, and no team in their path; each is held against other tenants in a test of its own. */
 export const OF_NEITHER = new Set([
+  'GET /api/automation-events',
   // What it says of projects is held against their tenants in graphql/projects.test.ts.
   'POST /graphql',
   // It names projects in its body, and omits those of others: projects/info.test.ts.

@@ -6,6 +6,9 @@ import { execute } from '../../kernel/execute.js'
 import { secretDecider } from '../../domain/secrets/decider.js'
 import { secretStream } from '../../domain/secrets/events.js'
 import { reconcileSecret, namesOf } from '../../application/secrets/reconcile.js'
+import { hasSecret, webhooksOf } from '../../application/webhooks/current-state.js'
+import { forced, inUse, type User } from '../server/in-use.js'
+import type { Cause } from '../../kernel/event.js'
 import { roleInTeam } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { writeDirectory, readDirectory } from '../server/route-kinds.js'
@@ -63,17 +66,23 @@ const lastOf = async ({ eventStore }: Pick<Services, 'eventStore'>, team: string
   return undefined
 }
 
-const destroySecret = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'secrets'>): AnyRoute =>
+const destroySecret = (
+  services: Pick<GatewayServices, 'eventStore' | 'ids' | 'access' | 'secrets' | 'gateway'>,
+): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: `${PATH}/:name`,
     summary:
-      'Permanently deletes all values of a secret. Later deliveries that use it fail. Needs the role ' +
-      'team_administrator.',
+      'Permanently deletes all values of a secret. While webhooks or upstreams use it this is a conflict that lists them, ' +
+      'unless `force` is true; what they send fails then. Needs the role team_administrator.',
+    query: forced,
+    errors: ['conflict'],
     response: emptyResponse,
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: ({ team, params }) => {
+    handle: async ({ team, params, query, cause }) => {
       const secret = { team, name: params['name']! }
+      const users = query.force === 'true' ? [] : await usersOf(services, secret, cause)
+      if (users.length > 0) throw inUse('Webhooks or upstreams use this secret', users)
       const command = { type: 'DestroySecret', ...secret } as const
       const stream = secretStream(secret.team, secret.name)
       return writing(async (cause) => {
@@ -84,6 +93,25 @@ const destroySecret = (services: Pick<Services, 'eventStore' | 'ids' | 'access' 
       })
     },
   })
+
+/** The webhooks and upstreams of the team that name a secret which has a value. */
+const usersOf = async (
+  services: Pick<GatewayServices, 'eventStore' | 'ids' | 'gateway'>,
+  { team, name }: { readonly team: string; readonly name: string },
+  cause: Cause,
+): Promise<readonly User[]> => {
+  if (!(await hasSecret(services, team, name))) return []
+  const webhooks = (await webhooksOf(services, team, cause)).filter(
+    ({ content: { access_token, secret } }) => access_token === name || secret === name,
+  )
+  const upstreams = [...services.gateway.upstreams.all().values()].filter(
+    ({ team: owner, content }) => owner === team && content.secret === name,
+  )
+  return [
+    ...webhooks.map(({ id, content }) => ({ kind: 'webhook' as const, id, name: content.name })),
+    ...upstreams.map(({ id, content }) => ({ kind: 'upstream' as const, id, name: content.name })),
+  ]
+}
 
 /** Secrets can be written and listed, never read. */
 export const secretRoutes = (

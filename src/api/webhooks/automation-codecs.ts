@@ -1,8 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
+import type { Services } from '../../application/services.js'
+import { authorshipOf } from '../../application/webhooks/authorship.js'
+import { hasSecret, webhookById } from '../../application/webhooks/current-state.js'
+import type { Cause } from '../../kernel/event.js'
 import type { Automation } from '../../domain/webhooks/automations/decider.js'
 import {
   automationDescription,
+  automationStream,
   condition,
   conditionFields,
   eventType,
@@ -16,12 +21,12 @@ import {
 } from '../../domain/webhooks/automations/events.js'
 import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean } from '../../kernel/codec/leaves.js'
+import { boolean, oneOf } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, teamName } from '../../kernel/ids.js'
 import { givenMetricName } from '../../domain/runs/given-metrics.js'
 import { definedFields } from './defined-fields.js'
-import { resourceName } from './webhook-codecs.js'
+import { authorshipFields, resourceName } from './webhook-codecs.js'
 
 const newScope = closed('NewAutomationScope', scopeFields)
 const newConditionFields = {
@@ -36,6 +41,9 @@ const allOptional = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: 
     Object.entries(fields).map(([field, codec]) => [field, withDefault(codec, undefined)]),
   ) as { [Field in keyof Fields]: Codec<t.TypeOf<Fields[Field]> | undefined> }
 
+/** The only action. */
+const actionType = oneOf('webhook')
+
 export const newAutomation = closed('NewAutomation', {
   required: {
     name: resourceName,
@@ -49,6 +57,7 @@ export const newAutomation = closed('NewAutomation', {
     description: automationDescription,
     run_filters: nullable(closed('NewRunFilters', { optional: runFilterFields })),
     enabled: withDefault(boolean, true),
+    action_type: withDefault(actionType, 'webhook'),
   },
 })
 
@@ -68,6 +77,7 @@ export const automationChange = closed('AutomationChange', {
     description: withDefault(automationDescription, undefined),
     run_filters: withDefault(nullable(runFilterChange), undefined),
     enabled: withDefault(boolean, undefined),
+    action_type: withDefault(actionType, undefined),
   },
 })
 
@@ -83,23 +93,51 @@ export const changedEvent = (
 }
 
 export const automationJson = open('Automation', {
-  says: "An automation. `webhook` is the webhook's id.",
+  says:
+    "An automation. `webhook` is the webhook's id. `broken`: why no message can be sent, until the webhook or the secret " +
+    'is replaced.',
   required: {
     id,
     team: teamName,
     name: resourceName,
     webhook: id,
+    action_type: actionType,
     payload: templateText,
     scope,
     event: condition,
     enabled: boolean,
   },
-  optional: { description: automationDescription, run_filters: nullable(runFilters) },
+  optional: {
+    description: automationDescription,
+    run_filters: nullable(runFilters),
+    broken: nullable(oneOf('webhook_deleted', 'secret_destroyed')),
+    ...authorshipFields,
+  },
 })
 
-export const shownAutomation = ({
+export const shownAutomation = async (
+  services: Pick<Services, 'eventStore' | 'ids'>,
+  { id, team, content: { secret: _, access_token: __, ...content }, enabled }: Automation,
+  cause: Cause,
+): Promise<t.TypeOf<typeof automationJson>> => ({
   id,
   team,
-  content: { secret: _, access_token: __, ...content },
+  action_type: 'webhook',
+  ...content,
   enabled,
-}: Automation): t.TypeOf<typeof automationJson> => ({ id, team, ...content, enabled })
+  broken: await whyBroken(services, team, content.webhook, cause),
+  ...(await authorshipOf(services, automationStream(id))),
+})
+
+const whyBroken = async (
+  services: Pick<Services, 'eventStore' | 'ids'>,
+  team: string,
+  id: string,
+  cause: Cause,
+): Promise<'webhook_deleted' | 'secret_destroyed' | null> => {
+  const webhook = await webhookById(services, id, cause)
+  if (webhook === null || webhook.deleted) return 'webhook_deleted'
+  for (const name of [webhook.content.access_token, webhook.content.secret])
+    if (name !== null && !(await hasSecret(services, team, name))) return 'secret_destroyed'
+  return null
+}

@@ -89,7 +89,7 @@ export const createAutomation = (
             await confirmName(services, named, cause, () =>
               run({ type: 'DeleteAutomation', id, team }, cause),
             )
-          return { body: shownAutomation(created.state!), position: created.position }
+          return { body: await shownAutomation(services, created.state!, cause), position: created.position }
         })
     },
   })
@@ -112,11 +112,12 @@ export const listAutomations = (services: Pick<Services, 'eventStore' | 'ids' | 
         ({ name }) => name,
       )
       const found = await Promise.all(data.map(({ id }) => automationById(services, id, cause)))
-      const shown = found.flatMap((automation, place) =>
+      const listed = found.flatMap((automation, place) =>
         automation !== null && !automation.deleted && automation.content.name === data[place]?.name
-          ? [shownAutomation(automation)]
+          ? [automation]
           : [],
       )
+      const shown = await Promise.all(listed.map((one) => shownAutomation(services, one, cause)))
       return { body: { data: shown, next } }
     },
   })

@@ -59,7 +59,9 @@ export const showAutomation = (services: Pick<Services, 'eventStore' | 'ids' | '
     summary: 'Reads an automation. Needs membership in its team.',
     response: automationJson,
     authorization: ofAutomation(services),
-    handle: ({ automation }) => ({ body: shownAutomation(requireExisting(automation)) }),
+    handle: async ({ automation, cause }) => ({
+      body: await shownAutomation(services, requireExisting(automation), cause),
+    }),
   })
 
 export const changeAutomation = (
@@ -97,7 +99,7 @@ export const changeAutomation = (
         if (isRenamed)
           await releaseName(services, { ...named, name: (refused ? content : before).name }, cause)
         throwIfRefused(refused)
-        return { body: shownAutomation(state!), position }
+        return { body: await shownAutomation(services, state!, cause), position }
       }),
   })
 

@@ -15,11 +15,12 @@ import { roleInTeam } from '../server/authorization.js'
 import { Failure, invalidBody } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { forced, inUse } from '../server/in-use.js'
 import { definedFields } from './defined-fields.js'
 import { automationsNeeding } from '../../application/webhooks/checks.js'
-import { webhookById } from '../../application/webhooks/current-state.js'
+import { automationsOf, webhookById } from '../../application/webhooks/current-state.js'
 import { releaseName, takeName } from '../../application/webhooks/names.js'
-import { shownWebhook, webhookChange, webhookJson } from './webhook-codecs.js'
+import { showingWebhooks, webhookChange, webhookJson } from './webhook-codecs.js'
 import { requireGoodWebhook, type RunExclusive } from './webhooks.js'
 
 export const WEBHOOK_PATH = '/api/teams/:team/webhooks/:id'
@@ -46,9 +47,11 @@ export const showWebhook = (services: Pick<Services, 'eventStore' | 'ids' | 'acc
     summary: 'Reads a webhook of a team. Needs the role team_administrator.',
     response: webhookJson,
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: async (request) => ({
-      body: shownWebhook(requireExisting(await webhookInPath(services, request))),
-    }),
+    handle: async (request) => {
+      const webhook = requireExisting(await webhookInPath(services, request))
+      const show = await showingWebhooks(services, webhook.team, request.cause)
+      return { body: await show(webhook) }
+    },
   })
 
 export const changeWebhook = (
@@ -86,7 +89,8 @@ export const changeWebhook = (
         if (isRenamed)
           await releaseName(services, { ...named, name: (refused ? content : before).name }, cause)
         throwIfRefused(refused)
-        return { body: shownWebhook(state!), position }
+        const show = await showingWebhooks(services, team, cause)
+        return { body: await show(state!), position }
       }),
   })
 
@@ -126,13 +130,17 @@ export const deleteWebhook = (
     method: 'delete',
     path: WEBHOOK_PATH,
     summary:
-      'Permanently deletes a webhook. Pending deliveries are canceled; running attempts are completed. Needs the role ' +
+      'Permanently deletes a webhook. Pending deliveries are canceled; running attempts are completed. While automations ' +
+      'send to it this is a conflict that lists them, unless `force` is true; they are broken then. Needs the role ' +
       'team_administrator.',
+    query: forced,
+    errors: ['conflict'],
     response: deletedWebhook,
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: (request) => async (cause) => {
       const deleted = await runExclusive(async () => {
-        const { id, team, content } = await webhookInPath(services, request)
+        const { id, team, content, deleted: isDeleted } = await webhookInPath(services, request)
+        if (!isDeleted && request.query.force !== 'true') await requireUnused(services, team, id, cause)
         const command = { type: 'DeleteWebhook', id, team } as const
         const { position } = await execute(services)(webhookDecider, webhookStream(id), [command], cause)
         await releaseName(services, { team, kind: 'webhook', name: content.name, id }, cause)
@@ -144,6 +152,22 @@ export const deleteWebhook = (
       }
     },
   })
+
+const requireUnused = async (
+  services: Pick<Services, 'eventStore' | 'ids'>,
+  team: string,
+  id: string,
+  cause: Cause,
+): Promise<void> => {
+  const automations = (await automationsOf(services, team, cause)).filter(
+    ({ content }) => content.webhook === id,
+  )
+  if (automations.length > 0)
+    throw inUse(
+      'Automations send to this webhook',
+      automations.map(({ id, content: { name } }) => ({ kind: 'automation', id, name })),
+    )
+}
 
 /** The dispatcher cancels the pending deliveries later, so these are counted as canceled. */
 const canceledWith = async (

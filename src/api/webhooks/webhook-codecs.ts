@@ -1,11 +1,16 @@
 import type * as t from 'io-ts'
-import { nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean } from '../../kernel/codec/leaves.js'
+import type { Services } from '../../application/services.js'
+import { authorshipOf } from '../../application/webhooks/authorship.js'
+import { automationsOf } from '../../application/webhooks/current-state.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { boolean, string } from '../../kernel/codec/leaves.js'
+import type { Cause } from '../../kernel/event.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { id, teamName } from '../../kernel/ids.js'
 import type { Webhook } from '../../domain/webhooks/decider.js'
-import { disablingReason, webhookOptions } from '../../domain/webhooks/events.js'
+import { disablingReason, webhookOptions, webhookStream } from '../../domain/webhooks/events.js'
 
 /** Names follow the rules of ids: 1 to 256 bytes without control characters. */
 export const resourceName = id
@@ -32,16 +37,42 @@ export const webhookChange = closed('WebhookChange', {
   },
 })
 
+/** Who created and last changed it; `by` is a user, or the service. */
+export const authorshipFields = {
+  created_at: nullable(instant),
+  created_by: nullable(string),
+  updated_at: nullable(instant),
+  updated_by: nullable(string),
+}
+
+const named = open('NamedResource', { required: { id, name: resourceName } })
+
 export const webhookJson = open('Webhook', {
-  says: 'A webhook. `access_token` and `secret` are the names of secrets of its team.',
-  required: { id, team: teamName, name: resourceName, url, enabled: boolean },
-  optional: { ...webhookOptions, disabled_reason: nullable(disablingReason) },
+  says:
+    'A webhook. `access_token` and `secret` are the names of secrets of its team, `used_by` the automations that send to ' +
+    'it, by name.',
+  required: { id, team: teamName, name: resourceName, url, enabled: boolean, used_by: arrayOf(named) },
+  optional: { ...webhookOptions, disabled_reason: nullable(disablingReason), ...authorshipFields },
 })
 
-export const shownWebhook = ({
-  id,
-  team,
-  content,
-  enabled,
-  disabled,
-}: Webhook): t.TypeOf<typeof webhookJson> => ({ id, team, ...content, enabled, disabled_reason: disabled })
+type WebhookJson = t.TypeOf<typeof webhookJson>
+
+/** Shows webhooks of a team. */
+export const showingWebhooks = async (
+  services: Pick<Services, 'eventStore' | 'ids'>,
+  team: string,
+  cause: Cause,
+): Promise<(webhook: Webhook) => Promise<WebhookJson>> => {
+  const automations = await automationsOf(services, team, cause)
+  return async ({ id, team, content, enabled, disabled }) => ({
+    id,
+    team,
+    ...content,
+    enabled,
+    disabled_reason: disabled,
+    used_by: automations
+      .filter(({ content }) => content.webhook === id)
+      .map(({ id, content: { name } }) => ({ id, name })),
+    ...(await authorshipOf(services, webhookStream(id))),
+  })
+}

@@ -15,7 +15,7 @@ import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { hasSecret, rosterOf, webhookById } from '../../application/webhooks/current-state.js'
 import { confirmName, takeName } from '../../application/webhooks/names.js'
-import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
+import { newWebhook, showingWebhooks, webhookJson } from './webhook-codecs.js'
 
 /** Serialises changes of names in this process, so that only another process can conflict. */
 export type RunExclusive = <A>(task: () => Promise<A>) => Promise<A>
@@ -57,7 +57,8 @@ export const createWebhook = (
           throwIfRefused(created.refusals.get(0))
           if (!isRepeat)
             await confirmName(services, named, cause, () => run({ type: 'DeleteWebhook', id, team }, cause))
-          return { body: shownWebhook(created.state!), position: created.position }
+          const show = await showingWebhooks(services, team, cause)
+          return { body: await show(created.state!), position: created.position }
         })
     },
   })
@@ -92,11 +93,10 @@ export const listWebhooks = (services: Pick<Services, 'eventStore' | 'ids' | 'ac
         ({ name }) => name,
       )
       const found = await Promise.all(data.map(({ id }) => webhookById(services, id, cause)))
-      const shown = found.flatMap((webhook, place) =>
-        webhook !== null && !webhook.deleted && webhook.content.name === data[place]?.name
-          ? [shownWebhook(webhook)]
-          : [],
+      const listed = found.flatMap((webhook, place) =>
+        webhook !== null && !webhook.deleted && webhook.content.name === data[place]?.name ? [webhook] : [],
       )
-      return { body: { data: shown, next } }
+      const show = await showingWebhooks(services, team, cause)
+      return { body: { data: await Promise.all(listed.map(show)), next } }
     },
   })

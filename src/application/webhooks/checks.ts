@@ -104,10 +104,10 @@ export const automationsNeeding = async (
 ): Promise<readonly Automation[]> => {
   const isLost = (needed: SecretReference): boolean =>
     needed.kind === 'access_token' ? accessToken === null : needed.name !== secret
-  const own = await automationsOf(ports, team, id, cause)
-  return own.filter(({ content }) => {
+  const all = await automationsOf(ports, team, cause)
+  return all.filter(({ content }) => {
     const template = storedTemplate(content)
-    return template !== undefined && secretsIn(template).some(isLost)
+    return content.webhook === id && template !== undefined && secretsIn(template).some(isLost)
   })
 }
 

@@ -24,19 +24,22 @@ export const automationById = async (ports: Streams, id: string, cause: Cause): 
 export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<NameRegistry> =>
   (await execute(ports)(namesDecider, namesStream(team), [], cause)).state
 
-/** The automations of a team that send to a webhook, by name. */
+/** The automations of a team, by name. */
 export const automationsOf = async (
   ports: Streams,
   team: string,
-  webhook: string,
   cause: Cause,
 ): Promise<readonly Automation[]> => {
-  const found: Automation[] = []
-  for (const { id } of namesAfter(await rosterOf(ports, team, cause), 'automation')) {
-    const automation = await automationById(ports, id, cause)
-    if (automation?.content.webhook === webhook && !automation.deleted) found.push(automation)
-  }
-  return found
+  const names = [...namesAfter(await rosterOf(ports, team, cause), 'automation')]
+  const found = await Promise.all(names.map(({ id }) => automationById(ports, id, cause)))
+  return found.filter((one) => one !== null && !one.deleted) as readonly Automation[]
+}
+
+/** The webhooks of a team, by name. */
+export const webhooksOf = async (ports: Streams, team: string, cause: Cause): Promise<readonly Webhook[]> => {
+  const names = [...namesAfter(await rosterOf(ports, team, cause), 'webhook')]
+  const found = await Promise.all(names.map(({ id }) => webhookById(ports, id, cause)))
+  return found.filter((one) => one !== null && !one.deleted) as readonly Webhook[]
 }
 
 export const hasSecret = async (ports: Streams, team: string, name: string): Promise<boolean> => {

@@ -25,6 +25,9 @@ const NO_CONDITION = {
   score_path: null,
 }
 
+/** Without who changed it last. */
+const unchanged = ({ updated_at: _, updated_by: __, ...automation }: JsonObject): JsonObject => automation
+
 describe('automations', () => {
   let service: TestService
   before(async () => void (service = await sharedService()))
@@ -40,9 +43,15 @@ describe('automations', () => {
     const { team, hook, postAutomation, send, change } = await givenHook()
     const made = accepted(await postAutomation(anAutomation(team, { description: 'says so' })))
     const id = textIn(made, 'id')
-    assert.deepEqual(made, {
+    const by = `team_administrator-of-${team}`
+    assert.deepEqual([made['created_by'], made['updated_by']], [by, by])
+    assert.deepEqual(unchanged(made), {
       id,
       team,
+      action_type: 'webhook',
+      broken: null,
+      created_at: made['created_at'],
+      created_by: by,
       name: 'on production',
       description: 'says so',
       webhook: hook,
@@ -63,7 +72,7 @@ describe('automations', () => {
     assert.deepEqual(accepted(await send('GET', `/api/automations/${id}`)), made)
 
     const changed = accepted(await change(id, { name: 'z', enabled: false, description: null }))
-    assert.deepEqual(changed, { ...made, name: 'z', enabled: false, description: null })
+    assert.deepEqual(unchanged(changed), { ...unchanged(made), name: 'z', enabled: false, description: null })
     accepted(await send('DELETE', `/api/automations/${id}`))
     reasonOf(await send('GET', `/api/automations/${id}`), 404)
     reasonOf(await change(id, { enabled: true }), 404)
@@ -88,7 +97,7 @@ describe('automations', () => {
       window: 5,
     }
     const run_filters = { user: 'ada', name_pattern: '^exp' }
-    const made = accepted(await postAutomation(anAutomation(team, { event, run_filters })))
+    const made = { ...unchanged(accepted(await postAutomation(anAutomation(team, { event, run_filters })))) }
     const id = textIn(made, 'id')
     for (const [body, more] of [
       [{ name: 'other' }, { name: 'other' }],
@@ -99,7 +108,7 @@ describe('automations', () => {
       [{ run_filters: null }, { run_filters: null }],
     ] as [object, JsonObject][]) {
       Object.assign(made, more)
-      assert.deepEqual(accepted(await change(id, body)), made, JSON.stringify(body))
+      assert.deepEqual(unchanged(accepted(await change(id, body))), made, JSON.stringify(body))
     }
     await writesNothing(service, async () =>
       accepted(await change(id, { event: made['event'], name: 'other' })),
@@ -198,7 +207,7 @@ describe('automations', () => {
     const { team, hook, postAutomation, postWebhook, send, webhooks } = await givenHook()
     const repeat = (webhook: string) =>
       postAutomation(anAutomation(team, { webhook }), { headers: { 'idempotency-key': 'k' } })
-    const made = accepted(await repeat('hook'))
+    let made = accepted(await repeat('hook'))
     const rename = (id: string, name: string) => send('PATCH', `${webhooks}/${id}`, { name })
     const isRepeated = (webhook: string) =>
       writesNothing(service, async () => assert.deepEqual(accepted(await repeat(webhook)), made))
@@ -210,7 +219,13 @@ describe('automations', () => {
     reasonOf(await repeat(other), 409)
     accepted(await rename(other, 'other'))
     reasonOf(await repeat('other'), 409)
-    accepted(await send('DELETE', `${webhooks}/${hook}`))
+    const broken = accepted(await send('GET', `/api/automations/${textIn(made, 'id')}`))['broken']
+    assert.equal(broken, null)
+    const inUse = await send('DELETE', `${webhooks}/${hook}`)
+    assert.match(reasonOf(inUse, 409), /force=true/)
+    assert.deepEqual(inUse.json()['used_by'], [{ kind: 'automation', id: made['id'], name: made['name'] }])
+    accepted(await send('DELETE', `${webhooks}/${hook}?force=true`))
+    made = { ...made, broken: 'webhook_deleted' }
     for (const named of ['hook', hook]) await isRepeated(named)
     reasonOf(await repeat('other'), 409)
     assert.deepEqual(told(await repeat('nothing')), ['value_error webhook'])
@@ -333,7 +348,7 @@ describe('automations', () => {
       assert.deepEqual(await onEvent({ ...metric, aggregation: 'MAX', window: 1001 }), [
         'less_than_equal event.window',
       ])
-      assert.deepEqual(await onEvent({ ...metric, comparison: '$eq' }), ['literal_error event.comparison'])
+      assert.deepEqual(await onEvent({ ...metric, comparison: '$near' }), ['literal_error event.comparison'])
       assert.deepEqual(await onEvent(metric, { scope: registryScope }), ['value_error scope.type'])
       assert.deepEqual(await onEvent(metric, { run_filters: { name_pattern: '*' } }), [
         'value_error run_filters.name_pattern',

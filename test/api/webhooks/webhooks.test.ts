@@ -16,9 +16,16 @@ describe('webhooks', () => {
       ),
     )
     const id = textIn(made, 'id')
+    const by = `team_administrator-of-${team}`
+    const at = made['created_at']
     assert.deepEqual(made, {
       id,
       team,
+      used_by: [],
+      created_at: at,
+      created_by: by,
+      updated_at: at,
+      updated_by: by,
       name: 'hook',
       url: 'https://hooks.example/in',
       access_token: 'TOKEN',
@@ -48,7 +55,9 @@ describe('webhooks', () => {
       secret: null,
       enabled: false,
       disabled_reason: 'by_hand',
+      updated_at: changed['updated_at'],
     })
+    assert.ok((changed['updated_at'] as string) >= (at as string))
     assert.deepEqual(names(await list()), ['another', 'renamed'])
     assert.equal(accepted(await send('PATCH', `${webhooks}/${id}`, { enabled: true }))['enabled'], true)
 

@@ -40,7 +40,7 @@ export const eventType = oneOf(...EVENT_TYPES)
 export type EventType = t.TypeOf<typeof eventType>
 
 const aggregation = oneOf('MAX', 'MIN', 'AVERAGE')
-const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
+const comparison = oneOf('$gt', '$gte', '$lt', '$lte', '$eq', '$ne')
 export const MOST_WINDOW = 1000
 const window = integerBetween(1, MOST_WINDOW)
 const scorerName = textUpToBytes(512)

@@ -98,6 +98,14 @@ const valueProblems = (event: AutomationCondition): readonly Problem[] => {
   if (type === 'RUN_METRIC_ZSCORE' && threshold !== null && threshold <= 0)
     add('threshold', 'Input should be greater than 0')
   if (change_amount !== null && change_amount <= 0) add('change_amount', 'Input should be greater than 0')
+  if (event.alias_pattern === '')
+    problems.push(
+      problem(
+        ['alias_pattern'],
+        'String should have at least 1 character: .* matches every alias',
+        'string_too_short',
+      ),
+    )
   if (states?.length === 0) add('states', 'List should have at least 1 item after validation')
   if (outcomes?.length === 0) add('outcomes', 'List should have at least 1 item after validation')
   return problems

@@ -95,6 +95,10 @@ export const meets = (comparison: AutomationCondition['comparison'], side: -1 | 
       return side < 0
     case '$lte':
       return side <= 0
+    case '$eq':
+      return side === 0
+    case '$ne':
+      return side !== 0
     case null:
       return false
     default:

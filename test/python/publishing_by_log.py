@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 
 import weave
 
@@ -25,6 +26,11 @@ outer = weave.publish({"inner": settings.uri, "model": city}, name="outer")
 city.predict(3)
 city.predict(4)
 client.flush()
+
+# The log is sent in the background, which `flush` does not wait for.
+deadline = time.monotonic() + 30
+while len(list(client.get_calls())) < 2 and time.monotonic() < deadline:
+    time.sleep(0.2)
 
 print(
     json.dumps(

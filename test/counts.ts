@@ -13,6 +13,8 @@ export const COUNTS = {
   usageFields: repetitions(6, 200),
   usageTotals: repetitions(3, 100),
   usageSums: repetitions(12, 300),
+  usageAgreements: repetitions(6, 100),
+  budgetCharges: repetitions(8, 150),
   mergedParts: repetitions(15, 500),
   stats: repetitions(2, 30),
   selectionQuestions: repetitions(15, 600),

@@ -1,3 +1,4 @@
+import { isCostUnknown } from '../../domain/usage/charged.js'
 import { FIGURES, reportedUsageOf } from '../../domain/usage/reported.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { priceAt } from '../../domain/prices/choice.js'
@@ -14,6 +15,8 @@ export interface CallCosts {
   readonly costs: Readonly<Record<string, JsonObject>>
   /** The models without a price that used tokens, in order. */
   readonly unpriced: readonly string[]
+  /** Whether there is usage whose total cost is known. */
+  readonly isKnown: boolean
 }
 
 /** The costs of a call by its summary as written. */
@@ -25,27 +28,36 @@ export const callCosts = (
   const { usage } = summary
   const costs: [string, JsonObject][] = []
   const unpriced: string[] = []
-  for (const { model, ...figures } of reportedUsageOf(summary).models) {
+  const sources = { hasPriced: false, hasUnpriced: false, hasReported: false }
+  const { models } = reportedUsageOf(summary)
+  for (const { model, ...figures } of models) {
     if (!isJsonObject(usage) || !isJsonObject(usage[model])) continue
     const counters = countersOf(FIGURES.map((figure) => figures[figure]))
     const timeline = pricesOfModel(book, model)
     if (timeline !== undefined) {
+      sources.hasPriced ||= hasChargedTokens(counters)
       const price = priceAt(timeline, started_at)
       costs.push([model, { ...costMembers(price, counters), ...sayingOf(price, project_id) }])
       continue
     }
     if (hasChargedTokens(counters)) unpriced.push(model)
-    if (figures.reported_cost > 0) costs.push([model, costMembers(null, counters)])
+    if (figures.reported_cost <= 0) continue
+    sources.hasReported = true
+    costs.push([model, costMembers(null, counters)])
   }
-  return { costs: Object.fromEntries(costs), unpriced: unpriced.sort() }
+  sources.hasUnpriced = unpriced.length > 0
+  return {
+    costs: Object.fromEntries(costs),
+    unpriced: unpriced.sort(),
+    isKnown: models.length > 0 && !isCostUnknown(sources),
+  }
 }
 
-/** What all models cost; null where nothing is known of it. */
-export const totalCostOf = ({ costs }: CallCosts): number | null => {
-  const all = Object.values(costs)
-  if (all.length === 0) return null
+/** The cost of all models; null if it is unknown. */
+export const totalCostOf = ({ costs, isKnown }: CallCosts): number | null => {
+  if (!isKnown) return null
   let sum = 0
-  for (const one of all) for (const field of COST_FIELDS) sum += Number(one[field] ?? 0)
+  for (const one of Object.values(costs)) for (const field of COST_FIELDS) sum += Number(one[field] ?? 0)
   return sum
 }
 

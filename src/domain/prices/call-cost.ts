@@ -1,4 +1,4 @@
-import { chargedTokens, REPORTED_UNIT } from '../usage/charged.js'
+import { chargedTokens, hasTokens, isCostUnknown, REPORTED_UNIT } from '../usage/charged.js'
 import type { ModelUsage } from '../usage/reported.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { entityOf } from '../../kernel/ids.js'
@@ -32,7 +32,7 @@ export const ownersFor = (projectId: string): readonly string[] => [
 
 /**
  * The cost of a call's own usage over all models, by their prices or, where a model has none, as its provider reported it;
- * undefined if neither is known of any.
+ * undefined without usage and if the cost is unknown.
  */
 export const costOf = (
   { latest }: PricesAtPosition,
@@ -54,17 +54,24 @@ export const costOf = (
     }
     return undefined
   }
-  let sum: Amount | undefined
+  if (models.length === 0) return undefined
+  let sum: Amount = 0n
+  const sources = { hasPriced: false, hasUnpriced: false, hasReported: false }
   for (const used of models) {
+    const tokens = chargedTokens(used)
     const costs = priceOf(used.model)
-    if (costs !== undefined)
-      sum = chargedTokens(used).reduce(
-        (total, count, kind) => total + BigInt(count) * amountFrom(costs[kind] ?? costs[PLAIN_CREATION]),
-        sum ?? 0n,
-      )
-    else if (used.reported_cost > 0) sum = (sum ?? 0n) + BigInt(used.reported_cost) * BigInt(REPORTED_UNIT)
+    if (costs !== undefined) {
+      sources.hasPriced ||= hasTokens(tokens)
+      for (const [kind, count] of tokens.entries())
+        sum += BigInt(count) * amountFrom(costs[kind] ?? costs[PLAIN_CREATION])
+      continue
+    }
+    sources.hasUnpriced ||= hasTokens(tokens)
+    if (used.reported_cost <= 0) continue
+    sources.hasReported = true
+    sum += BigInt(used.reported_cost) * BigInt(REPORTED_UNIT)
   }
-  return sum
+  return isCostUnknown(sources) ? undefined : sum
 }
 
 /** Stored prices of earlier releases end with this cost. */

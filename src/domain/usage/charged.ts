@@ -27,5 +27,21 @@ export const chargedTokens = (used: ChargedUsage): readonly number[] => [
   used.cache_creation_1h_input_tokens,
 ]
 
+export const hasTokens = (charged: readonly number[]): boolean => charged.some((count) => count !== 0)
+
+/** What usage of one or more models consists of. */
+export interface CostSources {
+  /** Tokens of a model with a price. */
+  readonly hasPriced: boolean
+  /** Tokens of a model without a price. */
+  readonly hasUnpriced: boolean
+  /** A cost that the provider reported for a model without a price. */
+  readonly hasReported: boolean
+}
+
+/** Where all tokens are of models without a price, their cost is unknown unless the provider reported it. */
+export const isCostUnknown = ({ hasPriced, hasUnpriced, hasReported }: CostSources): boolean =>
+  hasUnpriced && !hasPriced && !hasReported
+
 /** Units of an amount of money in a unit of `reported_cost`. */
 export const REPORTED_UNIT = 1000

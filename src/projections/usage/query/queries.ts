@@ -1,5 +1,6 @@
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { LARGEST_EXACT } from '../../../domain/prices/exact.js'
+import { isCostUnknown } from '../../../domain/usage/charged.js'
 import { SETTINGS } from '../../calls/select.js'
 import { isCost, MEASURES, measureName, type Measure } from '../columns.js'
 import { readGroups, type UsageQuery } from './groups-sql.js'
@@ -24,13 +25,15 @@ export interface Pricing {
   readonly unpricedCount: number
 }
 
-/** Where all tokens are of models without a price, what they cost is unknown. A provider may have told the total. */
+/** What providers reported is part of the total only. */
 export const isUnknownCost = (measure: Measure, { pricing, provider_cost }: UsageFigures): boolean =>
   isCost(measure) &&
   measure !== 'provider_cost' &&
-  pricing.unpricedCount > 0 &&
-  !pricing.isPriced &&
-  (measure !== 'total_cost' || provider_cost === 0n)
+  isCostUnknown({
+    hasPriced: pricing.isPriced,
+    hasUnpriced: pricing.unpricedCount > 0,
+    hasReported: measure === 'total_cost' && provider_cost !== 0n,
+  })
 
 /**
  * Usage and cost of the selected calls by group, in order, and the sum of the groups beyond the limit as the last.

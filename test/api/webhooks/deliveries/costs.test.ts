@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
-import { amountOf, numberFrom } from '../../../../src/domain/prices/decimal.js'
 import { DEFAULT_LIST, teamsList } from '../../../../src/domain/prices/events.js'
 import { COUNTS } from '../../../counts.js'
 import { until } from '../../../support/until.js'
@@ -12,7 +11,6 @@ import { recordCalls, setCosts } from '../../prices/given.js'
 import { accepted, textIn } from '../../calls/given.js'
 import { startSending, type Sending } from './given.js'
 
-const KINDS = ['prompt', 'completion', 'cache_read_input', 'cache_creation_input'] as const
 const ROUNDS = COUNTS.deliveryCosts
 
 const day = fc.integer({ min: 1, max: 6 }).map((day) => `2026-01-0${day}T00:00:00.000000Z` as Instant)
@@ -43,16 +41,6 @@ const call = fc.record({
 
 type Price = typeof price extends fc.Arbitrary<infer P> ? P : never
 type Call = typeof call extends fc.Arbitrary<infer C> ? C : never
-
-/** What a call cost in all by what a read of it says; undefined where it says nothing of costs. */
-const totalOf = (read: JsonObject): number | undefined => {
-  const { weave } = read['summary'] as { weave?: { costs?: Record<string, Record<string, number>> } }
-  if (weave?.costs === undefined) return undefined
-  const parts = Object.values(weave.costs).flatMap((of) =>
-    KINDS.map((kind) => of[`${kind}_tokens_total_cost`]!),
-  )
-  return numberFrom(parts.reduce((sum, part) => sum + amountOf(part), 0n))
-}
 
 describe('automations that watch what calls cost', () => {
   let sending: Sending
@@ -114,12 +102,14 @@ describe('automations that watch what calls cost', () => {
     for (const [id, position] of ends) {
       const headers = { 'tallytree-as-of': position }
       const asked = { project_id: project, include_costs: true, filter: { call_ids: [id] } }
-      const answer = accepted(await send('POST', '/calls/query', asked, { headers }))
-      const total = totalOf((answer['calls'] as JsonObject[])[0]!)
+      const { totals } = accepted(await send('POST', '/usage/query', asked, { headers })) as unknown as {
+        totals: { usage: { calls: number; total_cost: number | null } }
+      }
+      const total = totals.usage.calls === 0 ? null : totals.usage.total_cost
       const why = accepted(await send('GET', `${path}/why?event=${position}`))
-      if (total === undefined) assert.deepEqual([why['matched'], why['reason']], [false, 'price_unknown'])
+      if (total === null) assert.deepEqual([why['matched'], why['reason']], [false, 'price_unknown'])
       else assert.deepEqual([why['matched'], why['value'], why['threshold']], [total > 10, total, 10])
-      if (total !== undefined && total > 10) expected.set(id, total)
+      if (total !== null && total > 10) expected.set(id, total)
     }
     await until(() => received.length === expected.size)
     const sent = received.map(({ body }) => JSON.parse(body.toString()) as JsonObject)
@@ -145,7 +135,7 @@ describe('automations that watch what calls cost', () => {
     )
   }
 
-  it('fire by the figure that reads of calls give as of the end of the call, whatever prices come later', () => {
+  it('fire by the cost that usage queries answer as of the end of the call, whatever prices come later', () => {
     const prices = fc.array(price, { minLength: 2 * ROUNDS, maxLength: 2 * ROUNDS })
     const calls = fc.array(call, { minLength: 3 * ROUNDS, maxLength: 3 * ROUNDS })
     return fc.assert(fc.asyncProperty(prices, calls, fires), { numRuns: 1, endOnFailure: true })

@@ -13,7 +13,7 @@ import { costOf, ownersFor, type ChargedCall } from '../../../../src/domain/pric
 import { bookOf } from '../../../../src/projections/prices/book.js'
 import { storedPrice } from '../../../../src/projections/prices/stored-price.js'
 import { countersOf } from '../../../../src/projections/usage/own-usage.js'
-import { costsOf as costsOfTokens } from '../../../../src/projections/usage/charges.js'
+import { costsOf as costsOfTokens, hasChargedTokens } from '../../../../src/projections/usage/charges.js'
 import { COUNTS } from '../../../counts.js'
 import { logOf } from '../../../api/webhooks/deliveries/arbitrary-history.js'
 import { recorded } from '../../domain/webhooks/automations/matching/given.js'
@@ -68,7 +68,7 @@ const costsOf = ([prompt, completion, read, creation, hour]: TokenCosts) => ({
   cache_creation_1h_input_token_cost: hour,
 })
 
-/** As reads of calls work it out. */
+/** As usage queries work it out; undefined where they say null, and without usage. */
 const readCost = (events: readonly Logged[], { project_id, started_at, models }: ChargedCall) => {
   const owners = ownersFor(project_id)
   const gone = new Set(events.filter(({ price }) => price === undefined).map(({ id }) => id))
@@ -78,15 +78,18 @@ const readCost = (events: readonly Logged[], { project_id, started_at, models }:
     return [{ ...storedPrice({}), owner, llm_id, effective_date, ...costsOf(costs) }]
   })
   const { timelines } = bookOf(stored, project_id, undefined)
-  let sum: Amount | undefined
+  let sum: Amount = 0n
+  const known: boolean[] = []
   for (const { model, ...figures } of models) {
     const timeline = timelines.get(model)
-    if (timeline === undefined && figures.reported_cost <= 0) continue
-    const costs = timeline === undefined ? null : priceAt(timeline, started_at).costs
     const counters = countersOf(FIGURES.map((figure) => figures[figure]))
-    for (const cost of costsOfTokens(counters, costs)) sum = (sum ?? 0n) + BigInt(cost)
+    const isReported = timeline === undefined && figures.reported_cost > 0
+    if (isReported || hasChargedTokens(counters)) known.push(isReported || timeline !== undefined)
+    if (timeline === undefined && !isReported) continue
+    const costs = timeline === undefined ? null : priceAt(timeline, started_at).costs
+    for (const cost of costsOfTokens(counters, costs)) sum += BigInt(cost)
   }
-  return sum
+  return models.length === 0 || (known.length > 0 && !known.includes(true)) ? undefined : sum
 }
 
 describe('what a call cost to automations', () => {

@@ -18,7 +18,7 @@ const SAID: Readonly<Record<Exclude<Unmet['why'], 'window_not_full' | 'threshold
   not_failed: 'The call did not fail.',
   metric_absent: "The event did not log the automation's metric.",
   measure_unknown: 'The call has no value for what the automation measures.',
-  price_unknown: 'None of the models used by the call had a price.',
+  price_unknown: 'The cost of the call is unknown: no model that used tokens had a price.',
   prior_is_zero: 'The prior values are zero, so there is no relative change.',
   no_deviation: 'All prior values are equal, so there is no standard deviation to compare with.',
 }

@@ -5,7 +5,7 @@ import type { CallTrigger } from './trigger.js'
 import { matched, unmet, type Verdict } from './verdict.js'
 import { compareToThreshold, meets } from './windows.js'
 
-/** The cost of a call's own usage by the prices at its end; undefined if none of its models has a price. */
+/** The cost of a call's own usage by the prices at its end; undefined if it is unknown. */
 export type CostOf = (charged: ChargedCall) => Amount | undefined
 
 /** Compares a call with a measured condition. */

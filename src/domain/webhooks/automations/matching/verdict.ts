@@ -30,7 +30,7 @@ export type Unmet =
         | 'metric_absent'
         /** The call's end does not report it, or its start is not known yet. */
         | 'measure_unknown'
-        /** None of the call's models has a price. */
+        /** The call reports no usage, or only tokens of models without a price. */
         | 'price_unknown'
         /** The relative change from 0 is undefined. */
         | 'prior_is_zero'

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { callCosts, totalCostOf } from '../../../../src/application/calls/call-costs.js'
+import { costOf } from '../../../../src/domain/prices/call-cost.js'
+import { numberFrom } from '../../../../src/domain/prices/decimal.js'
+import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
+import { bookOf } from '../../../../src/projections/prices/book.js'
+import { COST_COLUMNS } from '../../../../src/projections/prices/stored-price.js'
+
+const PROJECT = 'team/p'
+const AT = '2026-01-01T00:00:00.000000Z' as Instant
+
+/** Dyadic, so that sums of doubles are exact. */
+const COSTS = ['0.5', '2', '0.25', '4', '8'] as const
+
+const stored = {
+  id: 'price',
+  owner: PROJECT,
+  llm_id: 'priced',
+  prompt_token_cost_unit: 'USD',
+  completion_token_cost_unit: 'USD',
+  provider_id: 'test',
+  created_by: 'test',
+  created_at: AT,
+  effective_date: AT,
+  ...(Object.fromEntries(COST_COLUMNS.map((name, kind) => [name, COSTS[kind]!])) as Record<
+    (typeof COST_COLUMNS)[number],
+    string
+  >),
+}
+const BOOK = bookOf([stored], PROJECT, undefined)
+const PRICES = {
+  latest: (owner: string, model: string) => (owner === PROJECT && model === 'priced' ? COSTS : undefined),
+}
+
+/** What automations and evaluations say that a call costs. */
+const costs = (usage: JsonObject): readonly [number | null, number | null] => {
+  const { models } = reportedUsageOf({ usage })
+  const amount = costOf(PRICES, { project_id: PROJECT, started_at: AT, models })
+  const ofReads = callCosts(BOOK, { project_id: PROJECT, started_at: AT }, { usage })
+  return [amount === undefined ? null : numberFrom(amount), totalCostOf(ofReads)]
+}
+
+const count = fc.nat(3)
+const report = fc.record(
+  {
+    prompt_tokens: count,
+    completion_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation: fc.record({ ephemeral_1h_input_tokens: count }),
+    cost: fc.constantFrom(0, 0.25),
+    requests: fc.constant(1),
+  },
+  { requiredKeys: [] },
+)
+
+describe('the cost of a call', () => {
+  for (const [name, usage, expected] of [
+    ['is unknown without usage', {}, null],
+    [
+      'is unknown if only tokens without a price were used',
+      { priced: {}, other: { prompt_tokens: 3 } },
+      null,
+    ],
+    ['is 0 if no tokens were used', { other: { requests: 1 } }, 0],
+    ['is that of tokens with a price', { priced: { prompt_tokens: 2 }, other: { prompt_tokens: 3 } }, 1],
+    ['counts what a provider reported', { priced: {}, other: { prompt_tokens: 3, cost: 0.25 } }, 0.25],
+    ['ignores a reported cost beside a price', { priced: { prompt_tokens: 2, cost: 9 } }, 1],
+  ] as const)
+    it(name, () => assert.deepEqual(costs(usage), [expected, expected]))
+
+  it('is the same for automations and evaluations, for any usage', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('priced', 'other', 'another'), report), (usage) => {
+        const [ofAutomations, ofEvaluations] = costs(usage)
+        assert.equal(ofAutomations, ofEvaluations)
+      }),
+    )
+  })
+})

@@ -31,6 +31,7 @@ client.flush()
 deadline = time.monotonic() + 30
 while len(list(client.get_calls())) < 2 and time.monotonic() < deadline:
     time.sleep(0.2)
+called = len(list(client.get_calls()))
 
 print(
     json.dumps(
@@ -38,7 +39,7 @@ print(
             "rows": [row["x"] if isinstance(row["x"], str) else repr(row["x"]) for row in weave.ref(dataset.uri).get().rows],
             "nested": weave.ref(outer.uri).get()["inner"]["temperature"],
             "model": weave.ref(model.uri).get().predict(3),
-            "called": len(list(client.get_calls())),
+            "called": called,
         }
     )
 )

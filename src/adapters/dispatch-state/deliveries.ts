@@ -18,11 +18,12 @@ type Deliveries = Pick<
   | 'deliveriesOf'
   | 'inFlight'
   | 'claimDue'
-  | 'claimOldest'
+  | 'claimProbe'
   | 'unclaim'
   | 'nextDue'
   | 'waitingFor'
   | 'hasten'
+  | 'restartWaits'
   | 'counts'
 >
 
@@ -32,8 +33,8 @@ const UNCLAIMED = "webhook = ? AND claimed = 0 AND turn IN ('fresh', 'retry')"
 export const deliveriesIn = (db: Database): Deliveries => {
   const rows = (sql: string) => db.prepare<unknown[], Row>(sql).safeIntegers()
   const insert = db.prepare(
-    `INSERT OR REPLACE INTO deliveries (id, webhook, turn, due_at, not_before, ordinal, revision, delivery)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO deliveries (id, webhook, turn, since, due_at, not_before, failures, ordinal, revision, delivery)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const one = rows(`SELECT ${COLUMNS} FROM deliveries WHERE id = ?`)
   const remove = db.prepare('DELETE FROM deliveries WHERE id = ?')
@@ -43,8 +44,13 @@ export const deliveriesIn = (db: Database): Deliveries => {
     `SELECT ${COLUMNS} FROM deliveries WHERE webhook = ? AND claimed = 0 AND turn = ? AND due_at <= ?
      ORDER BY due_at, ordinal LIMIT 1`,
   )
-  const oldest = rows(
-    `SELECT ${COLUMNS} FROM deliveries WHERE ${UNCLAIMED} AND (turn = 'fresh' OR due_at <= ?) ORDER BY ordinal LIMIT 1`,
+  const newestFresh = rows(
+    `SELECT ${COLUMNS} FROM deliveries WHERE webhook = ? AND claimed = 0 AND turn = 'fresh'
+     ORDER BY due_at DESC, ordinal DESC LIMIT 1`,
+  )
+  const leastFailed = rows(
+    `SELECT ${COLUMNS} FROM deliveries WHERE webhook = ? AND claimed = 0 AND turn = 'retry' AND due_at <= ?
+     ORDER BY failures, ordinal DESC LIMIT 1`,
   )
   const claim = db.prepare('UPDATE deliveries SET claimed = ? WHERE id = ?')
   const next = db.prepare<[string], { due: number | null }>(
@@ -58,6 +64,11 @@ export const deliveriesIn = (db: Database): Deliveries => {
   )
   const hasten = db.prepare('UPDATE deliveries SET due_at = MAX(not_before, ?) WHERE id = ?')
   const makeDue = db.prepare('UPDATE deliveries SET due_at = ? WHERE id = ?')
+  const restart = db.prepare(
+    `UPDATE deliveries SET since = $now, due_at = $now + due_at - since,
+       not_before = MIN(not_before, $now + due_at - since)
+     WHERE turn = 'retry' AND since > $now AND due_at >= since`,
+  )
   const count = db.prepare<[], { turn: string; deliveries: number; due: number }>(
     'SELECT turn, COUNT(*) AS deliveries, MIN(due_at) AS due FROM deliveries GROUP BY turn',
   )
@@ -70,8 +81,10 @@ export const deliveriesIn = (db: Database): Deliveries => {
 
   return {
     putDelivery: ({ id, delivery, revision, order }) => {
-      const { turn, dueAt, notBefore } = dueOf(delivery)
-      insert.run(id, delivery.webhook, turn, dueAt, notBefore, order, revision, JSON.stringify(delivery))
+      const { turn, since, dueAt, notBefore } = dueOf(delivery)
+      const { webhook, failures } = delivery
+      const text = JSON.stringify(delivery)
+      insert.run(id, webhook, turn, since, dueAt, notBefore, failures, order, revision, text)
     },
     delivery: (id) => {
       const row = one.get(id)
@@ -82,7 +95,7 @@ export const deliveriesIn = (db: Database): Deliveries => {
     inFlight: () => flying.all().map(entryOf),
     claimDue: (webhook, turn, now) =>
       claimed(due.get(webhook, turn, turn === 'fresh' ? Number.MAX_SAFE_INTEGER : now)),
-    claimOldest: (webhook, now) => claimed(oldest.get(webhook, now)),
+    claimProbe: (webhook, now) => claimed(newestFresh.get(webhook) ?? leastFailed.get(webhook, now)),
     unclaim: (id) => void claim.run(0, id),
     nextDue: (webhook) => next.get(webhook)?.due ?? undefined,
     waitingFor: () => waiting.all(),
@@ -92,6 +105,7 @@ export const deliveriesIn = (db: Database): Deliveries => {
       for (const { id } of hastened) update.run(now, id)
       return hastened.at(-1)?.ordinal
     },
+    restartWaits: (now) => void restart.run({ now }),
     counts: () => {
       const turns = new Map(count.all().map((row) => [row.turn, row]))
       const waits = [turns.get('fresh')?.due, turns.get('retry')?.due].filter((due) => due !== undefined)
@@ -114,9 +128,10 @@ const entryOf = ({ id, delivery, revision, ordinal }: Row): OpenEntry => ({
 
 const dueOf = (delivery: OpenDelivery) =>
   delivery.phase === 'in_flight'
-    ? { turn: 'flying', dueAt: millis(delivery.deadlineAt), notBefore: 0 }
+    ? { turn: 'flying', since: 0, dueAt: millis(delivery.deadlineAt), notBefore: 0 }
     : {
         turn: delivery.phase === 'pending' ? 'fresh' : 'retry',
+        since: millis(delivery.since),
         dueAt: millis(delivery.dueAt),
         notBefore: delivery.notBefore === null ? 0 : millis(delivery.notBefore),
       }

@@ -71,7 +71,7 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
 }
 
 /** Raised with each change of the tables or of what is folded into them: a file of another version is rebuilt. */
-const MAKE = 6
+const MAKE = 7
 
 const SCHEMA = `
   CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), position TEXT NOT NULL);
@@ -81,13 +81,17 @@ const SCHEMA = `
     webhook TEXT NOT NULL,
     turn TEXT NOT NULL,
     claimed INTEGER NOT NULL DEFAULT 0,
+    since INTEGER NOT NULL,
     due_at INTEGER NOT NULL,
     not_before INTEGER NOT NULL,
+    failures INTEGER NOT NULL,
     ordinal INTEGER NOT NULL,
     revision INTEGER NOT NULL,
     delivery TEXT NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX deliveries_due ON deliveries (webhook, claimed, turn, due_at, ordinal);
+  CREATE INDEX deliveries_by_failures ON deliveries (webhook, failures, ordinal, due_at)
+    WHERE turn = 'retry' AND claimed = 0;
   CREATE INDEX deliveries_by_turn ON deliveries (turn, due_at);
 `
 

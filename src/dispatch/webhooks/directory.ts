@@ -40,6 +40,8 @@ export interface Directory {
   readonly apply: (event: RecordedEvent) => void
   readonly get: (id: string) => KnownWebhook | undefined
   readonly noteAttempt: (id: string, attempt: AttemptNoted) => void
+  /** The clock was set back. */
+  readonly clockSetBack: (byMs: number) => void
   /** Lifts a Retry-After. False when the same request did so within the last minute. */
   readonly noteResend: (id: string, request: string, at: number) => boolean
 }
@@ -85,6 +87,11 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
         throttledUntil === webhook.throttledUntil &&
         timedOut === webhook.hangs
       if (!isKnown) keep({ ...webhook, failingSince, throttledUntil, hangs: timedOut })
+    },
+    clockSetBack: (byMs) => {
+      for (const webhook of known.values())
+        if (webhook.throttledUntil > 0)
+          keep({ ...webhook, throttledUntil: Math.max(0, webhook.throttledUntil - byMs) })
     },
     noteResend: (id, request, at) => {
       const webhook = known.get(id)

@@ -61,6 +61,8 @@ export interface Dispatcher {
 }
 
 const TICK_MS = 1000
+/** Smaller corrections of the clock delay nothing noticeably. */
+const CORRECTION_MS = 500
 const FINISH_WITHIN_MS = 8000
 const TELL_EVERY_MS = 5000
 /** Counting takes a while where very much waits. */
@@ -80,6 +82,7 @@ export const startDispatcher = async (
   const startedAt = now()
   let toldAt = startedAt
   let measuredAt = 0
+  let ticked = { wall: startedAt, elapsed: performance.now() }
   const head = await eventStore.head()
   const anchor = openAnchor(state)
   if ((state.checkpoint() ?? 0n) > head || !(await anchor.isIn(eventStore))) state.clear()
@@ -210,6 +213,14 @@ export const startDispatcher = async (
       quarantined: quarantine.count(),
     })
   }
+  const heedClock = () => {
+    const before = ticked
+    ticked = { wall: now(), elapsed: performance.now() }
+    const setBackBy = before.wall - ticked.wall + ticked.elapsed - before.elapsed
+    if (setBackBy < CORRECTION_MS) return
+    directory.clockSetBack(setBackBy)
+    sender.clockSetBack(setBackBy)
+  }
   const tick = () => {
     keeping.prune(now())
     lag(now())
@@ -220,6 +231,7 @@ export const startDispatcher = async (
       }
       return
     }
+    heedClock()
     outbox.flush()
     lose().catch(distrust)
     if (now() - measuredAt >= MEASURE_EVERY_MS) measure()

@@ -1,3 +1,4 @@
+import { MAX_RETRY_AFTER_MS } from '../../domain/webhooks/deliveries/retry-after.js'
 import {
   afterFailure,
   afterUnknown as breakerAfterUnknown,
@@ -124,7 +125,9 @@ const UNTIL_SOMETHING_ENDS: Leave = { kind: 'wait', until: undefined }
 
 export const leaveOf = (endpoint: Endpoint, inFlight: number, now: number): Leave => {
   const { breaker, throttledUntil, limit, hangs } = endpoint
-  if (throttledUntil > now) return { kind: 'wait', until: throttledUntil }
+  // A time further away than a Retry-After can be means that the clock was set back.
+  if (throttledUntil > now && throttledUntil - now <= MAX_RETRY_AFTER_MS)
+    return { kind: 'wait', until: throttledUntil }
   if (breaker.phase === 'probing') return UNTIL_SOMETHING_ENDS
   if (breaker.phase === 'open') {
     // A time further away than `openMs` means that the clock was set back.

@@ -15,7 +15,7 @@ import { openWakeUps } from './wake-ups.js'
 interface Sending {
   readonly state: Pick<
     DispatcherState,
-    'claimDue' | 'claimOldest' | 'unclaim' | 'nextDue' | 'waitingFor' | 'hasten'
+    'claimDue' | 'claimProbe' | 'unclaim' | 'nextDue' | 'waitingFor' | 'hasten' | 'restartWaits'
   >
   readonly directory: Pick<Directory, 'get'>
   readonly clock: Clock
@@ -44,6 +44,8 @@ export interface Sender {
   readonly closeBreaker: (webhook: string) => void
   /** Everything that waits is looked at. */
   readonly start: () => void
+  /** Restarts the waits that a clock that was set back would prolong. */
+  readonly clockSetBack: (byMs: number) => void
   /** Begins nothing until it is started again. */
   readonly pause: () => void
   readonly isUnderWay: (deliveryId: string) => boolean
@@ -107,7 +109,7 @@ export const openSender = (given: Sending): Sender => {
       : (['fresh', 'retry'] as const)
     const claim = () =>
       leave.kind === 'probe'
-        ? state.claimOldest(webhook.id, at)
+        ? state.claimProbe(webhook.id, at)
         : (state.claimDue(webhook.id, turns[0], at) ?? state.claimDue(webhook.id, turns[1], at))
     let entry = claim()
     while (entry === undefined && hastenNext(webhook.id, standing, at)) entry = claim()
@@ -203,6 +205,12 @@ export const openSender = (given: Sending): Sender => {
     }, POSTPONED_MS).unref()
   }
 
+  const restartWaits = () => {
+    state.restartWaits(now())
+    wakeUps.stop()
+    for (const webhook of state.waitingFor()) wake(webhook)
+  }
+
   return {
     wake,
     reset: (webhook) => {
@@ -214,7 +222,11 @@ export const openSender = (given: Sending): Sender => {
     closeBreaker: standings.closeBreaker,
     start: () => {
       isStarted = true
-      for (const webhook of state.waitingFor()) wake(webhook)
+      restartWaits()
+    },
+    clockSetBack: (byMs) => {
+      standings.clockSetBack(byMs)
+      restartWaits()
     },
     pause: () => void (isStarted = false),
     isUnderWay: (deliveryId) => underWay.has(deliveryId),

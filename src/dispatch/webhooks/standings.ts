@@ -19,6 +19,8 @@ export interface Standings {
   readonly of: (webhook: string) => Standing
   readonly forget: (webhook: string) => void
   readonly closeBreaker: (webhook: string) => void
+  /** The clock was set back: all waits end as much earlier. */
+  readonly clockSetBack: (byMs: number) => void
   /** How many endpoints have a breaker in a state. */
   readonly breakers: () => Readonly<Record<CircuitBreaker['phase'], number>>
 }
@@ -52,6 +54,17 @@ export const openStandings = (hangs: (webhook: string) => boolean): Standings =>
       if (standing === undefined) return
       if (standing.endpoint.breaker.phase !== 'closed') standing.closedByHand = true
       standing.endpoint = { ...standing.endpoint, breaker: closed, recent: [], throttledUntil: 0 }
+    },
+    clockSetBack: (byMs) => {
+      for (const standing of standings.values()) {
+        const { breaker, throttledUntil } = standing.endpoint
+        standing.endpoint = {
+          ...standing.endpoint,
+          breaker: breaker.phase === 'closed' ? breaker : { ...breaker, until: breaker.until - byMs },
+          recent: [],
+          throttledUntil: throttledUntil - byMs,
+        }
+      }
     },
     breakers: () => {
       const counts = { closed: 0, open: 0, probing: 0 }

@@ -56,8 +56,11 @@ export interface DispatcherState {
    * that a clock set back does not delay them.
    */
   readonly claimDue: (webhook: string, turn: Turn, now: number) => OpenEntry | undefined
-  /** Claims the due delivery that was scheduled first. */
-  readonly claimOldest: (webhook: string, now: number) => OpenEntry | undefined
+  /**
+   * Claims a delivery to probe whether the receiver works again: the newest first attempt, or else the due retry with
+   * the fewest failures. So a message that always fails does not keep the breaker open.
+   */
+  readonly claimProbe: (webhook: string, now: number) => OpenEntry | undefined
   readonly unclaim: (id: string) => void
   /** When the next unclaimed delivery of a webhook is due. */
   readonly nextDue: (webhook: string) => number | undefined
@@ -72,6 +75,11 @@ export interface DispatcherState {
     now: number,
     behind: { readonly after: Position; readonly limit: number; readonly ignoresNotBefore?: boolean },
   ) => Position | undefined
+  /**
+   * Restarts the delays that began in the future, which means that the clock was set back. So a delivery is delayed by
+   * at most its own delay more.
+   */
+  readonly restartWaits: (now: number) => void
   readonly counts: () => DeliveryCounts
 
   readonly close: () => void

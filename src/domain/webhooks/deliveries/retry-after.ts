@@ -1,11 +1,11 @@
-const MOST_MS = 86_400_000
+export const MAX_RETRY_AFTER_MS = 86_400_000
 
 /** The delay in a Retry-After header from `now`, at most a day; null if it is absent or invalid. */
 export const retryAfterMs = (header: string | undefined, now: Date): number | null => {
   const text = header?.trim() ?? ''
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), MOST_MS)
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), MAX_RETRY_AFTER_MS)
   const date = httpDate(text, now)
-  return date === undefined ? null : Math.min(Math.max(date - now.getTime(), 0), MOST_MS)
+  return date === undefined ? null : Math.min(Math.max(date - now.getTime(), 0), MAX_RETRY_AFTER_MS)
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

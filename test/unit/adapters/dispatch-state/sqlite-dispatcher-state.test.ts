@@ -92,7 +92,7 @@ describe("the dispatcher's state in SQLite", () => {
     state.putDelivery(entry('later', 1n, { dueAt: at(9000) }))
     state.putDelivery(entry('sooner', 2n, { dueAt: at(8000) }))
     assert.equal(state.claimDue('w', 'fresh', 1000)?.id, 'sooner')
-    assert.equal(state.claimOldest('w', 1000)?.id, 'later')
+    assert.equal(state.claimProbe('w', 1000)?.id, 'later')
   })
 
   it('keeps whole numbers in all their digits', () => {
@@ -113,11 +113,39 @@ describe("the dispatcher's state in SQLite", () => {
     assert.equal(state.claimDue('w', 'fresh', 5000)?.id, 'a')
   })
 
-  it('probes with the one that was scheduled first, among those that are due', () => {
-    state.putDelivery(entry('first', 1n, { dueAt: at(9000), phase: 'retrying' }))
-    state.putDelivery(entry('second', 2n, { dueAt: at(2000), phase: 'retrying' }))
-    state.putDelivery(entry('third', 3n, { dueAt: at(1000) }))
-    assert.equal(state.claimOldest('w', 5000)?.id, 'second')
+  it('probes with the newest first attempt, then with the due retries by failures', () => {
+    const retry = { phase: 'retrying', dueAt: at(2000) } as const
+    state.putDelivery(entry('poison', 6n, { ...retry, failures: 5 }))
+    state.putDelivery(entry('failed once', 2n, { ...retry, failures: 1 }))
+    state.putDelivery(entry('failed once, newer', 3n, { ...retry, failures: 1 }))
+    state.putDelivery(entry('not due', 4n, { ...retry, dueAt: at(9000) }))
+    state.putDelivery(entry('older', 1n, { dueAt: at(1000) }))
+    state.putDelivery(entry('newest', 5n, { dueAt: at(1500) }))
+    const probes = Array.from({ length: 6 }, () => state.claimProbe('w', 5000)?.id)
+    assert.deepEqual(probes, ['newest', 'older', 'failed once, newer', 'failed once', 'poison', undefined])
+  })
+
+  it('restarts only the waits that began after the time to which the clock was set back', () => {
+    const wait = { phase: 'retrying', since: at(50_000), dueAt: at(60_000) } as const
+    state.putDelivery(entry('future', 1n, wait))
+    state.putDelivery(entry('throttled', 2n, { ...wait, notBefore: at(60_000) }))
+    state.putDelivery(entry('unknown', 3n, { ...wait, since: at(60_000) }))
+    state.putDelivery(entry('past', 4n, { ...wait, since: at(4000) }))
+    state.putDelivery(entry('set back during the attempt', 5n, { ...wait, dueAt: at(7000) }))
+    state.restartWaits(5000)
+    const due = (now: number) => {
+      const ids: (string | undefined)[] = []
+      for (let id = state.claimDue('w', 'retry', now)?.id; id !== undefined;) {
+        ids.push(id)
+        id = state.claimDue('w', 'retry', now)?.id
+      }
+      return ids
+    }
+    assert.deepEqual(due(5000), ['unknown'])
+    assert.deepEqual(due(7000), ['set back during the attempt'])
+    assert.deepEqual(due(14_999), [])
+    assert.deepEqual(due(15_000), ['future', 'throttled'])
+    assert.deepEqual(due(60_000), ['past'])
   })
 
   it('hastens what waits, but not before the receiver asked for it', () => {

@@ -2,7 +2,7 @@ import { NO_CONDITIONS } from '../../application/reading/reading.js'
 import type { Services } from '../../application/services.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { int64 } from '../../kernel/codec/leaves.js'
-import { open } from '../../kernel/codec/struct.js'
+import { closed, open } from '../../kernel/codec/struct.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
@@ -114,6 +114,31 @@ const requireKeptSecrets = async (
 }
 
 const MAX_NAMED = 10
+
+export const releaseWebhook = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: `${WEBHOOK_PATH}/release`,
+    summary:
+      'Sends the waiting messages of a webhook at once: closes its circuit breaker and lifts a Retry-After. A disabled ' +
+      'webhook is a conflict. Needs the role team_administrator.',
+    body: closed('WebhookRelease', {}),
+    errors: ['conflict'],
+    response: webhookJson,
+    authorization: roleInTeam(services.access, 'team_administrator'),
+    handle: (request) => async (cause) => {
+      const { id, team } = requireExisting(await webhookInPath(services, request))
+      const command = { type: 'ReleaseWebhook', id, team } as const
+      const { state, refusals, position } = await execute(services)(
+        webhookDecider,
+        webhookStream(id),
+        [command],
+        cause,
+      )
+      throwIfRefused(refusals.get(0))
+      return { body: shownWebhook(state!), position }
+    },
+  })
 
 const deletedWebhook = open('DeletedWebhook', {
   says:

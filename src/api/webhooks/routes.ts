@@ -4,7 +4,7 @@ import type { AnyRoute } from '../server/route.js'
 import { automationEventsRoute } from './automation-events.js'
 import { createAutomation, listAutomations } from './automations-of-team.js'
 import { changeAutomation, deleteAutomation, showAutomation } from './one-automation.js'
-import { changeWebhook, deleteWebhook, showWebhook } from './one-webhook.js'
+import { changeWebhook, deleteWebhook, releaseWebhook, showWebhook } from './one-webhook.js'
 import { testRoutes } from './test-webhook.js'
 import { createWebhook, listWebhooks, type RunExclusive } from './webhooks.js'
 
@@ -17,6 +17,7 @@ export const automationRoutes = (services: Services): readonly AnyRoute[] => {
     showWebhook(services),
     changeWebhook(services, runExclusive),
     deleteWebhook(services, runExclusive),
+    releaseWebhook(services),
     ...testRoutes(services),
     automationEventsRoute(),
     createAutomation(services, runExclusive),

@@ -11,7 +11,7 @@ export interface KnownWebhook {
   readonly enabled: boolean
   /** The last revision of its stream. */
   readonly revision: number
-  /** The revision at which it was last created, changed or enabled: attempts that began before do not count. */
+  /** The revision at which it was last created, changed, enabled or released: attempts that began before do not count. */
   readonly resetRevision: number
   /** When the first attempt failed after the last one that proved the receiver up, in milliseconds since 1970. */
   readonly failingSince: number | null
@@ -128,6 +128,9 @@ const webhookAfter = (
   const seen = { ...before, revision: Number(revision) }
   if (type === 'WebhookEnabled')
     return { ...seen, ...nothingLearnt, enabled: true, resetRevision: Number(revision) }
+  if (type === 'WebhookReleased')
+    // Failing for days still counts from the first failure.
+    return { ...seen, ...nothingLearnt, failingSince: before.failingSince, resetRevision: Number(revision) }
   if (type === 'WebhookDisabled') return { ...seen, enabled: false }
   return seen
 }

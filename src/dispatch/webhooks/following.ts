@@ -29,7 +29,7 @@ export interface Folding {
 }
 
 /** After these, what was learnt of a webhook's receiver no longer counts. */
-const RESETTING = new Set(['WebhookChanged', 'WebhookEnabled', 'WebhookDeleted'])
+const RESETTING = new Set(['WebhookChanged', 'WebhookEnabled', 'WebhookReleased', 'WebhookDeleted'])
 
 /** Takes one event of the log: what it makes fire is put out to be scheduled, then it changes what is known. */
 export const folding =

@@ -28,6 +28,11 @@ export interface DisableWebhook extends OfWebhook {
   readonly depth: number
 }
 
+/** Makes all waiting messages due. */
+export interface ReleaseWebhook extends OfWebhook {
+  readonly type: 'ReleaseWebhook'
+}
+
 export interface DeleteWebhook extends OfWebhook {
   readonly type: 'DeleteWebhook'
 }
@@ -39,4 +44,5 @@ export interface RecordTest extends OfWebhook {
   readonly duration_ms: number
 }
 
-export type WebhookCommand = CreateWebhook | ChangeWebhook | DisableWebhook | DeleteWebhook | RecordTest
+export type WebhookCommand =
+  CreateWebhook | ChangeWebhook | DisableWebhook | ReleaseWebhook | DeleteWebhook | RecordTest

@@ -69,6 +69,9 @@ const decide = (state: WebhookState, command: WebhookCommand): Decision<WebhookE
       if (!state.enabled) return nothing
       return { events: [{ type: 'WebhookDisabled', data: { id, team, reason, depth } }] }
     }
+    case 'ReleaseWebhook':
+      if (!state.enabled) return { events: [], refused: isDisabled }
+      return { events: [{ type: 'WebhookReleased', data: { id, team } }] }
     case 'DeleteWebhook':
       return { events: [{ type: 'WebhookDeleted', data: { id, team } }] }
     case 'RecordTest': {
@@ -111,6 +114,11 @@ export const noSuchWebhook: Refusal = {
 const usedBefore: Refusal = {
   kind: 'conflict',
   reason: 'The Idempotency-Key was already used for another webhook. Use a new key.',
+}
+
+const isDisabled: Refusal = {
+  kind: 'conflict',
+  reason: 'The webhook is disabled. Enable it instead: that sends its held messages too.',
 }
 
 const changedMeanwhile: Refusal = {

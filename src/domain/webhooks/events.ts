@@ -59,6 +59,11 @@ const webhookDisabled = open('WebhookDisabled', {
   required: { ...required, reason: disablingReason, depth: int64 },
 })
 
+const webhookReleased = open('WebhookReleased', {
+  says: 'A user released a webhook: its waiting messages are due at once, whatever its receiver answered or asked before.',
+  required,
+})
+
 const webhookDeleted = open('WebhookDeleted', { says: 'A webhook was deleted permanently.', required })
 
 const testSent = open('TestSent', {
@@ -72,6 +77,7 @@ export const webhookEvents = {
   WebhookChanged: webhookChanged,
   WebhookEnabled: webhookEnabled,
   WebhookDisabled: webhookDisabled,
+  WebhookReleased: webhookReleased,
   WebhookDeleted: webhookDeleted,
   TestSent: testSent,
 }

@@ -81,6 +81,7 @@ export const OF_WEBHOOKS = {
   'PATCH /api/teams/{team}/webhooks/{id}': () => ({ body: { name: 'hook' } }),
   'DELETE /api/teams/{team}/webhooks/{id}': () => ({}),
   'POST /api/teams/{team}/webhooks/{id}/test': () => ({ body: {} }),
+  'POST /api/teams/{team}/webhooks/{id}/release': () => ({ body: {} }),
   'POST /api/teams/{team}/webhooks/test': () => ({ body: { url: 'http://127.0.0.1/' } }),
 }
 

@@ -8,6 +8,21 @@ describe('webhooks', () => {
   let service: TestService
   before(async () => void (service = await sharedService()))
 
+  it('are released by a team administrator, unless they are disabled or deleted', async () => {
+    const { team, webhooks, postWebhook, send } = await givenTeam(service)
+    const made = accepted(await postWebhook(aWebhook()))
+    const id = textIn(made, 'id')
+    const release = () => send('POST', `${webhooks}/${id}/release`, {})
+    assert.deepEqual(accepted(await release()), made)
+    const released = { id, team }
+    const [event] = (await eventsOf(service, `webhook-${id}`)).slice(-1)
+    assert.deepEqual([event?.type, event?.data], ['WebhookReleased', released])
+    accepted(await send('PATCH', `${webhooks}/${id}`, { enabled: false }))
+    assert.match(reasonOf(await release(), 409), /is disabled/)
+    accepted(await send('DELETE', `${webhooks}/${id}`))
+    reasonOf(await release(), 404)
+  })
+
   it('are made, read, listed by name, changed and deleted by a team administrator', async () => {
     const { team, webhooks, postWebhook, send } = await givenTeam(service)
     const made = accepted(

@@ -65,6 +65,7 @@ describe('a webhook whose receiver was fixed', () => {
       { type: 'WebhookDisabled', data: { ...OF_WEBHOOK, reason: 'by_hand', depth: 0 } },
       { type: 'WebhookEnabled', data: OF_WEBHOOK },
     )
+  const release = () => log.append('webhook-w', { type: 'WebhookReleased', data: OF_WEBHOOK })
   const change = () =>
     log.append('webhook-w', {
       type: 'WebhookChanged',
@@ -84,6 +85,7 @@ describe('a webhook whose receiver was fixed', () => {
   for (const [what, act] of [
     ['enabled', enable],
     ['changed', change],
+    ['released', release],
     ['told to resend a message', () => resend(0)],
   ] as const) {
     it(`gets new and waiting messages at once when it is ${what} while its breaker is open`, async () => {

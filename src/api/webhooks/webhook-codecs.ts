@@ -33,6 +33,7 @@ export const webhookChange = closed('WebhookChange', {
     retry_waits_s: withDefault(webhookOptions.retry_waits_s, undefined),
     timeout_s: withDefault(webhookOptions.timeout_s, undefined),
     stop_on_4xx: withDefault(webhookOptions.stop_on_4xx, undefined),
+    max_per_minute: withDefault(webhookOptions.max_per_minute, undefined),
     enabled: withDefault(boolean, undefined),
   },
 })

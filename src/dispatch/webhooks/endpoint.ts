@@ -121,12 +121,14 @@ export type Leave =
   | { readonly kind: 'probe' }
   | { readonly kind: 'wait'; readonly until: number | undefined }
 
+/** Small corrections of the clock must not end a Retry-After of a whole day. */
+const SLACK_MS = 60_000
 const UNTIL_SOMETHING_ENDS: Leave = { kind: 'wait', until: undefined }
 
 export const leaveOf = (endpoint: Endpoint, inFlight: number, now: number): Leave => {
   const { breaker, throttledUntil, limit, hangs } = endpoint
   // A time further away than a Retry-After can be means that the clock was set back.
-  if (throttledUntil > now && throttledUntil - now <= MAX_RETRY_AFTER_MS)
+  if (throttledUntil > now && throttledUntil - now <= MAX_RETRY_AFTER_MS + SLACK_MS)
     return { kind: 'wait', until: throttledUntil }
   if (breaker.phase === 'probing') return UNTIL_SOMETHING_ENDS
   if (breaker.phase === 'open') {

@@ -55,6 +55,7 @@ export interface Sender {
   readonly stop: (withinMs: number) => Promise<void>
 }
 
+const MINUTE_MS = 60_000
 const POSTPONED_MS = 1000
 const HASTENED_AT_ONCE = 1000
 
@@ -102,6 +103,12 @@ export const openSender = (given: Sending): Sender => {
     if (leave.kind === 'wait') {
       rotation.leave(webhook.id)
       if (leave.until !== undefined) wakeUps.at(webhook.id, leave.until)
+      return undefined
+    }
+    const rateLimited = webhook.content.max_per_minute === null ? 0 : standing.sendAgainAt - performance.now()
+    if (rateLimited > 0) {
+      rotation.leave(webhook.id)
+      wakeUps.at(webhook.id, at + Math.ceil(rateLimited))
       return undefined
     }
     const turns = prefersRetries(standing.sent)
@@ -158,6 +165,9 @@ export const openSender = (given: Sending): Sender => {
   const begin = (claimed: Claimed, webhook: KnownWebhook, standing: Standing, giveBack: () => void) => {
     standing.inFlight += 1
     standing.sent += 1
+    const { max_per_minute: perMinute } = webhook.content
+    if (perMinute !== null)
+      standing.sendAgainAt = Math.max(standing.sendAgainAt, performance.now()) + MINUTE_MS / perMinute
     const sending = given
       .attempt(claimed, webhook, abort.signal, (answer) => {
         standing.endpoint = heeding(standing.endpoint, asksOf(answer), now())
@@ -214,10 +224,10 @@ export const openSender = (given: Sending): Sender => {
   return {
     wake,
     reset: (webhook) => {
-      standings.forget(webhook)
+      if (directory.get(webhook) === undefined) return standings.forget(webhook)
+      const standing = standings.reset(webhook)
       // While the log is read again, this happened long ago, and what waits keeps its times.
-      if (isStarted && directory.get(webhook) !== undefined)
-        standings.of(webhook).hastening = { after: 0n, ignoresNotBefore: true }
+      if (isStarted) standing.hastening = { after: 0n, ignoresNotBefore: true }
     },
     closeBreaker: standings.closeBreaker,
     start: () => {

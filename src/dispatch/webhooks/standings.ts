@@ -11,6 +11,8 @@ export interface Standing {
   closedByHand: boolean
   inFlight: number
   sent: number
+  /** The rate limit allows the next attempt then, by the monotonic clock. */
+  sendAgainAt: number
   /** No attempt has ended yet, so that nobody knows whether it hangs. */
   isNew: boolean
 }
@@ -18,6 +20,8 @@ export interface Standing {
 export interface Standings {
   readonly of: (webhook: string) => Standing
   readonly forget: (webhook: string) => void
+  /** Forgets everything but what the rate limit needs. */
+  readonly reset: (webhook: string) => Standing
   readonly closeBreaker: (webhook: string) => void
   /** The clock was set back: all waits end as much earlier. */
   readonly clockSetBack: (byMs: number) => void
@@ -39,16 +43,29 @@ export const learnFrom = (standing: Standing, seen: Seen, now: number): void => 
 
 export const openStandings = (hangs: (webhook: string) => boolean): Standings => {
   const standings = new Map<string, Standing>()
+  const of = (webhook: string): Standing => {
+    const found = standings.get(webhook)
+    if (found !== undefined) return found
+    const made: Standing = {
+      endpoint: { ...unknownEndpoint, hangs: hangs(webhook) },
+      hastening: undefined,
+      closedByHand: false,
+      inFlight: 0,
+      sent: 0,
+      sendAgainAt: 0,
+      isNew: true,
+    }
+    standings.set(webhook, made)
+    return made
+  }
   return {
-    of: (webhook) => {
-      const found = standings.get(webhook)
-      if (found !== undefined) return found
-      const endpoint = { ...unknownEndpoint, hangs: hangs(webhook) }
-      const made = { endpoint, hastening: undefined, closedByHand: false, inFlight: 0, sent: 0, isNew: true }
-      standings.set(webhook, made)
-      return made
-    },
+    of,
     forget: (webhook) => void standings.delete(webhook),
+    reset: (webhook) => {
+      const sendAgainAt = standings.get(webhook)?.sendAgainAt ?? 0
+      standings.delete(webhook)
+      return Object.assign(of(webhook), { sendAgainAt })
+    },
     closeBreaker: (webhook) => {
       const standing = standings.get(webhook)
       if (standing === undefined) return

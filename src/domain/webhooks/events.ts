@@ -24,6 +24,8 @@ export const webhookOptions = {
   retry_waits_s: nullable(arrayOf(number)),
   timeout_s: nullable(integerBetween(1, 30)),
   stop_on_4xx: nullable(boolean),
+  /** Attempts, by each process that sends. */
+  max_per_minute: nullable(integerBetween(1, 6000)),
 }
 
 const content = { required: { name: webhookName, url: textUpToBytes(2048) }, optional: webhookOptions }

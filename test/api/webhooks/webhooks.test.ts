@@ -48,6 +48,7 @@ describe('webhooks', () => {
       retry_waits_s: [1, 2.5],
       timeout_s: 5,
       stop_on_4xx: null,
+      max_per_minute: null,
       enabled: true,
       disabled_reason: null,
     })

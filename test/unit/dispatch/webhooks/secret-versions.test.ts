@@ -28,6 +28,7 @@ const aWebhook = (secrets: Pick<KnownWebhook['content'], 'access_token' | 'secre
     retry_waits_s: null,
     timeout_s: null,
     stop_on_4xx: null,
+    max_per_minute: null,
   },
   enabled: true,
   revision: 0,

@@ -16,7 +16,7 @@ export const aKnownWebhook = ({
 }: Partial<KnownWebhook> & { readonly url?: string }): KnownWebhook => ({
   id: 'w',
   team: 'a',
-  content: { url } as KnownWebhook['content'],
+  content: { url, max_per_minute: null } as KnownWebhook['content'],
   enabled: true,
   revision: 0,
   resetRevision: 0,

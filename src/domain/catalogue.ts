@@ -23,6 +23,7 @@ import { secretEvents } from './secrets/events.js'
 import { tableEvents } from './tables/events.js'
 import { upstreamEvents } from './gateway/upstreams/events.js'
 import { webhookEvents } from './webhooks/events.js'
+import { webhookHealthEvents } from './webhooks/health.js'
 
 export interface Aggregate {
   readonly name: string
@@ -65,6 +66,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'secret', stream: 'secret-<team>/<name>', events: secretEvents },
   { name: 'names', stream: 'names-<team>', events: nameEvents },
   { name: 'webhook', stream: 'webhook-<id>', events: webhookEvents },
+  { name: 'webhook health', stream: 'webhook_health-<id>', events: webhookHealthEvents },
   { name: 'automation', stream: 'automation-<id>', events: automationEvents },
   { name: 'delivery', stream: 'delivery-<id>', events: deliveryEvents },
   { name: 'redrive', stream: 'redrive-<id>', events: redriveEvents },

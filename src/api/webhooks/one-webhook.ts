@@ -40,7 +40,7 @@ export const requireExisting = (webhook: Webhook): Webhook => {
   return webhook
 }
 
-export const showWebhook = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
+export const showWebhook = (services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: WEBHOOK_PATH,
@@ -55,7 +55,7 @@ export const showWebhook = (services: Pick<Services, 'eventStore' | 'ids' | 'acc
   })
 
 export const changeWebhook = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({
@@ -115,7 +115,9 @@ const requireKeptSecrets = async (
 
 const MAX_NAMED = 10
 
-export const releaseWebhook = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
+export const releaseWebhook = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access'>,
+): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: `${WEBHOOK_PATH}/release`,
@@ -136,7 +138,8 @@ export const releaseWebhook = (services: Pick<Services, 'eventStore' | 'ids' | '
         cause,
       )
       throwIfRefused(refusals.get(0))
-      return { body: shownWebhook(state!), position }
+      const show = await showingWebhooks(services, team, cause)
+      return { body: await show(state!), position }
     },
   })
 

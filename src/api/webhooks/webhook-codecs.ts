@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import type { Services } from '../../application/services.js'
 import { authorshipOf } from '../../application/webhooks/authorship.js'
-import { automationsOf } from '../../application/webhooks/current-state.js'
+import { automationsOf, healthOfWebhook } from '../../application/webhooks/current-state.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, string } from '../../kernel/codec/leaves.js'
@@ -10,6 +10,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { id, teamName } from '../../kernel/ids.js'
 import type { Webhook } from '../../domain/webhooks/decider.js'
+import { healthAt, shownHealthFields } from '../../domain/webhooks/health.js'
 import { disablingReason, webhookOptions, webhookStream } from '../../domain/webhooks/events.js'
 
 /** Names follow the rules of ids: 1 to 256 bytes without control characters. */
@@ -52,28 +53,51 @@ export const webhookJson = open('Webhook', {
   says:
     'A webhook. `access_token` and `secret` are the names of secrets of its team, `used_by` the automations that send to ' +
     'it, by name.',
-  required: { id, team: teamName, name: resourceName, url, enabled: boolean, used_by: arrayOf(named) },
-  optional: { ...webhookOptions, disabled_reason: nullable(disablingReason), ...authorshipFields },
+  required: {
+    id,
+    team: teamName,
+    name: resourceName,
+    url,
+    enabled: boolean,
+    used_by: arrayOf(named),
+    ...shownHealthFields.required,
+  },
+  optional: {
+    ...webhookOptions,
+    disabled_reason: nullable(disablingReason),
+    ...shownHealthFields.optional,
+    ...authorshipFields,
+  },
 })
 
 type WebhookJson = t.TypeOf<typeof webhookJson>
 
 /** Shows webhooks of a team. */
 export const showingWebhooks = async (
-  services: Pick<Services, 'eventStore' | 'ids'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   team: string,
   cause: Cause,
 ): Promise<(webhook: Webhook) => Promise<WebhookJson>> => {
   const automations = await automationsOf(services, team, cause)
-  return async ({ id, team, content, enabled, disabled }) => ({
-    id,
-    team,
-    ...content,
-    enabled,
-    disabled_reason: disabled,
-    used_by: automations
-      .filter(({ content }) => content.webhook === id)
-      .map(({ id, content: { name } }) => ({ id, name })),
-    ...(await authorshipOf(services, webhookStream(id))),
-  })
+  return async ({ id, team, content, enabled, disabled }) => {
+    const { state, consecutive_failures, throttled_until, failing_since, next_probe_at, last_error } =
+      healthAt(await healthOfWebhook(services, id), { enabled }, services.clock.now().getTime())
+    return {
+      id,
+      team,
+      ...content,
+      enabled,
+      disabled_reason: disabled,
+      used_by: automations
+        .filter(({ content }) => content.webhook === id)
+        .map(({ id, content: { name } }) => ({ id, name })),
+      state,
+      consecutive_failures,
+      throttled_until,
+      failing_since,
+      next_probe_at,
+      last_error,
+      ...(await authorshipOf(services, webhookStream(id))),
+    }
+  }
 }

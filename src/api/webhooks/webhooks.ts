@@ -23,7 +23,7 @@ export type RunExclusive = <A>(task: () => Promise<A>) => Promise<A>
 export const PATH = '/api/teams/:team/webhooks'
 
 export const createWebhook = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access'>,
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256' | 'access'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({
@@ -77,7 +77,7 @@ export const requireGoodWebhook = async (
   if (problems.length > 0) throw invalidBody(problems)
 }
 
-export const listWebhooks = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
+export const listWebhooks = (services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,

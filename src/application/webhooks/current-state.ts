@@ -9,6 +9,12 @@ import { namesStream } from '../../domain/webhooks/names/events.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { secretStream } from '../../domain/secrets/events.js'
 import { webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
+import {
+  HEALTHY,
+  webhookHealthEvents,
+  webhookHealthStream,
+  type WebhookHealth,
+} from '../../domain/webhooks/health.js'
 import { webhookStream } from '../../domain/webhooks/events.js'
 
 type Streams = Pick<Ports, 'eventStore' | 'ids'>
@@ -16,6 +22,18 @@ type Streams = Pick<Ports, 'eventStore' | 'ids'>
 /** The current state of a webhook, also of a deleted one; null if it never existed. */
 export const webhookById = async (ports: Streams, id: string, cause: Cause): Promise<Webhook | null> =>
   idCodec.is(id) ? (await execute(ports)(webhookDecider, webhookStream(id), [], cause)).state : null
+
+/** The last reported health of a webhook's receiver. */
+export const healthOfWebhook = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  id: string,
+): Promise<WebhookHealth> => {
+  for await (const { data } of eventStore.readStream(webhookHealthStream(id), { backwards: true })) {
+    const decoded = webhookHealthEvents.WebhookHealthChanged.decode(data)
+    if (decoded._tag === 'Right') return decoded.right
+  }
+  return HEALTHY
+}
 
 /** The current state of an automation, also of a deleted one; null if it never existed. */
 export const automationById = async (ports: Streams, id: string, cause: Cause): Promise<Automation | null> =>

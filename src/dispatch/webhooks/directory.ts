@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { webhookHealthEvents, webhookHealthStream, type WebhookHealth } from '../../domain/webhooks/health.js'
 import { webhookContent, type WebhookContent } from '../../domain/webhooks/events.js'
 
 /** A webhook as the log has it so far. */
@@ -15,6 +16,11 @@ export interface KnownWebhook {
   readonly resetRevision: number
   /** When the first attempt failed after the last one that proved the receiver up, in milliseconds since 1970. */
   readonly failingSince: number | null
+  /** Failures of the receiver since then. */
+  readonly failures: number
+  readonly lastError: string | null
+  /** The last `WebhookHealthChanged`, with the revision of its stream. */
+  readonly reported: { readonly health: WebhookHealth; readonly revision: number; readonly at: number } | null
   /** Before then its receiver wants nothing at all, in milliseconds since 1970; 0 where it never said so. */
   readonly throttledUntil: number
   /** Its last attempt timed out. */
@@ -28,6 +34,7 @@ interface AttemptNoted {
   /** The webhook's when it began. */
   readonly revision: number
   readonly receiverUp: boolean
+  readonly error: string
   readonly at: number
   readonly throttledUntil: number | null
   readonly timedOut: boolean
@@ -39,7 +46,9 @@ export interface Directory {
   readonly readAgain: () => void
   readonly apply: (event: RecordedEvent) => void
   readonly get: (id: string) => KnownWebhook | undefined
+  readonly ids: () => Iterable<string>
   readonly noteAttempt: (id: string, attempt: AttemptNoted) => void
+  readonly noteReport: (event: RecordedEvent) => void
   /** The clock was set back. */
   readonly clockSetBack: (byMs: number) => void
   /** Lifts a Retry-After. False when the same request did so within the last minute. */
@@ -77,16 +86,24 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
       if (after !== undefined) keep(after)
     },
     get: (id) => known.get(id),
-    noteAttempt: (id, { revision, receiverUp, at, throttledUntil: until, timedOut }) => {
+    ids: () => known.keys(),
+    noteAttempt: (id, { revision, receiverUp, error, at, throttledUntil: until, timedOut }) => {
       const webhook = known.get(id)
       if (webhook === undefined || !beganAfterReset(webhook, revision)) return
       const failingSince = receiverUp ? null : (webhook.failingSince ?? at)
       const throttledUntil = Math.max(webhook.throttledUntil, until ?? 0)
+      const failures = receiverUp ? 0 : webhook.failures + 1
+      const lastError = receiverUp ? null : error
       const isKnown =
-        failingSince === webhook.failingSince &&
-        throttledUntil === webhook.throttledUntil &&
-        timedOut === webhook.hangs
-      if (!isKnown) keep({ ...webhook, failingSince, throttledUntil, hangs: timedOut })
+        receiverUp && webhook.failures === 0 && throttledUntil === webhook.throttledUntil && !webhook.hangs
+      if (!isKnown) keep({ ...webhook, failingSince, failures, lastError, throttledUntil, hangs: timedOut })
+    },
+    noteReport: ({ stream, data, revision, recordedAt }) => {
+      const webhook = known.get(stream.slice(webhookHealthStream('').length))
+      const decoded = webhookHealthEvents.WebhookHealthChanged.decode(data)
+      if (webhook === undefined || E.isLeft(decoded)) return
+      const { id: _, team: __, ...health } = decoded.right
+      keep({ ...webhook, reported: { health, revision: Number(revision), at: recordedAt.getTime() } })
     },
     clockSetBack: (byMs) => {
       for (const webhook of known.values())
@@ -104,7 +121,14 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
   }
 }
 
-const nothingLearnt = { failingSince: null, throttledUntil: 0, hangs: false, lastResend: null }
+const nothingLearnt = {
+  failingSince: null,
+  failures: 0,
+  lastError: null,
+  throttledUntil: 0,
+  hangs: false,
+  lastResend: null,
+}
 
 /** Whether an attempt that began at a revision of the webhook began after it was last changed or enabled. */
 export const beganAfterReset = ({ resetRevision }: KnownWebhook, revision: number): boolean =>
@@ -122,15 +146,15 @@ const webhookAfter = (
     if (before !== undefined) return { ...before, ...nothingLearnt, ...at }
     const { team, enabled } = data
     if (typeof team !== 'string') return undefined
-    return { id, team, ...at, enabled: enabled !== false, ...nothingLearnt }
+    return { id, team, ...at, enabled: enabled !== false, ...nothingLearnt, reported: null }
   }
   if (before === undefined) return undefined
   const seen = { ...before, revision: Number(revision) }
   if (type === 'WebhookEnabled')
     return { ...seen, ...nothingLearnt, enabled: true, resetRevision: Number(revision) }
   if (type === 'WebhookReleased')
-    // Failing for days still counts from the first failure.
-    return { ...seen, ...nothingLearnt, failingSince: before.failingSince, resetRevision: Number(revision) }
+    // It is failing until an attempt succeeds.
+    return { ...seen, throttledUntil: 0, hangs: false, lastResend: null, resetRevision: Number(revision) }
   if (type === 'WebhookDisabled') return { ...seen, enabled: false }
   return seen
 }

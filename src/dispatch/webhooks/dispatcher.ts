@@ -19,6 +19,7 @@ import { openDirectory } from './directory.js'
 import { disabling } from './disabling.js'
 import { folding } from './following.js'
 import { watchingLag } from './lag.js'
+import { reportingHealth } from './health.js'
 import { openLedger } from './ledger.js'
 import { readLog } from './log-reading.js'
 import { losing } from './lost-attempts.js'
@@ -128,8 +129,10 @@ export const startDispatcher = async (
     onAnswered: (ended, claimed) => {
       measures.answered(ended, now())
       disable(ended, claimed, now())
+      health.note(claimed.delivery.webhook)
     },
   })
+  const health = reportingHealth({ ...ports, directory, breakerOf: sender.breakerOf })
   const lose = losing({
     ...ports,
     instance,
@@ -158,6 +161,7 @@ export const startDispatcher = async (
     ledger,
     outbox,
     sender,
+    health,
     measures,
   })
 
@@ -170,6 +174,7 @@ export const startDispatcher = async (
     outbox.open()
     await lose()
     sender.start()
+    for (const id of directory.ids()) health.note(id)
     isLive = true
     announce()
     if (now() - startedAt >= TELL_EVERY_MS)
@@ -233,6 +238,7 @@ export const startDispatcher = async (
     }
     heedClock()
     outbox.flush()
+    health.flush(now())
     lose().catch(distrust)
     if (now() - measuredAt >= MEASURE_EVERY_MS) measure()
   }

@@ -4,6 +4,7 @@ import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import type { Automations } from './automations.js'
 import type { Directory } from './directory.js'
+import type { HealthReports } from './health.js'
 import { deliveryIn, type Ledger } from './ledger.js'
 import type { Matched } from './matching.js'
 import type { Measures } from './measures.js'
@@ -25,6 +26,7 @@ export interface Folding {
   readonly ledger: Ledger
   readonly outbox: Outbox
   readonly sender: Pick<Sender, 'wake' | 'reset' | 'closeBreaker'>
+  readonly health: Pick<HealthReports, 'note'>
   readonly measures: Pick<Measures, 'matched' | 'suppressed'>
 }
 
@@ -42,6 +44,11 @@ export const folding =
         given.directory.apply(event)
         if (RESETTING.has(event.type)) given.sender.reset(id)
         given.sender.wake(id)
+        given.health.note(id)
+        return
+      }
+      case 'webhook_health': {
+        given.directory.noteReport(event)
         return
       }
       case 'automation': {
@@ -80,7 +87,10 @@ const schedule = async (given: Folding, event: RecordedEvent): Promise<void> => 
   await given.outbox.pause()
 }
 
-const fold = async ({ ledger, outbox, directory, sender }: Folding, event: RecordedEvent): Promise<void> => {
+const fold = async (
+  { ledger, outbox, directory, sender, health }: Folding,
+  event: RecordedEvent,
+): Promise<void> => {
   const { type, data, recordedAt } = event
   const change = await ledger.apply(event)
   if (change === undefined) return
@@ -92,17 +102,21 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
     directory.noteAttempt(before.delivery.webhook, {
       revision: before.delivery.webhookRevision,
       receiverUp,
+      error: typeof error === 'string' ? error : typeof status === 'number' ? `status ${status}` : 'unknown',
       at: recordedAt.getTime(),
       throttledUntil: !receiverUp && typeof until === 'string' ? Date.parse(until) : null,
       timedOut: typeof error === 'string' && error.startsWith('timeout:'),
     })
+    health.note(before.delivery.webhook)
   }
   if (
     type === 'DeliveryResent' &&
     after.phase === 'pending' &&
     directory.noteResend(after.webhook, event.metadata.correlationId, recordedAt.getTime())
-  )
+  ) {
     sender.closeBreaker(after.webhook)
+    health.note(after.webhook)
+  }
   if (after.phase === 'pending' || after.phase === 'retrying') sender.wake(after.webhook)
 }
 

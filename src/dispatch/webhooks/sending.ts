@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { millisOf } from '../../domain/webhooks/deliveries/times.js'
+import type { CircuitBreaker } from '../../kernel/circuit-breaker.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { AnswerRead } from './answers.js'
@@ -51,6 +52,7 @@ export interface Sender {
   readonly isUnderWay: (deliveryId: string) => boolean
   readonly inFlight: () => number
   readonly breakers: Standings['breakers']
+  readonly breakerOf: (webhook: string) => CircuitBreaker
   /** Begins nothing any more, and cuts off what has not ended after so many milliseconds. */
   readonly stop: (withinMs: number) => Promise<void>
 }
@@ -242,6 +244,7 @@ export const openSender = (given: Sending): Sender => {
     isUnderWay: (deliveryId) => underWay.has(deliveryId),
     inFlight: () => underWay.size,
     breakers: standings.breakers,
+    breakerOf: (webhook) => standings.of(webhook).endpoint.breaker,
     stop: async (withinMs) => {
       isStarted = false
       wakeUps.stop()

@@ -11,7 +11,8 @@ const OF_PROJECT =
 const OF_TEAM = /^(?:registry|registered|names|secret|limits)-([A-Za-z0-9._-]{1,128})(?:\/|$)/
 
 /** Streams of team resources whose events, not names, contain the team. */
-const OF_THING = /^(?:(?:webhook|automation|delivery|redrive)-|(?:upstreams|access-directory)$)/
+const OF_THING =
+  /^(?:(?:webhook|webhook_health|automation|delivery|redrive)-|(?:upstreams|access-directory)$)/
 
 /** Streams with addresses, limits, secret names or memberships: elsewhere only the team's administrators see these. */
 const FOR_ADMINISTRATORS = /^(?:(?:webhook|secret|limits)-|(?:upstreams|access-directory)$)/

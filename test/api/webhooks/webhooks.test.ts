@@ -49,6 +49,12 @@ describe('webhooks', () => {
       timeout_s: 5,
       stop_on_4xx: null,
       max_per_minute: null,
+      state: 'healthy',
+      consecutive_failures: 0,
+      throttled_until: null,
+      failing_since: null,
+      next_probe_at: null,
+      last_error: null,
       enabled: true,
       disabled_reason: null,
     })
@@ -70,6 +76,7 @@ describe('webhooks', () => {
       name: 'renamed',
       secret: null,
       enabled: false,
+      state: 'disabled',
       disabled_reason: 'by_hand',
       updated_at: changed['updated_at'],
     })

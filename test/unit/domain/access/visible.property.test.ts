@@ -15,12 +15,12 @@ const OF_PROJECTS = catalogue.filter(({ stream }) => stream.includes('<entity>/<
 /** Aggregates of a team, whose streams say so or whose events do. */
 const OF_TEAMS = catalogue.filter(({ stream }) => /^\w+-<team>/.test(stream))
 const OF_THINGS = catalogue.filter(({ stream }) =>
-  /^((webhook|automation|delivery|redrive)-<id>|upstreams)$/.test(stream),
+  /^((webhook|webhook_health|automation|delivery|redrive)-<id>|upstreams)$/.test(stream),
 )
 
 /** What a team shows to its administrators alone. */
 const GUARDED = OF_TEAMS.concat(OF_THINGS).filter(({ stream }) =>
-  /^(webhook|secret|limits|upstreams)/.test(stream),
+  /^(webhook-|secret|limits|upstreams)/.test(stream),
 )
 
 const arbitraryEvent = fc

@@ -1,0 +1,85 @@
+import { instantAt } from '../../domain/webhooks/deliveries/times.js'
+import { HEALTHY, healthOf, webhookHealthStream, type WebhookHealth } from '../../domain/webhooks/health.js'
+import type { CircuitBreaker } from '../../kernel/circuit-breaker.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
+import type { Directory, KnownWebhook } from './directory.js'
+import { record, type Recording } from './recording.js'
+
+interface Reporting extends Recording {
+  readonly directory: Pick<Directory, 'get'>
+  readonly breakerOf: (webhook: string) => CircuitBreaker
+}
+
+export interface HealthReports {
+  /** The health of a webhook may have changed. */
+  readonly note: (webhook: string) => void
+  /** Appends what changed. A failed append is repeated by the next call. */
+  readonly flush: (now: number) => void
+}
+
+/** Limits the events of a receiver that fails now and then. */
+const BETWEEN_STATES_MS = 5000
+/** The number of failures and the last error change with each attempt. */
+const BETWEEN_COUNTS_MS = 60_000
+
+/** Tells the API, which may run in another process, how receivers answer. */
+export const reportingHealth = ({ directory, breakerOf, ...ports }: Reporting): HealthReports => {
+  const changed = new Set<string>()
+  const writing = new Set<string>()
+
+  const append = async ({ id, team, reported }: KnownWebhook, health: WebhookHealth): Promise<void> => {
+    writing.add(id)
+    try {
+      const expected = reported === null ? 'none' : BigInt(reported.revision)
+      const event = { type: 'WebhookHealthChanged', data: { id, team, ...health } } as const
+      await record(ports, webhookHealthStream(id), expected, event, id, { tries: 1 })
+    } catch {
+      // Another process reported, or the log is not available: compare again later.
+      changed.add(id)
+    } finally {
+      writing.delete(id)
+    }
+  }
+
+  return {
+    note: (webhook) => void changed.add(webhook),
+    flush: (now) => {
+      for (const id of changed) {
+        const webhook = directory.get(id)
+        if (webhook === undefined || !webhook.enabled) {
+          changed.delete(id)
+          continue
+        }
+        if (writing.has(id)) continue
+        const health = healthNow(webhook, breakerOf(id), now)
+        const before = webhook.reported?.health ?? HEALTHY
+        if (jsonEqual(before, health)) {
+          changed.delete(id)
+          continue
+        }
+        const sinceMs = Math.abs(now - (webhook.reported?.at ?? 0))
+        if (sinceMs < (isSameState(before, health) ? BETWEEN_COUNTS_MS : BETWEEN_STATES_MS)) continue
+        changed.delete(id)
+        void append(webhook, health)
+      }
+    },
+  }
+}
+
+const isSameState = (one: WebhookHealth, other: WebhookHealth): boolean =>
+  one.state === other.state &&
+  one.throttled_until === other.throttled_until &&
+  one.next_probe_at === other.next_probe_at &&
+  one.failing_since === other.failing_since
+
+const healthNow = (webhook: KnownWebhook, breaker: CircuitBreaker, now: number): WebhookHealth =>
+  healthOf(
+    {
+      failures: webhook.failures,
+      failingSince: webhook.failingSince === null ? null : instantAt(webhook.failingSince),
+      lastError: webhook.lastError,
+      throttledUntil: webhook.throttledUntil === 0 ? null : instantAt(webhook.throttledUntil),
+      probeAt: breaker.phase === 'closed' ? null : instantAt(breaker.until),
+    },
+    now,
+  )

@@ -2,9 +2,12 @@ import { execute } from '../../kernel/execute.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { webhookDecider } from '../../domain/webhooks/decider.js'
-import { webhookStream, type DisablingReason } from '../../domain/webhooks/events.js'
+import { instantAt } from '../../domain/webhooks/deliveries/times.js'
+import { FAILING_HOURS, webhookStream, type DisablingReason } from '../../domain/webhooks/events.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
-import { beganAfterReset, failedForDays, type Directory } from './directory.js'
+import { beganAfterReset, failedForDays, type Directory, type KnownWebhook } from './directory.js'
+
+const HOUR_MS = 3600 * 1000
 
 type Answered = Extract<AttemptEnd, { kind: 'answered' }>
 
@@ -20,9 +23,38 @@ export const disabling = (
     await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
   }
 
+  const reported = new Map<string, string>()
+  const reportFailing = (webhook: KnownWebhook, claimed: Claimed, now: number, causationId: string) => {
+    const { id, team, failingSince } = webhook
+    const hours = FAILING_HOURS.findLast(
+      (one) => failingSince !== null && now - failingSince >= one * HOUR_MS,
+    )
+    if (failingSince === null || hours === undefined) return
+    // The decider recognises a repeat; this only saves reading the stream after each failure.
+    const report = `${failingSince} ${hours}`
+    if (reported.get(id) === report) return
+    reported.set(id, report)
+    const command = {
+      type: 'ReportFailing',
+      id,
+      team,
+      failingSince: instantAt(failingSince),
+      hours,
+      depth: claimed.delivery.depth + 1,
+    } as const
+    const cause = { correlationId: causationId, causationId, actor: 'system' }
+    execute(ports)(webhookDecider, webhookStream(id), [command], cause).catch((error: unknown) => {
+      // The next failure reports it.
+      reported.delete(id)
+      const name = error instanceof Error ? error.name : 'unknown'
+      ports.log.error('dispatcher.report_failing_failed', { webhook: id, error: name })
+    })
+  }
+
   return ({ answer, scheduled, webhookRevision }: Answered, claimed: Claimed, now: number): void => {
     const webhook = directory.get(claimed.delivery.webhook)
     if (webhook?.enabled !== true || !beganAfterReset(webhook, webhookRevision)) return
+    if (!answer.receiverUp) reportFailing(webhook, claimed, now, scheduled.source.event_id)
     const isFailing = !answer.receiverUp && failedForDays(webhook, now)
     const reason = answer.disables ?? (isFailing ? 'failing_for_days' : null)
     if (reason === null) return

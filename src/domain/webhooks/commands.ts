@@ -1,3 +1,4 @@
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { DisablingReason, WebhookContent } from './events.js'
 
 interface OfWebhook {
@@ -28,6 +29,14 @@ export interface DisableWebhook extends OfWebhook {
   readonly depth: number
 }
 
+/** Reports a receiver that has failed for hours, once for each of `FAILING_HOURS`. */
+export interface ReportFailing extends OfWebhook {
+  readonly type: 'ReportFailing'
+  readonly failingSince: Instant
+  readonly hours: number
+  readonly depth: number
+}
+
 /** Makes all waiting messages due. */
 export interface ReleaseWebhook extends OfWebhook {
   readonly type: 'ReleaseWebhook'
@@ -45,4 +54,4 @@ export interface RecordTest extends OfWebhook {
 }
 
 export type WebhookCommand =
-  CreateWebhook | ChangeWebhook | DisableWebhook | ReleaseWebhook | DeleteWebhook | RecordTest
+  CreateWebhook | ChangeWebhook | DisableWebhook | ReportFailing | ReleaseWebhook | DeleteWebhook | RecordTest

@@ -1,4 +1,5 @@
 import { nothing, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import { jsonEqual } from '../../kernel/json/equal.js'
 import type { ChangeWebhook, CreateWebhook, WebhookCommand } from './commands.js'
 import { webhookContent, type DisablingReason, type WebhookContent, type WebhookEvent } from './events.js'
@@ -11,6 +12,8 @@ export interface Webhook {
   /** Null while it is enabled, and if it was created disabled. */
   readonly disabled: DisablingReason | null
   readonly deleted: boolean
+  /** The last report of failing for hours. */
+  readonly failing: { readonly since: Instant; readonly hours: number } | null
   /** Number of content changes. */
   readonly edition: number
   /** The content at creation, to recognise a repeated creation. */
@@ -30,6 +33,7 @@ const evolve = (state: WebhookState, { type, data }: WebhookEvent): WebhookState
       enabled,
       disabled: null,
       deleted: false,
+      failing: null,
       edition: 0,
       first: { content, enabled },
     }
@@ -42,6 +46,8 @@ const evolve = (state: WebhookState, { type, data }: WebhookEvent): WebhookState
       return { ...state, enabled: true, disabled: null }
     case 'WebhookDisabled':
       return { ...state, enabled: false, disabled: data.reason }
+    case 'WebhookFailing':
+      return { ...state, failing: { since: data.failing_since, hours: data.hours } }
     case 'WebhookDeleted':
       return { ...state, deleted: true }
     default:
@@ -68,6 +74,12 @@ const decide = (state: WebhookState, command: WebhookCommand): Decision<WebhookE
       const { reason, depth } = command
       if (!state.enabled) return nothing
       return { events: [{ type: 'WebhookDisabled', data: { id, team, reason, depth } }] }
+    }
+    case 'ReportFailing': {
+      const { failingSince: since, hours, depth } = command
+      const isKnown = state.failing?.since === since && state.failing.hours >= hours
+      if (!state.enabled || isKnown) return nothing
+      return { events: [{ type: 'WebhookFailing', data: { id, team, failing_since: since, hours, depth } }] }
     }
     case 'ReleaseWebhook':
       if (!state.enabled) return { events: [], refused: isDisabled }

@@ -1,5 +1,6 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, number, oneOf } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
@@ -61,6 +62,14 @@ const webhookDisabled = open('WebhookDisabled', {
   required: { ...required, reason: disablingReason, depth: int64 },
 })
 
+/** Hours of failing after which it is reported. */
+export const FAILING_HOURS = [1, 24] as const
+
+const webhookFailing = open('WebhookFailing', {
+  says: 'All attempts at a webhook have failed for so many hours, because of its receiver.',
+  required: { ...required, failing_since: instant, hours: int64, depth: int64 },
+})
+
 const webhookReleased = open('WebhookReleased', {
   says: 'A user released a webhook: its waiting messages are due at once, whatever its receiver answered or asked before.',
   required,
@@ -79,6 +88,7 @@ export const webhookEvents = {
   WebhookChanged: webhookChanged,
   WebhookEnabled: webhookEnabled,
   WebhookDisabled: webhookDisabled,
+  WebhookFailing: webhookFailing,
   WebhookReleased: webhookReleased,
   WebhookDeleted: webhookDeleted,
   TestSent: testSent,

@@ -3,7 +3,6 @@ import { nullable } from '../../kernel/codec/containers.js'
 import { instant, type Instant } from '../../kernel/codec/instant.js'
 import { int64, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import type { EventOf } from '../../kernel/decider.js'
 import { id, teamName } from '../../kernel/ids.js'
 import { millisOf } from './deliveries/times.js'
 
@@ -28,7 +27,6 @@ const webhookHealthChanged = open('WebhookHealthChanged', {
 })
 
 export const webhookHealthEvents = { WebhookHealthChanged: webhookHealthChanged }
-export type WebhookHealthEvent = EventOf<typeof webhookHealthEvents>
 type Reported = t.TypeOf<typeof webhookHealthChanged>
 export type WebhookHealth = Omit<Reported, 'id' | 'team'>
 

@@ -56,6 +56,34 @@ describe('a webhook of which nothing but failures come', () => {
     })
   }
 
+  it('is reported after one hour and after one day, once each, and again when it fails anew', async () => {
+    const reported = async () =>
+      (await webhookEvents()).flatMap(({ type, data }) => (type === 'WebhookFailing' ? [data['hours']] : []))
+    for (const [alias, hours, expected] of [
+      ['first', 0, []],
+      ['early', 0.9, []],
+      ['hour', 0.2, [1]],
+      ['later', 1, [1]],
+      ['day', 23, [1, 24]],
+      ['after', 5, [1, 24]],
+    ] as const) {
+      clock.advance(hours * HOUR)
+      await attempted(alias)
+      await until(async () => (await reported()).length === expected.length)
+      assert.deepEqual(await reported(), expected, alias)
+    }
+    receiver.behave(answers(200))
+    clock.advance(HOUR)
+    await attempted('works')
+    receiver.behave(answers(500))
+    await until(async () => (await outcomes())['succeeded']! >= 1)
+    await attempted('fails again')
+    clock.advance(2 * HOUR)
+    await attempted('and again')
+    await until(async () => (await reported()).length === 3)
+    assert.deepEqual(await reported(), [1, 24, 1])
+  })
+
   it('is disabled after five days, not before; what comes is held, and sent once it is enabled', async () => {
     for (let hours = 0; hours < 120; hours += 12) {
       await attempted(`h-${hours}`)

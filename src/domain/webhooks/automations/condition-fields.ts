@@ -89,6 +89,7 @@ const EVENTS: Readonly<Record<EventType, EventInfo>> = {
     variables: ['call_id', ...FIGURE],
   },
   WEBHOOK_DISABLED: plain(['webhook_id', 'reason'], 'team'),
+  WEBHOOK_FAILING: plain(['webhook_id', 'reason'], 'team'),
   DELIVERY_DEAD: plain(['delivery_id', 'reason'], 'team'),
   BUDGET_REACHED: plain(FIGURE, 'team'),
   EVALUATION_FINISHED: {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { WebhookCommand } from '../../../../src/domain/webhooks/commands.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import { webhookDecider } from '../../../../src/domain/webhooks/decider.js'
 import { webhookContent, type WebhookContent } from '../../../../src/domain/webhooks/events.js'
 import { deciding } from '../../../support/decided.js'
@@ -76,5 +77,27 @@ describe('a webhook', () => {
     const { events, state } = given(create(), test)
     assert.deepEqual(events, [{ type: 'TestSent', data: { ...own, status: 204, duration_ms: 12 } }])
     assert.deepEqual(state, given(create()).state)
+  })
+
+  it('reports failing once for each number of hours, and not while it is disabled', () => {
+    const since = '2026-01-01T00:00:00.000000Z' as Instant
+    const report = (hours: number, failingSince = since): WebhookCommand => ({
+      type: 'ReportFailing',
+      ...own,
+      failingSince,
+      hours,
+      depth: 1,
+    })
+    const { initialState, evolve, decide } = webhookDecider
+    let state = decide(initialState(), create()).events.reduce(evolve, initialState())
+    const run = (command: WebhookCommand) => {
+      const { events } = decide(state, command)
+      state = events.reduce(evolve, state)
+      return events.length
+    }
+    assert.deepEqual([run(report(1)), run(report(1)), run(report(24)), run(report(1))], [1, 0, 1, 0])
+    assert.equal(run(report(1, '2026-02-01T00:00:00.000000Z' as Instant)), 1)
+    run(disable)
+    assert.equal(run(report(24, '2026-03-01T00:00:00.000000Z' as Instant)), 0)
   })
 })

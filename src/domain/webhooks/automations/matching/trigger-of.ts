@@ -31,8 +31,16 @@ const budgetTrigger = (event: RecordedEvent): BudgetTrigger | undefined => {
 
 const ONE = amountFrom('1')
 
-/** The trigger of a disabled webhook. */
+/** The trigger of a webhook that was disabled, or has failed for hours. */
 const webhookTrigger = (event: RecordedEvent): WebhookTrigger | undefined => {
+  if (event.type === 'WebhookFailing') {
+    const data = decodeData(webhookEvents.WebhookFailing, event)
+    if (data === undefined || webhookStream(data.id) !== event.stream) return undefined
+    const { id: webhook_id, team, depth, hours } = data
+    const reason = `failing_for_${hours}_hours`
+    const common = { kind: 'webhook', ...envelopeOf(event), team, depth, webhook_id, reason } as const
+    return { ...common, types: ['WEBHOOK_FAILING'] }
+  }
   if (event.type !== 'WebhookDisabled') return undefined
   const data = decodeData(webhookEvents.WebhookDisabled, event)
   if (data === undefined || webhookStream(data.id) !== event.stream) return undefined

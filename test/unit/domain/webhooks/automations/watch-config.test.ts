@@ -44,6 +44,7 @@ const LEAST: Readonly<Record<(typeof EVENT_TYPES)[number], object>> = {
   CALL_FAILED: {},
   CALL_USAGE_THRESHOLD: { measure: 'total_tokens', comparison: '$gt', threshold: 1 },
   WEBHOOK_DISABLED: {},
+  WEBHOOK_FAILING: {},
   DELIVERY_DEAD: {},
   BUDGET_REACHED: {},
   EVALUATION_FINISHED: {},

@@ -127,6 +127,16 @@ describe('what an event triggers', () => {
       recorded('webhook-w', 'WebhookDisabled', { id: 'w', team: 'team', reason: 'gone', depth: 2 }),
     )
     assert.deepEqual([disabled?.kind, disabled?.types, disabled?.depth], ['webhook', ['WEBHOOK_DISABLED'], 2])
+    const failing = triggerOf(
+      recorded('webhook-w', 'WebhookFailing', {
+        id: 'w',
+        team: 'team',
+        failing_since: '2026-01-01T00:00:00.000000Z',
+        hours: 24,
+        depth: 1,
+      }),
+    )
+    assert.deepEqual([failing?.kind, failing?.types, failing?.depth], ['webhook', ['WEBHOOK_FAILING'], 1])
     const finished = (outcome: string) =>
       triggerOf(
         recorded('delivery-d', 'AttemptFinished', {

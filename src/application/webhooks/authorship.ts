@@ -12,7 +12,7 @@ export interface Authorship {
 const UNKNOWN: Authorship = { created_at: null, created_by: null, updated_at: null, updated_by: null }
 
 /** Events that change nothing. */
-const NO_CHANGES = new Set(['TestSent'])
+const NO_CHANGES = new Set(['TestSent', 'WebhookReleased', 'WebhookFailing'])
 
 /** Read from the first and the last event of a stream; unknown without events. */
 export const authorshipOf = async (

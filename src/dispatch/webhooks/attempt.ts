@@ -9,11 +9,11 @@ import {
 import type { WaitingDelivery } from '../../domain/webhooks/deliveries/state.js'
 import { instantAt } from '../../domain/webhooks/deliveries/times.js'
 import type { AttemptRecord } from '../../kernel/ports/attempt-records.js'
+import type { Appended, Position } from '../../kernel/ports/event-store.js'
 import { ConcurrencyConflict } from '../../kernel/ports/event-store-errors.js'
 import type { SendResult, WebhookSender } from '../../kernel/ports/webhook-sender.js'
 import { readAnswer, type AnswerRead } from './answers.js'
-import type { Company } from './company.js'
-import type { KnownWebhook } from './directory.js'
+import type { Endpoint } from './endpoint.js'
 import type { Outgoing, Prepared } from './message.js'
 import { record, type Recording } from './recording.js'
 
@@ -22,10 +22,9 @@ export interface Attempting extends Recording {
   readonly sender: WebhookSender
   readonly instance: string
   readonly scheduled: (id: string) => Promise<DeliveryScheduled | undefined>
-  readonly webhook: (id: string) => KnownWebhook | undefined
+  readonly webhook: (id: string) => Endpoint | undefined
   readonly prepare: (outgoing: Outgoing) => Promise<Prepared>
   readonly keep: (attempt: AttemptRecord) => void
-  readonly company: Company
 }
 
 export interface Claimed {
@@ -34,39 +33,42 @@ export interface Claimed {
   readonly delivery: WaitingDelivery
 }
 
-/** How an attempt went, for whoever watches over its endpoint. */
+/** How an attempt ended. */
 export type AttemptEnd =
-  /** Somebody else has it, or it is over: nothing was sent. */
+  /** Another dispatcher has it, or it is over: nothing was sent. */
   | { readonly kind: 'fenced' }
-  /** The log did not take its start, or it was cut off before: nothing was sent. */
+  /** Its start could not be appended, or it was aborted before: nothing was sent. */
   | { readonly kind: 'postponed' }
-  /** It was cut off, or its end could not be written. */
+  /** It was aborted, or its result could not be appended. */
   | { readonly kind: 'unknown' }
-  /** It never left this machine: that says nothing of the endpoint. */
-  | { readonly kind: 'unsent' }
+  /** No message could be made. */
+  | { readonly kind: 'unsent'; readonly position: Position | undefined }
   | {
       readonly kind: 'answered'
+      /** Of the result in the log. */
+      readonly position: Position | undefined
       readonly answer: AnswerRead
       readonly sent: SendResult
       readonly scheduled: DeliveryScheduled
-      /** The webhook's, when it began. */
+      /** The webhook's, when the attempt started. */
       readonly webhookRevision: number
     }
 
 const USUAL_TIMEOUT_S = 20
-/** The log may take some of its time to say that it begins. */
+/** For the appends of its start and its result. */
 const LEEWAY_MS = 2000
-/** How long what is written of a receiver that hangs may wait for company. */
-const UNHURRIED_MS = 50
 
-/** One attempt: nothing leaves before its start is durable in the log, at the very revision that was seen. */
+/**
+ * One attempt. Appends `AttemptStarted` at the expected revision before it sends, so that two dispatchers never send the
+ * same attempt.
+ */
 export const attempt = async (
   given: Attempting,
   { id, revision, delivery }: Claimed,
-  webhook: KnownWebhook,
+  webhook: Endpoint,
   signal: AbortSignal,
-  /** Told what the answer means, before the log is. */
-  heard: (answer: AnswerRead) => void,
+  /** Called before the result is appended. */
+  onAnswer: (answer: AnswerRead) => void,
 ): Promise<AttemptEnd> => {
   const scheduled = await given.scheduled(id)
   if (scheduled === undefined) return { kind: 'fenced' }
@@ -85,7 +87,6 @@ export const attempt = async (
     webhookRevision: webhook.revision,
   }).events
   if (started === undefined) return { kind: 'fenced' }
-  if (webhook.hangs) await given.company.wait(UNHURRIED_MS)
   if (signal.aborted) return { kind: 'postponed' }
   try {
     await record(given, stream, revision, started, cause, { tries: 2 })
@@ -95,21 +96,20 @@ export const attempt = async (
 
   const inFlight = deliveryDecider.evolve(delivery, started)
   const number = delivery.attempts + 1
-  // Before the deadline nobody records the outcome as unknown, so a known one can still be written.
+  // Until the deadline no dispatcher records the outcome as unknown, so a known one can still be appended.
   const keepTrying = () => !signal.aborted && performance.now() - began < timeoutMs + LEEWAY_MS
-  const writeEnd = async (event: DeliveryEvent | undefined): Promise<boolean> => {
-    if (event === undefined) return false
+  const appendEnd = async (event: DeliveryEvent | undefined): Promise<Appended | undefined> => {
+    if (event === undefined) return undefined
     try {
-      await record(given, stream, revision + 1n, event, cause, { keepTrying })
-      return true
+      return await record(given, stream, revision + 1n, event, cause, { keepTrying })
     } catch {
-      return false
+      return undefined
     }
   }
   const finish = (verdict: AttemptVerdict, observed: AttemptObservation, finishedAt: number) => {
     const waitsS = webhook.content.retry_waits_s
     const command = { deliveryId: id, attempt: number, finishedAt: instantAt(finishedAt), verdict, waitsS }
-    return writeEnd(
+    return appendEnd(
       deliveryDecider.decide(inFlight, { type: 'FinishAttempt', ...command, observed }).events[0],
     )
   }
@@ -122,8 +122,8 @@ export const attempt = async (
     sentAt: given.clock.now().getTime(),
   })
   if (prepared.kind === 'unready') {
-    const wrote = await finish(prepared.verdict, unsent(prepared.error), given.clock.now().getTime())
-    return { kind: wrote ? 'unsent' : 'unknown' }
+    const end = await finish(prepared.verdict, unsent(prepared.error), given.clock.now().getTime())
+    return end === undefined ? { kind: 'unknown' } : { kind: 'unsent', position: end.position }
   }
   const left = timeoutMs + LEEWAY_MS - (performance.now() - began)
   const sent = await given.sender.send(
@@ -139,11 +139,11 @@ export const attempt = async (
       now: instantAt(now),
       waitsS: webhook.content.retry_waits_s,
     })
-    await writeEnd(events[0])
+    await appendEnd(events[0])
     return { kind: 'unknown' }
   }
   const answer = readAnswer(sent, webhook.content.stop_on_4xx === true, now)
-  heard(answer)
+  onAnswer(answer)
   const isGone = given.webhook(webhook.id) === undefined
   const verdict: AttemptVerdict =
     isGone && answer.verdict.result === 'failed'
@@ -157,9 +157,7 @@ export const attempt = async (
     status: sent.status,
     ...prepared.shown(sent),
   })
-  if (answer.timedOut) await given.company.wait(UNHURRIED_MS)
-  else given.company.setOff()
-  const wrote = await finish(
+  const end = await finish(
     verdict,
     {
       phases: { ...sent.phases },
@@ -173,9 +171,9 @@ export const attempt = async (
     },
     now,
   )
-  return wrote
-    ? { kind: 'answered', answer, sent, scheduled, webhookRevision: webhook.revision }
-    : { kind: 'unknown' }
+  if (end === undefined) return { kind: 'unknown' }
+  const { position } = end
+  return { kind: 'answered', position, answer, sent, scheduled, webhookRevision: webhook.revision }
 }
 
 const unsent = (error: string): AttemptObservation => ({

@@ -5,8 +5,6 @@ import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** The automations there are, by what they wait for; those that were deleted are not. */
 export interface Automations {
-  /** The state was taken back. */
-  readonly readAgain: () => void
   readonly apply: (event: RecordedEvent) => void
   /** A team's that wait for one of these. */
   readonly waitingFor: (team: string, type: EventType) => readonly AutomationVersion[]
@@ -38,16 +36,9 @@ export const openAutomations = (state: Pick<DispatcherState, 'all' | 'put' | 're
     known.set(automation.id, automation)
   }
 
-  const readAgain = () => {
-    const all = [...state.all(KIND)]
-    known.clear()
-    byType.clear()
-    for (const [, kept] of all) keep(fromKept(kept as Kept))
-  }
+  for (const [, kept] of state.all(KIND)) keep(fromKept(kept as Kept))
 
-  readAgain()
   return {
-    readAgain,
     apply: (event) => {
       const id = event.stream.slice('automation-'.length)
       const before = known.get(id)

@@ -5,7 +5,7 @@ import { webhookDecider } from '../../domain/webhooks/decider.js'
 import { instantAt } from '../../domain/webhooks/deliveries/times.js'
 import { FAILING_HOURS, webhookStream, type DisablingReason } from '../../domain/webhooks/events.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
-import { beganAfterReset, failedForDays, type Directory, type KnownWebhook } from './directory.js'
+import { startedAfterReset, failedForDays, type Endpoint } from './endpoint.js'
 
 const HOUR_MS = 3600 * 1000
 
@@ -14,7 +14,7 @@ type Answered = Extract<AttemptEnd, { kind: 'answered' }>
 /** Disables a webhook whose receiver is gone, says that it wants no more, or has done nothing but fail for days. */
 export const disabling = (
   ports: Pick<Ports, 'eventStore' | 'ids'> & { readonly log: Pick<Log, 'error'> },
-  directory: Pick<Directory, 'get'>,
+  endpointOf: (webhook: string) => Endpoint | undefined,
 ) => {
   const disable = async (claimed: Claimed, reason: DisablingReason, causationId: string) => {
     const { webhook: id, team, depth } = claimed.delivery
@@ -24,7 +24,7 @@ export const disabling = (
   }
 
   const reported = new Map<string, string>()
-  const reportFailing = (webhook: KnownWebhook, claimed: Claimed, now: number, causationId: string) => {
+  const reportFailing = (webhook: Endpoint, claimed: Claimed, now: number, causationId: string) => {
     const { id, team, failingSince } = webhook
     const hours = FAILING_HOURS.findLast(
       (one) => failingSince !== null && now - failingSince >= one * HOUR_MS,
@@ -52,8 +52,8 @@ export const disabling = (
   }
 
   return ({ answer, scheduled, webhookRevision }: Answered, claimed: Claimed, now: number): void => {
-    const webhook = directory.get(claimed.delivery.webhook)
-    if (webhook?.enabled !== true || !beganAfterReset(webhook, webhookRevision)) return
+    const webhook = endpointOf(claimed.delivery.webhook)
+    if (webhook?.enabled !== true || !startedAfterReset(webhook, webhookRevision)) return
     if (!answer.receiverUp) reportFailing(webhook, claimed, now, scheduled.source.event_id)
     const isFailing = !answer.receiverUp && failedForDays(webhook, now)
     const reason = answer.disables ?? (isFailing ? 'failing_for_days' : null)

@@ -1,151 +1,218 @@
+import * as E from 'fp-ts/lib/Either.js'
 import { MAX_RETRY_AFTER_MS } from '../../domain/webhooks/deliveries/retry-after.js'
-import {
-  afterFailure,
-  afterUnknown as breakerAfterUnknown,
-  closed,
-  probing,
-  type CircuitBreaker,
-} from '../../kernel/circuit-breaker.js'
+import { webhookContent, type WebhookContent } from '../../domain/webhooks/events.js'
+import { webhookHealthEvents, type WebhookHealth } from '../../domain/webhooks/health.js'
+import { afterFailure, closed, probing, type CircuitBreaker } from '../../kernel/circuit-breaker.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 
-/** How an endpoint bears what is sent to it: a value that each attempt changes. Times are milliseconds. */
+/**
+ * A webhook, and what its attempts showed about its receiver: a fold of the log, so it is the same after a restart and
+ * in every process. Times are milliseconds since 1970.
+ */
 export interface Endpoint {
-  /** How many attempts may be under way at once; grows by one each time that as many have succeeded. */
-  readonly limit: number
+  readonly id: string
+  readonly team: string
+  readonly content: WebhookContent
+  readonly enabled: boolean
+  /** The last revision of the webhook's stream. */
+  readonly revision: number
+  /** The revision that last created, changed, enabled or released it: attempts that started before it do not count. */
+  readonly resetRevision: number
   readonly breaker: CircuitBreaker
-  /** Attempts of the last minute, by the second in which they ended; empty while the breaker is not closed. */
-  readonly recent: readonly Second[]
+  /** A user resent a message while the breaker was open: the next success releases the waiting messages. */
+  readonly closedByHand: boolean
+  /** The end of the receiver's last Retry-After; 0 for none. */
   readonly throttledUntil: number
-  /** Its last attempt timed out: it has one slot, among those that such endpoints share. */
+  /** The last attempt timed out. */
   readonly hangs: boolean
+  /** The last attempt succeeded, since the webhook was reset. */
+  readonly isProven: boolean
+  /** The end of the first failed attempt since the last success. */
+  readonly failingSince: number | null
+  /** Failed attempts since the last success. */
+  readonly failures: number
+  readonly lastError: string | null
+  /** The last `WebhookHealthChanged`, with the revision of its stream. */
+  readonly reported: { readonly health: WebhookHealth; readonly revision: number; readonly at: number } | null
+  /** The last request that resent messages, and when. */
+  readonly lastResend: { readonly request: string; readonly at: number } | null
 }
 
-interface Second {
-  readonly second: number
-  readonly ended: number
-  readonly failed: number
+const unknownReceiver = {
+  breaker: closed,
+  closedByHand: false,
+  throttledUntil: 0,
+  hangs: false,
+  isProven: false,
+  failingSince: null,
+  failures: 0,
+  lastError: null,
+  lastResend: null,
 }
 
-/** What an attempt said about its endpoint. */
-export interface Seen {
+/** Applies an event of the webhook's stream. Undefined if the webhook does not exist, or no longer. */
+export const afterWebhookEvent = (
+  before: Endpoint | undefined,
+  { type, stream, data, revision: atRevision }: RecordedEvent,
+): Endpoint | undefined => {
+  const revision = Number(atRevision)
+  if (type === 'WebhookDeleted') return undefined
+  if (type === 'WebhookCreated' || type === 'WebhookChanged') {
+    const content = webhookContent.decode(data)
+    if (E.isLeft(content)) return before
+    const reset = { ...unknownReceiver, content: content.right, revision, resetRevision: revision }
+    if (before !== undefined) return { ...before, ...reset }
+    const { team, enabled } = data
+    if (typeof team !== 'string') return undefined
+    const id = stream.slice('webhook-'.length)
+    return { id, team, enabled: enabled !== false, reported: null, ...reset }
+  }
+  if (before === undefined) return undefined
+  switch (type) {
+    case 'WebhookEnabled':
+      return { ...before, ...unknownReceiver, enabled: true, revision, resetRevision: revision }
+    case 'WebhookReleased': {
+      // It is failing until an attempt succeeds.
+      const { failingSince, failures, lastError } = before
+      return {
+        ...before,
+        ...unknownReceiver,
+        failingSince,
+        failures,
+        lastError,
+        revision,
+        resetRevision: revision,
+      }
+    }
+    case 'WebhookDisabled':
+      return { ...before, enabled: false, revision }
+    default:
+      return { ...before, revision }
+  }
+}
+
+/** Applies a `WebhookHealthChanged`. */
+export const afterHealthReport = (
+  before: Endpoint,
+  { data, revision, recordedAt }: RecordedEvent,
+): Endpoint => {
+  const decoded = webhookHealthEvents.WebhookHealthChanged.decode(data)
+  if (E.isLeft(decoded)) return before
+  const { id: _, team: __, ...health } = decoded.right
+  return { ...before, reported: { health, revision: Number(revision), at: recordedAt.getTime() } }
+}
+
+/** Whether an attempt that used a revision of the webhook started after the webhook was last reset. */
+export const startedAfterReset = ({ resetRevision }: Endpoint, revision: number): boolean =>
+  revision >= resetRevision
+
+/** The result of an attempt that reached the receiver, or tried to. */
+export interface AttemptObserved {
+  readonly webhookRevision: number
+  readonly startedAt: number
+  readonly endedAt: number
   readonly receiverUp: boolean
   readonly timedOut: boolean
-  /** It timed out, or the endpoint said that it has too much to do. */
-  readonly overloaded: boolean
+  readonly error: string
+  /** The receiver's Retry-After; null for none, and if the receiver is up. */
   readonly throttledUntil: number | null
 }
 
-const FIRST_LIMIT = 4
-const MOST = 16
-
-const MAX_FAILURES_IN_A_ROW = 10
-const RECENT_S = 60
-/** Below this many attempts the failure rate says little. */
-const MIN_RECENT = 20
-const MAX_FAILURE_RATE = 0.7
-const FIRST_OPEN_MS = 30_000
-const MAX_OPEN_MS = 600_000
-
-export const unknownEndpoint: Endpoint = {
-  limit: FIRST_LIMIT,
-  breaker: closed,
-  recent: [],
-  throttledUntil: 0,
-  hangs: false,
+const BREAKER = {
+  opens: (failuresInARow: number) => failuresInARow >= 10,
+  firstOpenMs: 30_000,
+  maxOpenMs: 600_000,
 }
 
-export const afterAttempt = (endpoint: Endpoint, seen: Seen, now: number): Endpoint => {
-  const isClosed = endpoint.breaker.phase === 'closed'
-  const recent = isClosed ? withAttempt(endpoint.recent, now, seen.receiverUp) : []
-  // Unlike a failure, a success counts while the breaker is open: the endpoint works.
-  const breaker = seen.receiverUp
-    ? closed
-    : afterFailure(endpoint.breaker, now, {
-        opens: (failuresInARow) => failuresInARow >= MAX_FAILURES_IN_A_ROW || failsTooOften(recent),
-        firstOpenMs: FIRST_OPEN_MS,
-        maxOpenMs: MAX_OPEN_MS,
-      })
-  const recovered = !isClosed && breaker.phase === 'closed'
+/** Applies the result of an attempt. Returns the same object if nothing changed. */
+export const afterAttempt = (before: Endpoint, attempt: AttemptObserved): Endpoint => {
+  const { receiverUp, startedAt, endedAt, timedOut } = attempt
+  if (!startedAfterReset(before, attempt.webhookRevision)) return before
+  const throttledUntil = Math.max(before.throttledUntil, attempt.throttledUntil ?? 0)
+  if (receiverUp) {
+    const isKnown = before.isProven && before.failures === 0 && before.breaker === closed
+    if (isKnown && !before.closedByHand) return before
+    const { failingSince, failures, lastError } = unknownReceiver
+    const healthy = { breaker: closed, closedByHand: false, hangs: false, isProven: true }
+    return { ...before, ...healthy, failingSince, failures, lastError }
+  }
+  const { breaker } = before
+  // Attempts from before the breaker opened may still fail: only the probe extends the open time.
+  const isProbe = breaker.phase === 'open' && startedAt >= breaker.until
   return {
-    limit: recovered ? FIRST_LIMIT : limitAfter(endpoint.limit, seen),
-    breaker,
-    recent,
-    throttledUntil: Math.max(endpoint.throttledUntil, seen.throttledUntil ?? 0),
-    hangs: seen.timedOut,
+    ...before,
+    throttledUntil,
+    breaker: afterFailure(isProbe ? probing(breaker) : breaker, endedAt, BREAKER),
+    hangs: timedOut,
+    isProven: false,
+    failingSince: before.failingSince ?? endedAt,
+    failures: before.failures + 1,
+    lastError: attempt.error,
   }
 }
 
-const withAttempt = (recent: readonly Second[], now: number, succeeded: boolean): readonly Second[] => {
-  const second = Math.floor(now / 1000)
-  const failed = succeeded ? 0 : 1
-  const last = recent.at(-1)
-  if (last?.second === second)
-    return [...recent.slice(0, -1), { second, ended: last.ended + 1, failed: last.failed + failed }]
-  return [...recent.filter((one) => one.second > second - RECENT_S), { second, ended: 1, failed }]
-}
-
-const failsTooOften = (recent: readonly Second[]): boolean => {
-  const ended = recent.reduce((sum, one) => sum + one.ended, 0)
-  const failed = recent.reduce((sum, one) => sum + one.failed, 0)
-  return ended >= MIN_RECENT && failed >= MAX_FAILURE_RATE * ended
-}
-
-/** How long it may take until a webhook that is to be disabled is. */
-const DISABLED_WITHIN_MS = 2000
-
-/** What an answer asks for holds at once, and not only when the log has its end. */
-export const heeding = (
-  endpoint: Endpoint,
-  { throttledUntil, disables }: { readonly throttledUntil: number | null; readonly disables: boolean },
-  now: number,
-): Endpoint => ({
-  ...endpoint,
-  throttledUntil: Math.max(
-    endpoint.throttledUntil,
-    throttledUntil ?? 0,
-    disables ? now + DISABLED_WITHIN_MS : 0,
-  ),
-})
-
-const limitAfter = (limit: number, { receiverUp, overloaded }: Seen): number => {
-  if (receiverUp) return Math.min(MOST, limit + 1 / limit)
-  return overloaded ? Math.max(1, limit / 2) : limit
-}
-
-/** Whether what waits need not wait any longer: the endpoint was given up, and answers again. */
+/** Whether an attempt showed that the receiver works again, so that waiting retries need not wait any longer. */
 export const hasRecovered = (before: Endpoint, after: Endpoint): boolean =>
-  before.breaker.phase !== 'closed' && after.breaker.phase === 'closed'
+  (before.breaker.phase !== 'closed' || before.closedByHand) &&
+  after.breaker.phase === 'closed' &&
+  !after.closedByHand
 
-/** What may be sent to an endpoint now: what is due, one message to see whether it is back, or nothing until then. */
-export type Leave =
-  | { readonly kind: 'send' }
-  | { readonly kind: 'probe' }
-  | { readonly kind: 'wait'; readonly until: number | undefined }
+const ONE_REQUEST_MS = 60_000
 
-/** Small corrections of the clock must not end a Retry-After of a whole day. */
+/** A user resends a message: lifts Retry-After and closes the breaker, once for each request. */
+export const afterResend = (before: Endpoint, request: string, at: number): Endpoint => {
+  const { lastResend, breaker, closedByHand } = before
+  if (lastResend?.request === request && Math.abs(at - lastResend.at) < ONE_REQUEST_MS) return before
+  return {
+    ...before,
+    breaker: closed,
+    closedByHand: closedByHand || breaker.phase !== 'closed',
+    throttledUntil: 0,
+    lastResend: { request, at },
+  }
+}
+
+/** All waits end earlier by the time that the clock was set back. */
+export const afterClockSetBack = (before: Endpoint, byMs: number): Endpoint => {
+  const { breaker, throttledUntil } = before
+  if (breaker.phase === 'closed' && throttledUntil === 0) return before
+  return {
+    ...before,
+    breaker: breaker.phase === 'closed' ? breaker : { ...breaker, until: breaker.until - byMs },
+    throttledUntil: Math.max(0, throttledUntil - byMs),
+  }
+}
+
+const DAYS_5 = 5 * 24 * 3600 * 1000
+
+/** Whether all attempts failed for five days, measured between attempts: an idle webhook is not disabled. */
+export const failedForDays = ({ failingSince }: Endpoint, failedAt: number): boolean =>
+  failingSince !== null && failedAt - failingSince >= DAYS_5
+
+/** What may be sent to an endpoint now. `until` is absent if the end of an attempt, or an event, ends the wait. */
+export type SendPermission =
+  { readonly kind: 'send' } | { readonly kind: 'probe' } | { readonly kind: 'wait'; readonly until?: number }
+
+/** Concurrent attempts: many once the receiver works, few before. */
+const MAX_PROVEN = 16
+const MAX_UNPROVEN = 4
+const MAX_HANGING = 1
+/** A small correction of the clock must not end a Retry-After of a whole day. */
 const SLACK_MS = 60_000
-const UNTIL_SOMETHING_ENDS: Leave = { kind: 'wait', until: undefined }
 
-export const leaveOf = (endpoint: Endpoint, inFlight: number, now: number): Leave => {
-  const { breaker, throttledUntil, limit, hangs } = endpoint
-  // A time further away than a Retry-After can be means that the clock was set back.
+export const sendPermission = (
+  { breaker, throttledUntil, hangs, isProven }: Endpoint,
+  inFlight: number,
+  now: number,
+): SendPermission => {
+  // A longer wait than a Retry-After can ask for means that the clock was set back.
   if (throttledUntil > now && throttledUntil - now <= MAX_RETRY_AFTER_MS + SLACK_MS)
     return { kind: 'wait', until: throttledUntil }
-  if (breaker.phase === 'probing') return UNTIL_SOMETHING_ENDS
-  if (breaker.phase === 'open') {
-    // A time further away than `openMs` means that the clock was set back.
+  if (breaker.phase !== 'closed') {
     const isOver = breaker.until <= now || breaker.until - now > breaker.openMs
-    return isOver ? { kind: 'probe' } : { kind: 'wait', until: breaker.until }
+    if (!isOver) return { kind: 'wait', until: breaker.until }
+    return inFlight === 0 ? { kind: 'probe' } : { kind: 'wait' }
   }
-  return inFlight < (hangs ? 1 : Math.floor(limit)) ? { kind: 'send' } : UNTIL_SOMETHING_ENDS
+  const limit = hangs ? MAX_HANGING : isProven ? MAX_PROVEN : MAX_UNPROVEN
+  return inFlight < limit ? { kind: 'send' } : { kind: 'wait' }
 }
-
-export const whileProbing = (endpoint: Endpoint): Endpoint => ({
-  ...endpoint,
-  breaker: probing(endpoint.breaker),
-})
-
-/** After an attempt whose outcome nobody knows, which counts for nothing. */
-export const afterUnknown = (endpoint: Endpoint, now: number): Endpoint => ({
-  ...endpoint,
-  breaker: breakerAfterUnknown(endpoint.breaker, now),
-})

@@ -1,13 +1,11 @@
 import { instantAt } from '../../domain/webhooks/deliveries/times.js'
 import { HEALTHY, healthOf, webhookHealthStream, type WebhookHealth } from '../../domain/webhooks/health.js'
-import type { CircuitBreaker } from '../../kernel/circuit-breaker.js'
 import { jsonEqual } from '../../kernel/json/equal.js'
-import type { Directory, KnownWebhook } from './directory.js'
+import type { Endpoint } from './endpoint.js'
 import { record, type Recording } from './recording.js'
 
 interface Reporting extends Recording {
-  readonly directory: Pick<Directory, 'get'>
-  readonly breakerOf: (webhook: string) => CircuitBreaker
+  readonly endpoint: (webhook: string) => Endpoint | undefined
 }
 
 export interface HealthReports {
@@ -23,11 +21,11 @@ const BETWEEN_STATES_MS = 5000
 const BETWEEN_COUNTS_MS = 60_000
 
 /** Tells the API, which may run in another process, how receivers answer. */
-export const reportingHealth = ({ directory, breakerOf, ...ports }: Reporting): HealthReports => {
+export const reportingHealth = ({ endpoint, ...ports }: Reporting): HealthReports => {
   const changed = new Set<string>()
   const writing = new Set<string>()
 
-  const append = async ({ id, team, reported }: KnownWebhook, health: WebhookHealth): Promise<void> => {
+  const append = async ({ id, team, reported }: Endpoint, health: WebhookHealth): Promise<void> => {
     writing.add(id)
     try {
       const expected = reported === null ? 'none' : BigInt(reported.revision)
@@ -45,13 +43,13 @@ export const reportingHealth = ({ directory, breakerOf, ...ports }: Reporting): 
     note: (webhook) => void changed.add(webhook),
     flush: (now) => {
       for (const id of changed) {
-        const webhook = directory.get(id)
+        const webhook = endpoint(id)
         if (webhook === undefined || !webhook.enabled) {
           changed.delete(id)
           continue
         }
         if (writing.has(id)) continue
-        const health = healthNow(webhook, breakerOf(id), now)
+        const health = healthNow(webhook, now)
         const before = webhook.reported?.health ?? HEALTHY
         if (jsonEqual(before, health)) {
           changed.delete(id)
@@ -72,14 +70,14 @@ const isSameState = (one: WebhookHealth, other: WebhookHealth): boolean =>
   one.next_probe_at === other.next_probe_at &&
   one.failing_since === other.failing_since
 
-const healthNow = (webhook: KnownWebhook, breaker: CircuitBreaker, now: number): WebhookHealth =>
+const healthNow = (webhook: Endpoint, now: number): WebhookHealth =>
   healthOf(
     {
       failures: webhook.failures,
       failingSince: webhook.failingSince === null ? null : instantAt(webhook.failingSince),
       lastError: webhook.lastError,
       throttledUntil: webhook.throttledUntil === 0 ? null : instantAt(webhook.throttledUntil),
-      probeAt: breaker.phase === 'closed' ? null : instantAt(breaker.until),
+      probeAt: webhook.breaker.phase === 'closed' ? null : instantAt(webhook.breaker.until),
     },
     now,
   )

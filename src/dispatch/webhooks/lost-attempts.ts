@@ -3,7 +3,7 @@ import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
 import { instantAt, millisOf } from '../../domain/webhooks/deliveries/times.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
-import type { KnownWebhook } from './directory.js'
+import type { Endpoint } from './endpoint.js'
 import { record, type Recording } from './recording.js'
 
 interface Losing extends Recording {
@@ -12,7 +12,7 @@ interface Losing extends Recording {
   readonly instance: string
   /** Nobody but this process can have the log open: whoever began an attempt before is gone. */
   readonly isAlone: boolean
-  readonly webhook: (id: string) => KnownWebhook | undefined
+  readonly webhook: (id: string) => Endpoint | undefined
   readonly isUnderWay: (deliveryId: string) => boolean
   readonly onLost: () => void
 }

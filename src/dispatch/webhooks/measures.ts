@@ -2,7 +2,7 @@ import { millisOf } from '../../domain/webhooks/deliveries/times.js'
 import type { WebhookMetrics } from '../../kernel/ports/metrics.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 
-/** What of the dispatcher's work an operator can watch: every call of its metrics stands here. */
+/** The metrics of the dispatcher: all its metrics are set here. */
 export const measuring = (metrics: WebhookMetrics | undefined) => ({
   started: ({ delivery }: Claimed, now: number) => {
     if (delivery.attempts === 0)
@@ -32,7 +32,7 @@ export const measuring = (metrics: WebhookMetrics | undefined) => ({
 
   suppressed: (reason: string) => metrics?.suppressed.add({ reason }),
 
-  standing: ({ pending, retrying, inFlight, oldestDueMs, breakers, quarantined }: Standing) => {
+  queues: ({ pending, retrying, inFlight, oldestDueMs, breakers, quarantined }: QueueGauges) => {
     metrics?.deliveries.set({ state: 'pending' }, pending)
     metrics?.deliveries.set({ state: 'retrying' }, retrying)
     metrics?.deliveries.set({ state: 'in_flight' }, inFlight)
@@ -45,7 +45,7 @@ export const measuring = (metrics: WebhookMetrics | undefined) => ({
 
 export type Measures = ReturnType<typeof measuring>
 
-interface Standing {
+interface QueueGauges {
   readonly pending: number
   readonly retrying: number
   readonly inFlight: number

@@ -11,14 +11,14 @@ import { redacted, render } from '../../domain/webhooks/templates/render.js'
 import type { Template } from '../../domain/webhooks/templates/template.js'
 import { redactAnswer } from '../../domain/webhooks/redact-answer.js'
 import { messageHeaders } from '../../domain/webhooks/signing.js'
-import type { KnownWebhook } from './directory.js'
+import type { Endpoint } from './endpoint.js'
 import type { WebhookSecrets } from './secret-values.js'
 import type { TemplateOf } from './templates.js'
 
 /** A message that is about to be sent for the `attempt`th time, at `sentAt` milliseconds since 1970. */
 export interface Outgoing {
   readonly scheduled: DeliveryScheduled
-  readonly webhook: KnownWebhook
+  readonly webhook: Endpoint
   readonly attempt: number
   readonly mayBeDuplicate: boolean
   readonly sentAt: number
@@ -41,7 +41,7 @@ export type Prepared =
 interface Preparing {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly templates: TemplateOf
-  readonly secrets: (webhook: KnownWebhook) => Promise<WebhookSecrets>
+  readonly secrets: (webhook: Endpoint) => Promise<WebhookSecrets>
   readonly hmac: HmacSha256
   readonly sha256: Sha256
   /** Part of header names: `Vendor` gives `X-Vendor-Signature`. */

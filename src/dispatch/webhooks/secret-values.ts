@@ -7,7 +7,7 @@ import {
   type SecretMatcher,
 } from '../../domain/secrets/redact-secrets.js'
 import type { SigningSecret } from '../../domain/webhooks/signing.js'
-import type { KnownWebhook } from './directory.js'
+import type { Endpoint } from './endpoint.js'
 import type { LiveSecret, SecretVersions } from './secret-versions.js'
 
 /** The secrets that a webhook names, with their values. */
@@ -24,7 +24,7 @@ export interface WebhookSecrets {
 export const secretValues = (
   store: Pick<SecretStore, 'get'>,
   versions: Pick<SecretVersions, 'of'>,
-): ((webhook: KnownWebhook) => Promise<WebhookSecrets>) => {
+): ((webhook: Endpoint) => Promise<WebhookSecrets>) => {
   const remembered = rememberedSecrets(store)
 
   const read = async (team: string, name: string | null): Promise<Named | null> => {

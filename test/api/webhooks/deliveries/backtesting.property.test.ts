@@ -7,7 +7,8 @@ import { replayAutomation } from '../../../../src/application/webhooks/backtesti
 import { judgeWithVersion, judgeAtTime } from '../../../../src/application/webhooks/retraced.js'
 import { storedTemplate } from '../../../../src/domain/webhooks/templates/parse.js'
 import { openAutomations } from '../../../../src/dispatch/webhooks/automations.js'
-import { openDirectory } from '../../../../src/dispatch/webhooks/directory.js'
+import { afterWebhookEvent } from '../../../../src/dispatch/webhooks/endpoint.js'
+import { openEndpoints } from '../../../../src/dispatch/webhooks/endpoints.js'
 import { matching } from '../../../../src/dispatch/webhooks/matching.js'
 import { openMetricValues } from '../../../../src/dispatch/webhooks/metric-values.js'
 import { openPrices } from '../../../../src/dispatch/webhooks/prices.js'
@@ -31,7 +32,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   const eventStore = logOf(events)
   const state = openSqliteDispatcherState(':memory:')
   const automations = openAutomations(state)
-  const directory = openDirectory(state)
+  const endpoints = openEndpoints(state)
   const prices = openPrices(state)
   const match = matching({
     eventStore,
@@ -46,14 +47,15 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   const sent: Sent[] = []
   for (const event of events) {
     for (const matched of await match(event)) {
-      if (directory.get(matched.automation.content.webhook) === undefined) continue
+      if (endpoints.get(matched.automation.content.webhook) === undefined) continue
       const { data } = schedulingsOf(sha256, event, 0)(matched)
       const variables = 'variables' in data ? data.variables : {}
       sent.push({ id: data.delivery_id, position: event.position, variables })
     }
     if (event.stream.startsWith('automation-')) automations.apply(event)
     if (event.stream.startsWith('price-')) prices.apply(event)
-    if (event.stream.startsWith('webhook-')) directory.apply(event)
+    if (event.stream.startsWith('webhook-'))
+      endpoints.update(event.stream.slice('webhook-'.length), (before) => afterWebhookEvent(before, event))
   }
   state.close()
   return sent

@@ -2,129 +2,136 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {
   afterAttempt,
-  afterUnknown,
+  afterClockSetBack,
+  afterResend,
+  afterWebhookEvent,
   hasRecovered,
-  heeding,
-  leaveOf,
-  unknownEndpoint,
-  whileProbing,
+  sendPermission,
+  type AttemptObserved,
   type Endpoint,
-  type Seen,
 } from '../../../../src/dispatch/webhooks/endpoint.js'
+import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
+import { anEndpoint } from './waiting-deliveries.js'
 
-const succeeded: Seen = { receiverUp: true, timedOut: false, overloaded: false, throttledUntil: null }
-const failed: Seen = { ...succeeded, receiverUp: false }
-const busy: Seen = { ...failed, overloaded: true }
-const timedOut: Seen = { ...busy, timedOut: true }
+const unused = anEndpoint({})
+const succeeded: AttemptObserved = {
+  webhookRevision: 0,
+  startedAt: 0,
+  endedAt: 0,
+  receiverUp: true,
+  timedOut: false,
+  error: 'unknown',
+  throttledUntil: null,
+}
+const failed: AttemptObserved = { ...succeeded, receiverUp: false, error: 'status 500' }
+const timedOut: AttemptObserved = { ...failed, timedOut: true }
+const at = (attempt: AttemptObserved, time: number) => ({ ...attempt, startedAt: time, endedAt: time })
 
-const after = (seen: readonly Seen[], now = 0, from = unknownEndpoint): Endpoint =>
-  seen.reduce((endpoint, one) => afterAttempt(endpoint, one, now), from)
+const after = (attempts: readonly AttemptObserved[], from = unused): Endpoint =>
+  attempts.reduce(afterAttempt, from)
 const times = <A>(count: number, value: A): readonly A[] => Array.from({ length: count }, () => value)
+const concurrency = (endpoint: Endpoint, now = 0): number => {
+  let inFlight = 0
+  while (sendPermission(endpoint, inFlight, now).kind === 'send') inFlight += 1
+  return inFlight
+}
 
-describe('what an endpoint bears', () => {
-  it('begins with four at once, grows to sixteen, and is halved by too much', () => {
-    assert.equal(unknownEndpoint.limit, 4)
-    const grown = after(times(500, succeeded))
-    assert.equal(grown.limit, 16)
-    assert.equal(after([busy], 0, grown).limit, 8)
-    assert.equal(after([failed], 0, grown).limit, 16)
-    assert.equal(after(times(9, busy)).limit, 1)
+describe('an endpoint', () => {
+  it('gets four attempts at once until one succeeds, sixteen then, and one after a time-out', () => {
+    assert.equal(concurrency(unused), 4)
+    assert.equal(concurrency(after([succeeded])), 16)
+    assert.equal(concurrency(after([succeeded, failed])), 4)
+    assert.equal(concurrency(after([succeeded, timedOut])), 1)
+    assert.equal(concurrency(after([timedOut, succeeded])), 16)
   })
 
-  it('has room for as many as the limit says', () => {
-    assert.deepEqual(leaveOf(unknownEndpoint, 3, 0), { kind: 'send' })
-    assert.deepEqual(leaveOf(unknownEndpoint, 4, 0), { kind: 'wait', until: undefined })
+  it('opens its breaker after ten failures in a row, however slowly they come', () => {
+    const phaseAfter = (outcomes: string) =>
+      after(Array.from(outcomes, (one, n) => at(one === 's' ? succeeded : failed, n * 3_600_000))).breaker
+        .phase
+    assert.equal(phaseAfter('f'.repeat(9)), 'closed')
+    assert.equal(phaseAfter('f'.repeat(10)), 'open')
+    assert.equal(phaseAfter(`${'f'.repeat(9)}s${'f'.repeat(9)}`), 'closed')
   })
 
-  it('has one at a time after a time-out, until something else happens', () => {
-    const hanging = after([timedOut])
-    assert.deepEqual(leaveOf(hanging, 0, 0), { kind: 'send' })
-    assert.deepEqual(leaveOf(hanging, 1, 0), { kind: 'wait', until: undefined })
-    assert.equal(after([failed], 0, hanging).hangs, false)
+  it('gets one probe when the breaker has been open for its time, and recovers when it succeeds', () => {
+    const open = after(times(10, failed))
+    assert.deepEqual(sendPermission(open, 0, 29_999), { kind: 'wait', until: 30_000 })
+    assert.deepEqual(sendPermission(open, 0, 30_000), { kind: 'probe' })
+    assert.deepEqual(sendPermission(open, 1, 30_000), { kind: 'wait' })
+    const back = afterAttempt(open, at(succeeded, 30_000))
+    assert.ok(hasRecovered(open, back))
+    assert.equal(back.failures, 0)
   })
 
-  it('is probed at once where the clock was set back while its breaker was open', () => {
-    const open = after(times(10, failed), 3_600_000)
-    assert.deepEqual(leaveOf(open, 0, 3_600_000), { kind: 'wait', until: 3_630_000 })
-    assert.deepEqual(leaveOf(open, 0, 600_000), { kind: 'probe' })
+  it('doubles the open time after a failed probe only', () => {
+    const open = after(times(10, failed))
+    const late = afterAttempt(open, { ...failed, startedAt: 0, endedAt: 29_000 })
+    assert.deepEqual(sendPermission(late, 0, 29_500), { kind: 'wait', until: 30_000 })
+    const probed = afterAttempt(late, at(failed, 30_000))
+    assert.deepEqual(sendPermission(probed, 0, 30_001), { kind: 'wait', until: 90_000 })
   })
 
-  it('is not throttled for longer than a Retry-After can ask when the clock was set back', () => {
+  it('gets nothing before the time that Retry-After asked for, not even a probe', () =>
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 86_400_000 }),
+        fc.boolean(),
+        fc.nat(1e8),
+        (until, isOpen, now) => {
+          const from = isOpen ? after(times(10, failed)) : unused
+          const permission = sendPermission(after([{ ...failed, throttledUntil: until }], from), 0, now)
+          if (now < until) assert.deepEqual(permission, { kind: 'wait', until })
+        },
+      ),
+    ))
+
+  it('is unchanged by an attempt from before it was reset', () => {
+    const changed = anEndpoint({ revision: 3, resetRevision: 3 })
+    assert.equal(afterAttempt(changed, { ...failed, webhookRevision: 2, throttledUntil: 9 }), changed)
+  })
+
+  it('is probed at once if the clock was set back while the breaker was open', () => {
+    const open = after(times(10, at(failed, 3_600_000)))
+    assert.equal(sendPermission(open, 0, 3_600_000).kind, 'wait')
+    assert.equal(sendPermission(open, 0, 600_000).kind, 'probe')
+    assert.deepEqual(sendPermission(afterClockSetBack(open, 3_000_000), 0, 600_000), {
+      kind: 'wait',
+      until: 630_000,
+    })
+  })
+
+  it('is not throttled for longer than a Retry-After can ask for if the clock was set back', () => {
     const day = 86_400_000
-    const asked = heeding(unknownEndpoint, { throttledUntil: 10 * day, disables: false }, 9 * day)
-    assert.equal(leaveOf(asked, 0, 9 * day - 1000).kind, 'wait')
-    assert.deepEqual(leaveOf(asked, 0, day), { kind: 'send' })
+    const asked = after([{ ...failed, throttledUntil: 10 * day }])
+    assert.equal(sendPermission(asked, 0, 9 * day - 1000).kind, 'wait')
+    assert.equal(sendPermission(asked, 0, day).kind, 'send')
   })
 
-  it('gets nothing from when it has said so, or that it wants nothing any more', () => {
-    const asked = heeding(unknownEndpoint, { throttledUntil: 5000, disables: false }, 1000)
-    assert.deepEqual(leaveOf(asked, 0, 4999), { kind: 'wait', until: 5000 })
-    const gone = heeding(unknownEndpoint, { throttledUntil: null, disables: true }, 1000)
-    assert.equal(leaveOf(gone, 0, 1000).kind, 'wait')
-    const neither = heeding(asked, { throttledUntil: null, disables: false }, 1000)
-    assert.deepEqual(neither, asked)
-  })
-
-  it('gets nothing before the time that it asked for, a probe neither', () =>
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 86_400_000 }), fc.boolean(), fc.nat(1e8), (until, open, now) => {
-        const from = open ? after(times(10, failed)) : unknownEndpoint
-        const leave = leaveOf(after([{ ...failed, throttledUntil: until }], 0, from), 0, now)
-        if (now < until) assert.deepEqual(leave, { kind: 'wait', until })
-      }),
-    ))
-
-  it('is probed once when its breaker has been open long enough, and recovers with the first limit', () => {
+  it('has its breaker closed by a resend once for each request', () => {
     const open = after(times(10, failed))
-    assert.deepEqual(leaveOf(open, 0, 29_999), { kind: 'wait', until: 30_000 })
-    assert.deepEqual(leaveOf(open, 0, 30_000), { kind: 'probe' })
-    const probed = whileProbing(open)
-    assert.deepEqual(leaveOf(probed, 1, 30_000), { kind: 'wait', until: undefined })
-    const back = after([succeeded], 30_000, probed)
-    assert.ok(hasRecovered(probed, back) && back.limit === 4)
-    assert.deepEqual(leaveOf(afterUnknown(probed, 30_000), 0, 30_000), { kind: 'probe' })
+    const resent = afterResend(open, 'request', 100)
+    assert.equal(resent.breaker.phase, 'closed')
+    assert.equal(afterResend(resent, 'request', 200), resent)
+    assert.notEqual(afterResend(resent, 'other', 200), resent)
+    assert.ok(!hasRecovered(open, resent))
+    assert.ok(hasRecovered(resent, afterAttempt(resent, succeeded)))
   })
 
-  /** The phase after attempts at one moment after another, by letters: `s` succeeds, `f` fails. */
-  const phaseAfter = (outcomes: string, everyMs: number) =>
-    Array.from(outcomes).reduce(
-      (endpoint, outcome, index) =>
-        afterAttempt(endpoint, outcome === 's' ? succeeded : failed, index * everyMs),
-      unknownEndpoint,
-    ).breaker.phase
-
-  it('opens its breaker on ten failures in a row, however slowly they come', () => {
-    assert.equal(phaseAfter('f'.repeat(9), 3_600_000), 'closed')
-    assert.equal(phaseAfter('f'.repeat(10), 3_600_000), 'open')
-    assert.equal(phaseAfter(`${'f'.repeat(9)}s${'f'.repeat(9)}`, 3_600_000), 'closed')
+  it('stays failing after a release until an attempt succeeds', () => {
+    const released = afterWebhookEvent(after(times(12, { ...failed, throttledUntil: 5000 })), {
+      type: 'WebhookReleased',
+      stream: 'webhook-w',
+      data: {},
+      revision: 1n,
+    } as unknown as RecordedEvent)
+    assert.deepEqual(sendPermission(released!, 0, 0), { kind: 'send' })
+    assert.equal(released?.failures, 12)
+    assert.equal(released.lastError, 'status 500')
   })
 
-  it('opens its breaker when 70 % of 20 attempts within a minute fail', () => {
-    assert.equal(phaseAfter('ffsffsffsffsffsffsfs', 100), 'closed')
-    assert.equal(phaseAfter('ffffsfffsfffsfffsffs', 100), 'closed')
-    assert.equal(phaseAfter('ffffsfffsfffsfffsfff', 100), 'open')
-    assert.equal(phaseAfter('ffffsfffsfffsfffsfff', 10_000), 'closed')
-  })
-
-  it('starts a new failure rate after recovering', () => {
-    const open = after(times(10, failed))
-    const back = after([succeeded], 30_000, whileProbing(open))
-    assert.deepEqual(back.recent, [])
-    assert.equal(after([succeeded], 0, open).breaker.phase, 'closed')
-  })
-
-  it('keeps the attempts of one minute at most', () =>
-    fc.assert(
-      fc.property(fc.array(fc.nat(5000), { maxLength: 300 }), (pauses) => {
-        let now = 0
-        let endpoint = unknownEndpoint
-        for (const pause of pauses) endpoint = afterAttempt(endpoint, succeeded, (now += pause))
-        assert.ok(endpoint.recent.length <= 60)
-      }),
-    ))
-
-  it('is no worse for an outcome that nobody knows', () => {
-    const before = after([succeeded, failed, busy])
-    assert.deepEqual(afterUnknown(before, 5), before)
+  it('is the same object after a success that shows nothing new', () => {
+    const healthy = after([succeeded])
+    assert.equal(afterAttempt(healthy, succeeded), healthy)
   })
 })

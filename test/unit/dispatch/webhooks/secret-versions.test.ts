@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
-import type { KnownWebhook } from '../../../../src/dispatch/webhooks/directory.js'
+import type { Endpoint } from '../../../../src/dispatch/webhooks/endpoint.js'
 import { secretValues } from '../../../../src/dispatch/webhooks/secret-values.js'
 import { openSecretVersions } from '../../../../src/dispatch/webhooks/secret-versions.js'
 import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { MOST_SIGNATURES } from '../../../../src/domain/webhooks/signing.js'
+import { anEndpoint } from './waiting-deliveries.js'
 
 const stored = (version: number): RecordedEvent => ({
   id: `event-${version}`,
@@ -18,29 +19,10 @@ const stored = (version: number): RecordedEvent => ({
   size: 1,
 })
 
-const aWebhook = (secrets: Pick<KnownWebhook['content'], 'access_token' | 'secret'>): KnownWebhook => ({
-  id: 'w',
-  team: 'default',
-  content: {
-    name: 'w',
-    url: 'https://hooks.example/',
-    ...secrets,
-    retry_waits_s: null,
-    timeout_s: null,
-    stop_on_4xx: null,
-    max_per_minute: null,
-  },
-  enabled: true,
-  revision: 0,
-  resetRevision: 0,
-  failingSince: null,
-  failures: 0,
-  lastError: null,
-  reported: null,
-  throttledUntil: 0,
-  hangs: false,
-  lastResend: null,
-})
+const aWebhook = (secrets: Pick<Endpoint['content'], 'access_token' | 'secret'>): Endpoint => {
+  const endpoint = anEndpoint({ team: 'default' })
+  return { ...endpoint, content: { ...endpoint.content, ...secrets } }
+}
 
 describe('the secrets that messages are made with', () => {
   it('are the newest versions, and all are taken out of answers, each read once', async () => {

@@ -1,6 +1,7 @@
 import type { AnswerRead } from '../../../../src/dispatch/webhooks/answers.js'
 import type { AttemptEnd } from '../../../../src/dispatch/webhooks/attempt.js'
-import type { KnownWebhook } from '../../../../src/dispatch/webhooks/directory.js'
+import type { Endpoint } from '../../../../src/dispatch/webhooks/endpoint.js'
+import { closed } from '../../../../src/kernel/circuit-breaker.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import {
   evolve,
@@ -9,17 +10,20 @@ import {
 } from '../../../../src/domain/webhooks/deliveries/state.js'
 import { aScheduled } from '../../domain/webhooks/deliveries/arbitrary.js'
 
-/** A webhook as the sender knows it. */
-export const aKnownWebhook = ({
+/** The endpoint of a webhook that has not been used. */
+export const anEndpoint = ({
   url = 'http://127.0.0.1/',
   ...known
-}: Partial<KnownWebhook> & { readonly url?: string }): KnownWebhook => ({
+}: Partial<Endpoint> & { readonly url?: string }): Endpoint => ({
   id: 'w',
   team: 'a',
-  content: { url, max_per_minute: null } as KnownWebhook['content'],
+  content: { url, max_per_minute: null } as Endpoint['content'],
   enabled: true,
   revision: 0,
   resetRevision: 0,
+  breaker: closed,
+  closedByHand: false,
+  isProven: false,
   failingSince: null,
   failures: 0,
   lastError: null,
@@ -30,7 +34,7 @@ export const aKnownWebhook = ({
   ...known,
 })
 
-/** A delivery that waits to be tried again. */
+/** A delivery that waits for a retry. */
 export const aWaitingDelivery = (webhook: string, dueAt: Instant): WaitingDelivery => ({
   ...(evolve(initialState, {
     type: 'DeliveryScheduled',
@@ -40,9 +44,10 @@ export const aWaitingDelivery = (webhook: string, dueAt: Instant): WaitingDelive
   dueAt,
 })
 
-/** The end of an attempt that was answered. */
+/** The end of an attempt that got an answer. */
 export const answered = (succeeded: boolean): AttemptEnd => ({
   kind: 'answered',
+  position: undefined,
   answer: {
     verdict: succeeded ? { result: 'succeeded' } : { result: 'failed', notBefore: null },
     error: null,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
-import { Unavailable } from '../../../../src/dispatch/webhooks/blame.js'
-import { EventFailed, openQuarantine } from '../../../../src/dispatch/webhooks/quarantine.js'
+import { followInto, openSkippedEvents } from '../../../../src/dispatch/webhooks/follow.js'
+import { StoreUnavailable } from '../../../../src/kernel/ports/event-store-errors.js'
 import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { aliasAdded, COLLECTION, startDispatching } from '../../../support/dispatching.js'
 import { until } from '../../../support/until.js'
@@ -20,27 +20,21 @@ const event: RecordedEvent = {
   size: 1,
 }
 
-describe('an event that cannot be taken', () => {
+describe('an event that cannot be applied', () => {
   const logged: [string, unknown][] = []
   const log = { error: (name: string, fields?: unknown) => void logged.push([name, fields]) }
   beforeEach(() => void logged.splice(0))
 
-  it('is tried three times, then passed over, remembered, and named without its values', async () => {
+  it('is skipped after three tries, stored, and logged without its values', () => {
     const state = openSqliteDispatcherState(':memory:')
-    let taken = 0
-    const quarantine = openQuarantine(
-      () => {
-        taken += 1
-        return Promise.reject(new TypeError('hush'))
-      },
-      state,
-      log,
-    )
-    for (let tried = 0; tried < 3; tried += 1) await assert.rejects(quarantine.take(event), EventFailed)
-    assert.equal(quarantine.count(), 0)
-    await quarantine.take(event)
-    assert.equal(taken, 3)
-    assert.equal(quarantine.count(), 1)
+    const skipped = openSkippedEvents(state, log)
+    for (let tries = 0; tries < 3; tries += 1) {
+      assert.equal(skipped.has(event), false)
+      skipped.noteFailure(event, new TypeError('hush'))
+    }
+    assert.equal(skipped.count(), 0)
+    assert.equal(skipped.has(event), true)
+    assert.equal(skipped.count(), 1)
     assert.deepEqual(
       logged.map(([name]) => name),
       ['dispatcher.event_failed', 'dispatcher.event_failed', 'dispatcher.event_quarantined'],
@@ -49,16 +43,16 @@ describe('an event that cannot be taken', () => {
     state.close()
   })
 
-  it('is never given up while it is the log or the state that fails', async () => {
+  it('is never skipped because the log or the state fails', () => {
     const state = openSqliteDispatcherState(':memory:')
-    const quarantine = openQuarantine(() => Promise.reject(new Unavailable(new Error('away'))), state, log)
-    for (let tried = 0; tried < 10; tried += 1) await assert.rejects(quarantine.take(event), Unavailable)
-    assert.equal(quarantine.count(), 0)
+    const skipped = openSkippedEvents(state, log)
+    for (let tries = 0; tries < 10; tries += 1) skipped.noteFailure(event, new StoreUnavailable('away'))
+    assert.equal(skipped.has(event), false)
     assert.deepEqual(logged, [])
     state.close()
   })
 
-  it('does not keep the dispatcher from what stands behind it', async () => {
+  it('does not stop later events', async () => {
     const receiver = await startReceiver(answers(200), { address: '127.0.0.1' })
     const dispatching = await startDispatching()
     await dispatching.addWebhook(`${receiver.url}hook`)
@@ -74,5 +68,34 @@ describe('an event that cannot be taken', () => {
     state.close()
     await dispatching.stop()
     await receiver.stop()
+  })
+})
+
+describe('a subscription that ends by itself', () => {
+  it('is replaced after a pause', async () => {
+    let subscriptions = 0
+    async function* subscribeAll(): AsyncGenerator<never> {
+      subscriptions += 1
+      // Without a pause, this would repeat for ever.
+      if (subscriptions > 100) await new Promise((resolve) => setTimeout(resolve, 1000))
+    }
+    const state = openSqliteDispatcherState(':memory:')
+    const ending = new AbortController()
+    const log = { error: () => undefined }
+    const follower = followInto({
+      eventStore: { subscribeAll },
+      state,
+      prepare: () => Promise.resolve(() => undefined),
+      skipped: openSkippedEvents(state, log),
+      onCaughtUp: () => Promise.resolve(),
+      onStateFailure: () => undefined,
+      log,
+      signal: ending.signal,
+    })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.equal(subscriptions, 1)
+    ending.abort()
+    await follower.stopped
+    state.close()
   })
 })

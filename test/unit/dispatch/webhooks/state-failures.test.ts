@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
-import { readLog } from '../../../../src/dispatch/webhooks/log-reading.js'
 import type { DispatcherState } from '../../../../src/domain/webhooks/deliveries/dispatcher-state.js'
 import { StoreUnavailable } from '../../../../src/kernel/ports/event-store-errors.js'
 import type { EventStore } from '../../../../src/kernel/ports/event-store.js'
@@ -15,7 +14,7 @@ import { until } from '../../../support/until.js'
 import { answers } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js'
 
-/** Two calls of one of its functions fail, as on a disk that is full for a while. */
+/** Two calls of a function fail, as on a full disk. */
 const failingTwice = <A extends object>(itself: A, name: keyof A): A => {
   const works = itself[name] as (...given: unknown[]) => unknown
   let left = 2
@@ -27,7 +26,7 @@ const failingTwice = <A extends object>(itself: A, name: keyof A): A => {
   return { ...itself, [name]: fails }
 }
 
-describe('what the dispatcher keeps', () => {
+describe('the state of the dispatcher', () => {
   let receiver: Receiver
   const logs: Dispatching[] = []
   beforeEach(async () => (receiver = await startReceiver(answers(200), { address: '127.0.0.1' })))
@@ -51,7 +50,7 @@ describe('what the dispatcher keeps', () => {
   const WRITTEN = ['put', 'putDelivery', 'commit', 'claimDue'] as const
   const READ = ['some', 'inFlight', 'nextDue', 'waitingFor'] as const
   for (const name of [...WRITTEN, ...READ])
-    it(`ends nothing where ${name} fails, and loses and repeats nothing`, async () => {
+    it(`loses and repeats nothing if ${name} fails`, async () => {
       const log = await dispatching()
       await log.start({ state: (state: DispatcherState) => failingTwice(state, name) })
       for (const alias of ['one', 'two', 'three']) await log.append(COLLECTION, aliasAdded(alias))
@@ -59,7 +58,7 @@ describe('what the dispatcher keeps', () => {
       assert.equal(receiver.received.length, 3)
     })
 
-  it('sends on where it cannot be kept what attempts looked like', async () => {
+  it('is not needed for the records of attempts', async () => {
     const log = await dispatching()
     const dispatcher = await log.start({ records: (records) => failingTwice(records, 'put') })
     await log.append(COLLECTION, aliasAdded('one'))
@@ -67,7 +66,7 @@ describe('what the dispatcher keeps', () => {
     await dispatcher.stop()
   })
 
-  it('holds all that an event leads to before the event counts as read, however much that is', async () => {
+  it('has all deliveries of an event before its checkpoint passes the event', async () => {
     const inner = openInMemoryEventStore()
     const eventStore: EventStore = {
       ...inner,
@@ -96,7 +95,7 @@ describe('what the dispatcher keeps', () => {
     assert.equal(read()[0]!.kept, 100)
   })
 
-  it('loses nothing that a deletion came close behind where the log went away in between', async () => {
+  it('keeps a delivery whose automation is deleted while the log is away', async () => {
     const inner = openInMemoryEventStore()
     let isAway = false
     const away = () => {
@@ -124,29 +123,5 @@ describe('what the dispatcher keeps', () => {
     setTimeout(() => (isAway = false), 1500)
     await succeeded(log, 1)
     assert.equal(receiver.received.length, 1)
-  })
-})
-
-describe('a log whose subscription ends by itself', () => {
-  it('is asked again after a while, so that everything else has its turn', async () => {
-    let asked = 0
-    async function* subscribeAll(): AsyncGenerator<never> {
-      asked += 1
-      // Whoever asks without a pause would ask for ever.
-      if (asked > 100) await new Promise((resolve) => setTimeout(resolve, 1000))
-    }
-    const state = { checkpoint: () => 0n, commit: () => undefined, rollBack: () => undefined }
-    const reading = readLog({
-      eventStore: { subscribeAll },
-      state,
-      take: () => Promise.resolve(),
-      onCaughtUp: () => Promise.resolve(),
-      beforeCommit: () => true,
-      onRolledBack: () => undefined,
-      log: { error: () => undefined },
-    })
-    await new Promise((resolve) => setTimeout(resolve, 20))
-    assert.equal(asked, 1)
-    await reading.stop()
   })
 })

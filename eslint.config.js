@@ -74,7 +74,6 @@ const noOnly = {
 const notPlainEnglish = [
   'src/adapters/event-store/**',
   'src/adapters/outgoing/**',
-  'src/dispatch/webhooks/**',
   'src/gateway/{completions,limits,upstreams}/**',
   'src/gateway/gateway.ts',
 ]

@@ -3,12 +3,11 @@ import { versionAfter, type AutomationVersion } from '../../domain/webhooks/auto
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 
-/** The automations there are, by what they wait for; those that were deleted are not. */
+/** The automations that are not deleted, by the event type they watch. */
 export interface Automations {
   readonly apply: (event: RecordedEvent) => void
-  /** A team's that wait for one of these. */
-  readonly waitingFor: (team: string, type: EventType) => readonly AutomationVersion[]
-  readonly areThereAny: (type: EventType) => boolean
+  readonly watching: (team: string, type: EventType) => readonly AutomationVersion[]
+  readonly isAnyWatching: (type: EventType) => boolean
 }
 
 const KIND = 'automation'
@@ -36,7 +35,7 @@ export const openAutomations = (state: Pick<DispatcherState, 'all' | 'put' | 're
     known.set(automation.id, automation)
   }
 
-  for (const [, kept] of state.all(KIND)) keep(fromKept(kept as Kept))
+  for (const [, stored] of state.all(KIND)) keep(decoded(stored as StoredAutomation))
 
   return {
     apply: (event) => {
@@ -47,27 +46,27 @@ export const openAutomations = (state: Pick<DispatcherState, 'all' | 'put' | 're
       if (after === undefined || after.deleted) state.remove(KIND, id)
       else {
         keep(after)
-        state.put(KIND, id, toKept(after))
+        state.put(KIND, id, encoded(after))
       }
     },
-    waitingFor: (team, type) => [...(byType.get(type)?.get(team)?.values() ?? [])],
-    areThereAny: (type) => (byType.get(type)?.size ?? 0) > 0,
+    watching: (team, type) => [...(byType.get(type)?.get(team)?.values() ?? [])],
+    isAnyWatching: (type) => (byType.get(type)?.size ?? 0) > 0,
   }
 }
 
 type Positions = 'since' | 'conditionsSince' | 'revision'
-type Kept = Omit<AutomationVersion, Positions> & Readonly<Record<Positions, string>>
+type StoredAutomation = Omit<AutomationVersion, Positions> & Readonly<Record<Positions, string>>
 
-const toKept = (automation: AutomationVersion): Kept => ({
+const encoded = (automation: AutomationVersion): StoredAutomation => ({
   ...automation,
   since: String(automation.since),
   conditionsSince: String(automation.conditionsSince),
   revision: String(automation.revision),
 })
 
-const fromKept = (kept: Kept): AutomationVersion => ({
-  ...kept,
-  since: BigInt(kept.since),
-  conditionsSince: BigInt(kept.conditionsSince),
-  revision: BigInt(kept.revision),
+const decoded = (stored: StoredAutomation): AutomationVersion => ({
+  ...stored,
+  since: BigInt(stored.since),
+  conditionsSince: BigInt(stored.conditionsSince),
+  revision: BigInt(stored.revision),
 })

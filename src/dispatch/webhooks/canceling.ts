@@ -6,13 +6,13 @@ import { record, type Recording } from './recording.js'
 const AT_ONCE = 200
 const AGAIN_MS = 1000
 
-/** Cancels what waits for webhooks that were deleted; an attempt that is under way ends by itself. */
+/** Cancels the waiting messages of deleted webhooks; an attempt in progress ends by itself. */
 export const canceling = (
   ports: Recording,
   state: Pick<DispatcherState, 'deliveriesOf'>,
   wake: (webhook: string) => void,
 ): ((webhook: string) => void) => {
-  const underWay = new Set<string>()
+  const inProgress = new Set<string>()
 
   const cancel = async ({ id, delivery, revision }: OpenEntry): Promise<void> => {
     const [event] = deliveryDecider.decide(delivery, {
@@ -24,18 +24,18 @@ export const canceling = (
     try {
       await record(ports, deliveryStream(id), revision, event, id, { tries: 1 })
     } catch {
-      // Somebody else wrote to it: what it is then is seen soon.
+      // A conflict: another event of the delivery arrives soon.
     }
   }
 
   return (webhook) => {
-    if (underWay.has(webhook)) return
+    if (inProgress.has(webhook)) return
     const waiting = state.deliveriesOf(webhook, AT_ONCE)
     if (waiting.length === 0) return
-    underWay.add(webhook)
+    inProgress.add(webhook)
     void Promise.all(waiting.map(cancel)).then(() => {
       setTimeout(() => {
-        underWay.delete(webhook)
+        inProgress.delete(webhook)
         wake(webhook)
       }, AGAIN_MS).unref()
     })

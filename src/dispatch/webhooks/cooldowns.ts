@@ -1,7 +1,7 @@
 import { COOLDOWN_MS, type Match } from '../../domain/webhooks/automations/matching/judge.js'
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 
-/** When an automation matched a run last. */
+/** The last match of each automation and run. */
 export interface Cooldowns {
   readonly last: (key: string) => Match | undefined
   readonly note: (key: string, match: Match) => void
@@ -9,12 +9,12 @@ export interface Cooldowns {
 
 const KIND = 'cooldown'
 const BY_TIME = 'cooldown-by-time'
-/** More than are added at a time, so that none of those that are over is left in the end. */
+/** More than the one that is added, so that all expired ones are removed in time. */
 const FORGOTTEN_AT_ONCE = 2
-/** A clock that went ahead and was set back may have ended them too early. */
+/** Longer than the cooldown, in case the clock was ahead for a while. */
 const FORGOTTEN_AFTER_MS = COOLDOWN_MS + 7 * 24 * 3600 * 1000
 
-/** Those that are long over are forgotten by the log's time, as others are noted: the same ones whenever a log is read. */
+/** Expired entries are removed by the time of the log, so that a rebuilt state has the same ones. */
 export const openCooldowns = (state: Pick<DispatcherState, 'get' | 'put' | 'remove' | 'some'>): Cooldowns => {
   const last = (key: string): Match | undefined => {
     const kept = state.get(KIND, key)

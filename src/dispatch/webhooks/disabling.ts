@@ -11,7 +11,7 @@ const HOUR_MS = 3600 * 1000
 
 type Answered = Extract<AttemptEnd, { kind: 'answered' }>
 
-/** Disables a webhook whose receiver is gone, says that it wants no more, or has done nothing but fail for days. */
+/** Disables a webhook whose receiver is gone, asked for it, or only failed for days; reports one that fails for hours. */
 export const disabling = (
   ports: Pick<Ports, 'eventStore' | 'ids'> & { readonly log: Pick<Log, 'error'> },
   endpointOf: (webhook: string) => Endpoint | undefined,
@@ -59,7 +59,7 @@ export const disabling = (
     const reason = answer.disables ?? (isFailing ? 'failing_for_days' : null)
     if (reason === null) return
     disable(claimed, reason, scheduled.source.event_id).catch((error: unknown) => {
-      // The next answer says it again.
+      // The next answer disables it.
       const name = error instanceof Error ? error.name : 'unknown'
       ports.log.error('dispatcher.disable_failed', { webhook: webhook.id, error: name })
     })

@@ -20,7 +20,7 @@ const BETWEEN_STATES_MS = 5000
 /** The number of failures and the last error change with each attempt. */
 const BETWEEN_COUNTS_MS = 60_000
 
-/** Tells the API, which may run in another process, how receivers answer. */
+/** Reports the health of webhooks to the API, which may run in another process. */
 export const reportingHealth = ({ endpoint, ...ports }: Reporting): HealthReports => {
   const changed = new Set<string>()
   const writing = new Set<string>()

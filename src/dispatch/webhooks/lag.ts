@@ -1,8 +1,8 @@
 import type { EventStore, Position } from '../../kernel/ports/event-store.js'
 
-interface Watched {
+interface LagPorts {
   readonly eventStore: Pick<EventStore, 'head' | 'readAll'>
-  /** Nobody but this process writes to the log, so that positions count its events. */
+  /** Only this process writes to the log, so that positions count its events. */
   readonly isAlone: boolean
   /** The last event that was read. */
   readonly position: () => Position
@@ -10,12 +10,12 @@ interface Watched {
 }
 
 const EVERY_MS = 15_000
-/** They are read to be counted, where positions tell nothing. */
+/** Events are counted by reading them if positions have gaps. */
 const MOST_COUNTED = 500
 const nothing = () => undefined
 
-/** Tells every now and then, by the clock of who calls it, how many events are still to be read. */
-export const watchingLag = ({ eventStore, isAlone, position, tell }: Watched) => {
+/** Returns a function to call often: it reports from time to time how many events are still to be read. */
+export const watchingLag = ({ eventStore, isAlone, position, tell }: LagPorts) => {
   let toldAt = -Infinity
   let isCounting = false
 

@@ -6,25 +6,25 @@ import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliverie
 import type { Endpoint } from './endpoint.js'
 import { record, type Recording } from './recording.js'
 
-interface Losing extends Recording {
+interface LostAttemptPorts extends Recording {
   readonly state: Pick<DispatcherState, 'inFlight'>
   readonly clock: Clock
   readonly instance: string
-  /** Nobody but this process can have the log open: whoever began an attempt before is gone. */
+  /** Only this process can have the log open: attempts of other instances are lost. */
   readonly isAlone: boolean
   readonly webhook: (id: string) => Endpoint | undefined
-  readonly isUnderWay: (deliveryId: string) => boolean
+  readonly isRunning: (deliveryId: string) => boolean
   readonly onLost: () => void
 }
 
 const GRACE_MS = 5000
 
 /**
- * Says of attempts whose sender is gone that nobody knows what became of them: at once where the lock of the log proves
- * it, otherwise some seconds after they should have ended. Whoever still has an end to tell is then too late.
+ * Records the outcome of attempts as unknown if their process is gone: at once if the lock of the log proves it, otherwise
+ * some seconds after their deadline. A result that arrives later meets a conflict.
  */
-export const losing = (given: Losing) => {
-  /** Attempts of other processes, and when this one first saw them in flight, by a clock that is never corrected. */
+export const recordingLostAttempts = (given: LostAttemptPorts) => {
+  /** When this process first saw attempts of others in flight, by the monotonic clock. */
   let seen = new Map<string, number>()
 
   return async (): Promise<void> => {
@@ -33,7 +33,7 @@ export const losing = (given: Losing) => {
     const before = seen
     seen = new Map()
     const isLost = ({ id, delivery }: OpenEntry) => {
-      if (delivery.phase !== 'in_flight' || given.isUnderWay(id)) return false
+      if (delivery.phase !== 'in_flight' || given.isRunning(id)) return false
       const attempt = `${id}/${delivery.attempts}`
       const since = before.get(attempt) ?? elapsed
       seen.set(attempt, since)
@@ -53,7 +53,11 @@ export const losing = (given: Losing) => {
   }
 }
 
-const lose = async (given: Losing, { id, delivery, revision }: OpenEntry, now: number): Promise<void> => {
+const lose = async (
+  given: LostAttemptPorts,
+  { id, delivery, revision }: OpenEntry,
+  now: number,
+): Promise<void> => {
   const waitsS = given.webhook(delivery.webhook)?.content.retry_waits_s ?? null
   const [event] = deliveryDecider.decide(delivery, {
     type: 'LoseAttempt',
@@ -67,6 +71,6 @@ const lose = async (given: Losing, { id, delivery, revision }: OpenEntry, now: n
     await record(given, deliveryStream(id), revision, event, id, { tries: 1 })
     given.onLost()
   } catch {
-    // It has ended meanwhile, or the next round says it.
+    // It has ended, or the next round records it.
   }
 }

@@ -21,12 +21,12 @@ import { openCooldowns } from './cooldowns.js'
 import type { MetricValues } from './metric-values.js'
 import type { TemplateOf } from './templates.js'
 
-/** That an automation fires for an event, and what its message can tell. */
+/** A match of an automation, with the variables of its message. */
 export interface Matched {
   readonly automation: AutomationVersion
   readonly eventType: EventType
   readonly team: string
-  /** Null where it stands with the delivery that the event is about. */
+  /** Null if the delivery that the event is about has it. */
   readonly depth: number | null
   readonly variables: Variables
 }
@@ -43,7 +43,10 @@ interface Matching {
   readonly vendor: string
 }
 
-/** Which automations an event makes fire: by what stands before it in the log, and by nothing else. */
+/**
+ * Evaluates automations against an event. The result depends only on earlier events, so that a replay gives the same
+ * matches.
+ */
 export const matching = (given: Matching) => {
   const { eventStore, automations, values } = given
   const cooldowns = openCooldowns(given.state)
@@ -89,7 +92,7 @@ export const matching = (given: Matching) => {
       (version ??= Promise.resolve(of.shown ?? findVersionInfo({ eventStore }, of, of.version)))
     const found: Matched[] = []
     for (const eventType of trigger.types)
-      for (const automation of automations.waitingFor(trigger.team, eventType)) {
+      for (const automation of automations.watching(trigger.team, eventType)) {
         const met = await figureOf(automation, trigger)
         if (met === undefined) continue
         const variables = await variablesOf(automation, trigger, eventType, met.figure, versionOf)
@@ -99,10 +102,10 @@ export const matching = (given: Matching) => {
   }
 }
 
-/** Most of a log is calls, and most services watch none. */
+/** Most events are calls, and most services do not watch them. */
 const isOfCall = ({ stream }: RecordedEvent) => stream.startsWith('call-')
-const watchesCalls = ({ areThereAny }: Automations) =>
-  areThereAny('CALL_FAILED') || areThereAny('CALL_USAGE_THRESHOLD')
+const watchesCalls = ({ isAnyWatching }: Automations) =>
+  isAnyWatching('CALL_FAILED') || isAnyWatching('CALL_USAGE_THRESHOLD')
 
 const cooldownKey = ({ id }: AutomationVersion, trigger: Trigger): string | undefined => {
   const run = cooldownOf(trigger)

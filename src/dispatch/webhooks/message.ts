@@ -15,7 +15,7 @@ import type { Endpoint } from './endpoint.js'
 import type { WebhookSecrets } from './secret-values.js'
 import type { TemplateOf } from './templates.js'
 
-/** A message that is about to be sent for the `attempt`th time, at `sentAt` milliseconds since 1970. */
+/** What an attempt's message is made of. `sentAt` is in milliseconds since 1970. */
 export interface Outgoing {
   readonly scheduled: DeliveryScheduled
   readonly webhook: Endpoint
@@ -24,7 +24,7 @@ export interface Outgoing {
   readonly sentAt: number
 }
 
-/** A message as it goes out, or why there can be none. */
+/** A message, or why there is none. */
 export type Prepared =
   | { readonly kind: 'unready'; readonly verdict: AttemptVerdict; readonly error: string }
   | {
@@ -34,7 +34,7 @@ export type Prepared =
       readonly digest: string
       /** Its body with the names of secrets in place of their values. */
       readonly redacted: string | null
-      /** What may be kept of an answer to it. */
+      /** The answer as it may be stored, without secrets. */
       readonly shown: (sent: SendResult) => Pick<AttemptRecord, 'responseHeaders' | 'responseBody'>
     }
 
@@ -48,7 +48,7 @@ interface Preparing {
   readonly vendor: string
 }
 
-/** Makes messages anew for each attempt: what was frozen when it was scheduled, with the secrets of now. */
+/** Makes the message of each attempt from the variables of the schedule and the current secrets. */
 export const preparing = ({ eventStore, templates, secrets, hmac, sha256, vendor }: Preparing) => {
   const headersOf = messageHeaders(hmac)
   const templateOf = templatesByRevision(eventStore, templates)
@@ -107,7 +107,7 @@ const dead = (reason: 'missing_secret' | 'render_error', error: string): Prepare
 
 const MOST_REMEMBERED = 1000
 
-/** The template that was in force when a delivery was scheduled, by the revision that holds it. */
+/** The template of the automation's revision that scheduled a delivery. */
 const templatesByRevision = (
   eventStore: Pick<EventStore, 'readStream'>,
   templates: Preparing['templates'],

@@ -4,7 +4,7 @@ import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.j
 
 /** The last values of a run's metrics, in log order. */
 export interface MetricValues {
-  /** The last `count` values up to an event of the run, its own last; fewer where there are no more. */
+  /** The last `count` values up to and including an event of the run; fewer if there are no more. */
   readonly upTo: (
     event: Pick<RecordedEvent, 'stream' | 'revision'>,
     metric: string,
@@ -16,14 +16,14 @@ interface Window {
   /** Up to this revision of the run's stream. */
   readonly revision: bigint
   readonly values: readonly number[]
-  /** There are none before these. */
+  /** There are no earlier values. */
   readonly whole: boolean
 }
 
 const MOST_WINDOWS = 2000
 const MOST_VALUES = 2000
 
-/** Remembers what was needed last; the rest is read from the run's stream, backwards. */
+/** Caches the last windows used; others are read from the run's stream, backwards. */
 export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): MetricValues => {
   const windows = new LRUCache<string, Window>({ max: MOST_WINDOWS })
 

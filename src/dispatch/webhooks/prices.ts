@@ -4,13 +4,13 @@ import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { priceChange, type TokenCosts } from '../../domain/prices/change.js'
 import type { PricesAtPosition } from '../../domain/prices/call-cost.js'
 
-/** The prices as the log has them so far; none of them is in memory. */
+/** The prices at the position of the log that was reached; they are in the state, not in memory. */
 export interface Prices extends PricesAtPosition {
   readonly apply: (event: RecordedEvent) => void
 }
 
 const KIND = 'price'
-/** Where a price of an owner stands, by its id. */
+/** The key of a price, by its owner and id. */
 const BY_ID = 'price-by-id'
 
 export const openPrices = (state: Pick<DispatcherState, 'get' | 'put' | 'remove' | 'some'>): Prices => {
@@ -41,7 +41,7 @@ export const openPrices = (state: Pick<DispatcherState, 'get' | 'put' | 'remove'
   }
 }
 
-/** Neither an owner nor JSON contains a line break, so none is the beginning of another one. */
+/** Neither an owner nor JSON contains a line break, so no prefix is a prefix of another. */
 const ofModel = (owner: string, model: string): string => `${owner}\n${JSON.stringify(model)}\n`
 
 /** In the order of these texts, later times and positions come before earlier ones. */

@@ -15,13 +15,13 @@ const BACKOFF = { firstMs: 200, maxMs: 1000 }
 
 interface Trying {
   readonly tries?: number
-  /** Asked when the tries are used up. */
+  /** Called when the tries are used up. */
   readonly keepTrying?: () => boolean
 }
 
 /**
- * Appends one event where its writer believes the stream to be. What the store cannot tell, or cannot do now, is tried
- * again under the same id, which the store recognises.
+ * Appends one event at the expected revision. Retries transient failures with the same event id, which the store
+ * recognises.
  */
 export const record = async (
   { eventStore, ids }: Recording,

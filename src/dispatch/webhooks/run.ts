@@ -20,7 +20,7 @@ import { openEndpoints } from './endpoints.js'
 import { followInto, isOfLog, type SkippedEvents } from './follow.js'
 import { reportingHealth } from './health.js'
 import { watchingLag } from './lag.js'
-import { losing } from './lost-attempts.js'
+import { recordingLostAttempts } from './lost-attempts.js'
 import { matching } from './matching.js'
 import type { Measures } from './measures.js'
 import { preparing } from './message.js'
@@ -128,12 +128,12 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
     onFailure: fail,
     cancelAll: canceling(ports, state, (webhook) => scheduler.wake(webhook)),
   })
-  const recordLostAttempts = losing({
+  const recordLostAttempts = recordingLostAttempts({
     ...ports,
     instance,
     isAlone,
     webhook: endpoints.get,
-    isUnderWay: scheduler.isRunning,
+    isRunning: scheduler.isRunning,
     onLost: measures.unknown,
   })
 

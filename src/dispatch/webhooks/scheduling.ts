@@ -8,7 +8,7 @@ import type { Matched } from './matching.js'
 
 export type Scheduling = Extract<DeliveryEvent, { type: 'DeliveryScheduled' | 'DeliverySuppressed' }>
 
-/** What is to be written for each match of an event: the same, whoever matches it again. */
+/** The event to append for each match: the same for every dispatcher and every replay. */
 export const schedulingsOf = (sha256: Sha256, event: RecordedEvent, depthOfDelivery: number) => {
   const recordedAt = instantOf(event.recordedAt)
   const source = {

@@ -12,15 +12,15 @@ import type { LiveSecret, SecretVersions } from './secret-versions.js'
 
 /** The secrets that a webhook names, with their values. */
 export interface WebhookSecrets {
-  /** Null where the webhook names none; undefined where the one that it names is gone. */
+  /** Null if the webhook names none; undefined if the secret no longer exists. */
   readonly accessToken: string | null | undefined
-  /** Its newest versions, the newest first; undefined where the one that the webhook names is gone. */
+  /** Its newest versions, the newest first; undefined if the secret no longer exists. */
   readonly secrets: readonly SigningSecret[] | undefined
   /** Redacts every version of each of them. */
   readonly redact: Redact
 }
 
-/** Reads secrets as they are when a message is sent; those in use are remembered while they stand. */
+/** Reads the secrets of a webhook, with a cache. */
 export const secretValues = (
   store: Pick<SecretStore, 'get'>,
   versions: Pick<SecretVersions, 'of'>,
@@ -70,7 +70,7 @@ interface CachedSecret {
 
 /** Estimated bytes of all together. */
 const MAX_BYTES = 100_000_000
-/** What a version takes for its matcher, about, however short it is. */
+/** Approximate size of the matcher of a short version. */
 const LEAST_WEIGHT = 8000
 
 /** An LRU cache of secrets. After a rotation it reads only the new versions. */
@@ -106,7 +106,7 @@ const rememberedSecrets = (
     cache.set(key, one, { size: LEAST_WEIGHT })
     read.then(
       ({ values }) => {
-        // One that alone exceeds the limit stays until another one is read.
+        // A secret larger than the limit stays until another is read.
         const size = Math.min(weightOf([...values.values()]), MAX_BYTES)
         if (cache.peek(key) === one) cache.set(key, one, { size })
       },

@@ -4,21 +4,21 @@ import { MOST_SIGNATURES } from '../../domain/webhooks/signing.js'
 
 export interface LiveVersion {
   readonly version: number
-  /** When the log learnt of it, in milliseconds since 1970. */
+  /** When it was stored, in milliseconds since 1970. */
   readonly since: number
 }
 
-/** The versions of a secret that were not destroyed: all from the first to the last of the newest. */
+/** The versions of a secret that were not destroyed: all from `first` to the last of `newest`. */
 export interface LiveSecret {
   readonly first: number
-  /** The newest ones, of these the oldest first. */
+  /** The newest ones, oldest first. */
   readonly newest: readonly LiveVersion[]
 }
 
-/** Which versions of a team's secrets there are, as the log says; values lie elsewhere. */
+/** The versions of secrets according to the log; their values are in the secret store. */
 export interface SecretVersions {
   readonly apply: (event: RecordedEvent) => void
-  /** Undefined where there is none. */
+  /** Undefined if the secret does not exist. */
   readonly of: (team: string, name: string) => LiveSecret | undefined
 }
 

@@ -5,7 +5,7 @@ import type { Template } from '../../domain/webhooks/templates/template.js'
 
 const MAX_TEMPLATES = 1000
 
-/** The template of an automation; undefined for what is no template. */
+/** The template of an automation; undefined if it is invalid. */
 export type TemplateOf = (
   content: Pick<AutomationContent, 'payload' | 'secret' | 'access_token'>,
 ) => Template | undefined

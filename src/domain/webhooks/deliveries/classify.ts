@@ -8,8 +8,6 @@ export type AttemptClassification = {
   readonly disables: 'gone' | 'receiver_asked' | null
   /** The receiver's Retry-After, at most a day. */
   readonly retryAfterMs: number | null
-  /** Whether to delay all deliveries of the webhook, not only this one. */
-  readonly throttles: boolean
 } & (
   | { readonly outcome: 'succeeded' }
   | { readonly outcome: 'dead'; readonly reason: DeadReason }
@@ -21,9 +19,6 @@ export type AttemptClassification = {
       readonly mayHaveArrived: boolean
     }
 )
-
-/** Statuses of an overloaded endpoint. */
-const OVERLOADED = new Set([429, 502, 503, 504])
 
 /** The 4xx statuses that a retry can fix. */
 const PASSING = new Set([408, 425, 429])
@@ -49,15 +44,14 @@ export const classify = (
     return { outcome: 'succeeded', ...asksNothing, disables }
   if (disables !== null) return { outcome: 'dead', reason: disables, ...asksNothing, disables }
   const wait = retryAfterMs(headers['retry-after'], now)
-  const throttles = !isReceiverUp(status) && (wait !== null || (status !== null && OVERLOADED.has(status)))
-  const asks = { retryAfterMs: wait, throttles, disables }
+  const asks = { retryAfterMs: wait, disables }
   if (asked === 'abort-message') return { outcome: 'dead', reason: 'receiver_asked', ...asks }
   if (stopOn4xx && status !== null && status >= 400 && status < 500 && !PASSING.has(status))
     return { outcome: 'dead', reason: 'client_error', ...asks }
   return { outcome: 'retry', mayHaveArrived: status === null && sent.bodySent, ...asks }
 }
 
-const asksNothing = { retryAfterMs: null, throttles: false }
+const asksNothing = { retryAfterMs: null }
 
 /**
  * A failure as shown in the log and to users: `timeout:head`, `tls:CERT_HAS_EXPIRED`. For a forbidden target it

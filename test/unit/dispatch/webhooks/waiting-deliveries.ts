@@ -53,7 +53,6 @@ export const answered = (succeeded: boolean): AttemptEnd => ({
     error: null,
     receiverUp: succeeded,
     timedOut: false,
-    overloaded: false,
     throttledUntil: null,
     disables: null,
   } satisfies AnswerRead,

@@ -14,14 +14,8 @@ const answered = (status: number, headers: Readonly<Record<string, string>> = {}
 const failed = (error: SendError, bodySent = false) =>
   classify({ status: null, headers: {}, error, bodySent }, { now: NOW, stopOn4xx: true })
 
-const retry = {
-  outcome: 'retry',
-  retryAfterMs: null,
-  throttles: false,
-  mayHaveArrived: false,
-  disables: null,
-}
-const asksNothing = { retryAfterMs: null, throttles: false }
+const retry = { outcome: 'retry', retryAfterMs: null, mayHaveArrived: false, disables: null }
+const asksNothing = { retryAfterMs: null }
 const dead = (reason: string, disables: string | null = null) => ({
   outcome: 'dead',
   reason,
@@ -40,13 +34,8 @@ describe('what an attempt came to', () => {
   })
 
   it('is another attempt for what is not followed, and for what time may mend', () => {
-    for (const status of [101, 301, 302, 307, 308, 400, 401, 404, 408, 422, 425, 500, 501, 599])
+    for (const status of [101, 301, 302, 307, 308, 400, 401, 404, 408, 422, 425, 429, 500, 501, 503, 599])
       assert.deepEqual(answered(status), retry, String(status))
-  })
-
-  it('makes the whole webhook wait where its endpoint has too much to do', () => {
-    for (const status of [429, 502, 503, 504])
-      assert.deepEqual(answered(status), { ...retry, throttles: true }, String(status))
   })
 
   it('is the end for a 4xx where the owner said so, but for those that pass', () => {
@@ -76,7 +65,7 @@ describe('what an attempt came to', () => {
   })
 
   it('makes the whole webhook wait beside the end of one message, where the receiver asks for that', () => {
-    const waits = { retryAfterMs: 60_000, throttles: true }
+    const waits = { retryAfterMs: 60_000 }
     const aborts = { 'webhook-delivery': 'abort-message', 'retry-after': '60' }
     assert.deepEqual(answered(503, aborts), { ...dead('receiver_asked'), ...waits })
   })
@@ -85,11 +74,7 @@ describe('what an attempt came to', () => {
     for (const status of [400, 403, 404, 422])
       assert.deepEqual(answered(status, { 'retry-after': '60' }), { ...retry, retryAfterMs: 60_000 })
     for (const status of [408, 425, 429, 500])
-      assert.deepEqual(answered(status, { 'retry-after': '60' }), {
-        ...retry,
-        retryAfterMs: 60_000,
-        throttles: true,
-      })
+      assert.deepEqual(answered(status, { 'retry-after': '60' }), { ...retry, retryAfterMs: 60_000 })
   })
 
   it('proves the receiver up for every status except 5xx, 408, 425 and 429', () => {
@@ -134,7 +119,7 @@ describe('what an attempt came to', () => {
   for (const [header, wait] of waits)
     it(`waits ${wait === null ? 'as usual' : `${wait} ms`} for Retry-After: ${header.slice(0, 40)}`, () => {
       const asked = answered(500, { 'retry-after': header })
-      assert.deepEqual(asked, { ...retry, retryAfterMs: wait, throttles: wait !== null })
+      assert.deepEqual(asked, { ...retry, retryAfterMs: wait })
     })
 })
 

@@ -85,6 +85,17 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
             last: last && BigInt(last.position),
           }
         },
+        backwards: (before, limit, types) => {
+          requireOpen()
+          const end = before === undefined ? log.length : Math.ceil(Number(before) / GAP) - 1
+          const stored = log.slice(Math.max(0, end - limit), Math.max(0, end)).reverse()
+          const last = stored.at(-1)
+          return {
+            events: stored.filter(({ type }) => types.has(type)).map(toEvent),
+            atEnd: stored.length < limit,
+            last: last && BigInt(last.position),
+          }
+        },
         ofStream: (name, { from, backwards }, limit) => {
           requireOpen()
           const events = ofStream(name)

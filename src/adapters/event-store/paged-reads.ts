@@ -23,6 +23,8 @@ export interface StreamRange {
 export interface Pages {
   /** Leaves out events of other types than `types`. */
   ofLog(after: Position, limit: number, types?: ReadonlySet<string>): LogPage
+  /** The newest events before a position, newest first, only of these types. */
+  backwards(before: Position | undefined, limit: number, types: ReadonlySet<string>): LogPage
   ofStream(stream: string, range: StreamRange, limit: number): Page
 }
 
@@ -38,7 +40,7 @@ const pageSize = (left: number) => Math.min(left, PAGE_EVENTS)
 export const pagedReads = (
   pages: Pages,
   commits: CommitSignal,
-): Pick<EventStore, 'readStream' | 'readAll' | 'subscribeAll'> => ({
+): Pick<EventStore, 'readStream' | 'readAll' | 'readBackwards' | 'subscribeAll'> => ({
   readStream: async function* (stream, options = {}) {
     const backwards = options.backwards ?? false
     let from = options.from
@@ -66,6 +68,16 @@ export const pagedReads = (
       }
       left -= page.events.length
       if (page.atEnd) return
+      await setImmediate()
+    }
+  },
+
+  readBackwards: async function* (types) {
+    for (let before: Position | undefined; ;) {
+      const page = pages.backwards(before, PAGE_EVENTS, types)
+      yield* page.events
+      if (page.atEnd) return
+      before = page.last
       await setImmediate()
     }
   },

@@ -44,11 +44,9 @@ const allOptional = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: 
 /** The only action. */
 const actionType = oneOf('webhook')
 
-export const newAutomation = closed('NewAutomation', {
+const newAutomationFields = {
   required: {
-    name: resourceName,
     team: teamName,
-    webhook: resourceName,
     payload: templateText,
     scope: newScope,
     event: closed('NewAutomationEvent', { required: { type: eventType }, optional: newConditionFields }),
@@ -58,6 +56,21 @@ export const newAutomation = closed('NewAutomation', {
     run_filters: nullable(closed('NewRunFilters', { optional: runFilterFields })),
     enabled: withDefault(boolean, true),
     action_type: withDefault(actionType, 'webhook'),
+  },
+}
+
+export const newAutomation = closed('NewAutomation', {
+  ...newAutomationFields,
+  required: { name: resourceName, webhook: resourceName, ...newAutomationFields.required },
+})
+
+/** An automation that may still lack its name and its webhook. */
+export const previewedAutomation = closed('PreviewedAutomation', {
+  ...newAutomationFields,
+  optional: {
+    name: withDefault(resourceName, ''),
+    webhook: nullable(resourceName),
+    ...newAutomationFields.optional,
   },
 })
 

@@ -5,6 +5,7 @@ import { automationEventsRoute } from './automation-events.js'
 import { createAutomation, listAutomations } from './automations-of-team.js'
 import { changeAutomation, deleteAutomation, showAutomation } from './one-automation.js'
 import { changeWebhook, deleteWebhook, releaseWebhook, showWebhook } from './one-webhook.js'
+import { previewRoute } from './preview.js'
 import { testRoutes } from './test-webhook.js'
 import { createWebhook, listWebhooks, type RunExclusive } from './webhooks.js'
 
@@ -20,6 +21,7 @@ export const automationRoutes = (services: Services): readonly AnyRoute[] => {
     releaseWebhook(services),
     ...testRoutes(services),
     automationEventsRoute(),
+    previewRoute(services),
     createAutomation(services, runExclusive),
     listAutomations(services),
     showAutomation(services),

@@ -111,22 +111,39 @@ export const automationsNeeding = async (
   })
 }
 
-/** Completes the conditions and the payload of an automation, or refuses them with all problems. */
-export const checkedContent = async (
+interface CheckedAutomation {
+  readonly problems: readonly Problem[]
+  /** The conditions with their defaults; undefined if they have problems. */
+  readonly watch: WatchConfig | undefined
+  /** Empty without a webhook; undefined if the payload is not a template. */
+  readonly payload: Partial<Payload> | undefined
+}
+
+/** Completes the conditions and the payload of an automation. */
+export const checkAutomation = async (
   ports: ValidationPorts,
   team: string,
   proposed: WatchConfig,
   payload: string,
   webhook: Webhook | undefined,
-): Promise<WatchConfig & Partial<Payload>> => {
-  const watched = completeWatchConfig(ports.compilePattern, team, proposed)
-  const sent = webhook === undefined ? E.right({}) : payloadFor(payload, webhook)
+): Promise<CheckedAutomation> => {
+  const watch = completeWatchConfig(ports.compilePattern, team, proposed)
+  const parsed = webhook === undefined ? E.right({}) : payloadFor(payload, webhook)
   const problems = [
-    ...(E.isLeft(watched) ? watched.left : await registryProblems(ports, team, watched.right.scope)),
-    ...(E.isLeft(sent) ? sent.left : []),
+    ...(E.isLeft(watch) ? watch.left : await registryProblems(ports, team, watch.right.scope)),
+    ...(E.isLeft(parsed) ? parsed.left : []),
   ]
-  if (problems.length > 0 || E.isLeft(watched) || E.isLeft(sent)) throw invalidBody(problems)
-  return { ...watched.right, ...sent.right }
+  const rightOf = <A>(either: E.Either<unknown, A>) => (E.isRight(either) ? either.right : undefined)
+  return { problems, watch: rightOf(watch), payload: rightOf(parsed) }
+}
+
+/** As `checkAutomation`, but refuses an automation with all its problems. */
+export const checkedContent = async (
+  ...automation: Parameters<typeof checkAutomation>
+): Promise<WatchConfig & Partial<Payload>> => {
+  const { problems, watch, payload } = await checkAutomation(...automation)
+  if (problems.length > 0 || watch === undefined) throw invalidBody(problems)
+  return { ...watch, ...payload }
 }
 
 /** Registries are created explicitly; projects exist as soon as something is written to them. */

@@ -1,4 +1,3 @@
-import { millisOf } from '../../domain/webhooks/deliveries/times.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { Position } from '../../kernel/ports/event-store.js'
@@ -63,8 +62,8 @@ interface Local {
   started: number
   /** The rate limit permits the next attempt then, by the monotonic clock. */
   nextByRate: number
-  /** The last answer asked for a pause; the log has it a moment later. */
-  pausedUntil: number
+  /** Attempts whose answer asked for a pause that the endpoint does not know yet. */
+  readonly holds: Set<string>
   /** Retries after this position become due as soon as nothing else is. */
   recovery: { readonly after: Position; readonly ignoresNotBefore: boolean } | undefined
 }
@@ -82,7 +81,7 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
 
   const now = () => clock.now().getTime()
   const localOf = (webhook: string): Local => {
-    const found = locals.get(webhook) ?? { started: 0, nextByRate: 0, pausedUntil: 0, recovery: undefined }
+    const found = locals.get(webhook) ?? { started: 0, nextByRate: 0, holds: new Set(), recovery: undefined }
     locals.set(webhook, found)
     return found
   }
@@ -127,14 +126,10 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
       local.started % 4 === 3 ? (['retry', 'fresh'] as const) : (['fresh', 'retry'] as const)
     return state.claimDue(webhook, first, now()) ?? state.claimDue(webhook, second, now())
   }
-  /** When the webhook may send, in milliseconds since 1970; undefined if an event or the end of an attempt says so. */
-  const pausedUntil = (endpoint: Endpoint, local: Local): number | undefined => {
-    const rateWaitMs = endpoint.content.max_per_minute === null ? 0 : local.nextByRate - performance.now()
-    return rateWaitMs > 0
-      ? now() + Math.ceil(rateWaitMs)
-      : local.pausedUntil > now()
-        ? local.pausedUntil
-        : undefined
+  /** When the rate limit permits the next attempt, in milliseconds since 1970; undefined for now. */
+  const rateLimitedUntil = ({ content }: Endpoint, { nextByRate }: Local): number | undefined => {
+    const waitMs = content.max_per_minute === null ? 0 : nextByRate - performance.now()
+    return waitMs > 0 ? now() + Math.ceil(waitMs) : undefined
   }
   /** The next message of a webhook; without one it is not ready, and woken when there may be one. */
   const nextOf = (endpoint: Endpoint): OpenEntry | undefined => {
@@ -142,9 +137,9 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
     const local = localOf(id)
     if (breaker.phase !== 'closed') local.recovery = undefined
     const permission = sendPermission(endpoint, limits.of(id), now())
-    const until = permission.kind === 'wait' ? permission.until : pausedUntil(endpoint, local)
+    const until = permission.kind === 'wait' ? permission.until : rateLimitedUntil(endpoint, local)
     if (until !== undefined) wakeAt(id, until)
-    if (permission.kind === 'wait' || until !== undefined) return undefined
+    if (permission.kind === 'wait' || until !== undefined || local.holds.size > 0) return undefined
     const isProbe = permission.kind === 'probe'
     let entry = claim(id, local, isProbe)
     while (entry === undefined && recoverNext(id, local)) entry = claim(id, local, isProbe)
@@ -195,8 +190,8 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
     const attempt = given
       .attempt(claimed, endpoint, (answer) => {
         const known = given.endpoint(id)
-        if (known !== undefined && startedAfterReset(known, endpoint.revision))
-          local.pausedUntil = pauseAfter(answer, now())
+        if (known !== undefined && startedAfterReset(known, endpoint.revision) && asksForPause(answer))
+          local.holds.add(claimed.id)
       })
       .catch((): AttemptEnd => ({ kind: 'unknown' }))
       .then(async (ended) => {
@@ -204,12 +199,18 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
         if ('position' in ended && ended.position !== undefined) await given.applied(ended.position)
         running.delete(claimed.id)
         releaseSlot()
+        const isDisabling = ended.kind === 'answered' && ended.answer.disables !== null
+        if (isDisabling) setTimeout(() => endHold(claimed), DISABLED_WITHIN_MS).unref()
+        else endHold(claimed)
         if (ended.kind === 'fenced' || ended.kind === 'postponed' || ended.kind === 'unknown')
           unclaimLater(claimed)
         wake(id)
       })
       .catch(given.onFailure)
     running.set(claimed.id, attempt)
+  }
+  const endHold = ({ id, delivery: { webhook } }: Claimed) => {
+    if (localOf(webhook).holds.delete(id)) wake(webhook)
   }
   /** If the log has an event of it, that arrives before; otherwise it is attempted again. */
   const unclaimLater = ({ id, delivery }: Claimed) => {
@@ -234,11 +235,11 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
     wake,
     reset: (webhook) => {
       const local = localOf(webhook)
-      local.pausedUntil = 0
+      local.holds.clear()
       // While the log is being read again, this happened long ago.
       if (isStarted) local.recovery = { after: 0n, ignoresNotBefore: true }
     },
-    unpause: (webhook) => void (localOf(webhook).pausedUntil = 0),
+    unpause: (webhook) => localOf(webhook).holds.clear(),
     recover: (webhook) => {
       if (isStarted) localOf(webhook).recovery = { after: 0n, ignoresNotBefore: false }
     },
@@ -257,10 +258,8 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
   }
 }
 
-const pauseAfter = ({ throttledUntil, receiverUp, disables }: AnswerRead, now: number): number => {
-  if (disables !== null) return now + DISABLED_WITHIN_MS
-  return throttledUntil === null || receiverUp ? 0 : millisOf(throttledUntil)
-}
+const asksForPause = ({ throttledUntil, receiverUp, disables }: AnswerRead): boolean =>
+  disables !== null || (throttledUntil !== null && !receiverUp)
 
 const slotRequest = ({ id, team, content, hangs }: Endpoint): SlotRequest => ({
   webhook: id,

@@ -61,6 +61,8 @@ export interface EventStore {
   ): AsyncIterable<RecordedEvent>
   /** In log order, exclusive of `after`. */
   readAll(options?: { readonly after?: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
+  /** The events of these types, newest first. All but those of calls are found by an index, where the store has one. */
+  readBackwards(types: ReadonlySet<string>): AsyncIterable<RecordedEvent>
   /**
    * Reads to the head, emits `caughtUp`, then follows live until `signal` aborts. Exclusive of `after`. With `types`,
    * only events of these types are delivered; checkpoints advance past others, which may be some events late.

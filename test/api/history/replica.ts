@@ -35,6 +35,10 @@ const partOf = (store: EventStore, from: Position, end: End): EventStore => ({
       yield event
     }
   },
+  readBackwards: async function* (types) {
+    for await (const event of store.readBackwards(types))
+      if (event.position <= end.position() && event.position > from) yield event
+  },
   subscribeAll: async function* ({ after = 0n, signal } = {}) {
     let last = after > from ? after : from
     while (signal?.aborted !== true) {

@@ -87,6 +87,7 @@ export const OF_WEBHOOKS = {
 
 export const OF_AUTOMATIONS = [
   'POST /api/automations',
+  'POST /api/automations/preview',
   'GET /api/automations',
   'GET /api/automations/{id}',
   'PATCH /api/automations/{id}',

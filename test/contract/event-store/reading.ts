@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import {
   appendEach,
   appendInParts,
+  arbitraryEvent,
   arbitraryEvents,
   arbitraryStream,
   givenStreamOf,
@@ -80,6 +81,36 @@ export const reading = (opened: Opened): void => {
 
       assert.deepEqual(forwards, idsOf(events))
       assert.deepEqual(backwards, forwards.toReversed())
+    })
+  })
+
+  describe('reading the log backwards', () => {
+    it('gives the events of some types, newest first', async () => {
+      const { store } = opened()
+      const head = await store.head()
+      const types = ['AliasAdded', 'CallStarted', 'TagAdded', 'RunStarted', 'CallEnded']
+      const events = Array.from({ length: MANY }, (_, n) =>
+        arbitraryEvent({ type: types[n % types.length]! }),
+      )
+      await appendInParts(store, arbitraryStream(), events)
+
+      for (const wanted of [
+        ['AliasAdded', 'TagAdded'],
+        ['RunStarted'],
+        ['CallEnded', 'AliasAdded'],
+        ['Nothing'],
+      ]) {
+        const found: string[] = []
+        for await (const event of store.readBackwards(new Set(wanted))) {
+          if (event.position <= head) break
+          found.push(event.id)
+        }
+        assert.deepEqual(
+          found,
+          idsOf(events.filter(({ type }) => wanted.includes(type))).toReversed(),
+          wanted.join(),
+        )
+      }
     })
   })
 

@@ -32,7 +32,7 @@ const LONG = 4000
 /** The most events that lie ready here, beside what HTTP/2 has under way. */
 const BUFFERED = { highWaterMark: 256 }
 
-export interface Reads extends Pick<EventStore, 'readStream' | 'readAll'> {
+export interface Reads extends Pick<EventStore, 'readStream' | 'readAll' | 'readBackwards'> {
   /** The position of our last event after `bound`, else `bound`. */
   readonly lastAfter: (bound: Position) => Promise<Position>
   /** The end of the log, and a position up to it that a subscription to these types is sure to report. */
@@ -192,6 +192,19 @@ export const reading = (
             if (left <= 0) return
           }
           if (came < maxCount) return
+        }
+      })
+    },
+
+    readBackwards: (types) => {
+      let before: Position | undefined
+      return resumed(async function* () {
+        for await (const { event } of events(() => backwards(Number.MAX_SAFE_INTEGER))) {
+          if (event?.position === undefined || !types.has(event.type)) continue
+          if (before !== undefined && event.position.commit >= before) continue
+          const recorded = ourEvent(event)
+          before = event.position.commit
+          if (recorded !== undefined) yield recorded
         }
       })
     },

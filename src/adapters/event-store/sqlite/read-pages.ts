@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { parseJson } from '../../../kernel/json/parse.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import type { LogPage, Page, Pages } from '../paged-reads.js'
-import { findsByIdAlone } from './schema.js'
+import { findsByIdAlone, IS_INDEXED_TYPE, UNINDEXED_TYPES } from './schema.js'
 import type { StreamIndex } from './stream-index.js'
 
 type Row = readonly [
@@ -35,6 +35,10 @@ export const readPages = (db: Database, streams: StreamIndex, durable: () => num
   const ofLog = select('position > ?', 'position')
   const forwards = select('sid = ? AND revision >= ?', 'revision')
   const backwards = select('sid = ? AND revision <= ?', 'revision DESC')
+  const ofType = db
+    .prepare<[string, number, number], Row>(reading(`${IS_INDEXED_TYPE} AND type = ?`, 'position DESC'))
+    .raw()
+  const newestFirst = db.prepare<[number, number], Row>(reading('true', 'position DESC')).raw()
   const withId = db.prepare<[string, number, number], Row>(reading('id = ?', 'sid')).raw()
 
   return {
@@ -45,6 +49,18 @@ export const readPages = (db: Database, streams: StreamIndex, durable: () => num
         }
       : undefined,
     ofLog: (after, limit, types) => readPage(ofLog, [Number(after), durable(), limit], limit, types),
+    backwards: (before, limit, types) => {
+      const upTo = before === undefined ? durable() : Math.min(durable(), Number(before) - 1)
+      if (UNINDEXED_TYPES.some((type) => types.has(type)))
+        return readPage(newestFirst, [upTo, limit], limit, types)
+      const pages = [...types].map((type) => readPage(ofType, [type, upTo, limit], limit))
+      const events = pages
+        .flatMap((page) => page.events)
+        // A page may end early: older events of other types come with the next page.
+        .filter(({ position }) => pages.every((page) => page.atEnd || position >= (page.last ?? 0n)))
+        .sort((one, other) => Number(other.position - one.position))
+      return { events, atEnd: pages.every((page) => page.atEnd), last: events.at(-1)?.position }
+    },
     ofStream: (name, range, limit) => {
       const stream = streams.find(name)
       if (stream === undefined) return EMPTY

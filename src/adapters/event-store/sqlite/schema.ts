@@ -25,6 +25,16 @@ const SCHEMA = `
   ) STRICT;
 `
 
+/** Types that most events of a large log have. They are dense, so a search finds one without an index. */
+export const UNINDEXED_TYPES = ['CallStarted', 'CallEnded']
+/** In a query, this makes SQLite use the index. */
+export const IS_INDEXED_TYPE = `type NOT IN (${UNINDEXED_TYPES.map((type) => `'${type}'`).join(', ')})`
+
+/** Files of earlier releases get it too; they ignore it. */
+const INDEX_BY_TYPE = `
+  CREATE INDEX IF NOT EXISTS events_by_type ON events (type, position) WHERE ${IS_INDEXED_TYPE}
+`
+
 const VERSION = 2
 /** Had the stream before the id, so that events are found by both only. All else is the same: such files stay as they are. */
 const VERSION_OF_BEFORE = 1
@@ -35,12 +45,17 @@ export const findsByIdAlone = (db: Database): boolean =>
 /** Makes the tables in a new file; refuses a file whose layout, or whose events, this program does not know. */
 export const ensureSchema = (db: Database): void => {
   const version = db.pragma('user_version', { simple: true })
-  if (version === VERSION || version === VERSION_OF_BEFORE) return refuseLaterEvents(db)
+  if (version === VERSION || version === VERSION_OF_BEFORE) {
+    refuseLaterEvents(db)
+    db.exec(INDEX_BY_TYPE)
+    return
+  }
   if (version !== 0)
     throw new StoreUnavailable(
       `the event log has schema version ${String(version)}, this release supports ${VERSION}`,
     )
   db.exec(SCHEMA)
+  db.exec(INDEX_BY_TYPE)
   db.pragma(`user_version = ${VERSION}`)
 }
 

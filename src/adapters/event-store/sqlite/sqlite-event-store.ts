@@ -41,6 +41,10 @@ export const sqliteEventStoreOn = (
       requireOpen()
       return recent.page(...range) ?? pages.ofLog(...range)
     },
+    backwards: (...range) => {
+      requireOpen()
+      return pages.backwards(...range)
+    },
     ofStream: (name, range, limit) => {
       requireOpen()
       const known = range.backwards ? undefined : recent.ofStream(name, range.from ?? 0n, limit)

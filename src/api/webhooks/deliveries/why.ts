@@ -1,7 +1,5 @@
 import type { Services } from '../../../application/services.js'
-import { mayRead, mayReadFrom } from '../../../domain/access/visible.js'
 import { describeUnmet } from '../../../domain/webhooks/automations/matching/describe-unmet.js'
-import { triggerOf } from '../../../domain/webhooks/automations/matching/trigger-of.js'
 import type { Unmet } from '../../../domain/webhooks/automations/matching/verdict.js'
 import { versionHistory } from '../../../domain/webhooks/automations/matching/version-history.js'
 import { nullable, withDefault } from '../../../kernel/codec/containers.js'
@@ -10,9 +8,8 @@ import { boolean, int64, number, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
 import { deliverySource } from '../../../domain/webhooks/deliveries/events.js'
 import { id } from '../../../kernel/ids.js'
-import type { EventStore, RecordedEvent } from '../../../kernel/ports/event-store.js'
-import { Failure, invalid } from '../../../application/failure.js'
-import type { Principal } from '../../../application/principal.js'
+import { findTeamEvent } from '../../../application/webhooks/find-event.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { ofAutomation } from '../one-automation.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readDirectory } from '../../server/route-kinds.js'
@@ -61,54 +58,12 @@ export const whyRoute = (
       query: { event: named, stream },
       principal,
     }) => {
-      if (stream !== undefined && !mayReadFrom(principal, stream)) throw noSuchEvent()
-      const event = visible(await found(services.eventStore, named, stream), team, principal)
+      const event = await findTeamEvent(services.eventStore, { event: named, stream }, team, principal, [
+        'query',
+      ])
       return { body: await explained(services, automationId, event) }
     },
   })
-
-/** Finds an event by position or id. */
-const found = async (
-  eventStore: EventStore,
-  named: string,
-  stream: string | undefined,
-): Promise<RecordedEvent | undefined> => {
-  if (stream !== undefined) {
-    for await (const event of eventStore.readStream(stream)) if (event.id === named) return event
-    return undefined
-  }
-  if (UUID.test(named)) {
-    if (eventStore.findEvent === undefined) throw needsStream()
-    return eventStore.findEvent(named.toLowerCase())
-  }
-  if (!/^\d{1,19}$/.test(named))
-    throw notNamed('event', 'Input should be a log position in decimal digits or an event id')
-  const position = BigInt(named)
-  if (position === 0n) return undefined
-  for await (const event of eventStore.readAll({ after: position - 1n, limit: 1 }))
-    return event.position === position ? event : undefined
-  return undefined
-}
-
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
-
-const needsStream = () =>
-  notNamed(
-    'stream',
-    'Field required: this log finds an event by id only together with its stream; a position needs no stream',
-    'missing',
-  )
-
-const notNamed = (field: string, msg: string, type = 'value_error') =>
-  invalid([{ loc: ['query', field], type, msg }])
-
-/** An event of another team is a 404. */
-const visible = (event: RecordedEvent | undefined, team: string, principal: Principal): RecordedEvent => {
-  if (event !== undefined && (triggerOf(event)?.team === team || mayRead(principal, event))) return event
-  throw noSuchEvent()
-}
-
-const noSuchEvent = () => new Failure('not-found', 'Event not found, or not an event of the team.')
 
 const NOTHING = {
   value: null,

@@ -15,6 +15,8 @@ interface EventInfo {
   readonly variables: readonly VariableName[]
   /** Whether `artifact_metadata.KEY` may have one too. */
   readonly hasMetadata?: true
+  /** The types of the log's events that can trigger it. */
+  readonly sources: readonly string[]
 }
 
 /** Variables that may have a value for every event. */
@@ -33,41 +35,42 @@ const VERSION: readonly VariableName[] = [
 const RUN: readonly VariableName[] = ['run_id', 'run_name']
 const FIGURE: readonly VariableName[] = ['metric_name', 'metric_value', 'threshold']
 
-const plain = (variables: readonly VariableName[], ...scopes: EventInfo['scopes']): EventInfo => ({
-  scopes,
-  required: [],
-  defaults: {},
-  variables,
-})
-const ofVersion = (...scopes: EventInfo['scopes']): EventInfo => ({
-  ...plain(VERSION, ...scopes),
+const plain = (
+  sources: EventInfo['sources'],
+  variables: readonly VariableName[],
+  ...scopes: EventInfo['scopes']
+): EventInfo => ({ sources, scopes, required: [], defaults: {}, variables })
+const ofVersion = (source: string, ...scopes: EventInfo['scopes']): EventInfo => ({
+  ...plain([source], VERSION, ...scopes),
   hasMetadata: true,
 })
 
-const TAGS: EventInfo = {
-  ...ofVersion('project', 'registry'),
+const ofTag = (source: string): EventInfo => ({
+  ...ofVersion(source, 'project', 'registry'),
   defaults: { tag_pattern: null },
   variables: ['tag', ...VERSION],
-}
+})
 
 const EVENTS: Readonly<Record<EventType, EventInfo>> = {
   ADD_ARTIFACT_ALIAS: {
-    ...ofVersion('project', 'registry'),
+    ...ofVersion('AliasAdded', 'project', 'registry'),
     required: ['alias_pattern'],
     variables: ['alias', ...VERSION],
   },
-  ADD_ARTIFACT_TAG: TAGS,
-  REMOVE_ARTIFACT_TAG: TAGS,
-  CREATE_ARTIFACT: ofVersion('project'),
-  LINK_ARTIFACT: ofVersion('registry'),
-  UNLINK_ARTIFACT: ofVersion('registry'),
+  ADD_ARTIFACT_TAG: ofTag('TagAdded'),
+  REMOVE_ARTIFACT_TAG: ofTag('TagRemoved'),
+  CREATE_ARTIFACT: ofVersion('VersionCreated', 'project'),
+  LINK_ARTIFACT: ofVersion('VersionLinked', 'registry'),
+  UNLINK_ARTIFACT: ofVersion('VersionUnlinked', 'registry'),
   RUN_METRIC: {
+    sources: ['MetricsLogged'],
     scopes: ['project'],
     required: ['metric', 'comparison', 'threshold'],
     defaults: { aggregation: null, window: 1 },
     variables: [...RUN, ...FIGURE],
   },
   RUN_METRIC_CHANGE: {
+    sources: ['MetricsLogged'],
     scopes: ['project'],
     required: ['metric', 'change_type', 'change_amount'],
     // The prior window defaults to the length of `window`.
@@ -75,30 +78,37 @@ const EVENTS: Readonly<Record<EventType, EventInfo>> = {
     variables: [...RUN, ...FIGURE],
   },
   RUN_METRIC_ZSCORE: {
+    sources: ['MetricsLogged'],
     scopes: ['project'],
     required: ['metric', 'threshold'],
     defaults: { window: USUAL_ZSCORE_WINDOW, change_direction: 'ANY' },
     variables: [...RUN, ...FIGURE],
   },
-  RUN_STATE: { ...plain([...RUN, 'run_state'], 'project'), required: ['states'] },
-  CALL_FAILED: plain(['call_id'], 'project'),
+  RUN_STATE: {
+    ...plain(['RunStarted', 'RunFinished', 'RunFailed'], [...RUN, 'run_state'], 'project'),
+    required: ['states'],
+  },
+  CALL_FAILED: plain(['CallEnded'], ['call_id'], 'project'),
   CALL_USAGE_THRESHOLD: {
+    sources: ['CallStarted', 'CallEnded'],
     scopes: ['project'],
     required: ['measure', 'comparison', 'threshold'],
     defaults: {},
     variables: ['call_id', ...FIGURE],
   },
-  WEBHOOK_DISABLED: plain(['webhook_id', 'reason'], 'team'),
-  WEBHOOK_FAILING: plain(['webhook_id', 'reason'], 'team'),
-  DELIVERY_DEAD: plain(['delivery_id', 'reason'], 'team'),
-  BUDGET_REACHED: plain(FIGURE, 'team'),
+  WEBHOOK_DISABLED: plain(['WebhookDisabled'], ['webhook_id', 'reason'], 'team'),
+  WEBHOOK_FAILING: plain(['WebhookFailing'], ['webhook_id', 'reason'], 'team'),
+  DELIVERY_DEAD: plain(['AttemptFinished'], ['delivery_id', 'reason'], 'team'),
+  BUDGET_REACHED: plain(['BudgetReached'], FIGURE, 'team'),
   EVALUATION_FINISHED: {
+    sources: ['EvaluationRunFinished'],
     scopes: ['project'],
     required: [],
     defaults: { outcomes: null, evaluation_pattern: null },
     variables: [...RUN, 'run_state', 'call_id', 'reason'],
   },
   SCORE_THRESHOLD: {
+    sources: ['EvaluationRunFinished', 'FeedbackGiven'],
     scopes: ['project'],
     required: ['scorer', 'comparison', 'threshold'],
     defaults: { score_path: null },

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../../../../src/kernel/json/json.js'
-import { triggerOf } from '../../../../../../src/domain/webhooks/automations/matching/trigger-of.js'
+import { fieldsFor } from '../../../../../../src/domain/webhooks/automations/condition-fields.js'
+import { triggerOf as trigger } from '../../../../../../src/domain/webhooks/automations/matching/trigger-of.js'
+import type { RecordedEvent } from '../../../../../../src/kernel/ports/event-store.js'
 import {
   IN_PROJECT,
   IN_REGISTRY,
@@ -17,6 +19,13 @@ import {
 const instant = '2026-01-01T00:00:00.000000Z'
 const later = '2026-01-01T00:00:01.500000Z'
 const usage = (models: JsonObject[] = []) => ({ models, status_total: null })
+
+/** Also checks that a search by the types of its sources finds the event. */
+const triggerOf = (event: RecordedEvent) => {
+  const found = trigger(event)
+  for (const type of found?.types ?? []) assert.ok(fieldsFor(type).sources.includes(event.type), type)
+  return found
+}
 
 describe('what an event triggers', () => {
   it('is an alias, a tag or a version of a collection, in a project or a registry', () => {

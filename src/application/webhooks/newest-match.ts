@@ -1,0 +1,63 @@
+import { fieldsFor } from '../../domain/webhooks/automations/condition-fields.js'
+import type { PastDecision } from '../../domain/webhooks/automations/matching/past-decisions.js'
+import type { AutomationVersion } from '../../domain/webhooks/automations/state.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { judgeWithVersion, type ReplayPorts } from './retraced.js'
+
+export interface MatchedEvent {
+  readonly event: RecordedEvent
+  readonly decision: PastDecision
+}
+
+export interface NewestMatch {
+  /** Undefined if none was found in time. */
+  readonly newest: MatchedEvent | undefined
+  /** Matches since the given time. */
+  readonly matches: number
+  /** Whether all events since then were evaluated. */
+  readonly isComplete: boolean
+}
+
+const CHUNK = 200
+const MAX_MS = 200
+
+/**
+ * Searches backwards for the newest event that an automation would fire for, and counts its matches since a time. Ends
+ * after 200 ms.
+ */
+export const findNewestMatch = async (
+  ports: ReplayPorts,
+  version: AutomationVersion,
+  since: Date,
+): Promise<NewestMatch> => {
+  const began = performance.now()
+  let newest: MatchedEvent | undefined
+  let matches = 0
+  const evaluate = async (newestFirst: readonly RecordedEvent[]) => {
+    // Windows need the order of the log, which holds inside a chunk.
+    const judge = judgeWithVersion(ports, version)
+    let last: MatchedEvent | undefined
+    for (const event of newestFirst.toReversed()) {
+      const decision = await judge(event)
+      if (decision?.verdict.matched !== true) continue
+      last = { event, decision }
+      if (event.recordedAt >= since) matches += 1
+    }
+    newest ??= last
+  }
+
+  let chunk: RecordedEvent[] = []
+  const types = new Set(fieldsFor(version.content.event.type).sources)
+  for await (const event of ports.eventStore.readBackwards(types)) {
+    const isOlder = event.recordedAt < since
+    if (isOlder && newest !== undefined && chunk.length === 0) return { newest, matches, isComplete: true }
+    chunk.push(event)
+    if (chunk.length < CHUNK) continue
+    await evaluate(chunk)
+    chunk = []
+    if (isOlder && newest !== undefined) return { newest, matches, isComplete: true }
+    if (performance.now() - began > MAX_MS) return { newest, matches, isComplete: isOlder }
+  }
+  await evaluate(chunk)
+  return { newest, matches, isComplete: true }
+}

@@ -8,6 +8,7 @@ import type { Services } from '../../application/services.js'
 import { makeKey, neverStored } from '../../application/access/new-key.js'
 import { anyKey, roleInTeam, type Authorization } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
+import { hasRole } from '../../application/access/rights.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
@@ -24,7 +25,11 @@ const newMember = closed('NewMember', {
   optional: { role: nullable(role), roles: nullable(arrayOf(role, 1)) },
 })
 
-const member = open('Member', { required: { user: userName, roles: arrayOf(role) } })
+const member = open('Member', {
+  says: '`roles` is null unless a team administrator asks.',
+  required: { user: userName },
+  optional: { roles: nullable(arrayOf(role)) },
+})
 
 const addedMember = open('AddedMember', {
   required: { user: userName, roles: arrayOf(role), api_key: nullable(string) },
@@ -34,18 +39,21 @@ export const listMembers = (services: Pick<Services, 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
-    summary: "Lists a team's members by name. Needs the role team_administrator.",
+    summary:
+      "Lists a team's members by name. Needs membership in the team; roles are shown to its administrators.",
     query: pageQuery,
     response: pageOf(member),
-    authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: ({ team, query }) => {
+    authorization: roleInTeam(services.access, 'member'),
+    handle: ({ team, query, principal }) => {
       const directory = services.access.directory()
+      const { data, next } = takePage(
+        query,
+        (after) => membersOf(directory, team, after),
+        ({ user }) => user,
+      )
+      const showsRoles = hasRole(services.access, principal, team, 'team_administrator')
       return {
-        body: takePage(
-          query,
-          (after) => membersOf(directory, team, after),
-          ({ user }) => user,
-        ),
+        body: { data: data.map(({ user, roles }) => ({ user, roles: showsRoles ? roles : null })), next },
       }
     },
   })
@@ -57,7 +65,7 @@ export const addMember = (
     method: 'post',
     path: PATH,
     summary:
-      'Sets the roles of a user in a team. A user who does not exist is created, and the response contains ' +
+      'Sets the roles of a user in a team, or in one project or registry of it (`project_administrator:NAME`). A user who does not exist is created, and the response contains ' +
       'their API key once. Needs the role team_administrator.',
     body: newMember,
     response: addedMember,

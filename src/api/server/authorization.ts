@@ -1,6 +1,7 @@
 import type { Directory } from '../../domain/access/directory.js'
 import type { Role } from '../../domain/access/roles.js'
-import { requireAdministrator, requireRole } from '../../application/access/rights.js'
+import { missingAdministratorRole } from '../../domain/access/rights.js'
+import { requireAdministrator, requireRole, throwIfRefused } from '../../application/access/rights.js'
 import type { FailureKind } from '../../application/failure.js'
 import type { Access } from '../../application/access/access.js'
 import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
@@ -35,6 +36,16 @@ export const roleInTeam = (access: HasDirectory, role: Role): Authorization<{ re
   authorize: ({ params, principal }) => {
     const team = params['team']!
     requireRole(access, principal, team, role)
+    return { team }
+  },
+})
+
+/** Requires an administrator role in the team of the path: for the team, or for any project or registry of it. */
+export const anyAdministratorOfTeam = (access: HasDirectory): Authorization<{ readonly team: string }> => ({
+  errors: ['not-found', 'forbidden'],
+  authorize: ({ params, principal }) => {
+    const team = params['team']!
+    throwIfRefused(missingAdministratorRole(access.directory(), principal.userId, team))
     return { team }
   },
 })

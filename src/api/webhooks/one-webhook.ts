@@ -11,7 +11,7 @@ import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhoo
 import { webhookStream, type WebhookContent } from '../../domain/webhooks/events.js'
 import { countDeliveries } from '../../projections/webhooks/queries.js'
 import { throwIfRefused } from '../../application/access/rights.js'
-import { roleInTeam } from '../server/authorization.js'
+import { anyAdministratorOfTeam, roleInTeam } from '../server/authorization.js'
 import { Failure, invalidBody } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
@@ -44,12 +44,13 @@ export const showWebhook = (services: Pick<Services, 'eventStore' | 'clock' | 'i
   readDirectory({
     method: 'get',
     path: WEBHOOK_PATH,
-    summary: 'Reads a webhook of a team. Needs the role team_administrator.',
+    summary:
+      'Reads a webhook of a team. Needs an administrator role in the team, for it or any project or registry.',
     response: webhookJson,
-    authorization: roleInTeam(services.access, 'team_administrator'),
+    authorization: anyAdministratorOfTeam(services.access),
     handle: async (request) => {
       const webhook = requireExisting(await webhookInPath(services, request))
-      const show = await showingWebhooks(services, webhook.team, request.cause)
+      const show = await showingWebhooks(services, webhook.team, request.principal, request.cause)
       return { body: await show(webhook) }
     },
   })
@@ -89,7 +90,7 @@ export const changeWebhook = (
         if (isRenamed)
           await releaseName(services, { ...named, name: (refused ? content : before).name }, cause)
         throwIfRefused(refused)
-        const show = await showingWebhooks(services, team, cause)
+        const show = await showingWebhooks(services, team, request.principal, cause)
         return { body: await show(state!), position }
       }),
   })
@@ -138,7 +139,7 @@ export const releaseWebhook = (
         cause,
       )
       throwIfRefused(refusals.get(0))
-      const show = await showingWebhooks(services, team, cause)
+      const show = await showingWebhooks(services, team, request.principal, cause)
       return { body: await show(state!), position }
     },
   })

@@ -1,5 +1,7 @@
 import type * as t from 'io-ts'
 import type { Services } from '../../application/services.js'
+import { hasRole } from '../../application/access/rights.js'
+import type { Principal } from '../../application/principal.js'
 import { authorshipOf } from '../../application/webhooks/authorship.js'
 import { automationsOf, healthOfWebhook } from '../../application/webhooks/current-state.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
@@ -52,17 +54,18 @@ const named = open('NamedResource', { required: { id, name: resourceName } })
 export const webhookJson = open('Webhook', {
   says:
     'A webhook. `access_token` and `secret` are the names of secrets of its team, `used_by` the automations that send to ' +
-    'it, by name.',
+    'it, by name. Administrators of projects and registries see its name, state and secret names; all else is null.',
   required: {
     id,
     team: teamName,
     name: resourceName,
-    url,
     enabled: boolean,
-    used_by: arrayOf(named),
-    ...shownHealthFields.required,
+    state: shownHealthFields.required.state,
   },
   optional: {
+    url: nullable(url),
+    used_by: nullable(arrayOf(named)),
+    consecutive_failures: nullable(shownHealthFields.required.consecutive_failures),
     ...webhookOptions,
     disabled_reason: nullable(disablingReason),
     ...shownHealthFields.optional,
@@ -74,6 +77,39 @@ type WebhookJson = t.TypeOf<typeof webhookJson>
 
 /** Shows webhooks of a team. */
 export const showingWebhooks = async (
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access'>,
+  team: string,
+  principal: Principal,
+  cause: Cause,
+): Promise<(webhook: Webhook) => Promise<WebhookJson>> => {
+  const show = await showingAll(services, team, cause)
+  if (hasRole(services.access, principal, team, 'team_administrator')) return show
+  return async (webhook) => {
+    const { id, name, enabled, state, access_token, secret } = await show(webhook)
+    return { ...hidden, id, team, name, enabled, state, access_token, secret }
+  }
+}
+
+const hidden = {
+  url: null,
+  used_by: null,
+  consecutive_failures: null,
+  retry_waits_s: null,
+  timeout_s: null,
+  stop_on_4xx: null,
+  max_per_minute: null,
+  disabled_reason: null,
+  throttled_until: null,
+  failing_since: null,
+  next_probe_at: null,
+  last_error: null,
+  created_at: null,
+  created_by: null,
+  updated_at: null,
+  updated_by: null,
+}
+
+const showingAll = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   team: string,
   cause: Cause,

@@ -9,7 +9,7 @@ import { webhookStream, type WebhookContent } from '../../domain/webhooks/events
 import { repeatableId } from '../server/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
 import { throwIfRefused } from '../../application/access/rights.js'
-import { roleInTeam } from '../server/authorization.js'
+import { anyAdministratorOfTeam, roleInTeam } from '../server/authorization.js'
 import { invalidBody } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
@@ -57,7 +57,7 @@ export const createWebhook = (
           throwIfRefused(created.refusals.get(0))
           if (!isRepeat)
             await confirmName(services, named, cause, () => run({ type: 'DeleteWebhook', id, team }, cause))
-          const show = await showingWebhooks(services, team, cause)
+          const show = await showingWebhooks(services, team, principal, cause)
           return { body: await show(created.state!), position: created.position }
         })
     },
@@ -81,11 +81,12 @@ export const listWebhooks = (services: Pick<Services, 'eventStore' | 'clock' | '
   readDirectory({
     method: 'get',
     path: PATH,
-    summary: "Lists a team's webhooks by name. Needs the role team_administrator.",
+    summary:
+      "Lists a team's webhooks by name. Needs an administrator role in the team, for it or any project or registry.",
     query: pageQuery,
     response: pageOf(webhookJson),
-    authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: async ({ team, query, cause }) => {
+    authorization: anyAdministratorOfTeam(services.access),
+    handle: async ({ team, query, principal, cause }) => {
       const roster = await rosterOf(services, team, cause)
       const { data, next } = takePage(
         query,
@@ -96,7 +97,7 @@ export const listWebhooks = (services: Pick<Services, 'eventStore' | 'clock' | '
       const listed = found.flatMap((webhook, place) =>
         webhook !== null && !webhook.deleted && webhook.content.name === data[place]?.name ? [webhook] : [],
       )
-      const show = await showingWebhooks(services, team, cause)
+      const show = await showingWebhooks(services, team, principal, cause)
       return { body: { data: await Promise.all(listed.map(show)), next } }
     },
   })

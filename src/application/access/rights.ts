@@ -21,6 +21,13 @@ export const requireRole = (
   role: Role,
 ): void => throwIfRefused(missingRight(directory(), userId, team, role))
 
+export const hasRole = (
+  { directory }: { readonly directory: () => Directory },
+  { userId }: Pick<Principal, 'userId'>,
+  team: string,
+  role: Role,
+): boolean => missingRight(directory(), userId, team, role) === undefined
+
 export const requireAdministrator = ({ administrator }: Principal): void => {
   if (!administrator) throw new Failure('forbidden', 'This requires the administrator key.')
 }

@@ -7,7 +7,7 @@ import {
 } from '../../domain/webhooks/automations/events.js'
 import { completeWatchConfig, type WatchConfig } from '../../domain/webhooks/automations/watch-config.js'
 import type { Problem } from '../../kernel/codec/problem.js'
-import type { Role } from '../../domain/access/roles.js'
+import { projectAdministrator, registryAdministrator, type Role } from '../../domain/access/roles.js'
 import type { Cause } from '../../kernel/event.js'
 import { ownerOf } from '../../domain/webhooks/names/decider.js'
 import { parseTemplate, storedTemplate } from '../../domain/webhooks/templates/parse.js'
@@ -24,14 +24,18 @@ export interface ValidationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha
 }
 
 /** The role in the team that automations of a scope require. */
-export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
-  (
-    ({
-      project: 'project_administrator',
-      registry: 'registry_administrator',
-      team: 'team_administrator',
-    }) as const
-  )[type]
+export const roleFor = ({ type, project, registry }: AutomationScope): Role => {
+  switch (type) {
+    case 'project':
+      return project === null ? 'project_administrator' : projectAdministrator(project)
+    case 'registry':
+      return registry === null ? 'registry_administrator' : registryAdministrator(registry)
+    case 'team':
+      return 'team_administrator'
+    default:
+      return type satisfies never
+  }
+}
 
 /** Finds a webhook of the team by id or name. */
 export const findWebhook = async (

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../kernel/decider.js'
 import type { Directory } from './directory.js'
 import { isAdministrator, rolesIn } from './look-ups.js'
-import type { Role } from './roles.js'
+import { includesRole, isAdministratorRole, type Role } from './roles.js'
 
 /** The same error for a team of others and for one that does not exist, so that team names do not leak. */
 const noSuchTeam: Refusal = {
@@ -19,9 +19,22 @@ export const missingRight = (
   const roles = rolesIn(directory, user, team)
   const administrator = isAdministrator(directory, user)
   if (!directory.teams.has(team) || (roles.length === 0 && !administrator)) return noSuchTeam
-  if (administrator || includes(roles, needed)) return undefined
+  if (administrator || roles.some((role) => includesRole(role, needed))) return undefined
   return { kind: 'forbidden', reason: `This requires the role ${needed} in team ${team}.` }
 }
 
-const includes = (roles: readonly Role[], needed: Role): boolean =>
-  needed === 'member' || roles.includes(needed) || roles.includes('team_administrator')
+/** The refusal for a user who can create no automation of a team: neither it nor a project or registry is theirs. */
+export const missingAdministratorRole = (
+  directory: Directory,
+  user: string,
+  team: string,
+): Refusal | undefined => {
+  const missing = missingRight(directory, user, team, 'member')
+  if (missing !== undefined || isAdministrator(directory, user)) return missing
+  return rolesIn(directory, user, team).some(isAdministratorRole)
+    ? undefined
+    : {
+        kind: 'forbidden',
+        reason: `This requires an administrator role in team ${team}, for the team, a project or a registry.`,
+      }
+}

@@ -119,6 +119,7 @@ describe('a team of others', () => {
   it('differs from an own team where a right is missing: that names the right', async () => {
     const { ask, bob } = await givenTeams()
     for (const [method, rest] of asks) {
+      if (method === 'get') continue
       const body = { user: 'dave', role: 'member' }
       const failure = await failureOf(ask(bob, method, `${RED}${rest}`, { body }))
       assert.equal(failure.kind, 'forbidden')

@@ -1,3 +1,4 @@
+import { registryAdministrator } from '../../../domain/access/roles.js'
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import { registryStream } from '../../../domain/artifacts/events.js'
@@ -31,7 +32,7 @@ export const registryRoutes = (
       method: 'post',
       path: PATH,
       summary:
-        'Creates a registry of a team. Needs the role registry_administrator; a duplicate name is a ' +
+        'Creates a registry of a team. Needs the role registry_administrator, for this registry or all; a duplicate name is a ' +
         'conflict, except in a retry with the same Idempotency-Key.',
       body: newRegistry,
       requestHeaders: ['Idempotency-Key'],
@@ -40,12 +41,12 @@ export const registryRoutes = (
       authorization: {
         errors: ['not-found', 'forbidden'],
         authorize: async ({
-          body: { team },
+          body: { name, team },
           principal,
           cause,
         }: RouteRequest<t.TypeOf<typeof newRegistry>>) => {
           await access.ensureTeam(principal, team, cause)
-          requireRole(access, principal, team, 'registry_administrator')
+          requireRole(access, principal, team, registryAdministrator(name))
           return {}
         },
       },

@@ -75,8 +75,10 @@ export const detailQuery = closed('DeliveryAsked', {
 })
 
 const response = open('DeliveryResponse', {
-  says: 'The head of a response and the start of its body, with secrets redacted. Deleted after 90 days.',
-  required: { status: nullable(int64), headers: recordOf(string), body: string },
+  says:
+    'The head of a response and the start of its body, with secrets redacted. Deleted after 90 days. Only team ' +
+    'administrators see the body and cookies.',
+  required: { status: nullable(int64), headers: recordOf(string), body: nullable(string) },
 })
 
 const attempt = open('DeliveryAttempt', {

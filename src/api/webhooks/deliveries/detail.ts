@@ -2,6 +2,7 @@ import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
 import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
+import { hasRole } from '../../../application/access/rights.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { readDirectory } from '../../server/route-kinds.js'
 import { deliveryDetail, detailQuery } from './codecs.js'
@@ -19,7 +20,7 @@ export const deliveryDetailRoute = (
     path: '/api/deliveries/:id',
     summary:
       'Reads a delivery with its newest attempts from the log, for members of its team. Earlier attempts with ' +
-      '`attempts_before`. Responses of receivers are kept for 90 days in the process that sent the message.',
+      '`attempts_before`. Bodies and cookies of receivers are shown to team administrators, and are kept for 90 days in the process that sent the message.',
     query: detailQuery,
     response: deliveryDetail,
     authorization: ofDelivery(
@@ -28,13 +29,23 @@ export const deliveryDetailRoute = (
         query: { attempts_before: before = Infinity },
       }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({ most: MOST_ATTEMPTS, before }),
     ),
-    handle: async ({ account }) => {
+    handle: async ({ account, principal }) => {
       const webhook = account.scheduled?.webhook_id
       const isWaiting = account.state.phase === 'pending' || account.state.phase === 'retrying'
       const disabled = await disabledAmong(services, isWaiting && webhook !== undefined ? [webhook] : [])
-      return { body: await shownDetail(services, account, disabled.size > 0) }
+      const detail = await shownDetail(services, account, disabled.size > 0)
+      const showsAll = hasRole(services.access, principal, detail.team, 'team_administrator')
+      return { body: showsAll ? detail : { ...detail, attempts: detail.attempts.map(withoutContent) } }
     },
   })
+
+/** Bodies and cookies of receivers are for team administrators. */
+const withoutContent = (attempt: Detail['attempts'][number]): Detail['attempts'][number] => {
+  const { response } = attempt
+  if (response === null) return attempt
+  const headers = Object.entries(response.headers).filter(([name]) => !/^set-cookie2?$/i.test(name))
+  return { ...attempt, response: { ...response, headers: Object.fromEntries(headers), body: null } }
+}
 
 type Detail = t.TypeOf<typeof deliveryDetail>
 

@@ -54,7 +54,7 @@ describe('the delivery log', () => {
     assert.equal(attempt!.possible_duplicate, false)
     const response = attempt!.response!
     assert.equal(response.headers['x-hello'], 'there')
-    assert.match(response.body, /^thank you, /)
+    assert.match(response.body!, /^thank you, /)
     assert.ok(!JSON.stringify(detail).includes('very-secret'))
     assert.equal(detail.source.type, 'AliasAdded')
   })

@@ -168,7 +168,7 @@ describe('the roles of a team, a project and a registry', () => {
         secret: 'HOOK_KEY',
       })
       assert.deepEqual(
-        accepted(await send(principal, 'GET', `/api/teams/${team}/webhooks/${String(webhook!['id'])}`)),
+        accepted(await send(principal, 'GET', `/api/teams/${team}/webhooks/${textIn(webhook!, 'id')}`)),
         webhook,
       )
     }

@@ -35,7 +35,9 @@ export type Prepared =
       /** Its body with the names of secrets in place of their values. */
       readonly redacted: string | null
       /** The answer as it may be stored, without secrets. */
-      readonly shown: (sent: SendResult) => Pick<AttemptRecord, 'responseHeaders' | 'responseBody'>
+      readonly shown: (
+        sent: SendResult,
+      ) => Pick<AttemptRecord, 'requestHeaders' | 'responseHeaders' | 'responseBody'>
     }
 
 interface Preparing {
@@ -92,8 +94,13 @@ export const preparing = ({ eventStore, templates, secrets, hmac, sha256, vendor
       digest: sha256(body),
       redacted: E.isRight(shownBody) ? shownBody.right.body : null,
       shown: (sent) => {
-        const { headers, body } = redactAnswer(values.redact, sent)
-        return { responseHeaders: headers, responseBody: body }
+        const request = redactAnswer(values.redact, { headers: headers.right, body: new Uint8Array() })
+        const response = redactAnswer(values.redact, sent)
+        return {
+          requestHeaders: request.headers,
+          responseHeaders: response.headers,
+          responseBody: response.body,
+        }
       },
     }
   }

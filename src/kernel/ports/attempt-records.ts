@@ -6,6 +6,8 @@ export interface AttemptRecord {
   readonly endedAt: number
   /** The body as sent, with secret names in place of their values; null if it could not be rendered. */
   readonly body: string | null
+  /** As sent, with secrets redacted; absent in records of earlier releases. */
+  readonly requestHeaders?: Readonly<Record<string, string>>
   readonly status: number | null
   readonly responseHeaders: Readonly<Record<string, string>>
   /** The start of the response body. */

@@ -11,6 +11,7 @@ CREATE TABLE deliveries
     source_id String,
     source_type String,
     source_position String,
+    source_stream String,
     depth Int64,
     scheduled_at DateTime64(6, 'UTC'),
     suppressed Nullable(String),

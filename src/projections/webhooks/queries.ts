@@ -3,9 +3,9 @@ import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhou
 import type { Position } from '../../kernel/ports/event-store.js'
 import { dateTime64, instantFrom, SQL_TIME } from '../clickhouse-values.js'
 
-/** States from a delivery's own events. Whether it is held depends on its webhook. */
-export type StoredState =
-  'pending' | 'in_flight' | 'retrying' | 'succeeded' | 'dead' | 'canceled' | 'suppressed'
+/** `held`: pending or retrying, and its webhook is one of `DeliveryQuery.disabled`. The others are from its own events. */
+export type DeliveryPhase =
+  'pending' | 'in_flight' | 'retrying' | 'held' | 'succeeded' | 'dead' | 'canceled' | 'suppressed'
 
 export interface StoredDelivery {
   readonly id: string
@@ -16,7 +16,7 @@ export interface StoredDelivery {
   readonly event_type: string | null
   readonly source: { readonly event_id: string; readonly type: string; readonly position: string }
   readonly position: Position
-  readonly state: StoredState
+  readonly state: DeliveryPhase
   readonly attempts: number
   /** Of the last finished attempt. */
   readonly status: number | null
@@ -34,11 +34,21 @@ export interface DeliveryQuery {
   readonly position: Position
   readonly automation?: string | undefined
   readonly webhook?: string | undefined
-  readonly states?: readonly StoredState[] | undefined
-  /** Only these webhooks, or all others. */
-  readonly webhooks?: { readonly only: boolean; readonly ids: readonly string[] } | undefined
+  readonly states?: readonly DeliveryPhase[] | undefined
+  readonly disabled?: readonly string[] | undefined
+  readonly withoutWebhooks?: readonly string[] | undefined
   readonly status?: number | undefined
   readonly reason?: string | undefined
+  readonly eventType?: string | undefined
+  /** The id of the event that triggered it. */
+  readonly sourceEvent?: string | undefined
+  /** Triggered by this run, or by this collection of artifacts, in any project. */
+  readonly run?: string | undefined
+  readonly artifact?: string | undefined
+  /** In the id, the error or the reason, in any case; or of one of these webhooks or automations. */
+  readonly text?:
+    | { readonly text: string; readonly webhooks: readonly string[]; readonly automations: readonly string[] }
+    | undefined
   /** Time of scheduling: inclusive, exclusive. */
   readonly from?: Instant | undefined
   readonly to?: Instant | undefined
@@ -77,6 +87,25 @@ export const webhooksOf =
     return rows.map(({ webhook }) => webhook)
   }
 
+export interface DeliveryCount {
+  readonly state: DeliveryPhase
+  readonly webhook: string | null
+  readonly automation: string
+  readonly deliveries: number
+}
+
+/** The number of deliveries for each state, webhook and automation. */
+export const deliveryCounts =
+  (reader: Pick<ClickHouseReader, 'query'>) =>
+  (query: DeliveryQuery): Promise<readonly DeliveryCount[]> => {
+    const { sql, parameters } = selection(query)
+    return reader.query<DeliveryCount & Record<string, unknown>>(
+      `SELECT state_now AS state, webhook, automation, toUInt32(count()) AS deliveries FROM (${sql})
+       GROUP BY state_now, webhook, automation`,
+      parameters,
+    )
+  }
+
 const COLUMNS = `id, owner, automation, webhook, event_type, source_id, source_type, source_position,
   toString(placed) AS place, suppressed, scheduled, state_now, attempts, status, error, duration_ms, reason, finished, next_at`
 
@@ -94,7 +123,8 @@ const selection = (query: DeliveryQuery, limit?: number) => {
       d.event_type AS event_type, d.source_id AS source_id, d.source_type AS source_type,
       d.source_position AS source_position, d.position AS placed, d.suppressed AS suppressed,
       d.scheduled_at AS scheduled,
-      multiIf(d.suppressed IS NOT NULL, 'suppressed', c.delivery_id = '', 'pending', c.last.1) AS state_now,
+      multiIf(d.suppressed IS NOT NULL, 'suppressed', c.delivery_id = '', 'pending', c.last.1) AS own_state,
+      if(own_state IN ('pending', 'retrying') AND has({disabled:Array(String)}, ifNull(webhook, '')), 'held', own_state) AS state_now,
       c.tries AS attempts, c.ended.1 AS status, c.ended.2 AS error, c.ended.3 AS duration_ms,
       c.last.2 AS reason, if(c.last.1 IN ${OVER}, c.last.4, NULL) AS finished, c.last.3 AS next_at
     FROM (SELECT * FROM deliveries FINAL WHERE ${conditions}
@@ -118,13 +148,18 @@ const scheduledConditions = ({
   position,
   automation,
   webhook,
-  webhooks,
+  withoutWebhooks,
+  eventType,
+  sourceEvent,
+  run,
+  artifact,
+  disabled = [],
   from,
   to,
   before,
 }: DeliveryQuery) => {
   const conditions = ['team = {team:String}', 'position <= {position:UInt64}']
-  const parameters: Parameters = { team, position }
+  const parameters: Parameters = { team, position, disabled }
   const and = (sql: string, name: string, value: SqlParameter | undefined) => {
     if (value === undefined) return
     conditions.push(sql)
@@ -132,10 +167,18 @@ const scheduledConditions = ({
   }
   and('automation_id = {automation:String}', 'automation', automation)
   and('webhook_id = {webhook:String}', 'webhook', webhook)
+  and(`ifNull(webhook_id, '') NOT IN {without:Array(String)}`, 'without', withoutWebhooks)
+  and('event_type = {eventType:String}', 'eventType', eventType)
+  and('source_id = {sourceEvent:String}', 'sourceEvent', sourceEvent)
   and(
-    `ifNull(webhook_id, '') ${webhooks?.only === true ? 'IN' : 'NOT IN'} {webhooks:Array(String)}`,
-    'webhooks',
-    webhooks?.ids,
+    `match(source_stream, '^run-[^/]+/[^/]+/') AND endsWith(source_stream, {run:String})`,
+    'run',
+    run && `/${run}`,
+  )
+  and(
+    `match(source_stream, '^(artifact|registered)-') AND endsWith(source_stream, {artifact:String})`,
+    'artifact',
+    artifact && `/${artifact}`,
   )
   and(`scheduled_at >= {from:${SQL_TIME}}`, 'from', from && dateTime64(from))
   and(`scheduled_at < {to:${SQL_TIME}}`, 'to', to && dateTime64(to))
@@ -144,7 +187,7 @@ const scheduledConditions = ({
 }
 
 const stateConditions = (
-  { states, status, reason }: DeliveryQuery,
+  { states, status, reason, text }: DeliveryQuery,
   parameters: Parameters,
 ): readonly string[] => {
   const conditionsOnState: string[] = []
@@ -157,8 +200,21 @@ const stateConditions = (
     parameters['status'] = status
   }
   if (reason !== undefined) {
-    conditionsOnState.push('reason = {reason:String}')
+    conditionsOnState.push('ifNull(suppressed, reason) = {reason:String}')
     parameters['reason'] = reason
+  }
+  if (text !== undefined) {
+    const contains = ['id', "ifNull(error, '')", "ifNull(reason, '')"].map(
+      (column) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`,
+    )
+    const named =
+      "automation IN {textAutomations:Array(String)} OR ifNull(webhook, '') IN {textWebhooks:Array(String)}"
+    conditionsOnState.push(`(${[...contains, named].join(' OR ')})`)
+    Object.assign(parameters, {
+      text: text.text,
+      textAutomations: text.automations,
+      textWebhooks: text.webhooks,
+    })
   }
   return conditionsOnState
 }
@@ -175,7 +231,7 @@ interface Row {
   readonly place: string
   readonly suppressed: string | null
   readonly scheduled: string
-  readonly state_now: StoredState
+  readonly state_now: DeliveryPhase
   readonly attempts: number
   readonly status: number | null
   readonly error: string | null

@@ -1,6 +1,8 @@
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
+import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
+import type { Cause } from '../../../kernel/event.js'
 import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
 import { hasRole } from '../../../application/access/rights.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
@@ -8,12 +10,12 @@ import { readDirectory } from '../../server/route-kinds.js'
 import { deliveryDetail, detailQuery } from './codecs.js'
 import { bodyOf } from '../../../application/webhooks/rendered.js'
 import { ofDelivery } from './rights.js'
-import { disabledAmong } from './webhooks.js'
+import { namesOf, waitingWebhooks } from './webhooks.js'
 
 const MOST_ATTEMPTS = 50
 
 export const deliveryDetailRoute = (
-  services: Pick<Services, 'eventStore' | 'access' | 'attempts'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access' | 'attempts'>,
 ): AnyRoute =>
   readDirectory({
     method: 'get',
@@ -29,11 +31,8 @@ export const deliveryDetailRoute = (
         query: { attempts_before: before = Infinity },
       }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({ most: MOST_ATTEMPTS, before }),
     ),
-    handle: async ({ account, principal }) => {
-      const webhook = account.scheduled?.webhook_id
-      const isWaiting = account.state.phase === 'pending' || account.state.phase === 'retrying'
-      const disabled = await disabledAmong(services, isWaiting && webhook !== undefined ? [webhook] : [])
-      const detail = await shownDetail(services, account, disabled.size > 0)
+    handle: async ({ account, principal, cause }) => {
+      const detail = await shownDetail(services, account, cause)
       const showsAll = hasRole(services.access, principal, detail.team, 'team_administrator')
       return { body: showsAll ? detail : { ...detail, attempts: detail.attempts.map(withoutContent) } }
     },
@@ -50,9 +49,9 @@ const withoutContent = (attempt: Detail['attempts'][number]): Detail['attempts']
 type Detail = t.TypeOf<typeof deliveryDetail>
 
 const shownDetail = async (
-  services: Pick<Services, 'eventStore' | 'attempts'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'attempts'>,
   account: DeliveryHistory,
-  isHeld: boolean,
+  cause: Cause,
 ): Promise<Detail> => {
   const { scheduled, suppressed, state, at } = account
   const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
@@ -62,22 +61,44 @@ const shownDetail = async (
   const records = new Map(kept.map((record) => [record.attempt, record]))
   const body =
     scheduled === null ? { body: null, unresolved: [] } : await bodyOf(services.eventStore, scheduled)
+  const webhook = scheduled?.webhook_id ?? null
+  const names = await namesOf(
+    services,
+    { webhooks: webhook === null ? [] : [webhook], automations: [automation_id] },
+    cause,
+  )
+  const isWaiting = state.phase === 'pending' || state.phase === 'retrying'
+  const receiver =
+    isWaiting && webhook !== null
+      ? (await waitingWebhooks(services, [webhook], cause)).get(webhook)
+      : undefined
+  const wait =
+    isWaiting && receiver !== undefined
+      ? waitOf(state.dueAt, receiver, services.clock.now().getTime())
+      : { next_at: null, waiting_reason: null }
   const isOver = state.phase === 'succeeded' || state.phase === 'dead' || state.phase === 'canceled'
   return {
     id: delivery_id,
     team,
     automation: automation_id,
     automation_revision: scheduled?.automation_revision ?? null,
-    webhook: scheduled?.webhook_id ?? null,
+    automation_name: names.get(automation_id) ?? null,
+    webhook,
+    webhook_name: webhook === null ? null : (names.get(webhook) ?? null),
     event_type: scheduled?.event_type ?? null,
-    state: isHeld ? 'held' : state.phase === 'absent' ? 'pending' : state.phase,
+    state:
+      wait.waiting_reason === 'webhook_disabled'
+        ? 'held'
+        : state.phase === 'absent'
+          ? 'pending'
+          : state.phase,
     reason: suppressed?.reason ?? ('reason' in state ? state.reason : null),
     source,
     depth,
     variables: scheduled?.variables ?? {},
     ...body,
     scheduled_at: scheduled?.scheduled_at ?? source.recorded_at,
-    next_at: 'dueAt' in state ? state.dueAt : null,
+    ...wait,
     finished_at: isOver ? at : null,
     attempts: account.attempts.map((attempt) => shownAttempt(attempt, records.get(attempt.started.attempt))),
     attempts_before: account.hasEarlier ? first : null,
@@ -103,6 +124,7 @@ const shownAttempt = (
   body_digest: finished?.body_digest ?? null,
   body_bytes: finished?.body_bytes ?? null,
   next_at: finished?.next_at ?? null,
+  request_headers: record?.requestHeaders ?? null,
   response:
     record === undefined || record.status === null
       ? null

@@ -1,27 +1,41 @@
-import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
+import type { Services } from '../../../application/services.js'
+import { rosterOf } from '../../../application/webhooks/current-state.js'
+import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
+import { namesAfter } from '../../../domain/webhooks/names/decider.js'
+import type { Cause } from '../../../kernel/event.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import {
   deliveriesOf,
+  deliveryCounts,
   webhooksOf,
+  type DeliveryCount,
+  type DeliveryPhase,
   type DeliveryQuery,
   type StoredDelivery,
-  type StoredState,
 } from '../../../projections/webhooks/queries.js'
-import { pageOf } from '../../server/page.js'
 import { memberOfTeam } from '../../server/authorization.js'
-import { ofAutomation } from '../one-automation.js'
+import { pageOf } from '../../server/page.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readPresent } from '../../server/route-kinds.js'
 import type { PlannedRead } from '../../server/run.js'
-import { automationDeliveriesQuery, cursorIn, deliveriesQuery, deliveryJson } from './codecs.js'
-import { disabledAmong } from './webhooks.js'
+import { ofAutomation } from '../one-automation.js'
+import {
+  automationDeliveriesQuery,
+  cursorIn,
+  deliveriesQuery,
+  deliveryCountsJson,
+  deliveryCountsQuery,
+  deliveryJson,
+  type DeliveryFilters,
+} from './codecs.js'
+import { disabledAmong, namesOf, waitingWebhooks } from './webhooks.js'
 
 /** Changes of a team's deliveries are acknowledged under this name. */
 export const ackScopeOf = (team: string): string => `deliveries of ${team}`
 
 export const listOfAutomation = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access' | 'reading'>,
 ): AnyRoute =>
   readPresent(services, {
     method: 'get',
@@ -31,11 +45,13 @@ export const listOfAutomation = (
     response: pageOf(deliveryJson),
     authorization: ofAutomation(services),
     scope: ({ team }) => ackScopeOf(team),
-    handle: ({ automation, team, query, reader }) =>
-      listed(services, reader, { ...query, team, automation: automation.id }),
+    handle: ({ automation, team, query, reader, cause }) =>
+      listed(services, reader, { ...query, team, automation: automation.id }, cause),
   })
 
-export const listOfTeam = (services: Pick<Services, 'eventStore' | 'access' | 'reading'>): AnyRoute =>
+export const listOfTeam = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access' | 'reading'>,
+): AnyRoute =>
   readPresent(services, {
     method: 'get',
     path: '/api/deliveries',
@@ -44,55 +60,138 @@ export const listOfTeam = (services: Pick<Services, 'eventStore' | 'access' | 'r
     response: pageOf(deliveryJson),
     authorization: memberOfTeam(services.access),
     scope: ({ team }) => ackScopeOf(team),
-    handle: ({ query, reader }) => listed(services, reader, query),
+    handle: ({ query, reader, cause }) => listed(services, reader, query, cause),
   })
 
-type Filters = t.TypeOf<typeof deliveriesQuery>
-type OfAutomation = Omit<Filters, 'automation'> & { readonly automation: string | undefined }
+export const countsRoute = (
+  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>,
+): AnyRoute =>
+  readPresent(services, {
+    method: 'get',
+    path: '/api/deliveries/counts',
+    summary:
+      "Counts a team's deliveries by state, by webhook and by automation, with the filters of the list. Needs membership " +
+      'in the team.',
+    query: deliveryCountsQuery,
+    response: deliveryCountsJson,
+    authorization: memberOfTeam(services.access),
+    scope: ({ team }) => ackScopeOf(team),
+    handle:
+      ({ query: { team, ...filters }, reader, cause }) =>
+      async (position) => {
+        const all = await deliveryQuery(services, reader, { team, position }, filters, cause)
+        const waiting = await webhooksOf(reader)({ ...all, states: ['pending', 'retrying', 'held'] })
+        const disabled = [...(await disabledAmong(services, waiting))]
+        const counts = await deliveryCounts(reader)({ ...all, disabled })
+        const sum = (keyOf: (count: DeliveryCount) => string | null) => {
+          const sums = new Map<string, number>()
+          for (const count of counts) {
+            const key = keyOf(count)
+            if (key !== null) sums.set(key, (sums.get(key) ?? 0) + count.deliveries)
+          }
+          return sums
+        }
+        const named = async (kind: 'webhooks' | 'automations', sums: ReadonlyMap<string, number>) => {
+          const names = await namesOf(services, { [kind]: sums.keys() }, cause)
+          return [...sums]
+            .map(([id, deliveries]) => ({ id, name: names.get(id) ?? null, deliveries }))
+            .sort((one, other) => other.deliveries - one.deliveries)
+        }
+        return {
+          body: {
+            total: counts.reduce((total, { deliveries }) => total + deliveries, 0),
+            by_state: Object.fromEntries(sum(({ state }) => state)),
+            by_webhook: await named(
+              'webhooks',
+              sum(({ webhook }) => webhook),
+            ),
+            by_automation: await named(
+              'automations',
+              sum(({ automation }) => automation),
+            ),
+          },
+        }
+      },
+  })
+
+interface Listing extends DeliveryFilters {
+  readonly team: string
+  readonly limit: number
+  readonly after: string | undefined
+}
 
 const listed = (
-  services: Pick<Services, 'eventStore'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   reader: ClickHouseReader,
-  { state, limit, after, ...filters }: OfAutomation,
+  { team, limit, after, ...filters }: Listing,
+  cause: Cause,
 ): PlannedRead => {
   const before = cursorIn(['query', 'after'], after)
   return async (position) => {
-    const asked = { ...filters, before, position }
-    const question = { ...asked, ...(await inState(services, reader, asked, state)) }
-    const found = await deliveriesOf(reader)(question, limit + 1)
+    const query = await deliveryQuery(services, reader, { team, position }, filters, cause)
+    const found = await deliveriesOf(reader)({ ...query, before }, limit + 1)
     const data = found.slice(0, limit)
     const next = found.length > limit ? String(data.at(-1)!.position) : null
-    const disabled = await disabledAmong(
-      services,
-      data.flatMap(({ state: stored, webhook }) => (waits(stored) && webhook !== null ? [webhook] : [])),
-    )
-    return { body: { data: data.map((delivery) => shown(delivery, disabled)), next } }
+    const show = await showingDeliveries(services, data, cause)
+    return { body: { data: data.map(show), next } }
   }
 }
 
-const waits = (state: StoredState): boolean => state === 'pending' || state === 'retrying'
+const isWaiting = (state: DeliveryPhase): boolean =>
+  state === 'pending' || state === 'retrying' || state === 'held'
 
-/** `held` is not stored: it means waiting for a webhook that is disabled now. */
-const inState = async (
-  services: Pick<Services, 'eventStore'>,
+/** The query of filters. Only states that depend on it need to know the disabled webhooks. */
+export const deliveryQuery = async (
+  services: Pick<Services, 'eventStore' | 'ids'>,
   reader: ClickHouseReader,
-  question: DeliveryQuery,
-  state: Filters['state'],
-): Promise<Pick<DeliveryQuery, 'states' | 'webhooks'>> => {
-  if (state === undefined) return {}
-  if (state !== 'held' && !waits(state)) return { states: [state] }
-  const waiting = await webhooksOf(reader)({ ...question, states: ['pending', 'retrying'] })
-  const ids = [...(await disabledAmong(services, waiting))]
-  return state === 'held'
-    ? { states: ['pending', 'retrying'], webhooks: { only: true, ids } }
-    : { states: [state], webhooks: { only: false, ids } }
+  { team, position }: Pick<DeliveryQuery, 'team' | 'position'>,
+  { state: states, q, event_type, source_event, ...filters }: DeliveryFilters,
+  cause: Cause,
+): Promise<DeliveryQuery> => {
+  const text = q === undefined ? undefined : await textQuery(services, team, q, cause)
+  const query = { ...filters, team, position, text, eventType: event_type, sourceEvent: source_event }
+  if (states?.some(isWaiting) !== true) return { ...query, states }
+  const waiting = await webhooksOf(reader)({ ...query, states: ['pending', 'retrying', 'held'] })
+  return { ...query, states, disabled: [...(await disabledAmong(services, waiting))] }
 }
 
-const shown = (
-  { position: _, ...delivery }: StoredDelivery,
-  disabled: ReadonlySet<string>,
-): t.TypeOf<typeof deliveryJson> => {
-  const isHeld = waits(delivery.state) && delivery.webhook !== null && disabled.has(delivery.webhook)
-  const next_at = waits(delivery.state) ? delivery.next_at : null
-  return { ...delivery, state: isHeld ? 'held' : delivery.state, next_at }
+const textQuery = async (
+  services: Pick<Services, 'eventStore' | 'ids'>,
+  team: string,
+  text: string,
+  cause: Cause,
+): Promise<NonNullable<DeliveryQuery['text']>> => {
+  const roster = await rosterOf(services, team, cause)
+  const named = (kind: 'webhook' | 'automation') =>
+    [...namesAfter(roster, kind)]
+      .filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
+      .map(({ id }) => id)
+  return { text, webhooks: named('webhook'), automations: named('automation') }
+}
+
+/** Shows deliveries with the names and the state of their webhooks, each of which is read once. */
+const showingDeliveries = async (
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
+  deliveries: readonly StoredDelivery[],
+  cause: Cause,
+): Promise<(delivery: StoredDelivery) => t.TypeOf<typeof deliveryJson>> => {
+  const webhooks = deliveries.flatMap(({ webhook }) => webhook ?? [])
+  const automations = deliveries.map(({ automation }) => automation)
+  const names = await namesOf(services, { webhooks, automations }, cause)
+  const waiting = deliveries.filter(({ state }) => isWaiting(state)).flatMap(({ webhook }) => webhook ?? [])
+  const waits = await waitingWebhooks(services, waiting, cause)
+  const now = services.clock.now().getTime()
+  return ({ position: _, ...delivery }) => {
+    const { webhook, automation, state, next_at } = delivery
+    const receiver = isWaiting(state) && webhook !== null ? waits.get(webhook) : undefined
+    const wait =
+      receiver === undefined ? { next_at: null, waiting_reason: null } : waitOf(next_at, receiver, now)
+    return {
+      ...delivery,
+      ...wait,
+      automation_name: names.get(automation) ?? null,
+      webhook_name: webhook === null ? null : (names.get(webhook) ?? null),
+      state: wait.waiting_reason === 'webhook_disabled' ? 'held' : state,
+    }
+  }
 }

@@ -101,7 +101,7 @@ export const redriveRoute = (services: Pick<Services, keyof Ports | 'access' | '
         to: to ?? undefined,
       }
       const gone = await webhooksWithStatus(services, GONE, await webhooksOf(reader)(asking), askedAt)
-      const question = { ...asking, webhooks: { only: false, ids: [...gone] } }
+      const question = { ...asking, withoutWebhooks: [...gone] }
       const matching = await countDeliveries(reader)(question)
       const left = Math.max(0, matching - limit)
       return async () => {

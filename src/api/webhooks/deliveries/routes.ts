@@ -3,12 +3,13 @@ import type { AnyRoute } from '../../server/route.js'
 import { cancelRoute, resendRoute } from './actions.js'
 import { backtestRoute } from './backtest.js'
 import { deliveryDetailRoute } from './detail.js'
-import { listOfAutomation, listOfTeam } from './list.js'
+import { countsRoute, listOfAutomation, listOfTeam } from './list.js'
 import { redriveRoute } from './redrive.js'
 import { whyRoute } from './why.js'
 
 export const deliveryRoutes = (services: Services): readonly AnyRoute[] => [
   listOfTeam(services),
+  countsRoute(services),
   deliveryDetailRoute(services),
   resendRoute(services),
   cancelRoute(services),

@@ -1,4 +1,7 @@
 import type { Services } from '../../../application/services.js'
+import { automationById, healthOfWebhook, webhookById } from '../../../application/webhooks/current-state.js'
+import type { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
+import type { Cause } from '../../../kernel/event.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
 import { webhookStatus, type WebhookStatus } from '../../../domain/webhooks/status.js'
 
@@ -26,3 +29,47 @@ export const disabledAmong = (
   services: Pick<Services, 'eventStore'>,
   ids: Iterable<string>,
 ): Promise<ReadonlySet<string>> => webhooksWithStatus(services, ['disabled'], ids)
+
+type Streams = Pick<Services, 'eventStore' | 'ids'>
+
+/** The names of webhooks and automations by id, also of deleted ones. */
+export const namesOf = async (
+  services: Streams,
+  {
+    webhooks = [],
+    automations = [],
+  }: { readonly webhooks?: Iterable<string>; readonly automations?: Iterable<string> },
+  cause: Cause,
+): Promise<ReadonlyMap<string, string>> => {
+  const nameOf =
+    (find: typeof webhookById | typeof automationById) =>
+    async (id: string): Promise<readonly [string, string] | undefined> => {
+      const name = (await find(services, id, cause))?.content.name
+      return name === undefined ? undefined : [id, name]
+    }
+  const names = await Promise.all([
+    ...[...new Set(webhooks)].map(nameOf(webhookById)),
+    ...[...new Set(automations)].map(nameOf(automationById)),
+  ])
+  return new Map(names.filter((name) => name !== undefined))
+}
+
+/** What of webhooks decides how long their messages wait. */
+export const waitingWebhooks = async (
+  services: Streams,
+  ids: Iterable<string>,
+  cause: Cause,
+): Promise<ReadonlyMap<string, Parameters<typeof waitOf>[1]>> => {
+  const waiting = new Map<string, Parameters<typeof waitOf>[1]>()
+  for (const id of new Set(ids)) {
+    const webhook = await webhookById(services, id, cause)
+    if (webhook === null || webhook.deleted) continue
+    const { enabled, content } = webhook
+    waiting.set(id, {
+      enabled,
+      maxPerMinute: content.max_per_minute,
+      health: await healthOfWebhook(services, id),
+    })
+  }
+  return waiting
+}

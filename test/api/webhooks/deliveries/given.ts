@@ -11,6 +11,7 @@ type Detail = t.TypeOf<typeof deliveryDetail>
 /** Endpoints of deliveries, and of what automations did. */
 export const OF_DELIVERIES = [
   'GET /api/deliveries',
+  'GET /api/deliveries/counts',
   'GET /api/deliveries/{id}',
   'POST /api/deliveries/{id}/resend',
   'POST /api/deliveries/{id}/cancel',

@@ -3,6 +3,10 @@ import type * as t from 'io-ts'
 import type { Services } from '../../application/services.js'
 import { authorshipOf } from '../../application/webhooks/authorship.js'
 import { hasSecret, webhookById } from '../../application/webhooks/current-state.js'
+import { automationStatistics } from '../../projections/webhooks/statistics.js'
+import type { RouteRequest } from '../server/route.js'
+import type { HasReader } from '../server/run.js'
+import { ofLastDay } from './of-last-day.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Automation } from '../../domain/webhooks/automations/decider.js'
 import {
@@ -21,7 +25,8 @@ import {
 } from '../../domain/webhooks/automations/events.js'
 import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, oneOf } from '../../kernel/codec/leaves.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { boolean, int64, oneOf } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, teamName } from '../../kernel/ids.js'
 import { givenMetricName } from '../../domain/runs/given-metrics.js'
@@ -124,23 +129,37 @@ export const automationJson = open('Automation', {
     description: automationDescription,
     run_filters: nullable(runFilters),
     broken: nullable(oneOf('webhook_deleted', 'secret_destroyed')),
+    last_fired_at: nullable(instant),
+    /** Deliveries of the last 24 hours that were scheduled, and those that were given up. */
+    fired_24h: nullable(int64),
+    failed_24h: nullable(int64),
     ...authorshipFields,
   },
 })
 
-export const shownAutomation = async (
-  services: Pick<Services, 'eventStore' | 'ids'>,
-  { id, team, content: { secret: _, access_token: __, ...content }, enabled }: Automation,
-  cause: Cause,
-): Promise<t.TypeOf<typeof automationJson>> => ({
-  id,
-  team,
-  action_type: 'webhook',
-  ...content,
-  enabled,
-  broken: await whyBroken(services, team, content.webhook, cause),
-  ...(await authorshipOf(services, automationStream(id))),
-})
+/** Shows automations of a team. */
+export const showingAutomations = async (
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
+  team: string,
+  { reader, cause }: Pick<RouteRequest, 'cause'> & HasReader,
+): Promise<(automation: Automation) => Promise<t.TypeOf<typeof automationJson>>> => {
+  const statistics = await ofLastDay(services, automationStatistics(reader), team)
+  return async ({ id, team, content: { secret: _, access_token: __, ...content }, enabled }) => {
+    const { lastFiredAt = null, fired = 0, failed = 0 } = statistics?.get(id) ?? {}
+    return {
+      id,
+      team,
+      action_type: 'webhook',
+      ...content,
+      enabled,
+      broken: await whyBroken(services, team, content.webhook, cause),
+      last_fired_at: lastFiredAt,
+      fired_24h: statistics === null ? null : fired,
+      failed_24h: statistics === null ? null : failed,
+      ...(await authorshipOf(services, automationStream(id))),
+    }
+  }
+}
 
 const whyBroken = async (
   services: Pick<Services, 'eventStore' | 'ids'>,

@@ -15,7 +15,7 @@ import { throwIfRefused, requireRole } from '../../application/access/rights.js'
 import { memberOfTeam } from '../server/authorization.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
+import { automationJson, newAutomation, showingAutomations } from './automation-codecs.js'
 import {
   checkedContent,
   roleFor,
@@ -28,7 +28,7 @@ import { confirmName, takeName } from '../../application/webhooks/names.js'
 const PATH = '/api/automations'
 
 export const createAutomation = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({
@@ -49,7 +49,7 @@ export const createAutomation = (
         return {}
       },
     },
-    handle: ({ body, headers, principal }) => {
+    handle: ({ body, headers, principal, reader }) => {
       const { team, name, description, enabled, payload, ...proposed } = body
       const key = headers['idempotency-key']
       const id = repeatableId(services, `${principal.userId}\n${team}\nautomation`, key)
@@ -89,14 +89,17 @@ export const createAutomation = (
             await confirmName(services, named, cause, () =>
               run({ type: 'DeleteAutomation', id, team }, cause),
             )
-          return { body: await shownAutomation(services, created.state!, cause), position: created.position }
+          const show = await showingAutomations(services, team, { reader, cause })
+          return { body: await show(created.state!), position: created.position }
         })
     },
   })
 
 const listQuery = open('AutomationsAsked', { required: { team: teamName }, optional: pageFields })
 
-export const listAutomations = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
+export const listAutomations = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access'>,
+): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
@@ -104,7 +107,7 @@ export const listAutomations = (services: Pick<Services, 'eventStore' | 'ids' | 
     query: listQuery,
     response: pageOf(automationJson),
     authorization: memberOfTeam(services.access),
-    handle: async ({ query, cause }) => {
+    handle: async ({ query, reader, cause }) => {
       const roster = await rosterOf(services, query.team, cause)
       const { data, next } = takePage(
         query,
@@ -117,7 +120,7 @@ export const listAutomations = (services: Pick<Services, 'eventStore' | 'ids' | 
           ? [automation]
           : [],
       )
-      const shown = await Promise.all(listed.map((one) => shownAutomation(services, one, cause)))
-      return { body: { data: shown, next } }
+      const show = await showingAutomations(services, query.team, { reader, cause })
+      return { body: { data: await Promise.all(listed.map(show)), next } }
     },
   })

@@ -13,7 +13,7 @@ import { emptyResponse } from '../server/empty-response.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import { automationChange, automationJson, changedEvent, shownAutomation } from './automation-codecs.js'
+import { automationChange, automationJson, changedEvent, showingAutomations } from './automation-codecs.js'
 import type { RunExclusive } from './webhooks.js'
 import { checkedContent, roleFor, findWebhook } from '../../application/webhooks/checks.js'
 import { definedFields } from './defined-fields.js'
@@ -52,20 +52,23 @@ export const ofAutomation = (
   },
 })
 
-export const showAutomation = (services: Pick<Services, 'eventStore' | 'ids' | 'access'>): AnyRoute =>
+export const showAutomation = (
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access'>,
+): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
     summary: 'Reads an automation. Needs membership in its team.',
     response: automationJson,
     authorization: ofAutomation(services),
-    handle: async ({ automation, cause }) => ({
-      body: await shownAutomation(services, requireExisting(automation), cause),
-    }),
+    handle: async ({ automation, reader, cause }) => {
+      const show = await showingAutomations(services, automation.team, { reader, cause })
+      return { body: await show(requireExisting(automation)) }
+    },
   })
 
 export const changeAutomation = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({
@@ -99,7 +102,8 @@ export const changeAutomation = (
         if (isRenamed)
           await releaseName(services, { ...named, name: (refused ? content : before).name }, cause)
         throwIfRefused(refused)
-        return { body: await shownAutomation(services, state!, cause), position }
+        const show = await showingAutomations(services, team, { ...request, cause })
+        return { body: await show(state!), position }
       }),
   })
 

@@ -50,7 +50,7 @@ export const showWebhook = (services: Pick<Services, 'eventStore' | 'clock' | 'i
     authorization: anyAdministratorOfTeam(services.access),
     handle: async (request) => {
       const webhook = requireExisting(await webhookInPath(services, request))
-      const show = await showingWebhooks(services, webhook.team, request.principal, request.cause)
+      const show = await showingWebhooks(services, webhook.team, request)
       return { body: await show(webhook) }
     },
   })
@@ -90,7 +90,7 @@ export const changeWebhook = (
         if (isRenamed)
           await releaseName(services, { ...named, name: (refused ? content : before).name }, cause)
         throwIfRefused(refused)
-        const show = await showingWebhooks(services, team, request.principal, cause)
+        const show = await showingWebhooks(services, team, { ...request, cause })
         return { body: await show(state!), position }
       }),
   })
@@ -139,7 +139,7 @@ export const releaseWebhook = (
         cause,
       )
       throwIfRefused(refusals.get(0))
-      const show = await showingWebhooks(services, team, request.principal, cause)
+      const show = await showingWebhooks(services, team, { ...request, cause })
       return { body: await show(state!), position }
     },
   })

@@ -7,6 +7,7 @@ import { changeAutomation, deleteAutomation, showAutomation } from './one-automa
 import { changeWebhook, deleteWebhook, releaseWebhook, showWebhook } from './one-webhook.js'
 import { previewRoute } from './preview.js'
 import { testRoutes } from './test-webhook.js'
+import { webhookHoursRoute } from './webhook-hours.js'
 import { createWebhook, listWebhooks, type RunExclusive } from './webhooks.js'
 
 export const automationRoutes = (services: Services): readonly AnyRoute[] => {
@@ -19,6 +20,7 @@ export const automationRoutes = (services: Services): readonly AnyRoute[] => {
     changeWebhook(services, runExclusive),
     deleteWebhook(services, runExclusive),
     releaseWebhook(services),
+    webhookHoursRoute(services),
     ...testRoutes(services),
     automationEventsRoute(),
     previewRoute(services),

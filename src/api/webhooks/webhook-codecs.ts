@@ -1,13 +1,16 @@
 import type * as t from 'io-ts'
 import type { Services } from '../../application/services.js'
+import type { RouteRequest } from '../server/route.js'
+import type { HasReader } from '../server/run.js'
+import { webhookStatistics } from '../../projections/webhooks/statistics.js'
+import { deliveryState } from './deliveries/codecs.js'
+import { ofLastDay } from './of-last-day.js'
 import { hasRole } from '../../application/access/rights.js'
-import type { Principal } from '../../application/principal.js'
 import { authorshipOf } from '../../application/webhooks/authorship.js'
 import { automationsOf, healthOfWebhook } from '../../application/webhooks/current-state.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { boolean, string } from '../../kernel/codec/leaves.js'
-import type { Cause } from '../../kernel/event.js'
+import { boolean, int64, number, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { id, teamName } from '../../kernel/ids.js'
@@ -66,6 +69,10 @@ export const webhookJson = open('Webhook', {
     url: nullable(url),
     used_by: nullable(arrayOf(named)),
     consecutive_failures: nullable(shownHealthFields.required.consecutive_failures),
+    last_delivery: nullable(open('LastDelivery', { required: { id, at: instant, state: deliveryState } })),
+    /** Finished attempts of the last 24 hours, and the share that succeeded. */
+    attempts_24h: nullable(int64),
+    success_rate_24h: nullable(number),
     ...webhookOptions,
     disabled_reason: nullable(disablingReason),
     ...shownHealthFields.optional,
@@ -79,10 +86,9 @@ type WebhookJson = t.TypeOf<typeof webhookJson>
 export const showingWebhooks = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access'>,
   team: string,
-  principal: Principal,
-  cause: Cause,
+  { principal, reader, cause }: Pick<RouteRequest, 'principal' | 'cause'> & HasReader,
 ): Promise<(webhook: Webhook) => Promise<WebhookJson>> => {
-  const show = await showingAll(services, team, cause)
+  const show = await showingAll(services, team, { reader, cause })
   if (hasRole(services.access, principal, team, 'team_administrator')) return show
   return async (webhook) => {
     const { id, name, enabled, state, access_token, secret } = await show(webhook)
@@ -94,6 +100,9 @@ const hidden = {
   url: null,
   used_by: null,
   consecutive_failures: null,
+  last_delivery: null,
+  attempts_24h: null,
+  success_rate_24h: null,
   retry_waits_s: null,
   timeout_s: null,
   stop_on_4xx: null,
@@ -112,16 +121,21 @@ const hidden = {
 const showingAll = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   team: string,
-  cause: Cause,
+  { reader, cause }: Pick<RouteRequest, 'cause'> & HasReader,
 ): Promise<(webhook: Webhook) => Promise<WebhookJson>> => {
   const automations = await automationsOf(services, team, cause)
+  const statistics = await ofLastDay(services, webhookStatistics(reader), team)
   return async ({ id, team, content, enabled, disabled }) => {
     const { state, consecutive_failures, throttled_until, failing_since, next_probe_at, last_error } =
       healthAt(await healthOfWebhook(services, id), { enabled }, services.clock.now().getTime())
+    const { lastDelivery = null, attempts = 0, succeeded = 0 } = statistics?.get(id) ?? {}
     return {
       id,
       team,
       ...content,
+      last_delivery: lastDelivery,
+      attempts_24h: statistics === null ? null : attempts,
+      success_rate_24h: attempts === 0 ? null : succeeded / attempts,
       enabled,
       disabled_reason: disabled,
       used_by: automations

@@ -37,7 +37,7 @@ export const createWebhook = (
     errors: ['conflict'],
     response: webhookJson,
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: ({ team, body, headers, principal }) => {
+    handle: ({ team, body, headers, principal, reader }) => {
       const key = headers['idempotency-key']
       const id = repeatableId(services, `${principal.userId}\n${team}\nwebhook`, key)
       const { enabled, ...rest } = body
@@ -57,7 +57,7 @@ export const createWebhook = (
           throwIfRefused(created.refusals.get(0))
           if (!isRepeat)
             await confirmName(services, named, cause, () => run({ type: 'DeleteWebhook', id, team }, cause))
-          const show = await showingWebhooks(services, team, principal, cause)
+          const show = await showingWebhooks(services, team, { principal, reader, cause })
           return { body: await show(created.state!), position: created.position }
         })
     },
@@ -86,7 +86,7 @@ export const listWebhooks = (services: Pick<Services, 'eventStore' | 'clock' | '
     query: pageQuery,
     response: pageOf(webhookJson),
     authorization: anyAdministratorOfTeam(services.access),
-    handle: async ({ team, query, principal, cause }) => {
+    handle: async ({ team, query, principal, reader, cause }) => {
       const roster = await rosterOf(services, team, cause)
       const { data, next } = takePage(
         query,
@@ -97,7 +97,7 @@ export const listWebhooks = (services: Pick<Services, 'eventStore' | 'clock' | '
       const listed = found.flatMap((webhook, place) =>
         webhook !== null && !webhook.deleted && webhook.content.name === data[place]?.name ? [webhook] : [],
       )
-      const show = await showingWebhooks(services, team, principal, cause)
+      const show = await showingWebhooks(services, team, { principal, reader, cause })
       return { body: { data: await Promise.all(listed.map(show)), next } }
     },
   })

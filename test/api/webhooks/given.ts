@@ -80,6 +80,7 @@ export const OF_WEBHOOKS = {
   'GET /api/teams/{team}/webhooks/{id}': () => ({}),
   'PATCH /api/teams/{team}/webhooks/{id}': () => ({ body: { name: 'hook' } }),
   'DELETE /api/teams/{team}/webhooks/{id}': () => ({}),
+  'GET /api/teams/{team}/webhooks/{id}/health': () => ({}),
   'POST /api/teams/{team}/webhooks/{id}/test': () => ({ body: {} }),
   'POST /api/teams/{team}/webhooks/{id}/release': () => ({ body: {} }),
   'POST /api/teams/{team}/webhooks/test': () => ({ body: { url: 'http://127.0.0.1/' } }),

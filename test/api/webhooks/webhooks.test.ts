@@ -55,6 +55,9 @@ describe('webhooks', () => {
       failing_since: null,
       next_probe_at: null,
       last_error: null,
+      last_delivery: null,
+      attempts_24h: 0,
+      success_rate_24h: null,
       enabled: true,
       disabled_reason: null,
     })

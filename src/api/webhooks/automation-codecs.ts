@@ -130,7 +130,7 @@ export const automationJson = open('Automation', {
     run_filters: nullable(runFilters),
     broken: nullable(oneOf('webhook_deleted', 'secret_destroyed')),
     last_fired_at: nullable(instant),
-    /** Deliveries of the last 24 hours that were scheduled, and those that were given up. */
+    /** Deliveries scheduled and given up in the last 24 hours. */
     fired_24h: nullable(int64),
     failed_24h: nullable(int64),
     ...authorshipFields,

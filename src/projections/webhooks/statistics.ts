@@ -25,7 +25,7 @@ const attempts = (column: string, condition: string): string => `
 
 const SINCE = `at >= {since:${SQL_TIME}}`
 
-/** By webhook of a team, for those that have deliveries. */
+/** By webhook, for webhooks of the team with deliveries. */
 export const webhookStatistics =
   (reader: Reader) =>
   async (team: string, since: Instant): Promise<ReadonlyMap<string, WebhookStatistics>> => {
@@ -68,7 +68,7 @@ export interface AutomationStatistics {
   readonly failed: number
 }
 
-/** By automation of a team, for those that have fired. */
+/** By automation, for automations of the team that have fired. */
 export const automationStatistics =
   (reader: Reader) =>
   async (team: string, since: Instant): Promise<ReadonlyMap<string, AutomationStatistics>> => {

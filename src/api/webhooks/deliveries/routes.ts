@@ -1,6 +1,7 @@
 import type { Services } from '../../../application/services.js'
 import type { AnyRoute } from '../../server/route.js'
 import { cancelRoute, resendRoute } from './actions.js'
+import { actionsRoute } from './actions-route.js'
 import { backtestRoute } from './backtest.js'
 import { deliveryDetailRoute } from './detail.js'
 import { countsRoute, listOfAutomation, listOfTeam } from './list.js'
@@ -17,4 +18,5 @@ export const deliveryRoutes = (services: Services): readonly AnyRoute[] => [
   whyRoute(services),
   backtestRoute(services),
   redriveRoute(services),
+  actionsRoute(services),
 ]

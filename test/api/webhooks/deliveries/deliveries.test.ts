@@ -52,6 +52,9 @@ describe('the delivery log', () => {
     assert.equal(attempt!.body_digest, createHash('sha256').update(received!.body).digest('hex'))
     assert.equal(attempt!.outcome, 'succeeded')
     assert.equal(attempt!.possible_duplicate, false)
+    const sent = attempt!.request_headers!
+    assert.equal(sent['Authorization'], 'Bearer [secret]')
+    assert.equal(sent['webhook-id'], id)
     const response = attempt!.response!
     assert.equal(response.headers['x-hello'], 'there')
     assert.match(response.body!, /^thank you, /)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import { answers, dependingOn } from '../../../support/receivers/behaviours.js'
 import { until } from '../../../support/until.js'
-import { accepted } from '../../calls/given.js'
+import { accepted, textIn } from '../../calls/given.js'
 import { givenAutomation, startSending, type Sending } from './given.js'
 
 describe('the filters of the delivery log', () => {
@@ -51,7 +51,7 @@ describe('the filters of the delivery log', () => {
 
   it('select text in ids, errors, reasons and names', async () => {
     const [newest] = await list('')
-    assert.equal((await list(`q=${String(newest!['id']).slice(4, 20).toUpperCase()}`)).length, 1)
+    assert.equal((await list(`q=${textIn(newest!, 'id').slice(4, 20).toUpperCase()}`)).length, 1)
     assert.equal((await list('q=EXHAUST')).length, 1)
     assert.equal((await list('q=on%20Prod')).length, 3)
     assert.equal((await list('q=hook')).length, 3)

@@ -12,6 +12,7 @@ type Detail = t.TypeOf<typeof deliveryDetail>
 export const OF_DELIVERIES = [
   'GET /api/deliveries',
   'GET /api/deliveries/counts',
+  'POST /api/deliveries/actions',
   'GET /api/deliveries/{id}',
   'POST /api/deliveries/{id}/resend',
   'POST /api/deliveries/{id}/cancel',

@@ -27,6 +27,7 @@ import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, oneOf } from '../../kernel/codec/leaves.js'
+import { query } from '../../domain/query/query.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, teamName } from '../../kernel/ids.js'
 import { givenMetricName } from '../../domain/runs/given-metrics.js'
@@ -59,6 +60,7 @@ const newAutomationFields = {
   optional: {
     description: automationDescription,
     run_filters: nullable(closed('NewRunFilters', { optional: runFilterFields })),
+    query: nullable(query),
     enabled: withDefault(boolean, true),
     action_type: withDefault(actionType, 'webhook'),
   },
@@ -94,6 +96,7 @@ export const automationChange = closed('AutomationChange', {
     event: withDefault(eventChange, undefined),
     description: withDefault(automationDescription, undefined),
     run_filters: withDefault(nullable(runFilterChange), undefined),
+    query: withDefault(nullable(query), undefined),
     enabled: withDefault(boolean, undefined),
     action_type: withDefault(actionType, undefined),
   },
@@ -128,6 +131,8 @@ export const automationJson = open('Automation', {
   optional: {
     description: automationDescription,
     run_filters: nullable(runFilters),
+    /** A further condition over the variables of the event, in the grammar of queries of calls. */
+    query: nullable(query),
     broken: nullable(oneOf('webhook_deleted', 'secret_destroyed')),
     last_fired_at: nullable(instant),
     /** Deliveries scheduled and given up in the last 24 hours. */

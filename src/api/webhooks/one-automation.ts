@@ -115,7 +115,7 @@ export const applyChange = async (
   { body, cause }: Pick<Change, 'body' | 'cause'>,
   { team, content: before }: Automation,
 ): Promise<AutomationContent> => {
-  const { name, description, payload, scope, event, run_filters } = definedFields(body)
+  const { name, description, payload, scope, event, run_filters, query } = definedFields(body)
   const isSentElsewhere = body.webhook !== undefined
   const webhook =
     isSentElsewhere || payload !== undefined
@@ -126,6 +126,7 @@ export const applyChange = async (
     scope: scope ?? before.scope,
     event: changedEvent(before.event, event),
     run_filters: filters === null ? null : { user: null, name_pattern: null, ...filters },
+    query: query === undefined ? before.query : query,
   }
   const checked = await checkedContent(services, team, proposed, payload ?? before.payload, webhook)
   return {

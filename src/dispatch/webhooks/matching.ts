@@ -1,4 +1,9 @@
-import { cooldownOf, judge, valuesNeeded } from '../../domain/webhooks/automations/matching/judge.js'
+import {
+  cooldownOf,
+  judge,
+  needsVersion,
+  valuesNeeded,
+} from '../../domain/webhooks/automations/matching/judge.js'
 import type {
   ArtifactTrigger,
   Trigger,
@@ -54,6 +59,7 @@ export const matching = (given: Matching) => {
   const figureOf = async (
     automation: AutomationVersion,
     trigger: Trigger,
+    versionOf: (trigger: ArtifactTrigger) => Promise<VersionInfo | undefined>,
   ): Promise<{ figure: Figure | null } | undefined> => {
     const needed = valuesNeeded(automation, trigger)
     const window = needed && (await values.upTo(trigger, needed.metric, needed.count))
@@ -62,6 +68,10 @@ export const matching = (given: Matching) => {
       pattern: given.pattern,
       values: (_, count) => (window ?? []).slice(-count),
       cost: (charged) => costOf(given.prices, charged),
+      shown:
+        trigger.kind === 'artifact' && needsVersion(automation, trigger)
+          ? await versionOf(trigger)
+          : undefined,
       lastMatch: key === undefined ? undefined : cooldowns.last(key),
     })
     if (!verdict.matched) return undefined
@@ -93,7 +103,7 @@ export const matching = (given: Matching) => {
     const found: Matched[] = []
     for (const eventType of trigger.types)
       for (const automation of automations.watching(trigger.team, eventType)) {
-        const met = await figureOf(automation, trigger)
+        const met = await figureOf(automation, trigger, versionOf)
         if (met === undefined) continue
         const variables = await variablesOf(automation, trigger, eventType, met.figure, versionOf)
         found.push({ automation, eventType, team: trigger.team, depth: trigger.depth, variables })

@@ -1,9 +1,7 @@
 import type { Json } from '../../kernel/json/json.js'
 
 /** A query as clients write it: one operation over operations and operands. */
-export interface Query {
-  readonly $expr: Operation
-}
+export type Query = Readonly<{ $expr: Operation }>
 
 export type Operation =
   | { readonly $and: readonly Operand[] }
@@ -23,16 +21,9 @@ export type Operand =
 
 export type Pair = readonly [Operand, Operand]
 
-export interface Contains {
-  readonly input: Operand
-  readonly substr: Operand
-  readonly case_insensitive: boolean
-}
+export type Contains = Readonly<{ input: Operand; substr: Operand; case_insensitive: boolean }>
 
-export interface Convert {
-  readonly input: Operand
-  readonly to: ConvertTo
-}
+export type Convert = Readonly<{ input: Operand; to: ConvertTo }>
 
 export const CONVERT_TO = ['double', 'string', 'int', 'bool', 'exists'] as const
 export type ConvertTo = (typeof CONVERT_TO)[number]

@@ -50,6 +50,7 @@ describe('automations', () => {
       team,
       action_type: 'webhook',
       broken: null,
+      query: null,
       last_fired_at: null,
       fired_24h: 0,
       failed_24h: 0,

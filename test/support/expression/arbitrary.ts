@@ -121,13 +121,15 @@ const instant = fc.constantFrom(
   -2208988800_000000,
 )
 
+export const jsonPayload: fc.Arbitrary<Json> = fc
+  .array(fc.tuple(fc.constantFrom(...KEYS), json), { maxLength: 5 })
+  .map((members) => Object.fromEntries<Json>(members))
+
 export const arbitraryRow: fc.Arbitrary<Row> = fc.record({
   name: fc.option(word),
   steps: fc.option(fc.constantFrom(0, 1, -1, 5, 7, 1000, 1767225600)),
   at: fc.option(instant, { freq: 6 }),
-  payload: fc
-    .array(fc.tuple(fc.constantFrom(...KEYS), json), { maxLength: 5 })
-    .map((members) => Object.fromEntries<Json>(members)),
+  payload: jsonPayload,
 })
 
 const path = fc
@@ -176,3 +178,4 @@ export const operationsOver = (field: fc.Arbitrary<string>, literal: fc.Arbitrar
   })).operation
 
 export const arbitraryOperation: fc.Arbitrary<Operation> = operationsOver(field, literal)
+export const operationOnJson: fc.Arbitrary<Operation> = operationsOver(path, literal)

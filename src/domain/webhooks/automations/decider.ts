@@ -88,10 +88,11 @@ const change = (
 }
 
 /** The part of the content that decides when it fires. A change to it resets the cooldowns. */
-export const watchConfigOf = ({ event, scope, run_filters }: AutomationContent) => ({
+export const watchConfigOf = ({ event, scope, run_filters, query }: AutomationContent) => ({
   event,
   scope,
   run_filters,
+  query,
 })
 
 export const noSuchAutomation: Refusal = {

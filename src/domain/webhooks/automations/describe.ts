@@ -14,7 +14,7 @@ const MEASURES = { total_tokens: 'tokens', cost: 'cost', latency_ms: 'latency in
 
 /** Says in one sentence what an automation does. The conditions are complete, with their defaults. */
 export const describeAutomation = (watch: WatchConfig, webhook: string | null): string =>
-  `When ${describeEvent(watch)}, the message is sent to ${webhook === null ? 'a webhook' : `the webhook "${webhook}"`}.`
+  `When ${describeEvent(watch)}${watch.query === null ? '' : ' and meets the query'}, the message is sent to ${webhook === null ? 'a webhook' : `the webhook "${webhook}"`}.`
 
 const describeEvent = ({ scope, event, run_filters: filters }: WatchConfig): string => {
   const place =

@@ -7,6 +7,7 @@ import type { EventOf } from '../../../kernel/decider.js'
 import { id, teamName } from '../../../kernel/ids.js'
 import { registryName } from '../../artifacts/place.js'
 import { pathIn } from '../../query/field-path.js'
+import { query } from '../../query/query.js'
 import { runOutcome } from '../../evaluations/events.js'
 import { metricName } from '../../runs/events.js'
 import { secretName } from '../events.js'
@@ -96,6 +97,8 @@ const content = {
   optional: {
     description: automationDescription,
     run_filters: nullable(runFilters),
+    /** A further condition, over the variables of the event. */
+    query: nullable(query),
     /**
      * The webhook's secrets when the payload was saved: `$NAME` in the payload means these, even if the webhook
      * changes. Earlier releases did not store the name of the access token.

@@ -2,11 +2,15 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Problem } from '../../../kernel/codec/problem.js'
 import { PROJECT_RULE, projectName } from '../../../kernel/ids.js'
 import type { CompilePattern } from '../../../kernel/ports/patterns.js'
-import { fieldsFor, type ConditionField } from './condition-fields.js'
-import type { AutomationCondition, AutomationContent, AutomationScope } from './events.js'
+import { askedFields } from '../../query/asked-fields.js'
+import { shortened } from '../../query/errors.js'
+import { nearestOf } from '../templates/nearest.js'
+import { METADATA_PREFIX } from '../templates/variables.js'
+import { COMMON_VARIABLES, fieldsFor, type ConditionField } from './condition-fields.js'
+import type { AutomationCondition, AutomationContent, AutomationScope, EventType } from './events.js'
 
 /** The part of an automation that decides when it fires. */
-export type WatchConfig = Pick<AutomationContent, 'scope' | 'event' | 'run_filters'>
+export type WatchConfig = Pick<AutomationContent, 'scope' | 'event' | 'run_filters' | 'query'>
 
 /**
  * Fills in defaults, or returns the problems: missing fields, fields that do not apply to the event type, and invalid
@@ -20,15 +24,17 @@ export const completeWatchConfig = (
   const scope = { ...proposed.scope, entity: proposed.scope.entity ?? team }
   const event = completed(proposed.event)
   const { user = null, name_pattern = null } = proposed.run_filters ?? {}
+  const { query } = proposed
   const run_filters = user === null && name_pattern === null ? null : { user, name_pattern }
   const problems = [
     ...scopeProblems(team, scope),
     ...under('event', fieldProblems(proposed.event)),
     ...under('event', valueProblems(event)),
-    ...placeProblems({ scope, event, run_filters }),
-    ...patternProblems(compile, { scope, event, run_filters }),
+    ...placeProblems({ scope, event, run_filters, query }),
+    ...patternProblems(compile, { scope, event, run_filters, query }),
+    ...queryProblems(event.type, query),
   ]
-  return problems.length === 0 ? E.right({ scope, event, run_filters }) : E.left(problems)
+  return problems.length === 0 ? E.right({ scope, event, run_filters, query }) : E.left(problems)
 }
 
 const problem = (loc: Problem['loc'], msg: string, type = 'value_error'): Problem => ({ loc, type, msg })
@@ -126,6 +132,26 @@ const placeProblems = ({ scope, event, run_filters }: WatchConfig): readonly Pro
       ? []
       : [problem(['run_filters'], `Not allowed for event type ${event.type}`, 'extra_forbidden')]),
   ]
+}
+
+/** A query may compare the variables of the event. `artifact_version` is an opaque reference. */
+const queryProblems = (type: EventType, query: WatchConfig['query']): readonly Problem[] => {
+  if (query === null) return []
+  const { variables, hasMetadata } = fieldsFor(type)
+  const known = [...COMMON_VARIABLES, ...variables].filter((name) => name !== 'artifact_version')
+  const isKnown = (name: string) =>
+    known.some((one) => one === name) || (hasMetadata === true && name.startsWith(METADATA_PREFIX))
+  return [...new Set(askedFields(query.$expr))]
+    .filter((name) => !isKnown(name))
+    .map((name) => {
+      const nearest = nearestOf(name, known)
+      const hint = nearest === null ? '' : ` Did you mean ${nearest}?`
+      const list = [...known, ...(hasMetadata === true ? [`${METADATA_PREFIX}KEY`] : [])].join(', ')
+      return problem(
+        ['query'],
+        `Field ${shortened(name)} is not a variable of ${type}.${hint} Use one of ${list}`,
+      )
+    })
 }
 
 const patternProblems = (compile: CompilePattern, { event, run_filters }: WatchConfig): readonly Problem[] =>

@@ -16,6 +16,7 @@ const SAID: Readonly<Record<Exclude<Unmet['why'], 'window_not_full' | 'threshold
   scorer: "The score is of another scorer than the automation's.",
   score_absent: 'The score has no number or boolean at score_path.',
   not_failed: 'The call did not fail.',
+  query: 'The event does not meet the query.',
   metric_absent: "The event did not log the automation's metric.",
   measure_unknown: 'The call has no value for what the automation measures.',
   price_unknown: 'The cost of the call is unknown: no model that used tokens had a price.',

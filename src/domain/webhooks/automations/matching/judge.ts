@@ -2,7 +2,11 @@ import type { Pattern } from '../../../../kernel/ports/patterns.js'
 import type { Position } from '../../../../kernel/ports/event-store.js'
 import type { AutomationScope } from '../events.js'
 import type { AutomationVersion } from '../state.js'
-import type { ArtifactTrigger, RunTrigger, Trigger } from './trigger.js'
+import type { ArtifactTrigger, RunTrigger, Trigger, VersionInfo } from './trigger.js'
+import { askedFields } from '../../../query/asked-fields.js'
+import { meetsQuery } from '../../../query/evaluate.js'
+import { METADATA_PREFIX } from '../../templates/variables.js'
+import { queryField } from './variables.js'
 import { judgeEvaluation, judgeScoreFeedback } from './evaluations.js'
 import { judgeCall, type CostOf } from './measures.js'
 import { matched, unmet, type Verdict } from './verdict.js'
@@ -21,6 +25,8 @@ export interface JudgeContext {
    */
   readonly values: (metric: string, count: number) => readonly number[]
   readonly cost: CostOf
+  /** The version of the artifact, for a query that {@link needsVersion}. */
+  readonly shown?: VersionInfo | undefined
   /** The automation's last earlier match for the same run. */
   readonly lastMatch: Match | undefined
 }
@@ -40,6 +46,12 @@ export const valuesNeeded = (
     return undefined
   return { metric: spans.metric, count: spans.now + spans.prior }
 }
+
+/** Whether the query reads the metadata of the artifact, so that its version must be known. */
+export const needsVersion = ({ content: { query } }: AutomationVersion, trigger: Trigger): boolean =>
+  trigger.kind === 'artifact' &&
+  query !== null &&
+  askedFields(query.$expr).some((name) => name.startsWith(METADATA_PREFIX))
 
 /** The run that a cooldown applies to; undefined if the trigger has no cooldown. */
 export const cooldownOf = (
@@ -61,7 +73,12 @@ export const judge = (
   const outside = notWatching(automation, trigger)
   if (outside !== undefined) return unmet({ why: outside })
   const verdict = judgeConditions(automation, trigger, context)
-  if (!verdict.matched || cooldownOf(trigger) === undefined) return verdict
+  if (!verdict.matched) return verdict
+  const { query, event } = automation.content
+  const message = { eventType: event.type, figure: verdict.figure, shown: context.shown }
+  if (query !== null && !meetsQuery(query.$expr, (name) => queryField(name, trigger, message)))
+    return unmet({ why: 'query' })
+  if (cooldownOf(trigger) === undefined) return verdict
   const until = silentUntil(automation, context.lastMatch)
   return until !== undefined && trigger.at < until ? unmet({ why: 'cooldown', until }) : verdict
 }

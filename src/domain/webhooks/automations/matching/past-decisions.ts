@@ -4,7 +4,8 @@ import { priceHistory } from '../../../prices/price-history.js'
 import { costOf, ownersFor } from '../../../prices/call-cost.js'
 import { MOST_WINDOW } from '../events.js'
 import type { AutomationVersion } from '../state.js'
-import { judge, valuesNeeded, type Match } from './judge.js'
+import { findVersionInfo } from './version-info.js'
+import { judge, needsVersion, valuesNeeded, type Match } from './judge.js'
 import type { CostOf } from './measures.js'
 import type { CallTrigger, Trigger } from './trigger.js'
 import { triggerOf } from './trigger-of.js'
@@ -118,7 +119,11 @@ export const pastDecisions = ({ eventStore, pattern, versionFor }: PastDecisionO
     const trigger = triggerOf(event)
     if (trigger === undefined) return undefined
     const version = await versionFor(event.position)
-    const alone = judge(version, trigger, { ...NO_HISTORY, pattern })
+    const shown =
+      version !== undefined && trigger.kind === 'artifact' && needsVersion(version, trigger)
+        ? (trigger.shown ?? (await findVersionInfo({ eventStore }, trigger, trigger.version)))
+        : undefined
+    const alone = judge(version, trigger, { ...NO_HISTORY, pattern, shown })
     if (trigger.kind === 'call' && !alone.matched && alone.unmet.why === 'price_unknown') {
       const before = prices.read()
       const cost = await costsThen(trigger)

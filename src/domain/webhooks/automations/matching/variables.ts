@@ -1,3 +1,5 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { parseFieldPath, valueAt } from '../../../query/field-path.js'
 import { utf8Bytes } from '../../../../kernel/codec/text.js'
 import { projectNameOf } from '../../../../kernel/ids.js'
 import { digitsIn, rememberDigits } from '../../../../kernel/json/digits.js'
@@ -19,6 +21,19 @@ export interface MessageContext {
 }
 
 type Value = Json | undefined
+
+/** The value of a field of an automation's query: a variable, or a path into the metadata of the artifact. */
+export const queryField = (
+  name: string,
+  trigger: Trigger,
+  context: Omit<MessageContext, 'vendor'>,
+): Json | undefined => {
+  if (!name.startsWith(METADATA_PREFIX)) return valueOf(name, trigger, { ...context, vendor: '' })
+  const path = parseFieldPath(name.slice(METADATA_PREFIX.length))
+  return context.shown === undefined || E.isLeft(path)
+    ? undefined
+    : valueAt(context.shown.metadata, path.right)
+}
 
 /**
  * The template's variables with their values for a trigger, stored with the delivery. A variable without a value is

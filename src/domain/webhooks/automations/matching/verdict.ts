@@ -27,6 +27,7 @@ export type Unmet =
         /** There is no number or boolean at the path. */
         | 'score_absent'
         | 'not_failed'
+        | 'query'
         | 'metric_absent'
         /** The call's end does not report it, or its start is not known yet. */
         | 'measure_unknown'

@@ -23,7 +23,12 @@ const sentence = (
 ): string => {
   const decoded = condition.decode(event)
   assert.ok(E.isRight(decoded))
-  const complete = completeWatchConfig(compileRe2, 'acme', { scope, event: decoded.right, run_filters })
+  const complete = completeWatchConfig(compileRe2, 'acme', {
+    scope,
+    event: decoded.right,
+    run_filters,
+    query: null,
+  })
   assert.ok(E.isRight(complete), JSON.stringify(complete))
   return describeAutomation(complete.right, 'ci')
 }

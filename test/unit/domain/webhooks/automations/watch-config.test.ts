@@ -13,6 +13,7 @@ import {
   type WatchConfig,
 } from '../../../../../src/domain/webhooks/automations/watch-config.js'
 import { arbitraryOf } from '../../../../support/arbitrary-of-codec.js'
+import { arbitraryOperation } from '../../../../support/expression/arbitrary.js'
 import { complete } from './matching/given.js'
 
 const check = (watched: WatchConfig) => completeWatchConfig(compileRe2, 'team', watched)
@@ -26,6 +27,7 @@ const watched = (
     scope: complete(scope, of),
     event: complete(condition, event),
     run_filters: filters && complete(runFilters, filters),
+    query: null,
   })
   return E.isRight(result) ? result.right : assert.fail(JSON.stringify(result.left))
 }
@@ -103,13 +105,14 @@ describe('what an automation watches for', () => {
           scope: arbitraryOf(scope),
           event: arbitraryOf(condition),
           run_filters: fc.option(arbitraryOf(runFilters)),
+          query: fc.option(arbitraryOperation.map(($expr) => ({ $expr }))),
         }),
         (proposed) => {
           const result = check(proposed)
           if (E.isRight(result)) assert.deepEqual(check(result.right), result)
           else
             for (const { loc, msg } of result.left) {
-              assert.ok(['scope', 'event', 'run_filters'].includes(String(loc[0])))
+              assert.ok(['scope', 'event', 'run_filters', 'query'].includes(String(loc[0])))
               assert.ok(msg !== '')
             }
         },

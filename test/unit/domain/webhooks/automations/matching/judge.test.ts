@@ -34,15 +34,17 @@ interface Before {
   readonly values?: readonly number[]
   readonly lastMatch?: JudgeContext['lastMatch']
   readonly cost?: Amount
+  readonly shown?: JudgeContext['shown']
 }
 
 const verdictOn = (
   automation: AutomationVersion | undefined,
   event: RecordedEvent,
-  { values = [], lastMatch, cost }: Before = {},
+  { values = [], lastMatch, cost, shown }: Before = {},
 ) => {
   const context: JudgeContext = {
     pattern,
+    shown,
     values: (_, count) => values.slice(-count),
     cost: () => cost,
     lastMatch,
@@ -383,5 +385,46 @@ describe('an automation', () => {
     assert.equal(outcome(watching({ ...onAlias, alias_pattern: '(' }), aliasAdded('prod')), 'alias_pattern')
     assert.ok(!pattern('a')('a'.repeat(4097)))
     assert.ok(pattern('a')('a'.repeat(4096)))
+  })
+})
+
+describe('the query of an automation', () => {
+  const eq = (field: string, value: unknown) => ({
+    $expr: { $eq: [{ $getField: field }, { $literal: value }] },
+  })
+  const alias = (name: string) => recorded(IN_PROJECT, 'AliasAdded', { ...ofProject, alias: name })
+  const watchingAliases = (query: object) =>
+    watching({ type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '.' }, { query })
+
+  it('compares variables of the event', () => {
+    assert.equal(outcome(watchingAliases(eq('artifact_collection_name', 'model')), alias('a')), 'yes')
+    assert.equal(outcome(watchingAliases(eq('event_author', 'bob')), alias('a')), 'query')
+    assert.equal(outcome(watchingAliases(eq('artifact_version_string', 'team/p/model:a')), alias('a')), 'yes')
+  })
+
+  it('compares metadata of the artifact, at any depth', () => {
+    const automation = watchingAliases({
+      $expr: { $gt: [{ $getField: 'artifact_metadata.eval.accuracy' }, { $literal: 0.9 }] },
+    })
+    const shown = (accuracy: number) => ({ version: 3, artifact_id: 'a', metadata: { eval: { accuracy } } })
+    assert.equal(outcome(automation, alias('a'), { shown: shown(0.95) }), 'yes')
+    assert.equal(outcome(automation, alias('a'), { shown: shown(0.8) }), 'query')
+    assert.equal(outcome(automation, alias('a')), 'query')
+  })
+
+  it('sees the figure of a metric, and an event that does not meet it starts no cooldown', () => {
+    const automation = watching(
+      { type: 'RUN_METRIC', metric: 'loss', comparison: '$lt', threshold: 1 },
+      { query: eq('run_name', 'exp-8') },
+    )
+    const event = metricsEvent({ loss: 0.5 })
+    assert.equal(outcome(automation, event, { values: [0.5] }), 'query')
+    const lastMatch = { position: 0n, at: new Date(0) }
+    assert.equal(outcome(automation, event, { values: [0.5], lastMatch }), 'query')
+    const low = watching(
+      { type: 'RUN_METRIC', metric: 'loss', comparison: '$lt', threshold: 1 },
+      { query: { $expr: { $lte: [{ $getField: 'metric_value' }, { $literal: 0.5 }] } } },
+    )
+    assert.equal(outcome(low, event, { values: [0.5] }), 'yes')
   })
 })

@@ -3,6 +3,7 @@ import type { AnyRoute } from '../server/route.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { storeSecret, PATH } from './store.js'
 import { execute } from '../../kernel/execute.js'
+import { headerSecrets } from '../../domain/webhooks/static-headers.js'
 import { secretDecider } from '../../domain/secrets/decider.js'
 import { secretStream } from '../../domain/secrets/events.js'
 import { reconcileSecret, namesOf } from '../../application/secrets/reconcile.js'
@@ -102,7 +103,8 @@ const usersOf = async (
 ): Promise<readonly User[]> => {
   if (!(await hasSecret(services, team, name))) return []
   const webhooks = (await webhooksOf(services, team, cause)).filter(
-    ({ content: { access_token, secret } }) => access_token === name || secret === name,
+    ({ content: { access_token, secret, headers } }) =>
+      access_token === name || secret === name || headerSecrets(headers).includes(name),
   )
   const upstreams = [...services.gateway.upstreams.all().values()].filter(
     ({ team: owner, content }) => owner === team && content.secret === name,

@@ -27,6 +27,7 @@ import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, oneOf } from '../../kernel/codec/leaves.js'
+import { headerSecrets } from '../../domain/webhooks/static-headers.js'
 import { query } from '../../domain/query/query.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, teamName } from '../../kernel/ids.js'
@@ -174,7 +175,8 @@ const whyBroken = async (
 ): Promise<'webhook_deleted' | 'secret_destroyed' | null> => {
   const webhook = await webhookById(services, id, cause)
   if (webhook === null || webhook.deleted) return 'webhook_deleted'
-  for (const name of [webhook.content.access_token, webhook.content.secret])
+  const { access_token, secret, headers } = webhook.content
+  for (const name of [access_token, secret, ...headerSecrets(headers)])
     if (name !== null && !(await hasSecret(services, team, name))) return 'secret_destroyed'
   return null
 }

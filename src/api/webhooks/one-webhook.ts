@@ -56,7 +56,7 @@ export const showWebhook = (services: Pick<Services, 'eventStore' | 'clock' | 'i
   })
 
 export const changeWebhook = (
-  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access'>,
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'vendor'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({

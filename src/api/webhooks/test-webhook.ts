@@ -8,6 +8,8 @@ import { execute } from '../../kernel/execute.js'
 import { id } from '../../kernel/ids.js'
 import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
 import { templateText } from '../../domain/webhooks/automations/events.js'
+import type { SigningSecret } from '../../domain/webhooks/signing.js'
+import { headerSecrets } from '../../domain/webhooks/static-headers.js'
 import { webhookDecider } from '../../domain/webhooks/decider.js'
 import { webhookStream, type WebhookContent } from '../../domain/webhooks/events.js'
 import { roleInTeam } from '../server/authorization.js'
@@ -89,7 +91,7 @@ export const testRoutes = (services: TestServices): readonly AnyRoute[] => {
   const ofTeam = concurrencyLimit(MAX_CONCURRENT)
   const test = async (
     team: string,
-    { url, timeout_s, access_token, secret }: WebhookContent,
+    { url, timeout_s, access_token, secret, headers }: WebhookContent,
     source: string | null,
   ): Promise<TestResult> => {
     const template = templateOf(source ?? DEFAULT_PAYLOAD, { accessToken: access_token, secret })
@@ -104,7 +106,11 @@ export const testRoutes = (services: TestServices): readonly AnyRoute[] => {
       const valuesOf = async (name: string | null) =>
         name === null ? null : secretValuesOf(services, team, name)
       const [accessTokens, secrets] = await Promise.all([valuesOf(access_token), valuesOf(secret)])
-      return await send({ url, timeout_s, accessTokens, secrets }, template, services.endingTests)
+      const headerValues = new Map<string, readonly SigningSecret[]>()
+      for (const name of headerSecrets(headers))
+        headerValues.set(name, await secretValuesOf(services, team, name))
+      const webhook = { url, timeout_s, accessTokens, secrets, headers, headerSecrets: headerValues }
+      return await send(webhook, template, services.endingTests)
     } finally {
       leave()
     }

@@ -40,6 +40,7 @@ export const webhookChange = closed('WebhookChange', {
     timeout_s: withDefault(webhookOptions.timeout_s, undefined),
     stop_on_4xx: withDefault(webhookOptions.stop_on_4xx, undefined),
     max_per_minute: withDefault(webhookOptions.max_per_minute, undefined),
+    headers: withDefault(webhookOptions.headers, undefined),
     enabled: withDefault(boolean, undefined),
   },
 })
@@ -107,6 +108,7 @@ const hidden = {
   timeout_s: null,
   stop_on_4xx: null,
   max_per_minute: null,
+  headers: null,
   disabled_reason: null,
   throttled_until: null,
   failing_since: null,

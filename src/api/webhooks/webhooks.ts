@@ -2,6 +2,7 @@ import type { Services } from '../../application/services.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { namesAfter } from '../../domain/webhooks/names/decider.js'
+import { headerProblems, headerSecrets } from '../../domain/webhooks/static-headers.js'
 import { webhookProblems } from '../../domain/webhooks/checks.js'
 import type { WebhookCommand } from '../../domain/webhooks/commands.js'
 import { webhookDecider } from '../../domain/webhooks/decider.js'
@@ -23,7 +24,7 @@ export type RunExclusive = <A>(task: () => Promise<A>) => Promise<A>
 export const PATH = '/api/teams/:team/webhooks'
 
 export const createWebhook = (
-  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256' | 'access'>,
+  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256' | 'access' | 'vendor'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({
@@ -65,12 +66,15 @@ export const createWebhook = (
 
 /** Refuses invalid values, and newly named secrets that the team does not have. */
 export const requireGoodWebhook = async (
-  services: Pick<Services, 'eventStore' | 'ids'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'vendor'>,
   team: string,
   content: WebhookContent,
   { access_token, secret }: Partial<WebhookContent>,
 ): Promise<void> => {
-  const problems = [...webhookProblems(content)]
+  const named = headerSecrets(content.headers)
+  const known = await Promise.all(named.map((name) => hasSecret(services, team, name)))
+  const knownSecrets = new Set(named.filter((_, at) => known[at]))
+  const problems = [...webhookProblems(content), ...headerProblems(content, services.vendor, knownSecrets)]
   for (const [field, name] of Object.entries({ access_token, secret }))
     if (name != null && !(await hasSecret(services, team, name)))
       problems.push({ loc: [field], type: 'value_error', msg: 'The team has no secret with this name' })

@@ -3,6 +3,8 @@ import { redactSecrets, secretMatcher } from '../../domain/secrets/redact-secret
 import { failureText } from '../../domain/webhooks/deliveries/classify.js'
 import { hintOfError, hintOfStatus, hintOfUnsent } from '../../domain/webhooks/hints.js'
 import { redactAnswer } from '../../domain/webhooks/redact-answer.js'
+import type { WebhookContent } from '../../domain/webhooks/events.js'
+import { renderHeaders } from '../../domain/webhooks/static-headers.js'
 import { messageHeaders, type SigningSecret } from '../../domain/webhooks/signing.js'
 import { redacted, render } from '../../domain/webhooks/templates/render.js'
 import type { Template } from '../../domain/webhooks/templates/template.js'
@@ -25,6 +27,9 @@ export interface TestedWebhook {
   /** All versions, newest first; null if the webhook names no secret. */
   readonly accessTokens: readonly SigningSecret[] | null
   readonly secrets: readonly SigningSecret[] | null
+  readonly headers: WebhookContent['headers']
+  /** The versions of the secrets that the headers name, newest first. */
+  readonly headerSecrets: ReadonlyMap<string, readonly SigningSecret[]>
 }
 
 /** Secrets are redacted everywhere. */
@@ -100,13 +105,17 @@ export const sendTest =
       secrets: secrets ?? [],
     })
     if (E.isLeft(headers)) return unsent(headers.left)
+    const more = renderHeaders(webhook.headers, (name) => webhook.headerSecrets.get(name)?.[0]?.value)
+    if (E.isLeft(more)) return unsent(more.left)
+    const allHeaders = { ...more.right, ...headers.right }
     const timeoutMs = (webhook.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000
-    const message = { url: webhook.url, headers: headers.right, body, timeoutMs }
+    const message = { url: webhook.url, headers: allHeaders, body, timeoutMs }
     const { status, error, phases, peer, ...sent } = await webhookSender.send(message, signal)
-    const values = [...(accessTokens ?? []), ...(secrets ?? [])].map(({ value }) => value)
+    const named = [accessTokens ?? [], secrets ?? [], ...webhook.headerSecrets.values()]
+    const values = named.flat().map(({ value }) => value)
     const redact = redactSecrets([secretMatcher(values)])
     const shownBody = render(template, {}, redacted)
-    const { headers: shownHeaders } = redactAnswer(redact, { headers: headers.right, body })
+    const { headers: shownHeaders } = redactAnswer(redact, { headers: allHeaders, body })
     return {
       id,
       request: {

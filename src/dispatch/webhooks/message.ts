@@ -10,6 +10,7 @@ import type { OutgoingMessage, SendResult } from '../../kernel/ports/webhook-sen
 import { redacted, render } from '../../domain/webhooks/templates/render.js'
 import type { Template } from '../../domain/webhooks/templates/template.js'
 import { redactAnswer } from '../../domain/webhooks/redact-answer.js'
+import { renderHeaders } from '../../domain/webhooks/static-headers.js'
 import { messageHeaders } from '../../domain/webhooks/signing.js'
 import type { Endpoint } from './endpoint.js'
 import type { WebhookSecrets } from './secret-values.js'
@@ -87,14 +88,17 @@ export const preparing = ({ eventStore, templates, secrets, hmac, sha256, vendor
       secrets: versions,
     })
     if (E.isLeft(headers)) return dead('missing_secret', headers.left)
+    const more = renderHeaders(webhook.content.headers, (name) => values.headers.get(name))
+    if (E.isLeft(more)) return dead('missing_secret', more.left)
+    const allHeaders = { ...more.right, ...headers.right }
     const shownBody = render(template, scheduled.variables, redacted)
     return {
       kind: 'ready',
-      message: { url: webhook.content.url, headers: headers.right, body },
+      message: { url: webhook.content.url, headers: allHeaders, body },
       digest: sha256(body),
       redacted: E.isRight(shownBody) ? shownBody.right.body : null,
       shown: (sent) => {
-        const request = redactAnswer(values.redact, { headers: headers.right, body: new Uint8Array() })
+        const request = redactAnswer(values.redact, { headers: allHeaders, body: new Uint8Array() })
         const response = redactAnswer(values.redact, sent)
         return {
           requestHeaders: request.headers,

@@ -6,6 +6,7 @@ import {
   type Redact,
   type SecretMatcher,
 } from '../../domain/secrets/redact-secrets.js'
+import { headerSecrets } from '../../domain/webhooks/static-headers.js'
 import type { SigningSecret } from '../../domain/webhooks/signing.js'
 import type { Endpoint } from './endpoint.js'
 import type { LiveSecret, SecretVersions } from './secret-versions.js'
@@ -16,6 +17,8 @@ export interface WebhookSecrets {
   readonly accessToken: string | null | undefined
   /** Its newest versions, the newest first; undefined if the secret no longer exists. */
   readonly secrets: readonly SigningSecret[] | undefined
+  /** Those that its headers name; a secret that no longer exists is missing. */
+  readonly headers: ReadonlyMap<string, string>
   /** Redacts every version of each of them. */
   readonly redact: Redact
 }
@@ -35,12 +38,21 @@ export const secretValues = (
   }
 
   return async ({ team, content }) => {
-    const [token, secret] = await Promise.all([read(team, content.access_token), read(team, content.secret)])
+    const names = headerSecrets(content.headers)
+    const [token, secret, ...ofHeaders] = await Promise.all(
+      [content.access_token, content.secret, ...names].map((name) => read(team, name)),
+    )
     const secrets = secret?.newest ?? []
     return {
       accessToken: content.access_token === null ? null : token?.newest[0]?.value,
       secrets: content.secret !== null && secrets.length === 0 ? undefined : secrets,
-      redact: redactSecrets([token, secret].flatMap((named) => named?.secret.matcher ?? [])),
+      headers: new Map(
+        names.flatMap((name, at) => {
+          const value = ofHeaders[at]?.newest[0]?.value
+          return value === undefined ? [] : [[name, value] as const]
+        }),
+      ),
+      redact: redactSecrets([token, secret, ...ofHeaders].flatMap((named) => named?.secret.matcher ?? [])),
     }
   }
 }

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { arrayOf, nullable, recordOf } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, number, oneOf } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -25,6 +25,8 @@ export const webhookOptions = {
   retry_waits_s: nullable(arrayOf(number)),
   timeout_s: nullable(integerBetween(1, 30)),
   stop_on_4xx: nullable(boolean),
+  /** Further headers of each message, by name. `$NAME` is a secret of the team. */
+  headers: nullable(recordOf(textUpToBytes(4096))),
   /** Attempts, by each process that sends. */
   max_per_minute: nullable(integerBetween(1, 6000)),
 }

@@ -74,9 +74,11 @@ export const hintOfStatus = (status: number): string | null => {
 export const hintOfUnsent = (error: string): string => {
   switch (error) {
     case 'missing_secret':
-      return 'The team no longer has the secret that `access_token` or `secret` names. Store it again, or name another one.'
+      return 'The team no longer has the secret that `access_token`, `secret` or `headers` name. Store it again, or name another one.'
     case 'unusable_token':
       return 'The value of the access token cannot be a header. Store it without line breaks and other control characters.'
+    case 'unusable_header':
+      return 'A secret in `headers` cannot be part of a header. Store it without line breaks and other control characters.'
     case 'too_large':
       return 'The message is larger than 256 KiB. Shorten `payload`.'
     default:

@@ -38,7 +38,15 @@ describe('the test of a webhook', () => {
       ids: systemIds,
       vendor: 'Vendor',
     })(
-      { url: receiver.url, timeout_s: null, accessTokens: [stored(TOKEN)], secrets: SECRETS, ...given },
+      {
+        url: receiver.url,
+        timeout_s: null,
+        accessTokens: [stored(TOKEN)],
+        secrets: SECRETS,
+        headers: null,
+        headerSecrets: new Map(),
+        ...given,
+      },
       template.right,
     )
   }

@@ -49,6 +49,7 @@ describe('webhooks', () => {
       timeout_s: 5,
       stop_on_4xx: null,
       max_per_minute: null,
+      headers: null,
       state: 'healthy',
       consecutive_failures: 0,
       throttled_until: null,

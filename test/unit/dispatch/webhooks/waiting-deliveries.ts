@@ -17,7 +17,7 @@ export const anEndpoint = ({
 }: Partial<Endpoint> & { readonly url?: string }): Endpoint => ({
   id: 'w',
   team: 'a',
-  content: { url, max_per_minute: null } as Endpoint['content'],
+  content: { url, max_per_minute: null, headers: null } as Endpoint['content'],
   enabled: true,
   revision: 0,
   resetRevision: 0,

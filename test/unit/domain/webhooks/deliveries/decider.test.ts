@@ -101,7 +101,13 @@ describe('the decider of deliveries', () => {
   it('tries again after the longest wait that a webhook may have, however that turns out', () => {
     const webhook = { name: 'w', url: 'http://a/', access_token: null, secret: null, timeout_s: null }
     const problemsOf = (wait: number) =>
-      webhookProblems({ ...webhook, stop_on_4xx: null, max_per_minute: null, retry_waits_s: [wait] })
+      webhookProblems({
+        ...webhook,
+        stop_on_4xx: null,
+        max_per_minute: null,
+        headers: null,
+        retry_waits_s: [wait],
+      })
     const longest = 4 * 86_400
     assert.equal(problemsOf(longest).length, 0)
     assert.equal(problemsOf(longest + 1).length, 1)

@@ -256,8 +256,4 @@ const contentOfFilter = ({
   op_names,
   trace_roots_only,
   query: asked,
-}: t.TypeOf<typeof newFilter>): RuleContent['filter'] => ({
-  op_names,
-  trace_roots_only,
-  query: asked as unknown as JsonObject | null,
-})
+}: t.TypeOf<typeof newFilter>): RuleContent['filter'] => ({ op_names, trace_roots_only, query: asked })

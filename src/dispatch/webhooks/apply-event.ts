@@ -26,7 +26,7 @@ import type { SecretVersions } from './secret-versions.js'
 
 interface Applying {
   readonly sha256: Sha256
-  readonly state: Pick<DispatcherState, 'delivery'>
+  readonly state: Pick<DispatcherState, 'delivery' | 'get' | 'put'>
   readonly match: (event: RecordedEvent) => Promise<readonly Matched[]>
   readonly endpoints: Endpoints
   readonly automations: Automations
@@ -68,10 +68,19 @@ const toSchedule = (
   const schedulings = matches
     // The webhook may have been deleted before the event.
     .filter(({ automation }) => endpoints.get(automation.content.webhook) !== undefined)
-    .map(schedulingsOf(sha256, event, depth))
+    .map((match) => schedulingsOf(sha256, event, depth, () => nextSequence(state, match.team))(match))
   for (const { type, data } of schedulings)
     if (type === 'DeliverySuppressed') measures.suppressed(data.reason)
   return schedulings
+}
+
+const SEQUENCE = 'sequence'
+
+/** Counted in the order of the log, so it is the same in every dispatcher and after a rebuild. */
+const nextSequence = (state: Applying['state'], team: string): number => {
+  const next = Number(state.get(SEQUENCE, team) ?? 0) + 1
+  state.put(SEQUENCE, team, next)
+  return next
 }
 
 /** After these, what attempts showed about the webhook's receiver no longer counts. */

@@ -80,7 +80,7 @@ export const preparing = ({ eventStore, templates, secrets, hmac, sha256, vendor
       vendor,
       id: scheduled.delivery_id,
       attempt,
-      sequence: scheduled.source.position,
+      sequence: String(scheduled.sequence ?? scheduled.source.position),
       possibleDuplicate: mayBeDuplicate,
       now: new Date(sentAt),
       body,

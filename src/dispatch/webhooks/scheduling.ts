@@ -9,7 +9,13 @@ import type { Matched } from './matching.js'
 export type Scheduling = Extract<DeliveryEvent, { type: 'DeliveryScheduled' | 'DeliverySuppressed' }>
 
 /** The event to append for each match: the same for every dispatcher and every replay. */
-export const schedulingsOf = (sha256: Sha256, event: RecordedEvent, depthOfDelivery: number) => {
+export const schedulingsOf = (
+  sha256: Sha256,
+  event: RecordedEvent,
+  depthOfDelivery: number,
+  /** The next number of a team's delivery. */
+  nextSequence: () => number,
+) => {
   const recordedAt = instantOf(event.recordedAt)
   const source = {
     event_id: event.id,
@@ -34,6 +40,7 @@ export const schedulingsOf = (sha256: Sha256, event: RecordedEvent, depthOfDeliv
       variables,
       scheduled_at: recordedAt,
       replay_id: null,
+      sequence: nextSequence(),
       ...common,
     }
     return { type: 'DeliveryScheduled', data }

@@ -17,7 +17,7 @@ export interface WebhookSecrets {
   readonly accessToken: string | null | undefined
   /** Its newest versions, the newest first; undefined if the secret no longer exists. */
   readonly secrets: readonly SigningSecret[] | undefined
-  /** Those that its headers name; a secret that no longer exists is missing. */
+  /** The newest values of the secrets in its headers; a secret that no longer exists is missing. */
   readonly headers: ReadonlyMap<string, string>
   /** Redacts every version of each of them. */
   readonly redact: Redact

@@ -15,7 +15,7 @@ export interface MessageToSign {
   readonly id: string
   /** Counts from 1. */
   readonly attempt: number
-  /** The event's log position in decimal digits. */
+  /** The number of the delivery in its team, in decimal digits. */
   readonly sequence: string
   readonly possibleDuplicate: boolean
   readonly now: Date

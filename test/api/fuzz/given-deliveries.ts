@@ -34,6 +34,7 @@ export const givenDeliveries = async (service: TestService, memory: Memory, roun
       depth: 0,
       scheduled_at: at,
       replay_id: null,
+      sequence: 1,
     }
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'system', schemaVersion: 1 }
     const scheduled = { id: randomUUID(), type: 'DeliveryScheduled', data, metadata }

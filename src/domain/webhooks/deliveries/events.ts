@@ -30,7 +30,11 @@ export const deliveryScheduled = open('DeliveryScheduled', {
     depth: int64,
     scheduled_at: instant,
   },
-  optional: { replay_id: nullable(id) },
+  optional: {
+    replay_id: nullable(id),
+    /** Counts the scheduled deliveries of the team from 1. Absent in earlier releases. */
+    sequence: nullable(int64),
+  },
 })
 
 const attemptStarted = open('AttemptStarted', {

@@ -48,7 +48,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   for (const event of events) {
     for (const matched of await match(event)) {
       if (endpoints.get(matched.automation.content.webhook) === undefined) continue
-      const { data } = schedulingsOf(sha256, event, 0)(matched)
+      const { data } = schedulingsOf(sha256, event, 0, () => 1)(matched)
       const variables = 'variables' in data ? data.variables : {}
       sent.push({ id: data.delivery_id, position: event.position, variables })
     }

@@ -66,6 +66,7 @@ describe('the dispatcher', () => {
     assert.equal(received[0]!.headers['webhook-id'], events[0]!.data['delivery_id'])
     assert.equal(received[0]!.headers['x-vendor-delivery-attempt'], '1')
     assert.equal(received[0]!.headers['x-vendor-possible-duplicate'], undefined)
+    assert.equal(received[0]!.headers['x-vendor-event-sequence'], '1')
     assert.equal(events[2]!.data['body_bytes'], received[0]!.body.length)
   })
 
@@ -275,6 +276,7 @@ describe('the dispatcher', () => {
     await second.stop()
     const added = (await log.deliveryEvents()).slice(before.length)
     assert.deepEqual(typesOf(added), ['DeliveryScheduled', 'AttemptStarted', 'AttemptFinished'])
+    assert.equal(added[0]!.data['sequence'], 4)
   })
 
   it('never sends a message twice when two dispatchers follow one log', async () => {

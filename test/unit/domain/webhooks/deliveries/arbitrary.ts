@@ -32,6 +32,7 @@ export const aScheduled = (changed: Partial<DeliveryScheduled> = {}): DeliverySc
   depth: 0,
   scheduled_at: at(0),
   replay_id: null,
+  sequence: 1,
   ...changed,
 })
 

@@ -73,7 +73,6 @@ const noOnly = {
 /** Folders whose comments and names do not follow the wording rules yet. Remove a folder once it is rewritten. */
 const notPlainEnglish = [
   'src/adapters/event-store/**',
-  'src/adapters/outgoing/**',
   'src/gateway/{completions,limits,upstreams}/**',
   'src/gateway/gateway.ts',
 ]

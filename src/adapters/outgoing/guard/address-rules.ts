@@ -5,9 +5,9 @@ import type { AddressRule } from '../../../kernel/ports/webhook-sender.js'
 import type { Target } from './target.js'
 
 export interface AllowList {
-  /** Networks that may be reached beside the public ones, as `10.0.0.0/8`. */
+  /** Allowed networks besides the public ones, such as `10.0.0.0/8`. */
   readonly cidrs: readonly string[]
-  /** Hosts whose addresses may be anything, as `receiver.internal`, or `receiver.internal:25` for a port of its own. */
+  /** Hosts with any address, such as `receiver.internal`; `receiver.internal:25` also allows a refused port. */
   readonly hosts: readonly string[]
 }
 
@@ -26,8 +26,8 @@ export interface AddressRules {
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
- * Who may be reached: public addresses, and what the operator allows. Never, whatever is allowed: addresses that stand
- * for no machine, those where clouds keep credentials, and the service itself.
+ * Allows public addresses and the operator's allow list. Never allowed are reserved addresses, metadata services of
+ * clouds, and the service itself.
  */
 export const addressRules = (
   allowed: AllowList,
@@ -53,7 +53,7 @@ export const addressRules = (
   }
 }
 
-/** Ports of services that a POST can hurt, or that answer to it in words of their own. */
+/** Ports of services that a POST can harm, or that speak other protocols. */
 const REFUSED_PORTS = new Set([
   1, 7, 9, 19, 21, 22, 23, 25, 53, 69, 110, 111, 119, 135, 139, 143, 161, 389, 445, 465, 512, 513, 514, 515,
   554, 587, 636, 873, 993, 995, 1433, 1521, 2049, 2375, 2376, 2379, 2380, 3306, 3389, 5432, 5672, 5900, 6000,
@@ -65,7 +65,7 @@ const isWithin = (address: Address, [network, bits]: [Address, number]): boolean
 
 const cidr = (text: string): [Address, number] => ipaddr.parseCIDR(text)
 
-/** Of IPv6 only 2000::/3 is given out; what lies outside is nobody's, though no list calls it special. */
+/** The only range of IPv6 from which public addresses are assigned. */
 const GLOBAL_IPV6 = cidr('2000::/3')
 
 const isPublic = (address: Address): boolean =>

@@ -1,6 +1,6 @@
 import { connect, isIPv6, type Socket } from 'node:net'
 
-/** Begins a connection to an address; nothing is looked up. */
+/** Starts a connection to an address, without DNS. */
 export type Dial = (address: string, port: number) => Socket
 
 export const dialling: Dial = (host, port) => connect({ host, port, noDelay: true })
@@ -9,8 +9,8 @@ const NEXT_AFTER_MS = 250
 const MOST_TRIED = 16
 
 /**
- * The first connection that comes about, IPv6 and IPv4 in turn, each next one begun when the one before fails or is
- * slow. Rejects with the last failure; leaves no other connection behind, and none when the signal aborts.
+ * Happy eyeballs: tries IPv6 and IPv4 addresses alternately, the next one when the previous fails or is slow, and returns
+ * the first connection. Rejects with the last error. All other connections are closed, also when the signal aborts.
  */
 export const connectToAny = (
   addresses: readonly string[],
@@ -42,7 +42,7 @@ export const connectToAny = (
         leave()
         resolve(socket)
       })
-      // Stays, so that a failure of one that is not wanted any more is nobody's.
+      // Also after the connection is not needed any more: without a listener, its error would crash the process.
       socket.on('error', (error) => {
         if (!trying.delete(socket)) return
         if (trying.size > 0 || waiting.length > 0) return tryNext()

@@ -18,8 +18,8 @@ export interface Connecting {
 export type GuardedConnect = (target: Target, sending: Sending) => Promise<Socket>
 
 /**
- * The one way out. A name is looked up once, all of its addresses must be allowed, only these are connected to, and
- * whoever answers is looked at again: a name that changes its mind in between changes nothing.
+ * Resolves the host once, refuses it unless all addresses are allowed, connects only to these, and checks the address of
+ * the connection again. This prevents DNS rebinding.
  */
 export const guardedConnect =
   ({ rules, resolve, dial, secureContext }: Connecting): GuardedConnect =>

@@ -2,23 +2,23 @@ import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 
 /**
- * All addresses of a name; asked anew each time. Rejects with an error whose `code` says why there are none, and
- * takes back its questions when the signal aborts.
+ * All addresses of a name, without a cache. Rejects with an error whose `code` is the reason if there are none, and cancels
+ * the queries when the signal aborts.
  */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>
 
 export interface NameSources {
-  /** As `10.0.0.53` or `127.0.0.1:5353`; those of the system where there are none. */
+  /** DNS servers such as `10.0.0.53` or `127.0.0.1:5353`; by default those of the system. */
   readonly servers?: readonly string[]
   readonly hostsFile?: string
 }
 
-/** How long the second kind of address is waited for once there are some of the first. */
+/** How long to wait for the other kind of address once one kind was resolved. */
 const RESOLUTION_DELAY_MS = 200
 
 /**
- * Names from the hosts file, then from DNS, on sockets of their own: names that nobody answers for hold up neither
- * each other nor anything else, as they would in the four threads of the system's own look-up.
+ * Resolves names from the hosts file, then from DNS. It does not use the thread pool as `dns.lookup` does, so names without
+ * an answer delay nothing else.
  */
 export const resolving = ({ servers, hostsFile = '/etc/hosts' }: NameSources = {}): Resolve => {
   const hosts = hostsIn(hostsFile)
@@ -45,7 +45,7 @@ const bothKinds = async (ipv4: Promise<Addresses>, ipv6: Promise<Addresses>): Pr
   const answers: Addresses[] = []
   const noted = [ipv4, ipv6].map((kind) => kind.then((some) => void answers.push(some)))
   const all = Promise.allSettled(noted)
-  // Rejects, with the first of the reasons, once neither kind has an answer.
+  // Rejects with the first error if neither kind has an answer.
   await Promise.any(noted).catch(() => noted[0])
   let timer: NodeJS.Timeout | undefined
   const patience = new Promise((resolve) => (timer = setTimeout(resolve, RESOLUTION_DELAY_MS)))

@@ -1,14 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import type { Phases, SendError } from '../../../kernel/ports/webhook-sender.js'
 
-/** How long each step may take, in milliseconds. */
+/** Time limits of the phases, in milliseconds. */
 export type Limits = Readonly<Record<Step, number>>
 
 export type Step = 'dns' | 'connect' | 'tls' | 'head'
 
 export const USUAL_LIMITS: Limits = { dns: 3000, connect: 5000, tls: 5000, head: 15_000 }
 
-/** One send on its way: the step it is in, how long each took, and what ended it. */
+/** A request in progress: its phase, the duration of each, and the error that ended it. */
 export class Sending {
   private readonly ending = new AbortController()
   private readonly began = performance.now()
@@ -29,14 +29,14 @@ export class Sending {
   ) {
     this.total = setTimeout(() => this.end({ kind: 'timeout', phase: 'total' }), timeoutMs)
     if (callers !== undefined) {
-      // One signal may stop all sends there are.
+      // One signal may abort all requests.
       setMaxListeners(0, callers)
       callers.addEventListener('abort', this.onAbort)
     }
     if (callers?.aborted === true) this.onAbort()
   }
 
-  /** Aborts when there is nothing to wait for any more. */
+  /** Aborts when the request has ended. */
   get signal(): AbortSignal {
     return this.ending.signal
   }
@@ -51,7 +51,7 @@ export class Sending {
     this.step = { name, since: performance.now(), timer }
   }
 
-  /** The step is done, or over. */
+  /** The phase has ended. */
   leave(): void {
     if (this.step === undefined) return
     clearTimeout(this.step.timer)
@@ -59,13 +59,13 @@ export class Sending {
     this.step = undefined
   }
 
-  /** What ended it first is what it failed of. */
+  /** The first error counts. */
   end(error: SendError): void {
     this.failure ??= error
     this.ending.abort()
   }
 
-  /** Nothing of it is left behind. */
+  /** Releases timers and listeners. */
   finish(): void {
     this.isFinished = true
     this.leave()
@@ -73,7 +73,7 @@ export class Sending {
     this.callers?.removeEventListener('abort', this.onAbort)
   }
 
-  /** Of a target that is refused nothing is told, not even how long it took to find out. */
+  /** Reveals nothing about a refused target, not even how long the check took. */
   phases(): Phases {
     const isRefused = this.failure?.kind === 'forbidden-name' || this.failure?.kind === 'forbidden-address'
     if (isRefused) return NO_PHASES

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Whom a URL speaks of. */
+/** The host and port of a URL. */
 export interface Target {
   /** As the URL standard writes it: in lower case, an address in its usual form, without brackets or a final dot. */
   readonly host: string
@@ -10,7 +10,7 @@ export interface Target {
   readonly isLiteral: boolean
 }
 
-/** Undefined for what is no URL of HTTP, or one that carries a user or a password. */
+/** Undefined unless it is an HTTP URL without a user and a password. */
 export const targetOf = (text: string): Target | undefined => {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)

@@ -116,7 +116,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.end(new UpstreamFault('protocol', 'UPGRADE'))
   }
 
-  /** No generator: one that nobody has begun to read could not be left. */
+  /** Not a generator: `return` on a generator that was not started runs no cleanup. */
   private readonly reader: AsyncIterator<Uint8Array> = {
     next: async () => {
       for (;;) {

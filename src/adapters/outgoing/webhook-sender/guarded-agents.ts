@@ -5,7 +5,7 @@ import type { GuardedConnect } from '../guard/guarded-connect.js'
 import type { Sending } from '../guard/sending.js'
 import type { Target } from '../guard/target.js'
 
-/** The option of a request under which its agent finds what it is sent for. */
+/** The request option with the connection's context. */
 export const ERRAND: unique symbol = Symbol('errand')
 
 interface Errand {
@@ -20,19 +20,19 @@ export interface ErrandOption {
 export interface GuardedAgents {
   readonly http: HttpAgent
   readonly https: HttpsAgent
-  /** Connections of this target are not to be used a second time. */
+  /** Connections of this target are not reused. */
   readonly distrust: (target: Target) => void
 }
 
-/** An idle connection is closed before most receivers would: a message must not meet one that is just closing. */
+/** Shorter than the idle time-out of most receivers, so that no message meets a closing connection. */
 const IDLE_MS = 1000
-/** After which a name is looked up again, however busy its connections are. */
+/** A connection is not reused after this, so that the name is resolved again. */
 const MOST_AGE_MS = 30_000
 const MOST_DISTRUSTED = 1000
 
 const OPTIONS: AgentOptions = { keepAlive: true, maxFreeSockets: 16, timeout: IDLE_MS }
 
-/** Agents whose every connection was guarded when it was made; one that is used again goes where it went before. */
+/** Agents whose connections were checked when they were opened. */
 export const guardedAgents = (connect: GuardedConnect): GuardedAgents => {
   const bornAt = new WeakMap<Duplex, { readonly target: string; readonly at: number }>()
   const distrusted = new Set<string>()

@@ -25,9 +25,9 @@ import { targetOf, type Target } from '../guard/target.js'
 
 export interface WebhookSenderOptions {
   readonly allowed?: Partial<AllowList>
-  /** Where this service itself listens, once it does. */
+  /** The address on which this service listens, once it does. */
   readonly listening?: () => Listening | undefined
-  /** Certificates of authorities to trust beside the usual ones, PEM. */
+  /** Further certificate authorities to trust, PEM. */
   readonly certificateAuthorities?: string | undefined
   readonly names?: NameSources
   readonly limits?: Partial<Limits>
@@ -35,11 +35,11 @@ export interface WebhookSenderOptions {
 }
 
 export interface ClosableWebhookSender extends WebhookSender {
-  /** Lets idle connections go. */
+  /** Closes idle connections. */
   close(): void
 }
 
-/** Sends with got, through agents that look where they go. */
+/** Sends with got, through agents that check the address of each connection. */
 export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebhookSender => {
   const { cidrs = [], hosts = [] } = options.allowed ?? {}
   const rules = addressRules({ cidrs, hosts }, options.listening)
@@ -92,7 +92,7 @@ export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebho
   }
 }
 
-/** They are spread into what each request is made of, and leave dozens of hidden classes for it: decision 0017. */
+/** Set once: got would otherwise create dozens of hidden classes per request, see decision 0017. */
 const withoutCacheOptions: BeforeRequestHook = (options) => {
   options.cacheOptions = {}
 }
@@ -107,7 +107,7 @@ const notTried = (error: SendError | null): SendResult => ({
   peer: null,
 })
 
-/** Heads with a status below 200 that may come before the answer. */
+/** Maximum interim responses (1xx). */
 const MOST_ANNOUNCED = 16
 
 type Post = (given: {
@@ -116,7 +116,7 @@ type Post = (given: {
   readonly request: RequestFunction
 }) => Request
 
-/** Says one message and hears one answer, or as much of it as is worth hearing. */
+/** Sends one message and reads the start of its response. */
 const exchange = (
   message: OutgoingMessage,
   target: Target,
@@ -193,7 +193,7 @@ const exchange = (
     stream.on('close', () => settle())
   })
 
-/** got sends names in lower case; ours go out as the specification writes them. */
+/** got lower-cases names; this restores their case as in the specification. */
 const asWritten = (
   given: OutgoingMessage['headers'],
   lowered: RequestOptions['headers'] = {},
@@ -202,7 +202,7 @@ const asWritten = (
   return Object.fromEntries(Object.entries(lowered).map(([name, value]) => [names.get(name) ?? name, value]))
 }
 
-/** What went wrong once there was a connection. */
+/** The error of an established connection. */
 const failureOf = (code: string): SendError =>
   /^(HPE_|ERR_)/.test(code) ? { kind: 'protocol', code } : { kind: 'reset', code }
 
@@ -232,26 +232,26 @@ class Beginning {
 
 const STATUS_LINE_BYTES = 16
 
-/** Bytes of an answer's body that are kept, and after how many nothing more is read. */
+/** Bytes of a response body that are stored, and after which reading stops. */
 const KEPT_BYTES = 16_384
 const READ_BYTES = 65_536
 
-/** Bytes of an answer's head. */
+/** Maximum bytes of a response head. */
 const HEAD_BYTES = 16_384
 
-/** The beginning of a body, however long it is. */
+/** The start of a body. */
 class Excerpt {
   private readonly chunks: Buffer[] = []
   private read = 0
 
-  /** Whether there is any use in reading on. */
+  /** Whether enough was read. */
   add(chunk: Buffer): boolean {
     if (this.read < KEPT_BYTES) this.chunks.push(chunk)
     this.read += chunk.length
     return this.read < READ_BYTES
   }
 
-  /** A copy: what it was read into is let go. */
+  /** A copy, so that the read buffer can be freed. */
   bytes(): Uint8Array {
     return Uint8Array.from(Buffer.concat(this.chunks).subarray(0, KEPT_BYTES))
   }

@@ -53,9 +53,14 @@ describe('a request to no endpoint', () => {
       }
     })
 
-  /** With other methods, the last part of these paths is the id of a queue or a webhook. */
+  /** With other methods, the last part of these paths is an id. */
   const namesOne = (path: string) =>
-    /^\/annotation_queues\/(query|stats)$|^\/api\/teams\/[^/]+\/webhooks\/test$/.test(path)
+    [
+      /^\/annotation_queues\/(query|stats)$/,
+      /^\/api\/teams\/[^/]+\/webhooks\/test$/,
+      /^\/api\/automations\/preview$/,
+      /^\/api\/deliveries\/(counts|actions)$/,
+    ].some((pattern) => pattern.test(path))
 
   it('is a 405 that names the methods, with any method that an endpoint does not have', async () => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE']

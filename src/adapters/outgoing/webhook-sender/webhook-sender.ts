@@ -244,7 +244,7 @@ class Excerpt {
   private readonly chunks: Buffer[] = []
   private read = 0
 
-  /** Whether enough was read. */
+  /** Returns whether to read on. */
   add(chunk: Buffer): boolean {
     if (this.read < KEPT_BYTES) this.chunks.push(chunk)
     this.read += chunk.length

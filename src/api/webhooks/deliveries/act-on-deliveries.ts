@@ -11,6 +11,12 @@ import { instantOf } from '../../../kernel/codec/instant.js'
 import { oneOf } from '../../../kernel/codec/leaves.js'
 import { execute, load } from '../../../kernel/execute.js'
 import { id as idCodec } from '../../../kernel/ids.js'
+import {
+  deliveriesOf,
+  type DeliveryPhase,
+  type DeliveryQuery,
+} from '../../../projections/webhooks/queries.js'
+import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
 import type { RouteRequest } from '../../server/route.js'
 import { eventIdFor, hasEvent } from './repeats.js'
@@ -20,9 +26,14 @@ export const deliveryAction = oneOf('resend', 'cancel', 'redrive')
 
 type NotPossible = 'not_found' | 'forbidden' | 'webhook_deleted' | 'not_dead' | 'in_flight' | 'ended'
 
+export const MAX_DELIVERIES = 10_000
+const PAGE = 500
+
 interface Acting extends Pick<RouteRequest, 'headers' | 'principal' | 'cause'> {
   readonly team: string
   readonly action: (typeof deliveryAction)['_A']
+  /** Only deliveries in these states are resent. */
+  readonly states?: readonly DeliveryPhase[] | undefined
 }
 
 export interface ActionCounts {
@@ -40,6 +51,7 @@ const CONCURRENCY = 16
  */
 export const actOnDeliveries = (services: Pick<Services, keyof Ports | 'access'>, acting: Acting) => {
   const { team, action, principal, cause } = acting
+  const states = acting.states ?? (action === 'redrive' ? ['dead'] : undefined)
   const counts: ActionCounts = { done: 0, notPossible: new Map(), position: undefined }
   const isManager = cached(async (automation: string) => {
     const found = await automationById(services, automation, cause)
@@ -57,7 +69,7 @@ export const actOnDeliveries = (services: Pick<Services, keyof Ports | 'access'>
     const eventId = eventIdFor(services, acting, `${id}\n${action}`)
     if (eventId !== undefined && (await hasEvent(services, stream, eventId))) return undefined
     if (action !== 'cancel' && (await isDeleted(state.webhook))) return 'webhook_deleted'
-    if (action === 'redrive' && state.phase !== 'dead') return 'not_dead'
+    if (states?.some((one) => one === state.phase) === false) return 'not_dead'
     const command =
       action === 'cancel'
         ? ({ type: 'CancelDelivery', deliveryId: id, reason: 'by_hand' } as const)
@@ -82,6 +94,26 @@ export const actOnDeliveries = (services: Pick<Services, keyof Ports | 'access'>
           else counts.notPossible.set(why, (counts.notPossible.get(why) ?? 0) + 1)
     },
   }
+}
+
+/** Acts on what a query selects, page by page. Returns the cursor of the deliveries that remain; null for none. */
+export const actOnSelection = async (
+  reader: ClickHouseReader,
+  query: DeliveryQuery,
+  limit: number,
+  act: (ids: readonly string[]) => Promise<void>,
+): Promise<string | null> => {
+  let { before } = query
+  for (let left = limit; left > 0;) {
+    const size = Math.min(PAGE, left)
+    const found = await deliveriesOf(reader)({ ...query, before }, size + 1)
+    const page = found.slice(0, size)
+    await act(page.map(({ id }) => id))
+    if (found.length <= size) return null
+    before = page.at(-1)!.position
+    left -= page.length
+  }
+  return String(before)
 }
 
 const isOfTeam = (state: { readonly phase: string }, team: string): state is KnownDelivery =>

@@ -3,7 +3,7 @@ import type { Ports } from '../../../kernel/ports/ports.js'
 import { requireRole } from '../../../application/access/rights.js'
 import { invalidField } from '../../../application/failure.js'
 import type { Services } from '../../../application/services.js'
-import { deliveriesOf, type DeliveryPhase } from '../../../projections/webhooks/queries.js'
+import type { DeliveryPhase, DeliveryQuery } from '../../../projections/webhooks/queries.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../../kernel/codec/containers.js'
 import { int64, integerBetween, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
@@ -12,13 +12,11 @@ import { presentConditionsIn } from '../../server/read-conditions.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { alsoReads, writeDirectory } from '../../server/route-kinds.js'
 import type { HasReader } from '../../server/run.js'
-import { actOnDeliveries, deliveryAction } from './act-on-deliveries.js'
+import { actOnDeliveries, actOnSelection, deliveryAction, MAX_DELIVERIES } from './act-on-deliveries.js'
 import { cursorIn, deliveryFilters, deliveryState } from './codecs.js'
 import { ackScopeOf, deliveryQuery } from './list.js'
 
 const MAX_IDS = 1000
-const MAX_DELIVERIES = 10_000
-const PAGE = 500
 
 const actionsBody = closed('DeliveryActions', {
   required: { team: teamName, action: deliveryAction },
@@ -81,7 +79,13 @@ export const actionsRoute = (services: Pick<Services, keyof Ports | 'access' | '
         const { act, counts } = actOnDeliveries(services, { ...request, team, action, cause })
         let next: string | null = null
         if (ids !== null) await act([...new Set(ids)])
-        else next = await actOnSelection(services, request, act)
+        else
+          next = await actOnSelection(
+            request.reader,
+            await selectionOf(services, request),
+            request.body.limit,
+            act,
+          )
         const { reading } = services
         return {
           body: { done: counts.done, not_possible: Object.fromEntries(counts.notPossible), next },
@@ -93,26 +97,13 @@ export const actionsRoute = (services: Pick<Services, keyof Ports | 'access' | '
 
 type ActionsRequest = RouteRequest<t.TypeOf<typeof actionsBody>> & HasReader
 
-/** Returns the cursor of the deliveries that remain. */
-const actOnSelection = async (
+const selectionOf = async (
   services: Pick<Services, keyof Ports | 'reading'>,
-  { body: { team, action, filter, limit, after }, headers, reader, cause }: ActionsRequest,
-  act: (ids: readonly string[]) => Promise<void>,
-): Promise<string | null> => {
-  const name = ackScopeOf(team)
+  { body: { team, action, filter, after }, headers, reader, cause }: ActionsRequest,
+): Promise<DeliveryQuery> => {
+  const before = cursorIn(['body', 'after'], after)
   const head = await services.eventStore.head()
-  const position = await services.reading.waitForNow(name, presentConditionsIn(headers), head)
+  const position = await services.reading.waitForNow(ackScopeOf(team), presentConditionsIn(headers), head)
   const filters = { ...filter!, state: filter!.state ?? STATES[action] }
-  const query = await deliveryQuery(services, reader, { team, position }, filters, cause)
-  let before = cursorIn(['body', 'after'], after)
-  for (let left = limit; left > 0;) {
-    const size = Math.min(PAGE, left)
-    const found = await deliveriesOf(reader)({ ...query, before }, size + 1)
-    const page = found.slice(0, size)
-    await act(page.map(({ id }) => id))
-    if (found.length <= size) return null
-    before = page.at(-1)!.position
-    left -= page.length
-  }
-  return String(before)
+  return { ...(await deliveryQuery(services, reader, { team, position }, filters, cause)), before }
 }

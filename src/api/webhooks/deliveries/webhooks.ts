@@ -2,23 +2,21 @@ import type { Services } from '../../../application/services.js'
 import { automationById, healthOfWebhook, webhookById } from '../../../application/webhooks/current-state.js'
 import type { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
 import type { Cause } from '../../../kernel/event.js'
-import type { Position } from '../../../kernel/ports/event-store.js'
 import { webhookStatus, type WebhookStatus } from '../../../domain/webhooks/status.js'
 
 const TOGETHER = 16
 
-/** Filters webhooks by their status, now or as of a position. */
+/** Filters webhooks by their status. */
 export const webhooksWithStatus = async (
   { eventStore }: Pick<Services, 'eventStore'>,
   are: readonly (WebhookStatus | undefined)[],
   ids: Iterable<string>,
-  asOf?: Position,
 ): Promise<ReadonlySet<string>> => {
   const all = [...new Set(ids)]
   const found = new Set<string>()
   for (let at = 0; at < all.length; at += TOGETHER) {
     const some = all.slice(at, at + TOGETHER)
-    const statuses = await Promise.all(some.map((id) => webhookStatus(eventStore, id, asOf)))
+    const statuses = await Promise.all(some.map((id) => webhookStatus(eventStore, id)))
     for (const [place, id] of some.entries()) if (are.includes(statuses[place])) found.add(id)
   }
   return found

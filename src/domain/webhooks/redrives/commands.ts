@@ -1,6 +1,0 @@
-import type { RedriveAsked } from './events.js'
-
-export interface AskRedrive {
-  readonly type: 'AskRedrive'
-  readonly redrive: RedriveAsked
-}

@@ -132,7 +132,7 @@ const start = async (
 /** Tests of webhooks in flight end within this time, so that they are answered before connections are cut. */
 const TESTS_FINISH_WITHIN_MS = 5000
 
-const ANONYMOUS = { authenticate: () => undefined }
+const ANONYMOUS = { authenticate: () => undefined, authenticateSession: () => undefined }
 
 const startReadSide = async (
   config: Config,

@@ -40,6 +40,10 @@ export const OF_NEITHER = new Set([
   'GET /api/evaluation-rules/{entity}/{project}/{id}',
   'PATCH /api/evaluation-rules/{entity}/{project}/{id}',
   'DELETE /api/evaluation-rules/{entity}/{project}/{id}',
+  // A user's own: access/sessions.test.ts.
+  'GET /api/sessions',
+  'DELETE /api/sessions',
+  'DELETE /api/sessions/{id}',
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

@@ -100,7 +100,8 @@ describe('tenants', () => {
     for (const wrong of [null, 'x', 'a'.repeat(5000)])
       for (const { method, path, template, isOpen } of await endpoints(own)) {
         const answer = await service.send(method, path, undefined, { key: wrong })
-        if (isOpen) assert.equal(answer.status, 200, path)
+        // A sign-in has its key in the body.
+        if (isOpen) assert.equal(answer.status, method === 'POST' ? 422 : 200, path)
         else {
           const [tell, keys] = isChat(template) ? [messageOf, ['error', 'detail']] : [reasonOf, ['reason']]
           assert.match(tell(answer, 401), /API key is required.*Basic.*Bearer.*POST \/api\/teams/, path)

@@ -1,6 +1,7 @@
 import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.js'
+import { sessionRoutes } from './sessions.js'
 import { addMember, listMembers, removeMember } from './members.js'
 import { userName } from '../../domain/access/events.js'
 import { membershipsOf, isAdministrator } from '../../domain/access/look-ups.js'
@@ -90,4 +91,5 @@ export const accessRoutes = (
   listApiKeys(services),
   createApiKey(services),
   revokeApiKey(services),
+  ...sessionRoutes(services),
 ]

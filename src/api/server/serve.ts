@@ -12,11 +12,13 @@ import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Principal } from '../../application/principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
+import { requireSameOrigin, sessionTokenIn } from './session-cookie.js'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { AnyRoute } from './route.js'
 
 export interface Authenticator {
   readonly authenticate: (key: string) => Principal | undefined
+  readonly authenticateSession: (token: string) => Principal | undefined
 }
 
 const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
@@ -76,9 +78,13 @@ const onDisconnectOf =
     return forget
   }
 
-const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal => {
-  const key = keyIn(ctx.req.headers.authorization)
-  const principal = key === undefined ? undefined : authenticate(key)
+const principalOf = ({ authenticate, authenticateSession }: Authenticator, ctx: Context): Principal => {
+  const { headers } = ctx.req
+  const key = keyIn(headers.authorization)
+  const token = headers.authorization === undefined ? sessionTokenIn(headers) : undefined
+  const principal =
+    key !== undefined ? authenticate(key) : token === undefined ? undefined : authenticateSession(token)
+  if (principal !== undefined && token !== undefined) requireSameOrigin(ctx.method, headers)
   if (principal !== undefined) return principal
   throw new Failure(
     'unauthenticated',

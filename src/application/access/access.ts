@@ -9,6 +9,8 @@ import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { Principal } from '../principal.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { renewedUntil } from './sessions.js'
 import { canAccessTeam } from './rights.js'
 
 /** Authentication and the directory of teams, users and keys, cached in this process. */
@@ -17,6 +19,8 @@ export interface Access {
   readonly directory: () => Directory
   /** The principal of an API key; undefined for an unknown or revoked one. */
   readonly authenticate: (key: string) => Principal | undefined
+  /** The principal of a session's token; undefined for an unknown, expired or ended one. Renews the session. */
+  readonly authenticateSession: (token: string) => Principal | undefined
   readonly canAccessTeam: (principal: Principal, entity: string) => boolean
   /** Creates a team when the administrator first uses its name; does nothing for others or for a known team. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
@@ -28,7 +32,9 @@ export interface Access {
   readonly close: () => void
 }
 
-export type AccessPorts = Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & { readonly log: Pick<Log, 'warn'> }
+export type AccessPorts = Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'> & {
+  readonly log: Pick<Log, 'warn'>
+}
 
 const REFRESH_MS = 500
 
@@ -47,11 +53,28 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
     await refreshOrWarn(ports, live.refresh)
     return executed
   }
+  const now = () => instantOf(ports.clock.now())
+  const renewing = new Set<string>()
+  const renew = ({ userId: user, keyId: key_id }: Principal) => {
+    const key = live.now().keys.get(key_id)
+    const expires_at = key && renewedUntil(key, ports.clock.now())
+    if (expires_at === undefined || renewing.has(key_id)) return
+    renewing.add(key_id)
+    const cause = { correlationId: key_id, causationId: key_id, actor: user }
+    write({ type: 'RenewSession', user, key_id, expires_at }, cause)
+      .catch(() => undefined)
+      .finally(() => renewing.delete(key_id))
+  }
   const knows = (team: string) => live.now().teams.has(team)
 
   return {
     directory: live.now,
-    authenticate: (key) => principalOf(live.now(), ports.sha256(key)),
+    authenticate: (key) => principalOf(live.now(), ports.sha256(key), 'key', now()),
+    authenticateSession: (token) => {
+      const principal = principalOf(live.now(), ports.sha256(token), 'session', now())
+      if (principal !== undefined) renew(principal)
+      return principal
+    },
     canAccessTeam,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return

@@ -31,7 +31,7 @@ export const bootstrapAccess = async (
     givenKey === undefined
       ? makeKey(ports, KEY_NAME)
       : describeKey(ports, givenKey, KEY_NAME, ports.ids.next())
-  const holder = principalOf(await madeDirectory(ports, access, known), known.hash)
+  const holder = principalOf(await madeDirectory(ports, access, known), known.hash, 'key', known.issued_at)
   if (givenKey !== undefined) return { ignoredKey: holder?.administrator !== true }
   return holder === undefined ? { ignoredKey: false } : { createdKey: key, ignoredKey: false }
 }

@@ -22,7 +22,15 @@ export const describeKey = (
   id: string,
 ): CreatedKey => ({
   key,
-  known: { key_id: id, name, prefix: visiblePart(key), hash: sha256(key), issued_at: instantOf(clock.now()) },
+  known: {
+    key_id: id,
+    name,
+    prefix: visiblePart(key),
+    hash: sha256(key),
+    issued_at: instantOf(clock.now()),
+    kind: 'key',
+    expires_at: null,
+  },
 })
 
 const MOST_VISIBLE = 8

@@ -1,3 +1,4 @@
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { ApiKeyIssued } from './events.js'
 import type { Role } from './roles.js'
 
@@ -42,10 +43,19 @@ export interface IssueApiKey {
   readonly key: NewApiKey
 }
 
+/** A session was used. */
+export interface RenewSession {
+  readonly type: 'RenewSession'
+  readonly user: string
+  readonly key_id: string
+  readonly expires_at: Instant
+}
+
 export interface RevokeApiKey {
   readonly type: 'RevokeApiKey'
   readonly user: string
   readonly key_id: string
 }
 
-export type AccessCommand = Bootstrap | CreateTeam | AddMember | RemoveMember | IssueApiKey | RevokeApiKey
+export type AccessCommand =
+  Bootstrap | CreateTeam | AddMember | RemoveMember | IssueApiKey | RevokeApiKey | RenewSession

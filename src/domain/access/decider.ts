@@ -5,6 +5,7 @@ import type {
   Bootstrap,
   IssueApiKey,
   RemoveMember,
+  RenewSession,
   RevokeApiKey,
 } from './commands.js'
 import { emptyDirectory, evolve, type Directory } from './directory.js'
@@ -33,6 +34,8 @@ const decide = (directory: Directory, command: AccessCommand): Decided => {
       return issueApiKey(directory, command)
     case 'RevokeApiKey':
       return revokeApiKey(directory, command)
+    case 'RenewSession':
+      return renewSession(directory, command)
     default:
       return command satisfies never
   }
@@ -98,11 +101,18 @@ const issueApiKey = (directory: Directory, { user, key }: IssueApiKey): Decided 
   return { events: [{ type: 'ApiKeyIssued', data: { ...key, user } }] }
 }
 
+const renewSession = (directory: Directory, { user, key_id, expires_at }: RenewSession): Decided => {
+  const key = directory.keys.get(key_id)
+  const isRenewable = key?.user === user && key.kind === 'session' && !key.revoked
+  if (!isRenewable || (key.expires_at !== null && key.expires_at >= expires_at)) return nothing
+  return { events: [{ type: 'SessionRenewed', data: { key_id, user, expires_at } }] }
+}
+
 const revokeApiKey = (directory: Directory, { user, key_id }: RevokeApiKey): Decided => {
   const key = directory.keys.get(key_id)
   if (key?.user !== user) return refused('not-found', 'API key not found.')
   if (key.revoked) return nothing
-  if (isAdministrator(directory, user) && [...keysOf(directory, user)].length === 1)
+  if (key.kind === 'key' && isAdministrator(directory, user) && [...keysOf(directory, user)].length === 1)
     return refused(
       'conflict',
       "The administrator's last API key cannot be revoked. Create another one first.",

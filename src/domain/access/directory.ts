@@ -57,8 +57,14 @@ export const evolve = (directory: Directory, event: AccessEvent): Directory => {
     case 'ApiKeyIssued': {
       const { user, key_id, hash } = event.data
       entry(users, user, () => newUser(false)).keyIds.add(key_id)
-      keys.set(key_id, { ...event.data, revoked: false })
+      const { kind = 'key', expires_at = null } = event.data as Partial<ApiKeyIssued>
+      keys.set(key_id, { ...event.data, kind, expires_at, revoked: false })
       keyIds.set(hash, key_id)
+      return directory
+    }
+    case 'SessionRenewed': {
+      const key = keys.get(event.data.key_id)
+      if (key !== undefined) keys.set(key.key_id, { ...key, expires_at: event.data.expires_at })
       return directory
     }
     case 'ApiKeyRevoked': {

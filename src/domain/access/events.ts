@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullableText, withDefault } from '../../kernel/codec/containers.js'
+import { arrayOf, nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { boolean, string } from '../../kernel/codec/leaves.js'
+import { boolean, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { textLike, textUpToCharacters } from '../../kernel/codec/text.js'
@@ -40,10 +40,22 @@ const memberRemoved = open('MemberRemoved', {
   required: { team: teamName, user: userName },
 })
 
+const keyKind = oneOf('key', 'session')
+
 export const apiKeyIssued = open('ApiKeyIssued', {
   says: 'An API key was issued to a user. The key itself is not stored: `hash` is its SHA-256, `prefix` its first characters.',
   required: { key_id: id, user: userName, prefix: string, hash: sha256Hex, issued_at: instant },
-  optional: { name: nullableText(keyName) },
+  optional: {
+    name: nullableText(keyName),
+    /** A `session` is the key in the cookie of a browser. */
+    kind: withDefault(keyKind, 'key'),
+    expires_at: nullable(instant),
+  },
+})
+
+const sessionRenewed = open('SessionRenewed', {
+  says: 'A session was used, so it expires later.',
+  required: { key_id: id, user: userName, expires_at: instant },
 })
 
 const apiKeyRevoked = open('ApiKeyRevoked', {
@@ -58,6 +70,7 @@ export const accessEvents = {
   MemberRemoved: memberRemoved,
   ApiKeyIssued: apiKeyIssued,
   ApiKeyRevoked: apiKeyRevoked,
+  SessionRenewed: sessionRenewed,
 }
 
 export type ApiKeyIssued = t.TypeOf<typeof apiKeyIssued>

@@ -1,3 +1,4 @@
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { ApiKey, Directory } from './directory.js'
 import type { Role } from './roles.js'
 import { sorted, sortedAfter } from '../../kernel/sorted.js'
@@ -13,11 +14,16 @@ export interface KeyHolder {
   readonly administers: readonly string[]
 }
 
-/** The user of a key, by its SHA-256 in lower-case hexadecimal; undefined if the key is not valid. */
-export const principalOf = (directory: Directory, hash: string): KeyHolder | undefined => {
+/** The user of a key or a session, by its SHA-256 in lower-case hexadecimal; undefined if it is not valid. */
+export const principalOf = (
+  directory: Directory,
+  hash: string,
+  kind: ApiKey['kind'],
+  now: Instant,
+): KeyHolder | undefined => {
   const keyId = directory.keyIds.get(hash)
   const key = keyId === undefined ? undefined : directory.keys.get(keyId)
-  if (key === undefined || key.revoked) return undefined
+  if (key?.kind !== kind || !isValid(key, now)) return undefined
   return principalOfUser(directory, key.user, key.key_id)
 }
 
@@ -54,10 +60,21 @@ export function* membersOf({ teams }: Directory, team: string, after?: string) {
     if (roles !== null) yield { user, roles }
 }
 
+const isValid = ({ revoked, expires_at }: ApiKey, now: Instant): boolean =>
+  !revoked && (expires_at === null || expires_at > now)
+
 /** A user's valid keys, sorted by id, starting after `after`. */
 export function* keysOf({ users, keys }: Directory, user: string, after?: string): Generator<ApiKey> {
   for (const id of sorted(users.get(user)?.keyIds, after)) {
     const key = keys.get(id)
-    if (key !== undefined && !key.revoked) yield key
+    if (key?.kind === 'key' && !key.revoked) yield key
+  }
+}
+
+/** A user's sessions, sorted by id. */
+export function* sessionsOf({ users, keys }: Directory, user: string, now: Instant): Generator<ApiKey> {
+  for (const id of sorted(users.get(user)?.keyIds)) {
+    const key = keys.get(id)
+    if (key?.kind === 'session' && isValid(key, now)) yield key
   }
 }

@@ -33,7 +33,12 @@ const serving = async (handle: () => Promise<RouteResponse>) => {
     stream: () => Readable.from([]),
   }
   const log = { info: note, warn: note, error: note }
-  const app = createApp({ authenticate: () => undefined }, reader, [only], log)
+  const app = createApp(
+    { authenticate: () => undefined, authenticateSession: () => undefined },
+    reader,
+    [only],
+    log,
+  )
   const respond = app.callback()
   const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -17,6 +17,8 @@ export const arbitraryNewKey = (): NewApiKey => ({
   prefix: 'tt_abcde',
   hash: sha256(arbitraryKey()),
   issued_at: parseInstant('2026-01-31T09:30:00Z')!,
+  kind: 'key',
+  expires_at: null,
 })
 
 export const folded = (events: readonly AccessEvent[]) =>

@@ -7,10 +7,14 @@ import {
   membershipsOf,
   principalOf,
   rolesIn,
+  sessionsOf,
 } from '../../../../src/domain/access/look-ups.js'
+import { accessDecider } from '../../../../src/domain/access/decider.js'
 import { missingRight } from '../../../../src/domain/access/rights.js'
+import { parseInstant } from '../../../../src/kernel/codec/instant.js'
 import { anyEvent, arbitraryNewKey, bootstrapped, folded, sha256 } from './arbitrary.js'
 
+const NOW = parseInstant('2026-02-01T00:00:00Z')!
 const key = arbitraryNewKey()
 
 const alice: readonly AccessEvent[] = [
@@ -28,7 +32,7 @@ const alice: readonly AccessEvent[] = [
 
 describe('the directory', () => {
   it('knows whom a key stands for, with teams sorted by name', () => {
-    assert.deepEqual(principalOf(folded(alice), key.hash), {
+    assert.deepEqual(principalOf(folded(alice), key.hash, 'key', NOW), {
       userId: 'alice',
       keyId: key.key_id,
       administrator: false,
@@ -39,7 +43,7 @@ describe('the directory', () => {
 
   it('knows nobody for an unknown hash, nor for names every object has', () => {
     for (const hash of ['', sha256('x'), '__proto__', 'constructor', 'toString'])
-      assert.equal(principalOf(folded(alice), hash), undefined)
+      assert.equal(principalOf(folded(alice), hash, 'key', NOW), undefined)
   })
 
   it('forgets a revoked key and a left team', () => {
@@ -48,7 +52,7 @@ describe('the directory', () => {
       { type: 'MemberRemoved', data: { team: 'blue', user: 'alice' } },
       { type: 'ApiKeyRevoked', data: { key_id: key.key_id, user: 'alice' } },
     ])
-    assert.equal(principalOf(directory, key.hash), undefined)
+    assert.equal(principalOf(directory, key.hash, 'key', NOW), undefined)
     assert.deepEqual([...keysOf(directory, 'alice')], [])
     assert.deepEqual(
       [...membershipsOf(directory, 'alice')].map(({ team }) => team),
@@ -56,6 +60,28 @@ describe('the directory', () => {
     )
     assert.deepEqual([...membersOf(directory, 'blue')], [])
     assert.deepEqual(rolesIn(directory, 'alice', 'blue'), [])
+  })
+
+  it('knows a session until it expires, only as a session, and lists it apart from keys', () => {
+    const expires_at = parseInstant('2026-02-01T12:00:00Z')!
+    const session = { ...arbitraryNewKey(), kind: 'session', expires_at } as const
+    const directory = folded([...alice, { type: 'ApiKeyIssued', data: { ...session, user: 'alice' } }])
+    const known = (kind: 'key' | 'session', now: string) =>
+      principalOf(directory, session.hash, kind, parseInstant(now)!)?.userId
+    assert.equal(known('session', '2026-02-01T11:59:59Z'), 'alice')
+    assert.equal(known('session', '2026-02-01T12:00:00Z'), undefined)
+    assert.equal(known('key', '2026-02-01T00:00:00Z'), undefined)
+    assert.deepEqual(
+      [...keysOf(directory, 'alice')].map(({ key_id }) => key_id),
+      [key.key_id],
+    )
+    assert.equal([...sessionsOf(directory, 'alice', NOW)].length, 1)
+    const later = parseInstant('2026-02-01T20:00:00Z')!
+    accessDecider.evolve(directory, {
+      type: 'SessionRenewed',
+      data: { key_id: session.key_id, user: 'alice', expires_at: later },
+    })
+    assert.equal(known('session', '2026-02-01T19:00:00Z'), 'alice')
   })
 
   it('says the same of a membership from either side', () => {
@@ -83,7 +109,7 @@ describe('the directory', () => {
         { type: 'ApiKeyIssued', data: { ...key, key_id: `key-${i}`, user, hash: sha256(user) } },
       )
     }
-    assert.equal(principalOf(folded(events), sha256('user-19999'))?.userId, 'user-19999')
+    assert.equal(principalOf(folded(events), sha256('user-19999'), 'key', NOW)?.userId, 'user-19999')
   })
 })
 

@@ -1,0 +1,149 @@
+import { LRUCache } from 'lru-cache'
+import type { Services } from '../../application/services.js'
+import { makeSession, MAX_SESSION_MS } from '../../application/access/sessions.js'
+import { Failure } from '../../application/failure.js'
+import { userName } from '../../domain/access/events.js'
+import { membershipsOf, sessionsOf } from '../../domain/access/look-ups.js'
+import { role } from '../../domain/access/roles.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { boolean, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { id, teamName } from '../../kernel/ids.js'
+import { anyKey } from '../server/authorization.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { AnyRoute } from '../server/route.js'
+import { openRoute, readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { sessionCookie } from '../server/session-cookie.js'
+
+const PATH = '/api/sessions'
+
+const sessionJson = open('Session', {
+  required: { id, created_at: instant, expires_at: nullable(instant), current: boolean },
+})
+
+const signedIn = open('SignedIn', {
+  says: '`session` is null for a request with an API key. `sessions` are all sessions of the user.',
+  required: {
+    user: userName,
+    administrator: boolean,
+    teams: arrayOf(open('SignedInTeam', { required: { team: teamName, roles: arrayOf(role) } })),
+    session: nullable(sessionJson),
+    sessions: arrayOf(sessionJson),
+  },
+})
+
+type SessionServices = Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'randomKey'>
+
+const shown = ({ access, clock }: SessionServices, userId: string, keyId: string) => {
+  const directory = access.directory()
+  const sessions = [...sessionsOf(directory, userId, instantOf(clock.now()))].map(
+    ({ key_id, issued_at, expires_at }) => ({
+      id: key_id,
+      created_at: issued_at,
+      expires_at,
+      current: key_id === keyId,
+    }),
+  )
+  return {
+    user: userName.is(userId) ? userId : '',
+    administrator: directory.users.get(userId)?.administrator ?? false,
+    teams: [...membershipsOf(directory, userId)],
+    session: sessions.find(({ current }) => current) ?? null,
+    sessions,
+  }
+}
+
+const MAX_FAILURES = 20
+const FAILURES_MS = 60_000
+
+const signIn = (services: SessionServices): AnyRoute => {
+  /** Failed sign-ins of the last minute, by address. */
+  const failures = new LRUCache<string, number>({ max: 10_000, ttl: FAILURES_MS })
+  return openRoute({
+    method: 'post',
+    path: PATH,
+    summary:
+      'Signs in with an API key: the response sets a cookie, which the pages of this service send instead of the key. The ' +
+      'session ends after 12 hours without a request, and after 7 days.',
+    body: closed('SignIn', { required: { api_key: string } }),
+    errors: ['unauthenticated', 'rate-limited', 'overloaded'],
+    response: signedIn,
+    handle: async ({ body: { api_key }, headers, stream, cause }) => {
+      const address = (stream as { socket?: { remoteAddress?: string } }).socket?.remoteAddress ?? ''
+      const failed = failures.get(address) ?? 0
+      if (failed >= MAX_FAILURES)
+        throw new Failure('rate-limited', 'Too many failed sign-ins. Try again in a minute.', {
+          retryAfter: 60,
+        })
+      const principal = services.access.authenticate(api_key)
+      if (principal === undefined) {
+        failures.set(address, failed + 1)
+        throw new Failure('unauthenticated', 'This is not a valid API key.')
+      }
+      const { key, known } = makeSession(services)
+      const command = { type: 'IssueApiKey', user: principal.userId, key: known } as const
+      await services.access.run(command, { ...cause, actor: principal.userId })
+      return {
+        body: shown(services, principal.userId, known.key_id),
+        headers: sessionCookie(headers, key, MAX_SESSION_MS),
+      }
+    },
+  })
+}
+
+const showSessions = (services: SessionServices): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: PATH,
+    summary: 'The user of the session or API key, with teams, roles and sessions.',
+    response: signedIn,
+    authorization: anyKey,
+    handle: ({ principal: { userId, keyId } }) => ({ body: shown(services, userId, keyId) }),
+  })
+
+const signOut = (services: SessionServices): AnyRoute =>
+  writeDirectory({
+    method: 'delete',
+    path: PATH,
+    summary: "Ends the session of the request, or with `?all=true` all of the user's sessions.",
+    query: closed('SignOut', { optional: { all: withDefault(oneOf('true', 'false'), 'false') } }),
+    response: emptyResponse,
+    authorization: anyKey,
+    handle: ({ query: { all }, headers, principal: { userId: user, keyId } }) => {
+      const ids = [...sessionsOf(services.access.directory(), user, instantOf(services.clock.now()))]
+        .map(({ key_id }) => key_id)
+        .filter((key_id) => all === 'true' || key_id === keyId)
+      return async (cause) => {
+        for (const key_id of ids) await services.access.run({ type: 'RevokeApiKey', user, key_id }, cause)
+        return { body: {}, headers: sessionCookie(headers, null, 0) }
+      }
+    },
+  })
+
+const endSession = (services: SessionServices): AnyRoute =>
+  writeDirectory({
+    method: 'delete',
+    path: `${PATH}/:id`,
+    summary: "Ends one of the user's sessions.",
+    errors: ['not-found'],
+    response: emptyResponse,
+    authorization: anyKey,
+    handle: ({ params, principal: { userId: user } }) => {
+      const key_id = params['id']!
+      const sessions = [...sessionsOf(services.access.directory(), user, instantOf(services.clock.now()))]
+      if (!sessions.some((session) => session.key_id === key_id))
+        throw new Failure('not-found', 'Session not found.')
+      return async (cause) => {
+        await services.access.run({ type: 'RevokeApiKey', user, key_id }, cause)
+        return { body: {} }
+      }
+    },
+  })
+
+export const sessionRoutes = (services: SessionServices): readonly AnyRoute[] => [
+  signIn(services),
+  showSessions(services),
+  signOut(services),
+  endSession(services),
+]

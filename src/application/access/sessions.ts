@@ -1,0 +1,25 @@
+import type { ApiKey } from '../../domain/access/directory.js'
+import { instantOf, type Instant } from '../../kernel/codec/instant.js'
+import { makeKey, type CreatedKey, type KeyPorts } from './new-key.js'
+
+const HOUR_MS = 3600 * 1000
+/** A session that is not used expires after this time. */
+const IDLE_MS = 12 * HOUR_MS
+/** A session expires after this time, however often it is used. */
+export const MAX_SESSION_MS = 7 * 24 * HOUR_MS
+/** Limits the events of a session that is in use. */
+const RENEWED_EVERY_MS = HOUR_MS
+
+/** A session is a key that the browser keeps in a cookie. */
+export const makeSession = (ports: KeyPorts): CreatedKey => {
+  const { key, known } = makeKey(ports, null)
+  const expires_at = instantOf(new Date(ports.clock.now().getTime() + IDLE_MS))
+  return { key, known: { ...known, kind: 'session', expires_at } }
+}
+
+/** The expiry of a session that is used now; undefined if it was renewed recently, or cannot be renewed. */
+export const renewedUntil = ({ kind, issued_at, expires_at }: ApiKey, now: Date): Instant | undefined => {
+  if (kind !== 'session' || expires_at === null) return undefined
+  const until = Math.min(now.getTime() + IDLE_MS, Date.parse(issued_at) + MAX_SESSION_MS)
+  return until - Date.parse(expires_at) < RENEWED_EVERY_MS ? undefined : instantOf(new Date(until))
+}

@@ -108,6 +108,7 @@ const OF_QUEUES: Readonly<Record<string, (project_id: string) => Ask>> = {
 
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
 export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
+  'GET /api/prices': (project_id) => ({ query: `?project_id=${project_id}` }),
   'POST /call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
   'POST /call/end': (project) => ({ body: { end: anEnd(project, CALL) } }),
   'POST /v2/{entity}/{project}/call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),

@@ -9,7 +9,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['files', 'Files, addressed by content digest.', ['file', 'files']],
   ['feedback', 'Feedback from people and programs on calls and objects.', ['feedback']],
   ['annotation queues', 'Queues of calls that people review.', ['annotation_queues']],
-  ['costs', 'Prices and the cost of calls.', ['cost']],
+  ['costs', 'Prices and the cost of calls.', ['cost', 'prices']],
   [
     'evaluations',
     'Evaluation runs, their predictions and scores, and what they are made of.',

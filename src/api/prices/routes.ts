@@ -18,6 +18,7 @@ import {
   type CostField,
   type CostQuery,
 } from './codecs.js'
+import { pricesInForceRoute } from './prices-in-force.js'
 import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
 import { UnknownField } from '../../domain/query/errors.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
@@ -155,4 +156,5 @@ export const costRoutes = (services: Services): readonly AnyRoute[] => [
   createRoute(services),
   queryRoute(services),
   purgeRoute(services),
+  pricesInForceRoute(services),
 ]

@@ -1,0 +1,82 @@
+import type { Services } from '../../application/services.js'
+import { ownersFor } from '../../domain/prices/call-cost.js'
+import { priceAt } from '../../domain/prices/choice.js'
+import { decimalText, tokenPrice } from '../../domain/prices/decimal.js'
+import { isTeamsList } from '../../domain/prices/events.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { withDefault } from '../../kernel/codec/containers.js'
+import { oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { projectId } from '../../kernel/ids.js'
+import { sorted } from '../../kernel/sorted.js'
+import { bookOf } from '../../projections/prices/book.js'
+import { pricesAt } from '../../projections/prices/queries.js'
+import { inQuery } from '../server/authorization.js'
+import { pageFields, pageOf, takePage } from '../server/page.js'
+import type { AnyRoute } from '../server/route.js'
+import { readProject } from '../server/route-kinds.js'
+
+const priceInForce = open('PriceInForce', {
+  says:
+    'What a token of a model costs in a project now. `source`: the project, an upstream of its team, or the default list. ' +
+    '`since` is later than now if the price is not in force yet and there is no other.',
+  required: {
+    model: string,
+    prompt_token_cost: tokenPrice,
+    completion_token_cost: tokenPrice,
+    cache_read_input_token_cost: tokenPrice,
+    cache_creation_input_token_cost: tokenPrice,
+    cache_creation_1h_input_token_cost: tokenPrice,
+    source: oneOf('project', 'upstream', 'default'),
+    since: instant,
+  },
+})
+
+export const pricesInForceRoute = (services: Pick<Services, 'access' | 'reading' | 'clock'>): AnyRoute =>
+  readProject(services, {
+    method: 'get',
+    path: '/api/prices',
+    summary:
+      'Lists the prices that apply to a project now, by model; `q` selects models that contain a text. Needs membership in the ' +
+      'team.',
+    query: closed('PricesQuery', {
+      required: { project_id: projectId },
+      optional: { q: withDefault(string, ''), ...pageFields },
+    }),
+    response: pageOf(priceInForce),
+    project: inQuery,
+    handle:
+      ({ query, project, reader }) =>
+      async (position) => {
+        const stored = await pricesAt(reader, ownersFor(project), position)
+        const { timelines } = bookOf(stored, project, undefined)
+        const wanted = query.q.toLowerCase()
+        const models = [...timelines.keys()].filter((model) => model.toLowerCase().includes(wanted))
+        const { data, next } = takePage(
+          query,
+          (after) => sorted(models, after),
+          (model) => model,
+        )
+        const now = instantOf(services.clock.now())
+        return {
+          body: {
+            data: data.map((model) => {
+              const { costs, stored: price } = priceAt(timelines.get(model)!, now)
+              const [prompt, completion, cacheRead, cacheCreation, cacheCreationHour] = costs
+              return {
+                model,
+                prompt_token_cost: decimalText(prompt),
+                completion_token_cost: decimalText(completion),
+                cache_read_input_token_cost: decimalText(cacheRead),
+                cache_creation_input_token_cost: decimalText(cacheCreation),
+                cache_creation_1h_input_token_cost: decimalText(cacheCreationHour),
+                source:
+                  price.owner === project ? 'project' : isTeamsList(price.owner) ? 'upstream' : 'default',
+                since: price.effective_date,
+              }
+            }),
+            next,
+          },
+        }
+      },
+  })

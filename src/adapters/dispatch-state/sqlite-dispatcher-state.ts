@@ -71,7 +71,7 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
 }
 
 /** Raised with each change of the tables or of what is folded into them: a file of another version is rebuilt. */
-const MAKE = 8
+const MAKE = 9
 
 const SCHEMA = `
   CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), position TEXT NOT NULL);

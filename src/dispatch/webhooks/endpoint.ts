@@ -25,8 +25,8 @@ export interface Endpoint {
   readonly throttledUntil: number
   /** The last attempt timed out. */
   readonly hangs: boolean
-  /** The last attempt succeeded, since the webhook was reset. */
-  readonly isProven: boolean
+  /** Successes in a row, at most as many as raise the concurrency limit to its maximum. */
+  readonly successes: number
   /** The end of the first failed attempt since the last success. */
   readonly failingSince: number | null
   /** Failed attempts since the last success. */
@@ -43,7 +43,7 @@ const unknownReceiver = {
   closedByHand: false,
   throttledUntil: 0,
   hangs: false,
-  isProven: false,
+  successes: 0,
   failingSince: null,
   failures: 0,
   lastError: null,
@@ -130,10 +130,11 @@ export const afterAttempt = (before: Endpoint, attempt: AttemptObserved): Endpoi
   if (!startedAfterReset(before, attempt.webhookRevision)) return before
   const throttledUntil = Math.max(before.throttledUntil, attempt.throttledUntil ?? 0)
   if (receiverUp) {
-    const isKnown = before.isProven && before.failures === 0 && before.breaker === closed
-    if (isKnown && !before.closedByHand) return before
+    const isHealthy = before.failures === 0 && before.breaker.phase === 'closed' && !before.closedByHand
+    if (isHealthy && before.successes === MAX_SUCCESSES) return before
     const { failingSince, failures, lastError } = unknownReceiver
-    const healthy = { breaker: closed, closedByHand: false, hangs: false, isProven: true }
+    const successes = Math.min(before.successes + 1, MAX_SUCCESSES)
+    const healthy = { breaker: closed, closedByHand: false, hangs: false, successes }
     return { ...before, ...healthy, failingSince, failures, lastError }
   }
   const { breaker } = before
@@ -144,7 +145,7 @@ export const afterAttempt = (before: Endpoint, attempt: AttemptObserved): Endpoi
     throttledUntil,
     breaker: afterFailure(isProbe ? probing(breaker) : breaker, endedAt, BREAKER),
     hangs: timedOut,
-    isProven: false,
+    successes: 0,
     failingSince: before.failingSince ?? endedAt,
     failures: before.failures + 1,
     lastError: attempt.error,
@@ -193,15 +194,16 @@ export const failedForDays = ({ failingSince }: Endpoint, failedAt: number): boo
 export type SendPermission =
   { readonly kind: 'send' } | { readonly kind: 'probe' } | { readonly kind: 'wait'; readonly until?: number }
 
-/** Concurrent attempts: many once the receiver works, few before. */
-const MAX_PROVEN = 16
-const MAX_UNPROVEN = 4
-const MAX_HANGING = 1
+/** Concurrent attempts of a webhook: each success after a failure or a reset allows one more. */
+const FIRST_LIMIT = 4
+const MAX_LIMIT = 16
+const MAX_SUCCESSES = MAX_LIMIT - FIRST_LIMIT
+const LIMIT_HANGING = 1
 /** A small correction of the clock must not end a Retry-After of a whole day. */
 const SLACK_MS = 60_000
 
 export const sendPermission = (
-  { breaker, throttledUntil, hangs, isProven }: Endpoint,
+  { breaker, throttledUntil, hangs, successes }: Endpoint,
   inFlight: number,
   now: number,
 ): SendPermission => {
@@ -213,6 +215,6 @@ export const sendPermission = (
     if (!isOver) return { kind: 'wait', until: breaker.until }
     return inFlight === 0 ? { kind: 'probe' } : { kind: 'wait' }
   }
-  const limit = hangs ? MAX_HANGING : isProven ? MAX_PROVEN : MAX_UNPROVEN
+  const limit = hangs ? LIMIT_HANGING : FIRST_LIMIT + successes
   return inFlight < limit ? { kind: 'send' } : { kind: 'wait' }
 }

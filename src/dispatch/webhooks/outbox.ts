@@ -16,6 +16,8 @@ export interface Outbox {
   readonly remove: (scheduled: ScheduledKey) => void
   /** Appends what was put before, and from now on what is put. */
   readonly open: () => void
+  /** Appends what is still there again, in case the log did not store it although it reported a conflict or a success. */
+  readonly repeat: () => void
 }
 
 type ScheduledKey = Pick<Scheduling['data'], 'delivery_id' | 'source'>
@@ -91,6 +93,11 @@ export const openOutbox = (
     remove,
     open: () => {
       isOpen = true
+      pump()
+    },
+    repeat: () => {
+      if (inFlight > 0) return
+      last = ''
       pump()
     },
   }

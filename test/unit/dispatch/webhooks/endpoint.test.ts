@@ -37,12 +37,14 @@ const concurrency = (endpoint: Endpoint, now = 0): number => {
 }
 
 describe('an endpoint', () => {
-  it('gets four attempts at once until one succeeds, sixteen then, and one after a time-out', () => {
+  it('gets four attempts at once, one more for each success up to sixteen, and one after a time-out', () => {
     assert.equal(concurrency(unused), 4)
-    assert.equal(concurrency(after([succeeded])), 16)
-    assert.equal(concurrency(after([succeeded, failed])), 4)
+    assert.equal(concurrency(after([succeeded])), 5)
+    assert.equal(concurrency(after(times(12, succeeded))), 16)
+    assert.equal(concurrency(after(times(500, succeeded))), 16)
+    assert.equal(concurrency(after([...times(12, succeeded), failed])), 4)
     assert.equal(concurrency(after([succeeded, timedOut])), 1)
-    assert.equal(concurrency(after([timedOut, succeeded])), 16)
+    assert.equal(concurrency(after([timedOut, succeeded])), 5)
   })
 
   it('opens its breaker after ten failures in a row, however slowly they come', () => {
@@ -131,7 +133,7 @@ describe('an endpoint', () => {
   })
 
   it('is the same object after a success that shows nothing new', () => {
-    const healthy = after([succeeded])
+    const healthy = after(times(12, succeeded))
     assert.equal(afterAttempt(healthy, succeeded), healthy)
   })
 })

@@ -103,6 +103,19 @@ describe('the outbox', () => {
     assert.equal(stored(), 1)
   })
 
+  it('appends again what the log has not, although it reported a conflict', async () => {
+    const outbox = opened()
+    outbox.open()
+    outbox.put([scheduling(1)])
+    outbox.put([scheduling(2)])
+    outbox.repeat()
+    assert.equal(appends.length, 2)
+    await answerAll(new ConcurrencyConflict('s', 'none', 0n))
+    outbox.remove(scheduling(1).data)
+    outbox.repeat()
+    assert.deepEqual(await answerAll(), ['dlv_2'])
+  })
+
   it('logs and drops one that is too large for the log', async () => {
     const outbox = opened()
     outbox.open()

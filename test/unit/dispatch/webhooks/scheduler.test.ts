@@ -146,7 +146,7 @@ describe('the scheduler', () => {
   })
 
   it('sends three new messages for each retry while there are both', async () => {
-    const { scheduler, ids, endAll } = scheduling([anEndpoint({ id: 'w', isProven: true })])
+    const { scheduler, ids, endAll } = scheduling([anEndpoint({ id: 'w', successes: 12 })])
     for (let n = 0; n < 8; n += 1) {
       put(`retry-${n}`, 'w', n)
       put(`new-${n}`, 'w', 100 + n, { phase: 'pending' })

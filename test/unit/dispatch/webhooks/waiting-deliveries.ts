@@ -23,7 +23,7 @@ export const anEndpoint = ({
   resetRevision: 0,
   breaker: closed,
   closedByHand: false,
-  isProven: false,
+  successes: 0,
   failingSince: null,
   failures: 0,
   lastError: null,

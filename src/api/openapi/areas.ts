@@ -31,7 +31,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['registries', 'Registries of teams, which link versions of projects.', ['registries']],
   ['runs', 'Runs and their metrics.', ['runs']],
   ['projects', 'Settings of a project, and the bytes that it stores.', ['projects', 'project', 'service']],
-  ['access', 'Teams, members and API keys.', ['teams', 'users', 'sessions', 'sessions']],
+  ['access', 'Teams, members, API keys and sessions.', ['teams', 'users', 'sessions']],
   ['secrets', 'Secrets that webhooks and upstreams use. Their values are never returned.', ['secrets']],
   ['webhooks', 'URLs that receive messages.', ['webhooks']],
   ['automations', 'Triggers that send messages to webhooks.', ['automations', 'automation-events']],

@@ -14,7 +14,7 @@ export interface NewestMatch {
   readonly newest: MatchedEvent | undefined
   /** Matches since the given time. */
   readonly matches: number
-  /** Whether all events since then were evaluated. */
+  /** Whether all events since then were evaluated, and older ones until one matched. */
   readonly isComplete: boolean
 }
 
@@ -29,6 +29,7 @@ export const findNewestMatch = async (
   ports: ReplayPorts,
   version: AutomationVersion,
   since: Date,
+  maxMs = MAX_MS,
 ): Promise<NewestMatch> => {
   const began = performance.now()
   let newest: MatchedEvent | undefined
@@ -56,7 +57,7 @@ export const findNewestMatch = async (
     await evaluate(chunk)
     chunk = []
     if (isOlder && newest !== undefined) return { newest, matches, isComplete: true }
-    if (performance.now() - began > MAX_MS) return { newest, matches, isComplete: isOlder }
+    if (performance.now() - began > maxMs) return { newest, matches, isComplete: false }
   }
   await evaluate(chunk)
   return { newest, matches, isComplete: true }

@@ -96,7 +96,7 @@ module.exports = {
       comment: 'what is shipped needs neither tests nor benchmarks nor the demo',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(test|bench|demo)/' },
+      to: { path: '^(test|bench|demo|web)/' },
     },
     {
       name: 'src-ships-its-packages',
@@ -114,6 +114,12 @@ module.exports = {
       from: { path: '^src/', pathNot: ['^src/(main|cli)\\.ts$', '\\.d\\.ts$'], orphan: true },
       to: {},
     },
+    {
+      name: 'pages-know-the-api-by-its-description',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^(src|test|bench|demo)/' },
+    },
     { name: 'every-import-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {
@@ -122,7 +128,7 @@ module.exports = {
     // Imports of types count too: a type from the wrong room is the wrong room.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
-      extensions: ['.ts', '.js', '.mjs', '.cjs', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs', '.json'],
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
       mainFields: ['main', 'types'],

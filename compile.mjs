@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { createRequire } from 'node:module'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const TO = 'dist/src'
-const MADE_OF = join(TO, 'made-of')
+const WEB = 'dist/web'
 const READ_AT_RUN_TIME = ['projections/schema', 'prices']
 
 /** Tells sources apart as `make` does, by when each was written, and by its name and size. */
-const fingerprint = async () => {
-  const sources = (await readdir('src', { recursive: true })).map((name) => join('src', name))
+const fingerprint = async (folder) => {
+  const sources = (await readdir(folder, { recursive: true })).map((name) => join(folder, name))
   const lines = [...sources, 'compile.mjs', 'package-lock.json', 'tsconfig.json'].sort().map(async (path) => {
     const { size, mtimeMs } = await stat(path)
     return `${path} ${size} ${mtimeMs}`
@@ -31,7 +34,7 @@ const put = async ({ path, contents }) => {
   const before = await readFile(path).catch(() => undefined)
   if (before?.equals(contents)) return
   await mkdir(dirname(path), { recursive: true })
-  const unfinished = join(TO, '..', `${process.pid}-${relative(TO, path).replaceAll(sep, '-')}`)
+  const unfinished = join('dist', `${process.pid}-${relative('dist', path).replaceAll(sep, '-')}`)
   await writeFile(unfinished, contents)
   await rename(unfinished, path)
 }
@@ -66,8 +69,80 @@ const compile = async () => {
   await Promise.all(old.map((name) => rm(join(TO, name), { recursive: true, force: true })))
 }
 
-const madeOf = await fingerprint()
-if ((await readFile(MADE_OF, 'utf8').catch(() => '')) !== madeOf) {
-  await compile()
-  await writeFile(MADE_OF, madeOf)
+/**
+ * Makes `dist/web`, the web interface: files that are named by their content, each compressed too, and `manifest.json`,
+ * which names those that a page loads first.
+ */
+const compilePages = async () => {
+  const { build } = await import('esbuild')
+  const { outputFiles, metafile } = await build({
+    entryPoints: ['web/main.tsx'],
+    outdir: WEB,
+    entryNames: '[name]-[hash]',
+    chunkNames: 'chunk-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    sourcemap: 'linked',
+    logLevel: 'warning',
+    metafile: true,
+    write: false,
+  })
+  const [script, { imports, cssBundle }] = Object.entries(metafile.outputs).find(
+    ([, { entryPoint }]) => entryPoint === 'web/main.tsx',
+  )
+  const manifest = {
+    script: basename(script),
+    styles: basename(cssBundle),
+    imports: imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path)),
+  }
+  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+  const files = await Promise.all(
+    outputFiles.map(async ({ path: made, contents: bytes }) => {
+      const [path, contents] = [join(WEB, basename(made)), Buffer.from(bytes)]
+      return [
+        { path, contents },
+        { path: `${path}.gz`, contents: await promisify(gzip)(contents) },
+        { path: `${path}.br`, contents: await promisify(brotliCompress)(contents, brotli) },
+      ]
+    }),
+  )
+  await Promise.all(files.flat().map(put))
+  await put({ path: join(WEB, 'manifest.json'), contents: Buffer.from(JSON.stringify(manifest)) })
+  const kept = new Set(['manifest.json', ...files.flat().map(({ path }) => basename(path))])
+  for (const name of await readdir(WEB)) if (!kept.has(name)) await rm(join(WEB, name))
 }
+
+/** Runs `make` where the sources have changed since the last time. */
+const update = async (folder, to, make) => {
+  const note = join(to, 'made-of')
+  const madeOf = await fingerprint(folder)
+  if ((await readFile(note, 'utf8').catch(() => '')) === madeOf) return
+  await make()
+  await writeFile(note, madeOf)
+}
+
+/** The packages of the pages are for development only: what is shipped has `dist/web`. */
+const hasPackagesOfPages = () => {
+  try {
+    createRequire(import.meta.url).resolve('react')
+    return true
+  } catch {
+    return false
+  }
+}
+
+await update('src', TO, compile)
+if (hasPackagesOfPages())
+  await update('web', WEB, async () => {
+    const start = performance.now()
+    process.stdout.write('Building the pages … ')
+    await compilePages()
+    process.stdout.write(`done in ${((performance.now() - start) / 1000).toFixed(1)} s\n`)
+  })
+else if ((await stat(join(WEB, 'manifest.json')).catch(() => undefined)) === undefined)
+  process.stdout.write('The pages are not built: run npm ci with development packages to get them.\n')

@@ -1,4 +1,5 @@
 import { defineConfig, globalIgnores } from 'eslint/config'
+import reactHooks from 'eslint-plugin-react-hooks'
 import tseslint from 'typescript-eslint'
 
 const returnsPromise = (signature) =>
@@ -94,7 +95,7 @@ const vagueNames = [
 const lines = (max) => ['warn', { max, skipBlankLines: false, skipComments: false }]
 
 export default defineConfig(
-  globalIgnores(['dist/', 'data/', 'coverage/', '**/.venv/']),
+  globalIgnores(['dist/', 'data/', 'coverage/', '**/.venv/', 'web/schema.d.ts']),
   {
     linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' },
     plugins: { house },
@@ -125,7 +126,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -202,7 +203,16 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['web/**/*.{ts,tsx}'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      'max-lines': lines(350),
+      'react-hooks/rules-of-hooks': 'error',
+      'react-hooks/exhaustive-deps': 'error',
+    },
+  },
+  {
+    files: ['src/**/*.ts', 'web/**/*.{ts,tsx}'],
     ignores: notPlainEnglish,
     rules: {
       'id-denylist': ['error', ...vagueNames],

@@ -5,6 +5,7 @@ import {
   hosts,
   networks,
   origins,
+  publicUrl,
   roles,
   ROLES,
   clickHouseUrl,
@@ -34,6 +35,7 @@ const environment = open('Environment', {
     TALLYTREE_API_PROCESSES: withDefault(integer(1, 1000), 1),
     TALLYTREE_STOP_SECONDS: withDefault(integer(10, 3600), 10),
     TALLYTREE_CORS_ORIGINS: withDefault(origins, []),
+    TALLYTREE_PUBLIC_URL: nullableText(publicUrl),
     TALLYTREE_VENDOR: withDefault(
       textLike(
         'vendor',
@@ -74,6 +76,8 @@ export interface Config {
   readonly vendor: string
   /** Origins whose web pages may use the API. */
   readonly corsOrigins: readonly string[]
+  /** The address under which browsers and programs reach the service, without a path. */
+  readonly publicUrl: string | null
   readonly webhooks: {
     /** Private networks that webhooks may reach, such as `10.0.0.0/8`. */
     readonly allowCidrs: readonly string[]
@@ -126,6 +130,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     stopSeconds: env.TALLYTREE_STOP_SECONDS,
     vendor: env.TALLYTREE_VENDOR,
     corsOrigins: env.TALLYTREE_CORS_ORIGINS,
+    publicUrl: env.TALLYTREE_PUBLIC_URL,
     webhooks: {
       allowCidrs: env.TALLYTREE_WEBHOOK_ALLOW_CIDRS,
       allowHosts: env.TALLYTREE_WEBHOOK_ALLOW_HOSTS,

@@ -3,3 +3,9 @@
 export const SCHEMA = new URL('./projections/schema/', import.meta.url)
 
 export const DEFAULT_PRICES = new URL('./prices/default.json', import.meta.url)
+
+/** The built web interface, in `dist/web` for sources and output alike. */
+export const WEB = new URL(
+  import.meta.url.includes('/dist/src/') ? '../web/' : '../dist/web/',
+  import.meta.url,
+)

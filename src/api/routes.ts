@@ -16,6 +16,7 @@ import { contentRoutes } from './files/content.js'
 import { uploadRoutes } from './files/upload.js'
 import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
+import { pageRoutes } from './pages/routes.js'
 import { projectInfoRoute } from './projects/info.js'
 import { projectRoutes } from './projects/settings.js'
 import { storageRoutes } from './projects/stats.js'
@@ -80,6 +81,7 @@ const servedRoutes = (services: ApiServices): readonly AnyRoute[] => [
   ...gatewayRoutes(services),
   ...rebuildRoutes(services),
   ...priceListRoutes(services),
+  ...pageRoutes(services),
   ...auditRoutes(services),
   ...serviceRoutes(services),
 ]

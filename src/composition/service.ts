@@ -3,9 +3,12 @@ import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds, hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { openFileLimit } from '../adapters/system/open-file-limit.js'
+import { bootFrom } from '../api/access/sessions.js'
 import { createApp } from '../api/server/app.js'
+import { loadWebPages } from '../api/server/web-pages.js'
 import { serviceRoutes, type HealthChecks } from '../api/service/health.js'
 import type { Config } from '../config.js'
+import { WEB } from '../files.js'
 import type { Evaluations } from '../dispatch/evaluations/evaluations.js'
 import type { Dispatcher } from '../dispatch/webhooks/dispatcher.js'
 import type { Log } from '../kernel/ports/log.js'
@@ -109,6 +112,7 @@ const start = async (
     log,
     metrics.requestSeconds,
     { origins: config.corsOrigins, vendor: config.vendor },
+    api && { pages: await loadWebPages(WEB), bootOf: bootFrom(api.services, config.publicUrl) },
   )
   const server = await listen(app.callback(), config, connectionLimit(openFileLimit(), log))
   address = server.address

@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
 import ipaddr from 'ipaddr.js'
 import * as E from 'fp-ts/lib/Either.js'
-import { Codec, refuse } from '../kernel/codec/codec.js'
+import { Codec, leaf, refuse } from '../kernel/codec/codec.js'
 import { textLike } from '../kernel/codec/text.js'
 import { clickHouseAddress } from '../kernel/ports/clickhouse-url.js'
 
@@ -70,6 +70,17 @@ export const origins = listOf(
   'origins',
   isOrigin,
   'must be a comma-separated list of origins as browsers send them, such as https://app.example or http://localhost:5173',
+)
+
+/** One origin. */
+export const publicUrl = leaf<string>(
+  'url',
+  (u): u is string => typeof u === 'string' && isOrigin(u),
+  {
+    type: 'value_error',
+    msg: 'must be the address of the service without a path, such as https://traces.example',
+  },
+  { type: 'string' },
 )
 
 export const ROLES = ['api', 'projector', 'dispatcher'] as const

@@ -109,6 +109,11 @@ const OF_QUEUES: Readonly<Record<string, (project_id: string) => Ask>> = {
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
 export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'GET /api/prices': (project_id) => ({ query: `?project_id=${project_id}` }),
+  'POST /api/pages/calls': (project_id) => ({ body: { project_id } }),
+  'POST /api/pages/trace': (project_id) => ({ body: { project_id, trace_id: 'some-trace' } }),
+  'GET /api/pages/position': (project_id) => ({ query: `?project_id=${project_id}` }),
+  'GET /api/pages/values': (project_id) => ({ query: `?project_id=${project_id}&field=op_name` }),
+  'GET /api/pages/fields': (project_id) => ({ query: `?project_id=${project_id}` }),
   'POST /call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
   'POST /call/end': (project) => ({ body: { end: anEnd(project, CALL) } }),
   'POST /v2/{entity}/{project}/call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
@@ -279,6 +284,8 @@ export const makeFor = async (
     await post(`/api/artifacts/${project_id}/something/versions`, VERSION)
   if (/\/(evaluation_runs|predictions|scores|eval_results|evaluations\/(compare|status))/.test(path))
     await post('/call/upsert_batch', { batch: evaluationCalls(project_id) })
+  if (path === '/api/pages/trace')
+    await post('/call/start', { start: aStart(project_id, { trace_id: 'some-trace' }) })
   if (path.startsWith('/leaderboards')) {
     const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }
     await post('/obj/create', { obj: { project_id, object_id: 'board', val } })

@@ -20,6 +20,7 @@ import {
 
 /** Valid requests to the endpoints that are about a team; those about its registries name it in what is asked. */
 const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
+  'GET /api/teams/{team}/projects': () => ({}),
   ...OF_REGISTRIES,
   'GET /api/teams/{team}/members': () => ({}),
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),

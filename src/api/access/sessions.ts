@@ -1,4 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import type { Directory } from '../../domain/access/directory.js'
+import { sorted } from '../../kernel/sorted.js'
 import type { Services } from '../../application/services.js'
 import { makeSession, MAX_SESSION_MS } from '../../application/access/sessions.js'
 import { Failure } from '../../application/failure.js'
@@ -14,7 +17,7 @@ import { anyKey } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
 import { openRoute, readDirectory, writeDirectory } from '../server/route-kinds.js'
-import { sessionCookie } from '../server/session-cookie.js'
+import { sessionCookie, sessionTokenIn } from '../server/session-cookie.js'
 
 const PATH = '/api/sessions'
 
@@ -48,17 +51,40 @@ const shown = ({ access, clock }: SessionServices, userId: string, keyId: string
   return {
     user: userName.is(userId) ? userId : '',
     administrator: directory.users.get(userId)?.administrator ?? false,
-    teams: [...membershipsOf(directory, userId)],
+    teams: teamsOf(directory, userId),
     session: sessions.find(({ current }) => current) ?? null,
     sessions,
   }
 }
 
+/** Administrators of the service see all teams, in most of which they have no role. */
+const teamsOf = (directory: Directory, userId: string) => {
+  const memberships = [...membershipsOf(directory, userId)]
+  if (directory.users.get(userId)?.administrator !== true) return memberships
+  const known = new Set(memberships.map(({ team }) => team))
+  const others = [...sorted(directory.teams.keys())].filter((team) => !known.has(team))
+  return [...memberships, ...others.slice(0, MAX_TEAMS).map((team) => ({ team, roles: [] }))]
+}
+
+const MAX_TEAMS = 1000
+
+/** What a page gets with its HTML. */
+export const bootFrom =
+  (services: SessionServices, publicUrl: string | null) =>
+  (headers: IncomingHttpHeaders): object => {
+    const token = sessionTokenIn(headers)
+    const principal = token === undefined ? undefined : services.access.authenticateSession(token)
+    return {
+      signedIn: principal === undefined ? null : shown(services, principal.userId, principal.keyId),
+      address: publicUrl ?? '',
+    }
+  }
+
 const MAX_FAILURES = 20
 const FAILURES_MS = 60_000
 
 const signIn = (services: SessionServices): AnyRoute => {
-  /** Failed sign-ins of the last minute, by address. */
+  /** Failed sign-ins of the last minute, by address, which many people may share: a valid key always signs in. */
   const failures = new LRUCache<string, number>({ max: 10_000, ttl: FAILURES_MS })
   return openRoute({
     method: 'post',
@@ -71,15 +97,13 @@ const signIn = (services: SessionServices): AnyRoute => {
     response: signedIn,
     handle: async ({ body: { api_key }, headers, stream, cause }) => {
       const address = (stream as { socket?: { remoteAddress?: string } }).socket?.remoteAddress ?? ''
-      const failed = failures.get(address) ?? 0
-      if (failed >= MAX_FAILURES)
-        throw new Failure('rate-limited', 'Too many failed sign-ins. Try again in a minute.', {
-          retryAfter: 60,
-        })
       const principal = services.access.authenticate(api_key)
       if (principal === undefined) {
-        failures.set(address, failed + 1)
-        throw new Failure('unauthenticated', 'This is not a valid API key.')
+        const failed = (failures.get(address) ?? 0) + 1
+        failures.set(address, failed)
+        if (failed <= MAX_FAILURES) throw new Failure('unauthenticated', 'This is not a valid API key.')
+        const says = 'Too many failed sign-ins. Try again in a minute.'
+        throw new Failure('rate-limited', says, { retryAfter: 60 })
       }
       const { key, known } = makeSession(services)
       const command = { type: 'IssueApiKey', user: principal.userId, key: known } as const

@@ -9,7 +9,7 @@ import { id } from '../../kernel/ids.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { callIdPages, callIds, type CallId } from '../../projections/calls/pages.js'
+import type { CallId } from '../../projections/calls/pages.js'
 import { callsByKey } from '../../projections/calls/read.js'
 import { countCalls } from '../../projections/calls/count.js'
 import type { CallSelection } from '../../projections/calls/select.js'
@@ -27,6 +27,7 @@ import { extrasOf, feedbackOnCalls, pagesWithFeedback, usageOn } from './call-ex
 import { callJson, readCall } from '../../application/calls/call-json.js'
 import { waitForPrices } from './requested-costs.js'
 import { expandRefs, expansionPaths } from './expand-refs.js'
+import { matchingIds } from './matching-ids.js'
 import { withReferencedFields } from './referenced-fields.js'
 import { foldedCall } from '../../application/calls/folded-call.js'
 import { requireBoundedFilter } from './filter.js'
@@ -38,7 +39,6 @@ import {
   callsQuery,
   callsStats,
   refuseUnsupported,
-  sortingOf,
   requestedColumns,
   type CallsQuery,
 } from './query-codecs.js'
@@ -128,30 +128,16 @@ const answer = (
 ) => {
   const { body, reader } = request
   refuseUnsupported(body)
-  requireBoundedFilter(body.filter)
-  const sortBy = sortingOf(body.sort_by)
-  const operation = body.query?.$expr ?? null
+  if (body.include_usage) requireLimit(body.limit)
+  const { hasCosts, pagesAt } = matchingIds(reads, request)
   const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
   const sources = () => sourcesFrom(reader, positionsAsOf(reads, request))
   const expand = (calls: readonly StoredCall[]) =>
     ways.length === 0 ? calls : expandRefs(sources(), calls, ways)
-  const usage = usedUsage(operation, sortBy)
-  if (usage.isUsed || body.include_usage) requireLimit(body.limit)
-  async function* idsAt(position: Position): AsyncGenerator<readonly CallId[]> {
-    const { project_id: projectId, filter, limit, offset } = body
-    const asked = { selection: { projectId, filter, operation, position }, sortBy }
-    const { selection, ...order } = await withReferencedFields(reader, sources, asked, body.expand_columns)
-    const page = { ...order, limit, offset }
-    if (usage.isUsed) {
-      const idsOf = (selected: CallSelection) => callIds(reader)({ ...selected, ...page })
-      const ids = await readWithUsage(reader, reads.books, selection, usage, idsOf)
-      if (ids.length > 0) yield ids
-    } else yield* callIdPages(reader, { ...selection, ...page })
-  }
   return {
-    waitFor: waitFor(reads, request, body.include_costs || usage.hasCosts),
+    waitFor: waitFor(reads, request, body.include_costs || hasCosts),
     read: async (position: Position) => {
-      const texts = await prefetchFirst(textsOf(reads, request, idsAt(position), position, expand))
+      const texts = await prefetchFirst(textsOf(reads, request, pagesAt(position), position, expand))
       return { body: Readable.from(formatted(texts)), type }
     },
   }

@@ -43,6 +43,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ],
   ['admin', 'Operation of the whole service. Needs the administrator key.', ['admin']],
   ['audit', 'The event log and digests of the read models.', ['events', 'blobs']],
+  ['pages', 'What the web interface asks for. Changes with its pages.', ['pages']],
   ['service', 'The service itself. No API key needed.', ['health', 'server_info', 'metrics', 'openapi.json']],
 ]
 

@@ -84,14 +84,14 @@ export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonO
 }
 
 const kindsOf = ({ access, body, form, errors }: AnyRoute): readonly FailureKind[] => {
-  if (access === 'open') return errors ?? []
   const all = Object.keys(SAYS) as FailureKind[]
+  const isOpen = access === 'open'
   const possible = new Set<FailureKind>([
-    'unauthenticated',
-    'invalid',
+    ...(isOpen ? [] : (['unauthenticated'] as const)),
+    ...(isOpen && body === undefined ? [] : (['invalid'] as const)),
     ...(body === undefined ? [] : (['bad-request', 'too-large'] as const)),
     ...(form === undefined ? [] : (['too-large'] as const)),
-    ...(errors ?? all),
+    ...(errors ?? (isOpen ? [] : all)),
   ])
   return all.filter((kind) => possible.has(kind))
 }

@@ -9,6 +9,7 @@ import { allowOrigins, type CorsSettings } from './cors.js'
 import { respondAsChat, respondAsGraphQl, respondFailure, respondUnrouted } from './respond.js'
 import { serve, type Authenticator } from './serve.js'
 import type { AnyRoute } from './route.js'
+import { serveAssets, servePages, type BootOf, type WebPages } from './web-pages.js'
 
 /** The HTTP application. SDKs expect every route under the prefix `/traces` as well. */
 export const createApp = (
@@ -18,6 +19,7 @@ export const createApp = (
   log: Log,
   requestSeconds?: RequestSeconds,
   cors: CorsSettings = { origins: [], vendor: '' },
+  web?: { readonly pages: WebPages | undefined; readonly bootOf: BootOf },
 ): Koa => {
   const router = new Router()
   const plain = new Map<string, Handler>()
@@ -36,9 +38,11 @@ export const createApp = (
   if (requestSeconds !== undefined) app.use(measureRequests(requestSeconds))
   if (cors.origins.length > 0) app.use(allowOrigins(cors))
   app.use(handleErrors(log))
+  if (web?.pages !== undefined) app.use(serveAssets(web.pages))
   app.use(withoutPrefix)
   app.use(servePlain(plain))
   app.use(router.routes())
+  if (web !== undefined) app.use(whereUnmatched(servePages(web.pages, web.bootOf)))
   app.use(respondToUnmatched)
   app.on('error', logAborted(log))
   return app
@@ -118,6 +122,9 @@ const respondToUnmatched = (ctx: Context) => {
     respondUnrouted(ctx, 405, 'method_not_allowed', reason)
   }
 }
+
+const whereUnmatched = (serve: (ctx: Context, next: Next) => unknown) => (ctx: Context, next: Next) =>
+  methodsAt(ctx).length === 0 ? serve(ctx, next) : next()
 
 const methodsAt = (ctx: Context): readonly string[] => {
   const { matched = [] } = ctx as Partial<RouterContext>

@@ -75,6 +75,8 @@ interface SelectedOptions {
   readonly range?: readonly string[]
   readonly visible?: readonly string[]
   readonly rows?: MergedRows
+  /** Joins for fields of the columns, in addition to those of the condition and the order. */
+  readonly joins?: string
 }
 
 export interface CompiledSelection {
@@ -139,9 +141,9 @@ export const compileSelection = (
   const ofEnd = [...filtered.ofEnd, ...required.ofEnd]
 
   return {
-    selected: (columns, { range = [], visible = VISIBLE, rows = ALL_MERGED } = {}) => {
+    selected: (columns, { range = [], visible = VISIBLE, rows = ALL_MERGED, joins: more = '' } = {}) => {
       const where = whereAll([...ofStart.sql, ...ofRest.sql])
-      const joined = joins(range)
+      const joined = `${joins(range)} ${more}`
       const used = columnsIn([columns, where, joined, ...order, 'call_id'].join(' '))
       const inner = allOf([...common, ...range, ...visible, ...ofEnd])
       return `SELECT ${columns} FROM (${rows.sql(used, 'calls', inner)}) AS selected ${joined} ${where}`

@@ -6,6 +6,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { fieldPath, memberAt } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/errors.js'
+import { callRef } from '../../domain/refs/ref.js'
 import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
@@ -170,4 +171,22 @@ const textAt = (root: Json, path: readonly string[]): string => {
   if (member === undefined) return 'null'
   const { holder, key } = member
   return digitsIn(holder, key) ?? jsonText(holder[key]!)
+}
+
+/** The number of items of feedback on each call of a trace that has any, by reference. */
+export const feedbackCounts = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  traceId: string,
+  position: Position,
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await reader.query<{ ref: string; items: string }>(
+    `SELECT assumeNotNull(weave_ref) AS ref, count() AS items FROM feedback FINAL
+    WHERE ${VISIBLE} AND weave_ref IS NOT NULL
+      AND substring(weave_ref, {prefix:UInt64} + 1) IN (SELECT call_id FROM usage_facts
+        WHERE project_id = {project:String} AND trace_id = {trace:String})
+    GROUP BY ref`,
+    { project: projectId, trace: traceId, position, prefix: callRef(projectId, '').length },
+  )
+  return new Map(rows.map(({ ref, items }) => [ref, Number(items)]))
 }

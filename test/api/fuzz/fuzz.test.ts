@@ -55,6 +55,7 @@ describe(`${REQUESTS} requests made from the API description (FUZZ_SEED=${SEED})
     await service.teams.create('home')
     const member = await givenMember(service)
     const memory = newMemory(new Set(['admin', 'member', ...member.ids]))
+    memory.remember('access', { api_key: member.key })
     const keys = { administrator: ADMINISTRATOR_KEY, member: member.key, bad: 'not-a-key' }
     const judge = judgeBy(description, SECRET)
     const { send, close } = senderTo(service.address, AT_ONCE)

@@ -97,6 +97,7 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
   ['tag', '', ['good', 'old']],
   ['run', 'id', ['run-0', 'run-500', 'run-1000', 'run-4000']],
   ['user', 'user'],
+  ['api_key', 'api_key'],
   ['after', 'next name version'],
   ['field fields columns $getField', '', FIELDS],
   ['operationName', '', ['Q', 'M']],

@@ -35,6 +35,7 @@ const KINDS = new Set([
   'tags',
   'aliases',
   'user',
+  'api_key',
   'name',
   'next',
   'project_id',

@@ -1,0 +1,17 @@
+import type { Services } from '../../application/services.js'
+import type { AnyRoute } from '../server/route.js'
+import { callsRoute } from './calls.js'
+import { fieldsRoute, valuesRoute } from './fields.js'
+import { positionRoute } from './position.js'
+import { teamProjectsRoute } from './projects.js'
+import { traceRoute } from './trace.js'
+
+/** What the web interface asks for. These endpoints change with its pages. */
+export const pageRoutes = (services: Services): readonly AnyRoute[] => [
+  traceRoute(services),
+  callsRoute(services),
+  valuesRoute(services),
+  fieldsRoute(services),
+  positionRoute(services),
+  teamProjectsRoute(services),
+]

@@ -1,0 +1,92 @@
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import { jsonText, memberText } from '../../kernel/json/text.js'
+
+/**
+ * One line of text that shows what a call got or returned: the last message of a conversation, a single value, or the
+ * members of an object. `text` is JSON, which may be cut off.
+ */
+export const preview = (text: string, side: 'input' | 'output', characters: number): string => {
+  const value = parsed(text)
+  const isAsWritten = value === undefined || typeof value === 'number'
+  const shown = isAsWritten ? text : side === 'input' ? ofInputs(value) : ofOutput(value)
+  return oneLine(shown, characters)
+}
+
+const parsed = (text: string): Json | undefined => {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+const ofInputs = (value: Json): string => {
+  if (!isJsonObject(value)) return plain(value)
+  const messages = listOf(value['messages'] ?? value['input'])
+  const asked = messages.findLast((message) => message['role'] === 'user') ?? messages.at(-1)
+  if (asked !== undefined) return contentOf(asked)
+  return members(value)
+}
+
+const ofOutput = (value: Json): string => {
+  if (!isJsonObject(value)) return plain(value)
+  const choice = listOf(value['choices'])[0]
+  const message = choice?.['message'] ?? (value['role'] === undefined ? undefined : value)
+  if (isJsonObject(message)) return contentOf(message)
+  const items = listOf(value['output'])
+  if (items.length > 0) return items.map(contentOf).filter(Boolean).join(' ')
+  return members(value)
+}
+
+/** The text of a message of chat completions, of the Responses API or of Anthropic's, and the names of its tool calls. */
+const contentOf = (message: JsonObject): string => {
+  const { content, tool_calls, name, type } = message
+  const parts = typeof content === 'string' ? [content] : listOf(content).map(partText)
+  for (const call of listOf(tool_calls)) {
+    const called = isJsonObject(call['function']) ? call['function'] : call
+    parts.push(`${plain(called['name'])}(${plain(called['arguments'])})`)
+  }
+  if (parts.length === 0 && type === 'function_call')
+    parts.push(`${plain(name)}(${plain(message['arguments'])})`)
+  const text = parts.filter(Boolean).join(' ')
+  return text === '' && parts.length === 0 ? members(message) : text
+}
+
+const partText = (part: JsonObject): string => {
+  const { text, type, name, input } = part
+  if (typeof text === 'string') return text
+  if (type === 'tool_use') return `${plain(name)}(${plain(input)})`
+  if (type === 'tool_result') return plain(part['content'])
+  return typeof type === 'string' ? `[${type}]` : ''
+}
+
+/** A single value alone, several as `name: value`. The program's own object says nothing about the call. */
+const members = (value: JsonObject): string => {
+  const names = Object.keys(value).filter((name) => name !== 'self')
+  const textOf = (name: string) => (typeof value[name] === 'string' ? value[name] : memberText(value, name))
+  return names.length === 1 ? textOf(names[0]!) : names.map((name) => `${name}: ${textOf(name)}`).join(', ')
+}
+
+const listOf = (value: Json | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? (value as readonly Json[]).filter(isJsonObject) : []
+
+const plain = (value: Json | undefined): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : jsonText(value)
+
+/** Base64 shows nothing to a reader. */
+const BASE64 = /\b(data:[\w/+.-]+;base64,)?[A-Za-z0-9+/]{200,}={0,2}/g
+
+const oneLine = (text: string, characters: number): string => {
+  const line = text
+    .slice(0, 20 * characters)
+    .replace(BASE64, '[base64]')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return line.length <= characters
+    ? line
+    : `${line
+        .slice(0, characters)
+        .replace(/[\ud800-\udbff]$/, '')
+        .trimEnd()}…`
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { accepted } from '../calls/given.js'
+import { sharedService, someProject } from '../shared-service.js'
+import type { TestService } from '../../support/service.js'
+import { aCompleted } from '../../support/call-requests.js'
+
+interface Row {
+  readonly id: string
+  readonly input: string
+  readonly output: string
+  readonly tokens: number
+  readonly cost: number
+  readonly duration_us: number | null
+  readonly cells: readonly (string | null)[]
+}
+
+describe('the lists of the pages', () => {
+  let service: TestService
+  before(async () => {
+    service = await sharedService()
+  })
+
+  const record = async (project: string, ...calls: readonly object[]) =>
+    accepted(
+      await service.post(`/v2/${project}/calls/complete`, {
+        batch: calls.map((call) => aCompleted(project, call)),
+      }),
+    )
+  const ask = (body: object) => service.post('/api/pages/calls', body)
+  const rowsOf = async (body: object) =>
+    accepted(await ask(body)) as unknown as { rows: Row[]; has_more: boolean }
+
+  it('show the last message and the answer of a conversation', async () => {
+    const project = someProject()
+    const messages = [
+      { role: 'user', content: 'first' },
+      { role: 'assistant', content: 'answer' },
+      { role: 'user', content: [{ type: 'text', text: 'What\nis  six times seven?' }] },
+    ]
+    await record(project, {
+      inputs: { model: 'm', messages },
+      output: { choices: [{ message: { content: '42' } }] },
+    })
+    const { rows } = await rowsOf({ project_id: project })
+    assert.equal(rows[0]!.input, 'What is six times seven?')
+    assert.equal(rows[0]!.output, '42')
+  })
+
+  it('show integers of any size exactly', async () => {
+    const project = someProject()
+    const body = JSON.stringify({ batch: [aCompleted(project, { inputs: { n: 'N' }, output: 'M' })] })
+      .replace('"N"', '9007199254740993')
+      .replace('"M"', '12345678901234567890')
+    accepted(await service.post(`/v2/${project}/calls/complete`, body))
+    const { rows } = await rowsOf({ project_id: project, columns: ['inputs.n'] })
+    assert.deepEqual([rows[0]!.input, rows[0]!.output], ['9007199254740993', '12345678901234567890'])
+    assert.deepEqual(rows[0]!.cells, ['9007199254740993'])
+  })
+
+  it('stay small whatever the payload of the calls', async () => {
+    const project = someProject()
+    await record(project, { inputs: { text: 'long '.repeat(400_000) }, output: 'x'.repeat(1_000_000) })
+    const { text } = await ask({ project_id: project })
+    assert.ok(text.length < 2000)
+  })
+
+  it('page without showing a call twice while calls arrive', async () => {
+    const project = someProject()
+    const calls = [1, 2, 3, 4].map((n) => ({ id: `call-${n}`, started_at: `2026-01-0${n}T00:00:00Z` }))
+    await record(project, ...calls)
+    const body = { project_id: project, limit: 2, sort_by: [{ field: 'started_at', direction: 'desc' }] }
+    const first = await ask(body)
+    await record(project, { id: 'call-5', started_at: '2026-01-05T00:00:00Z' })
+    const position = first.headers.get('tallytree-position')!
+    const second = await service.post(
+      '/api/pages/calls',
+      { ...body, offset: 2 },
+      { headers: { 'Tallytree-As-Of': position } },
+    )
+    const ids = [first, second].flatMap((answer) => answer.json<{ rows: Row[] }>().rows.map(({ id }) => id))
+    assert.deepEqual(ids, ['call-4', 'call-3', 'call-2', 'call-1'])
+    assert.equal(first.json()['has_more'], true)
+    assert.equal(second.json()['has_more'], false)
+  })
+
+  it('name a column that no call can have', async () => {
+    const { status, text } = await ask({ project_id: someProject(), columns: ['nothing.like.it'] })
+    assert.equal(status, 403)
+    assert.match(text, /nothing\.like\.it/)
+  })
+
+  it('complete the values of a field, those of most calls first', async () => {
+    const project = someProject()
+    await record(
+      project,
+      { op_name: 'rare' },
+      { op_name: 'often' },
+      { op_name: 'often' },
+      { inputs: { a: 'x"\'' } },
+    )
+    const values = async (more: string) =>
+      accepted(await service.send('GET', `/api/pages/values?project_id=${project}&${more}`))['data']
+    assert.deepEqual(await values('field=op_name&contains=R'), [
+      { value: 'answer', calls: 1 },
+      { value: 'rare', calls: 1 },
+    ])
+    assert.deepEqual(await values('field=op_name&limit=1'), [{ value: 'often', calls: 2 }])
+    assert.deepEqual(await values('field=inputs.a'), [{ value: 'x"\'', calls: 1 }])
+    const refused = await service.send(
+      'GET',
+      `/api/pages/values?project_id=${project}&field=op_name&since=soon`,
+    )
+    assert.equal(refused.status, 422)
+  })
+
+  it('complete the names of fields by what calls have', async () => {
+    const project = someProject()
+    await record(project, { inputs: { question: 'q', nested: { deep: 1 } }, attributes: { user: 'u' } })
+    const fields = accepted(await service.send('GET', `/api/pages/fields?project_id=${project}&contains=E`))[
+      'data'
+    ]
+    assert.deepEqual(
+      (fields as unknown as { path: string; type: string }[]).map(({ path, type }) => [path, type]),
+      [
+        ['attributes.user', 'text'],
+        ['inputs.nested.deep', 'number'],
+        ['inputs.question', 'text'],
+      ],
+    )
+  })
+
+  it('name the projects of a team', async () => {
+    const project = someProject()
+    const [team] = project.split('/')
+    await record(project, {}, {})
+    accepted(
+      await service.post('/obj/create', { obj: { project_id: `${team}/other`, object_id: 'o', val: {} } }),
+    )
+    await rowsOf({ project_id: project })
+    const { data } = accepted(await service.send('GET', `/api/teams/${team}/projects`))
+    assert.deepEqual(data, [
+      { name: 'project', calls: 2, last_call_at: '2026-01-01T00:00:00.000000Z', object_versions: 0 },
+      { name: 'other', calls: 0, last_call_at: null, object_versions: 1 },
+    ])
+  })
+
+  it('tell when something new can be read', async () => {
+    const project = someProject()
+    const positionNow = async () =>
+      Number(accepted(await service.send('GET', `/api/pages/position?project_id=${project}`))['position'])
+    await record(project, {})
+    await rowsOf({ project_id: project })
+    const before = await positionNow()
+    await record(project, {})
+    await rowsOf({ project_id: project })
+    assert.ok((await positionNow()) > before)
+  })
+})

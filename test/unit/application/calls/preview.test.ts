@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { preview } from '../../../../src/application/calls/preview.js'
+
+const input = (value: unknown, characters = 200) => preview(JSON.stringify(value), 'input', characters)
+const output = (value: unknown, characters = 200) => preview(JSON.stringify(value), 'output', characters)
+
+describe('the preview of a call', () => {
+  it('shows the last message of the user', () => {
+    const messages = [
+      { role: 'user', content: 'a' },
+      { role: 'user', content: 'b' },
+      { role: 'tool', content: 'c' },
+    ]
+    assert.equal(input({ messages }), 'b')
+    assert.equal(input({ messages: [{ role: 'system', content: 's' }] }), 's')
+    assert.equal(input({ input: [{ role: 'user', content: [{ type: 'input_text', text: 't' }] }] }), 't')
+    assert.equal(input({ messages: [] }), '[]')
+  })
+
+  it('shows the answer of any of the chat formats', () => {
+    assert.equal(output({ choices: [{ message: { role: 'assistant', content: 'a' } }] }), 'a')
+    assert.equal(output({ role: 'assistant', content: [{ type: 'text', text: 'b' }] }), 'b')
+    const items = [{ type: 'message', content: [{ type: 'output_text', text: 'c' }] }]
+    assert.equal(output({ output: items }), 'c')
+  })
+
+  it('shows tool calls by name and arguments', () => {
+    const tool_calls = [{ function: { name: 'search', arguments: '{"q":1}' } }]
+    assert.equal(output({ choices: [{ message: { content: null, tool_calls } }] }), 'search({"q":1})')
+    assert.equal(
+      output({ role: 'assistant', content: [{ type: 'tool_use', name: 'f', input: { a: 1 } }] }),
+      'f({"a":1})',
+    )
+    assert.equal(output({ output: [{ type: 'function_call', name: 'g', arguments: '{}' }] }), 'g({})')
+  })
+
+  it('shows other values as members, a single one alone', () => {
+    assert.equal(input({ self: { big: 1 }, question: 'q' }), 'q')
+    assert.equal(input({ a: 1, b: 'x' }), 'a: 1, b: x')
+    assert.equal(output('text\n  over   lines'), 'text over lines')
+    assert.equal(output(null), 'null')
+  })
+
+  it('shows no base64 and keeps to its length', () => {
+    assert.equal(input({ image: `data:image/png;base64,${'A'.repeat(5000)}` }), '[base64]')
+    assert.equal(input({ text: 'word '.repeat(100) }, 10), 'word word…')
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.integer({ min: 10, max: 50 }), (value, characters) => {
+        assert.ok(input(value, characters).length <= characters + 1)
+        assert.ok(output(value, characters).length <= characters + 1)
+      }),
+    )
+  })
+
+  it('shows the beginning of JSON that was cut off', () => {
+    assert.equal(preview('{"text":"abc', 'input', 50), '{"text":"abc')
+  })
+})

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { query as queryCodec } from '../../../src/domain/query/query.js'
+import { decode } from '../../../src/kernel/codec/codec.js'
+import {
+  chipText,
+  conditionOf,
+  conjunctsIn,
+  filterText,
+  needsValue,
+  operandOf,
+  OPERATORS,
+  queryOf,
+  type Operator,
+} from '../../../web/filter.js'
+import { addressOf, viewOf } from '../../../web/saved-view.js'
+
+const conditions = fc
+  .record(
+    {
+      field: fc.constantFrom('op_name', 'inputs.question', 'usage.total_cost'),
+      operator: fc.constantFrom(...(Object.keys(OPERATORS) as Operator[])),
+      value: fc.oneof(fc.string(), fc.integer().map(String)),
+    },
+    { noNullPrototype: true },
+  )
+  .filter(({ operator, value }) => operator !== 'in' || !/^\s|\s$|,/.test(value))
+  .map((condition) => (needsValue(condition.operator) ? condition : { ...condition, value: '' }))
+
+describe('the filter of a list', () => {
+  it('is a query that the API accepts', () => {
+    fc.assert(
+      fc.property(fc.array(conditions), fc.string(), (given, q) => {
+        const filter = filterText(given.map(operandOf))
+        const query = queryOf({ filter, q, range: '7d' }, 0)
+        assert.ok(E.isRight(decode(queryCodec)(JSON.parse(JSON.stringify(query)))))
+      }),
+    )
+  })
+
+  it('gives each condition back as it was set', () => {
+    fc.assert(
+      fc.property(conditions, (condition) => {
+        assert.deepEqual(conditionOf(JSON.parse(JSON.stringify(operandOf(condition)))), condition)
+      }),
+    )
+  })
+
+  it('survives the address', () => {
+    fc.assert(
+      fc.property(fc.array(conditions), (given) => {
+        const operands = given.map(operandOf)
+        assert.deepEqual(conjunctsIn(filterText(operands)), JSON.parse(JSON.stringify(operands)))
+      }),
+    )
+  })
+
+  it('shows a condition that it cannot edit as it is', () => {
+    const operand = { $or: [{ $eq: [{ $getField: 'a' }, { $literal: 1 }] }] }
+    assert.equal(conditionOf(operand), undefined)
+    assert.equal(chipText(operand), JSON.stringify(operand))
+    assert.deepEqual(conjunctsIn('{not json'), [])
+  })
+
+  it('comes back from a saved view', () => {
+    const filter = filterText([operandOf({ field: 'op_name', operator: 'equals', value: 'answer' })])
+    const address = { filter, cols: 'inputs.a,inputs.b', sort: '-usage.total_cost', roots: '0' }
+    assert.deepEqual(addressOf(viewOf('mine', address)), { ...address, q: '', range: '' })
+  })
+})

@@ -1,0 +1,176 @@
+import { Button, Modal, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, dataOf } from '../api.js'
+import { Snippets } from '../parts/first-trace.js'
+import { CopyButton } from '../parts/copy.js'
+import { Failed, messageOf, Loading } from '../parts/states.js'
+import { Time } from '../parts/time.js'
+import { useSession } from '../session.js'
+import { onSubmit } from '../parts/on-submit.js'
+
+/** The user's API keys and sessions. */
+export const AccountPage = () => {
+  const { user } = useSession()
+  return (
+    <div className="page" style={{ maxWidth: 960 }}>
+      <h1>{user.user}</h1>
+      <ApiKeys />
+      <Sessions />
+    </div>
+  )
+}
+
+const KEY = ['api keys']
+
+const ApiKeys = () => {
+  const { user } = useSession()
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const [created, setCreated] = useState<string>()
+  const keys = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/users/me/api-keys', { params: { query: { limit: 1000 } }, signal })),
+  })
+  const refresh = () => void queries.invalidateQueries({ queryKey: KEY })
+  const create = useMutation({
+    mutationFn: () => dataOf(api.POST('/api/users/me/api-keys', { body: { name: name.trim() || null } })),
+    onSuccess: ({ api_key }) => {
+      setName('')
+      setCreated(api_key ?? '')
+      refresh()
+    },
+  })
+  const revoke = useMutation({
+    mutationFn: (id: string) =>
+      dataOf(api.DELETE('/api/users/me/api-keys/{id}', { params: { path: { id } } })),
+    onSuccess: refresh,
+  })
+  const submit = onSubmit(() => {
+    create.mutate()
+  })
+  return (
+    <section className="page" style={{ padding: 0 }} aria-labelledby="keys">
+      <h2 id="keys">API keys</h2>
+      <form className="bar" onSubmit={submit} style={{ alignItems: 'flex-end' }}>
+        <TextInput
+          label="Name of a new key"
+          value={name}
+          error={create.error === null ? undefined : messageOf(create.error)}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button type="submit" loading={create.isPending}>
+          Create a key
+        </Button>
+      </form>
+      {keys.isError && <Failed error={keys.error} what="The keys" onRetry={() => void keys.refetch()} />}
+      {revoke.isError && <Failed error={revoke.error} what="The revocation" />}
+      {keys.isPending && <Loading what="keys" />}
+      {keys.isSuccess && (
+        <div className="scroll">
+          <table className="table" style={{ minWidth: 480 }}>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Begins with</th>
+                <th scope="col">Created</th>
+                <th scope="col">
+                  <span className="visually-hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {keys.data.data.map(({ id, name: of, prefix, created_at }) => (
+                <tr key={id}>
+                  <td>{of ?? '—'}</td>
+                  <td className="mono">{prefix}…</td>
+                  <td>
+                    <Time at={created_at} />
+                  </td>
+                  <td className="number">
+                    <Button
+                      size="compact-xs"
+                      variant="default"
+                      aria-label={`Revoke ${of ?? prefix}`}
+                      onClick={() => {
+                        if (confirm(`Programs that use the key ${of ?? prefix} will be refused. Revoke it?`))
+                          revoke.mutate(id)
+                      }}
+                    >
+                      Revoke
+                    </Button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <Modal
+        opened={created !== undefined}
+        onClose={() => setCreated(undefined)}
+        title="Your new key"
+        size="lg"
+      >
+        <p>Copy it now: it is not shown again.</p>
+        <pre className="code" tabIndex={0}>
+          {created}
+        </pre>
+        <div className="bar" style={{ margin: '8px 0 16px' }}>
+          <CopyButton text={created ?? ''}>Copy the key</CopyButton>
+          <CopyButton text={`WANDB_API_KEY=${created ?? ''}\n`}>Copy as .env line</CopyButton>
+        </div>
+        <Snippets projectId={`${user.teams[0]?.team ?? 'my-team'}/my-project`} apiKey={created ?? ''} />
+      </Modal>
+    </section>
+  )
+}
+
+const Sessions = () => {
+  const { user, refresh, signOut } = useSession()
+  const end = useMutation({
+    mutationFn: (id: string) => dataOf(api.DELETE('/api/sessions/{id}', { params: { path: { id } } })),
+    onSuccess: () => void refresh(),
+  })
+  return (
+    <section className="page" style={{ padding: 0 }} aria-labelledby="sessions">
+      <h2 id="sessions">Sessions</h2>
+      {end.isError && <Failed error={end.error} what="The end of the session" />}
+      <div className="scroll">
+        <table className="table" style={{ minWidth: 480 }}>
+          <thead>
+            <tr>
+              <th scope="col">Signed in</th>
+              <th scope="col">Ends</th>
+              <th scope="col">
+                <span className="visually-hidden">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {user.sessions.map(({ id, created_at, expires_at, current }) => (
+              <tr key={id}>
+                <td>
+                  <Time at={created_at} /> {current && '(this one)'}
+                </td>
+                <td>
+                  <Time at={expires_at} />
+                </td>
+                <td className="number">
+                  <Button
+                    size="compact-xs"
+                    variant="default"
+                    onClick={() => (current ? void signOut() : end.mutate(id))}
+                  >
+                    {current ? 'Sign out' : 'End'}
+                  </Button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}

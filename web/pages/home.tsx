@@ -1,0 +1,93 @@
+import { Button, TextInput } from '@mantine/core'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { wholeNumber } from '../format.js'
+import { Snippets } from '../parts/first-trace.js'
+import { useProjects } from '../parts/project-switcher.js'
+import { Failed, Loading } from '../parts/states.js'
+import { Time } from '../parts/time.js'
+import { useSession } from '../session.js'
+import { onSubmit } from '../parts/on-submit.js'
+
+/** The projects of the user, or how to begin where there are none. */
+export const HomePage = () => {
+  const { user } = useSession()
+  const { projects, isPending, error, refetch } = useProjects()
+  return (
+    <div className="page" style={{ maxWidth: 960 }}>
+      <h1>Projects</h1>
+      {error !== null && <Failed error={error} what="The projects" onRetry={refetch} />}
+      {isPending && <Loading what="projects" />}
+      {projects.length > 0 && (
+        <div className="scroll">
+          <table className="table" style={{ minWidth: 480 }}>
+            <thead>
+              <tr>
+                <th scope="col">Project</th>
+                <th scope="col" className="number">
+                  Calls
+                </th>
+                <th scope="col">Last call</th>
+              </tr>
+            </thead>
+            <tbody>
+              {projects.map(({ team, name, calls, last_call_at }) => (
+                <tr key={`${team}/${name}`}>
+                  <td>
+                    <Link className="strong" to="/$team/$project/traces" params={{ team, project: name }}>
+                      {team} / {name}
+                    </Link>
+                  </td>
+                  <td className="number">{wholeNumber(calls)}</td>
+                  <td>
+                    <Time at={last_call_at} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {!isPending && projects.length === 0 && error === null && <Begin team={user.teams[0]?.team ?? ''} />}
+      <OpenProject />
+    </div>
+  )
+}
+
+const Begin = ({ team }: { readonly team: string }) => (
+  <>
+    <p>
+      A project is made by the first call that names it. Choose a name, run one of these programs, and the
+      call appears on the project's page.
+    </p>
+    <Snippets projectId={`${team === '' ? 'my-team' : team}/my-project`} />
+  </>
+)
+
+const OpenProject = () => {
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const [error, setError] = useState<string>()
+  const submit = onSubmit(() => {
+    const [, team, project] = /^([^/]+)\/([^/]+)$/.exec(name.trim()) ?? []
+    if (team === undefined || project === undefined) setError('Enter team/project, such as acme/support.')
+    else void navigate({ href: `/${encodeURIComponent(team)}/${encodeURIComponent(project)}/traces` })
+  })
+  return (
+    <form className="bar" onSubmit={submit} style={{ alignItems: 'flex-start' }}>
+      <TextInput
+        aria-label="Open or begin a project: team/project"
+        placeholder="team/project"
+        value={name}
+        error={error}
+        onChange={(event) => {
+          setName(event.currentTarget.value)
+          setError(undefined)
+        }}
+      />
+      <Button type="submit" variant="default">
+        Open
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,264 @@
+import { Button, Switch } from '@mantine/core'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { api } from '../api.js'
+import { conjunctsIn, queryOf } from '../filter.js'
+import { plural } from '../format.js'
+import { rememberList } from '../list-memory.js'
+import { Cell, COLUMNS, Filler, HeadCell, hrefOf, type Column, type Row } from '../parts/call-cells.js'
+import { ColumnPicker } from '../parts/column-picker.js'
+import { FilterBar } from '../parts/filter-bar.js'
+import { FirstTrace } from '../parts/first-trace.js'
+import { useKeys } from '../parts/keys.js'
+import { usePosition } from '../parts/live.js'
+import { useAddress, usePlace } from '../parts/place.js'
+import { SavedViews } from '../parts/saved-views.js'
+import { Empty, Failed, Loading } from '../parts/states.js'
+
+const PAGE = 50
+const ROW_PX = 32
+
+const sortOf = (sort: string) => {
+  const isDescending = sort.startsWith('-')
+  return { field: isDescending ? sort.slice(1) : sort, direction: isDescending ? 'desc' : 'asc' } as const
+}
+
+/** The traces of a project, or all of its calls. What is shown is in the address. */
+export const TracesPage = () => {
+  const { team, project, projectId } = usePlace()
+  const [search, setAddress] = useAddress()
+  const { filter = '', q = '', range = '', sort = '-started_at', cols = '', roots = '1', live = '' } = search
+  const navigate = useNavigate()
+  const extra = useMemo(() => cols.split(',').filter(Boolean), [cols])
+  // The end of a relative range stays where it was when the question was asked.
+  const query = useMemo(() => queryOf({ filter, q, range }, Date.now()), [filter, q, range])
+  const question = {
+    project_id: projectId,
+    filter: roots === '1' ? { trace_roots_only: true } : null,
+    query,
+    sort_by: [sortOf(sort)],
+    limit: PAGE,
+    columns: extra,
+  }
+  const ask = async (offset: number, position: string | undefined, signal: AbortSignal) => {
+    const { data, response } = await api.POST('/api/pages/calls', {
+      body: { ...question, offset },
+      headers: position === undefined ? {} : { 'Tallytree-As-Of': position },
+      signal,
+    })
+    return { ...data!, position: response.headers.get('tallytree-position') ?? '' }
+  }
+  const key = ['calls', projectId, filter, q, range, sort, roots, cols]
+  const list = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => ask(pageParam.offset, pageParam.position, signal),
+    initialPageParam: { offset: 0, position: undefined as string | undefined },
+    getNextPageParam: ({ has_more, position }, pages) =>
+      has_more ? { offset: pages.length * PAGE, position } : undefined,
+    placeholderData: (before) => before,
+    refetchOnWindowFocus: false,
+  })
+  const loaded = useMemo(() => list.data?.pages.flatMap(({ rows }) => rows) ?? [], [list.data])
+  const isLive = live === '1'
+  const { fresh, changed } = useNews(key, loaded, list.data?.pages[0]?.position, isLive, ask)
+  const rows = useMemo(() => loaded.map((row) => changed.get(row.id) ?? row), [loaded, changed])
+  const [at, setAt] = useState(-1)
+  const open = (row: Row | undefined, inNewTab = false) => {
+    if (row === undefined) return
+    const ids = [...new Set(rows.map(({ trace_id }) => trace_id))]
+    rememberList(projectId, { ids, href: location.pathname + location.search })
+    const href = hrefOf(team, project, row)
+    if (inNewTab) window.open(href, '_blank')
+    else void navigate({ href })
+  }
+  const scroll = useRef<HTMLDivElement>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => ROW_PX,
+    overscan: 8,
+  })
+  const items = virtual.getVirtualItems()
+  const last = items.at(-1)?.index ?? 0
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData } = list
+  useEffect(() => {
+    if (last >= rows.length - 15 && hasNextPage && !isFetchingNextPage && !isPlaceholderData)
+      void fetchNextPage()
+  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData])
+  const move = (step: number) => {
+    const next = Math.min(rows.length - 1, Math.max(0, at + step))
+    setAt(next)
+    virtual.scrollToIndex(next)
+  }
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => open(rows[at]),
+    o: () => open(rows[at], true),
+    l: () => setAddress({ live: isLive ? '' : '1' }),
+  })
+  const columns: readonly Column[] = [
+    ...COLUMNS,
+    ...extra.map((name) => ({ name, label: name, width: 160, sort: name })),
+  ]
+  const isFiltered = conjunctsIn(filter).length > 0 || q !== '' || range !== '' || roots !== '1'
+  if (list.isSuccess && rows.length === 0 && !isFiltered)
+    return <FirstTrace isLive={() => void list.refetch()} />
+  return (
+    <div className="page" style={{ flex: 1, minHeight: 0, gap: 8, paddingBlock: 12 }}>
+      <div className="bar">
+        <h1>{roots === '1' ? 'Traces' : 'Calls'}</h1>
+        <FilterBar />
+        <span className="spacer" />
+        <SavedViews />
+        <Switch
+          size="xs"
+          label="All calls"
+          checked={roots !== '1'}
+          onChange={(event) => setAddress({ roots: event.currentTarget.checked ? '0' : '1' })}
+        />
+        <Switch
+          size="xs"
+          label="Live"
+          checked={isLive}
+          onChange={(event) => setAddress({ live: event.currentTarget.checked ? '1' : '' })}
+        />
+        <ColumnPicker
+          projectId={projectId}
+          chosen={extra}
+          onChange={(next) => setAddress({ cols: next.join(',') })}
+        />
+      </div>
+      {fresh > 0 && (
+        <Button size="xs" variant="default" onClick={() => void list.refetch()}>
+          {fresh >= PAGE ? `${PAGE} or more new` : `${fresh} new`}
+        </Button>
+      )}
+      {list.isError && <Failed error={list.error} what="The list" onRetry={() => void list.refetch()} />}
+      {list.isPending && <Loading what="traces" />}
+      {list.isSuccess && rows.length === 0 && <NothingMatches range={range} />}
+      {rows.length > 0 && (
+        <div
+          className={`scroll ${isPlaceholderData ? 'dimmed' : ''}`}
+          ref={scroll}
+          style={{ flex: 1 }}
+          tabIndex={-1}
+        >
+          <table className="table" style={{ minWidth: columns.reduce((sum, { width }) => sum + width, 0) }}>
+            <colgroup>
+              {columns.map(({ name, width }) => (
+                <col key={name} style={{ width }} />
+              ))}
+            </colgroup>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <HeadCell
+                    key={column.name}
+                    column={column}
+                    sort={sort}
+                    onSort={(next) => setAddress({ sort: next })}
+                  />
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              <Filler height={items[0]?.start ?? 0} columns={columns.length} />
+              {items.map(({ index }) => {
+                const row = rows[index]!
+                return (
+                  <tr key={row.id} data-selected={index === at || undefined} onClick={() => setAt(index)}>
+                    {columns.map((column, n) => (
+                      <td key={column.name} className={column.isNumber && 'number'}>
+                        {n < COLUMNS.length ? (
+                          <Cell
+                            column={column.name}
+                            row={row}
+                            href={hrefOf(team, project, row)}
+                            onOpen={() => open(row)}
+                          />
+                        ) : (
+                          <span title={row.cells[n - COLUMNS.length] ?? ''}>
+                            {row.cells[n - COLUMNS.length] ?? '—'}
+                          </span>
+                        )}
+                      </td>
+                    ))}
+                  </tr>
+                )
+              })}
+              <Filler height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} columns={columns.length} />
+            </tbody>
+          </table>
+        </div>
+      )}
+      <div className="secondary" role="status">
+        {list.isSuccess && plural(rows.length, roots === '1' ? 'trace' : 'call')}
+        {hasNextPage && ' shown, more below'}
+      </div>
+    </div>
+  )
+}
+
+type Answer = { readonly rows: readonly Row[]; readonly position: string }
+
+/** How many calls are newer than the list, and the present state of the rows that it shows. */
+const useNews = (
+  key: readonly unknown[],
+  rows: readonly Row[],
+  listPosition: string | undefined,
+  isLive: boolean,
+  ask: (offset: number, position: string | undefined, signal: AbortSignal) => Promise<Answer>,
+) => {
+  const position = usePosition(key[1] as string, isLive)
+  const { data } = useQuery({
+    queryKey: ['news', ...key, position],
+    queryFn: ({ signal }) => ask(0, undefined, signal),
+    enabled: isLive && position !== undefined && listPosition !== undefined && position !== listPosition,
+    placeholderData: (before) => before,
+  })
+  return useMemo(() => {
+    const known = new Set(rows.map(({ id }) => id))
+    const newer =
+      isLive && data !== undefined && BigInt(data.position || 0) > BigInt(listPosition || 0) ? data.rows : []
+    return {
+      fresh: newer.filter(({ id }) => !known.has(id)).length,
+      changed: new Map(newer.filter(({ id }) => known.has(id)).map((row) => [row.id, row])),
+    }
+  }, [data, rows, isLive, listPosition])
+}
+
+const NothingMatches = ({ range }: { readonly range: string }) => {
+  const [{ filter }, setAddress] = useAddress()
+  const conjuncts = conjunctsIn(filter)
+  return (
+    <Empty title="No trace matches">
+      <p>The search, the time range and all filters above apply.</p>
+      <div className="bar">
+        {conjuncts.length > 0 && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => setAddress({ filter: JSON.stringify({ $and: conjuncts.slice(0, -1) }) })}
+          >
+            Remove the last filter
+          </Button>
+        )}
+        {range !== '' && (
+          <Button size="xs" variant="default" onClick={() => setAddress({ range: '' })}>
+            Search all time
+          </Button>
+        )}
+        <Button
+          size="xs"
+          variant="default"
+          onClick={() => setAddress({ filter: '', q: '', range: '', roots: '1' })}
+        >
+          Clear all
+        </Button>
+      </div>
+    </Empty>
+  )
+}

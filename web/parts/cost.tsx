@@ -1,0 +1,18 @@
+import { cost, exactCost } from '../format.js'
+
+/** A cost with three significant digits, exact on hover. */
+export const Cost = ({
+  dollars,
+  unpriced = false,
+}: {
+  readonly dollars: number
+  readonly unpriced?: boolean
+}) => (
+  <span
+    title={
+      `$${exactCost(dollars)}` + (unpriced ? '\nSome models have no price, so the whole cost is higher.' : '')
+    }
+  >
+    {cost(dollars, unpriced)}
+  </span>
+)

@@ -1,0 +1,227 @@
+import { Autocomplete, Button, CloseButton, Popover, Select, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { api, dataOf } from '../api.js'
+import {
+  chipText,
+  conditionOf,
+  conjunctsIn,
+  FIELD_LABELS,
+  filterText,
+  needsValue,
+  operandOf,
+  OPERATORS,
+  RANGES,
+  type Condition,
+  type Operand,
+  type Operator,
+} from '../filter.js'
+import { useKeys } from './keys.js'
+import { useAddress, usePlace } from './place.js'
+import { onSubmit } from './on-submit.js'
+
+/** The filter of a list of calls, all of it visible and in the address: text, time range and one chip a condition. */
+export const FilterBar = () => {
+  const [{ filter, q = '', range = '' }, setAddress] = useAddress()
+  const search = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(q)
+  const [editing, setEditing] = useState<number | 'new' | null>(null)
+  const conjuncts = conjunctsIn(filter)
+  useEffect(() => setText(q), [q])
+  useKeys({ '/': () => search.current?.focus(), f: () => setEditing('new') })
+  const set = (next: readonly Operand[]) => setAddress({ filter: filterText(next) })
+  const isCustom = !RANGES.some(([value]) => value === range)
+  return (
+    <div className="bar" role="search">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          setAddress({ q: text.trim() })
+        }}
+      >
+        <TextInput
+          ref={search}
+          size="xs"
+          aria-label="Search inputs, outputs and exceptions"
+          placeholder="Search"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+          onBlur={() => text.trim() !== q && setAddress({ q: text.trim() })}
+          w={180}
+        />
+      </form>
+      <Select
+        size="xs"
+        aria-label="Time range"
+        allowDeselect={false}
+        value={range}
+        data={[
+          ...RANGES.map(([value, label]) => ({ value, label })),
+          ...(isCustom ? [{ value: range, label: range.replaceAll('T00:00:00.000Z', '') }] : []),
+        ]}
+        onChange={(value) => setAddress({ range: value ?? '' })}
+        w={140}
+      />
+      {conjuncts.map((operand, n) => (
+        <Popover
+          key={JSON.stringify(operand)}
+          opened={editing === n}
+          onClose={() => setEditing(null)}
+          trapFocus
+        >
+          <Popover.Target>
+            <span className="chip">
+              <Button
+                variant="transparent"
+                size="compact-xs"
+                c="var(--text)"
+                fw={400}
+                maw={360}
+                title={chipText(operand)}
+                disabled={conditionOf(operand) === undefined}
+                onClick={() => setEditing(n)}
+              >
+                {chipText(operand)}
+              </Button>
+              <CloseButton
+                size="xs"
+                aria-label={`Remove the filter ${chipText(operand)}`}
+                onClick={() => set(conjuncts.filter((_, at) => at !== n))}
+              />
+            </span>
+          </Popover.Target>
+          <Popover.Dropdown>
+            <ConditionForm
+              condition={conditionOf(operand)}
+              onDone={(condition) => {
+                set(conjuncts.map((one, at) => (at === n ? operandOf(condition) : one)))
+                setEditing(null)
+              }}
+            />
+          </Popover.Dropdown>
+        </Popover>
+      ))}
+      <Popover opened={editing === 'new'} onClose={() => setEditing(null)} trapFocus position="bottom-start">
+        <Popover.Target>
+          <Button size="xs" variant="default" onClick={() => setEditing('new')}>
+            Add filter
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown>
+          <ConditionForm
+            onDone={(condition) => {
+              set([...conjuncts, operandOf(condition)])
+              setEditing(null)
+            }}
+          />
+        </Popover.Dropdown>
+      </Popover>
+      {(conjuncts.length > 0 || q !== '' || range !== '') && (
+        <Button
+          size="xs"
+          variant="subtle"
+          color="gray"
+          c="var(--text-2)"
+          onClick={() => setAddress({ filter: '', q: '', range: '' })}
+        >
+          Clear
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const NEW: Condition = { field: '', operator: 'equals', value: '' }
+
+interface ConditionFormProps {
+  readonly condition?: Condition | undefined
+  readonly onDone: (condition: Condition) => void
+}
+
+const ConditionForm = ({ condition = NEW, onDone }: ConditionFormProps) => {
+  const { projectId } = usePlace()
+  const [field, setField] = useState(FIELD_LABELS[condition.field] ?? condition.field)
+  const [operator, setOperator] = useState<Operator>(condition.operator)
+  const [value, setValue] = useState(condition.value)
+  const [error, setError] = useState<string>()
+  const name = Object.entries(FIELD_LABELS).find(([, label]) => label === field)?.[0] ?? field.trim()
+  const fields = useFields(projectId, field)
+  const values = useValues(projectId, name, value)
+  const submit = onSubmit(() => {
+    if (name === '') setError('Choose a field.')
+    else onDone({ field: name, operator, value: needsValue(operator) ? value : '' })
+  })
+  return (
+    <form className="form" onSubmit={submit} style={{ width: 280 }}>
+      <Autocomplete
+        label="Field"
+        size="xs"
+        value={field}
+        error={error}
+        data={fields}
+        limit={12}
+        data-autofocus
+        onChange={(next) => {
+          setField(next)
+          setError(undefined)
+        }}
+        comboboxProps={{ withinPortal: false }}
+      />
+      <Select
+        label="Condition"
+        size="xs"
+        value={operator}
+        allowDeselect={false}
+        data={Object.entries(OPERATORS).map(([key, label]) => ({ value: key, label }))}
+        onChange={(next) => setOperator(next as Operator)}
+        comboboxProps={{ withinPortal: false }}
+      />
+      {needsValue(operator) && (
+        <Autocomplete
+          label="Value"
+          size="xs"
+          value={value}
+          data={values}
+          limit={12}
+          onChange={setValue}
+          comboboxProps={{ withinPortal: false }}
+        />
+      )}
+      <Button type="submit" size="xs">
+        Apply
+      </Button>
+    </form>
+  )
+}
+
+/** Names of fields to complete: those of every call, and those within the newest calls. */
+export const useFields = (projectId: string, typed: string): readonly string[] => {
+  const [contains] = useDebouncedValue(typed, 150)
+  const { data } = useQuery({
+    queryKey: ['fields', projectId, contains],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET('/api/pages/fields', { params: { query: { project_id: projectId, contains } }, signal }),
+      ),
+    placeholderData: (before) => before,
+  })
+  return [...new Set([...Object.values(FIELD_LABELS), ...(data?.data ?? []).map(({ path }) => path)])]
+}
+
+const useValues = (projectId: string, field: string, typed: string): readonly string[] => {
+  const [contains] = useDebouncedValue(typed, 150)
+  const { data } = useQuery({
+    queryKey: ['values', projectId, field, contains],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET('/api/pages/values', {
+          params: { query: { project_id: projectId, field, contains } },
+          signal,
+        }),
+      ),
+    enabled: field !== '',
+    retry: false,
+  })
+  return (data?.data ?? []).map(({ value }) => value)
+}

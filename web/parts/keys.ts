@@ -1,0 +1,37 @@
+import { useEffect, useRef } from 'react'
+
+type Keys = Readonly<Record<string, () => void>>
+
+const isTyping = ({ target }: KeyboardEvent): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+const isInDialog = (): boolean => document.querySelector('[role="dialog"]') !== null
+
+/** Single keys and sequences such as `g t`. They do nothing while the user types or a dialog is open. */
+export const useKeys = (keys: Keys): void => {
+  const known = useRef(keys)
+  useEffect(() => {
+    known.current = keys
+  })
+  useEffect(() => {
+    let before = ''
+    let pressedAt = 0
+    const press = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || isTyping(event) || isInDialog()) return
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      const sequence = `${before} ${event.key}`
+      const action =
+        (before !== '' && event.timeStamp - pressedAt < 1000 ? known.current[sequence] : undefined) ??
+        known.current[event.key]
+      before = event.key
+      pressedAt = event.timeStamp
+      if (action === undefined) return
+      event.preventDefault()
+      before = ''
+      action()
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [])
+}

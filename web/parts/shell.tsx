@@ -1,0 +1,191 @@
+import { Button, Menu, Modal, Select, useMantineColorScheme } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { useSession } from '../session.js'
+import { useKeys } from './keys.js'
+import { Palette } from './palette.js'
+import { usePlace } from './place.js'
+import { ProjectSwitcher } from './project-switcher.js'
+import { useSetting, useZone } from './settings.js'
+
+interface Item {
+  readonly label: string
+  readonly path: string
+  readonly key: string
+}
+
+const PROJECT_ITEMS: readonly Item[] = [{ label: 'Traces', path: 'traces', key: 't' }]
+
+const TEAM_ITEMS: readonly Item[] = []
+
+/** The frame of all pages: header, rail and the page itself. */
+export const Shell = () => {
+  const { team, project } = usePlace()
+  const [isRailOpen, setRailOpen] = useState(false)
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  const [areKeysShown, setKeysShown] = useState(false)
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const navigate = useNavigate()
+  useEffect(() => setRailOpen(false), [path])
+  const items = [
+    ...(project === ''
+      ? []
+      : PROJECT_ITEMS.map((item) => ({ ...item, to: `/${team}/${project}/${item.path}` }))),
+    ...(team === '' ? [] : TEAM_ITEMS.map((item) => ({ ...item, to: `/${team}/-/${item.path}` }))),
+  ]
+  useHotkeys([['mod+K', () => setPaletteOpen(true)]], [])
+  useKeys({
+    '?': () => setKeysShown(true),
+    ...Object.fromEntries(items.map(({ key, to }) => [`g ${key}`, () => void navigate({ href: to })])),
+  })
+  return (
+    <div className="shell">
+      <a className="visually-hidden" href="#content">
+        Skip to the content
+      </a>
+      <header>
+        <Button
+          className="only-narrow"
+          variant="default"
+          size="compact-sm"
+          aria-expanded={isRailOpen}
+          onClick={() => setRailOpen(!isRailOpen)}
+        >
+          Menu
+        </Button>
+        <Link to="/" className="brand only-wide">
+          Tallytree
+        </Link>
+        <ProjectSwitcher />
+        <span className="spacer" />
+        <Button variant="default" size="compact-sm" onClick={() => setPaletteOpen(true)}>
+          Go to …<span className="secondary only-wide">&nbsp;Ctrl K</span>
+        </Button>
+        <AccountMenu onKeys={() => setKeysShown(true)} />
+      </header>
+      <nav aria-label="Pages" data-open={isRailOpen || undefined}>
+        {project !== '' && <h2>{project}</h2>}
+        {items
+          .filter(({ to }) => !to.includes('/-/'))
+          .map((item) => (
+            <RailLink key={item.to} to={item.to} label={item.label} path={path} />
+          ))}
+        {team !== '' && TEAM_ITEMS.length > 0 && <h2>{team}</h2>}
+        {items
+          .filter(({ to }) => to.includes('/-/'))
+          .map((item) => (
+            <RailLink key={item.to} to={item.to} label={item.label} path={path} />
+          ))}
+      </nav>
+      <main id="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+      {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
+      <Modal opened={areKeysShown} onClose={() => setKeysShown(false)} title="Keys">
+        <KeyList />
+      </Modal>
+    </div>
+  )
+}
+
+const RailLink = ({
+  to,
+  label,
+  path,
+}: {
+  readonly to: string
+  readonly label: string
+  readonly path: string
+}) => (
+  <Link to={to} aria-current={path === to || path.startsWith(`${to}/`) ? 'page' : undefined}>
+    {label}
+  </Link>
+)
+
+const ZONES = ['', 'UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+
+const AccountMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
+  const { user, signOut } = useSession()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const [, setZone] = useSetting('zone', '')
+  const [chosen] = useSetting('zone', '')
+  const zone = useZone()
+  const [areZonesShown, setZonesShown] = useState(false)
+  return (
+    <>
+      <Menu position="bottom-end" width={240}>
+        <Menu.Target>
+          <Button variant="default" size="compact-sm">
+            {user.user}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item component={Link} to="/-/account">
+            Account and API keys
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Label>Theme</Menu.Label>
+          {(['auto', 'light', 'dark'] as const).map((scheme) => (
+            <Menu.Item
+              key={scheme}
+              onClick={() => setColorScheme(scheme)}
+              rightSection={colorScheme === scheme ? '✓' : ''}
+            >
+              {scheme === 'auto' ? 'As the system' : scheme === 'light' ? 'Light' : 'Dark'}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item onClick={() => setZonesShown(true)}>Time zone: {zone}</Menu.Item>
+          <Menu.Item onClick={onKeys}>Keys</Menu.Item>
+          <Menu.Divider />
+          <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={areZonesShown} onClose={() => setZonesShown(false)} title="Time zone">
+        <Select
+          label="All times, filters and charts use"
+          searchable
+          data-autofocus
+          value={chosen}
+          data={ZONES.map((value) => ({ value, label: value === '' ? 'The zone of this browser' : value }))}
+          onChange={(value) => {
+            setZone(value ?? '')
+            setZonesShown(false)
+          }}
+        />
+      </Modal>
+    </>
+  )
+}
+
+const KEYS: readonly (readonly [keys: string, action: string])[] = [
+  ['Ctrl K', 'Go to a page, a project, a trace or a call'],
+  ['g t', 'Traces'],
+  ['g a', 'Automations'],
+  ['g d', 'Deliveries'],
+  ['g w', 'Webhooks'],
+  ['/', 'Search'],
+  ['f', 'Add a filter'],
+  ['j, k', 'Next and previous row, or trace'],
+  ['Enter, o', 'Open the row, open it in a new tab'],
+  ['l', 'Live updates on and off'],
+  ['↑ ↓ ← →', 'Move in the tree, close and open a call'],
+  ['e', 'Next failed call'],
+  ['p', 'Next call of the same op'],
+  ['z, 0', 'Zoom to the selected call, show the whole trace'],
+  ['y', 'Copy the id of the selected call'],
+  ['Ctrl Enter', 'Save or test a form'],
+  ['Esc', 'Close'],
+]
+
+const KeyList = () => (
+  <dl className="facts">
+    {KEYS.map(([keys, action]) => (
+      <div key={keys} style={{ display: 'contents' }}>
+        <dt className="mono">{keys}</dt>
+        <dd>{action}</dd>
+      </div>
+    ))}
+  </dl>
+)

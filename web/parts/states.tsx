@@ -1,0 +1,68 @@
+import { Button } from '@mantine/core'
+import { useEffect, useState, type ReactNode } from 'react'
+import { ApiError } from '../api.js'
+
+export const messageOf = (error: unknown): string =>
+  error instanceof ApiError
+    ? error.message
+    : error instanceof TypeError
+      ? 'The service cannot be reached. Check that it is running.'
+      : String(error)
+
+/** What failed and what to do, in place of a block of the page. */
+export const Failed = ({
+  error,
+  what,
+  onRetry,
+}: {
+  readonly error: Error
+  readonly what: string
+  readonly onRetry?: () => void
+}) => {
+  const known = error instanceof ApiError ? error : undefined
+  const isMissing = known?.status === 404
+  return (
+    <div className="notice" role="alert" data-tone={isMissing ? undefined : 'danger'}>
+      <strong>{isMissing ? `${what} was not found` : `${what} could not be loaded`}</strong>
+      <div>
+        {isMissing
+          ? 'It does not exist, was deleted, or belongs to a team you are not in.'
+          : messageOf(error)}
+      </div>
+      {known !== undefined && !isMissing && (
+        <div className="secondary mono">
+          {known.status} · request {known.requestId}
+        </div>
+      )}
+      {(known?.status === 413 || known?.status === 504) && (
+        <div>Choose a shorter time range or more filters.</div>
+      )}
+      {onRetry !== undefined && !isMissing && (
+        <Button mt={8} size="compact-sm" variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** Shows nothing for the first 150 ms, so that quick answers do not flicker. */
+export const Loading = ({ what }: { readonly what: string }) => {
+  const [isShown, setShown] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), 150)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div className="secondary" role="status" style={{ minHeight: 32 }}>
+      {isShown ? `Loading ${what} …` : ''}
+    </div>
+  )
+}
+
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
+  <div className="notice">
+    <strong>{title}</strong>
+    {children !== undefined && <div>{children}</div>}
+  </div>
+)

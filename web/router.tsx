@@ -1,0 +1,89 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
+import { parseSearch, printSearch, type Search } from './search.js'
+import { Shell } from './parts/shell.js'
+import { HomePage } from './pages/home.js'
+import { Failed } from './parts/states.js'
+
+const root = createRootRoute({
+  component: Shell,
+  validateSearch: (search: Record<string, unknown>): Search => search as Search,
+  errorComponent: ({ error, reset }) => (
+    <div className="page">
+      <Failed error={error as Error} what="This page" onRetry={reset} />
+    </div>
+  ),
+  notFoundComponent: () => (
+    <div className="page">
+      <h1>Page not found</h1>
+      <p>
+        No page has this address. <a href="/">Go to the first page</a>
+      </p>
+    </div>
+  ),
+})
+
+const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
+  createRoute({ getParentRoute: () => root, path, component })
+
+/** A link of an SDK, or of an older address, leads to the page that shows the same. */
+const leads = <Path extends string>(path: Path, to: (params: Readonly<Record<string, string>>) => string) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    beforeLoad: ({ params }) => {
+      // eslint-disable-next-line @typescript-eslint/only-throw-error -- how the router redirects
+      throw redirect({ href: to(params as Readonly<Record<string, string>>), replace: true })
+    },
+  })
+
+const routeTree = root.addChildren([
+  createRoute({ getParentRoute: () => root, path: '/', component: HomePage }),
+  page(
+    '/-/account',
+    lazyRouteComponent(() => import('./pages/account.js'), 'AccountPage'),
+  ),
+  page(
+    '/$team/$project',
+    lazyRouteComponent(() => import('./pages/traces.js'), 'TracesPage'),
+  ),
+  page(
+    '/$team/$project/traces',
+    lazyRouteComponent(() => import('./pages/traces.js'), 'TracesPage'),
+  ),
+  page(
+    '/$team/$project/traces/$trace',
+    lazyRouteComponent(() => import('./pages/trace.js'), 'TracePage'),
+  ),
+  page(
+    '/$team/$project/calls/$call',
+    lazyRouteComponent(() => import('./pages/call-link.js'), 'CallLink'),
+  ),
+  leads('/$team/$project/r/call/$call', ({ team, project, call }) => `/${team}/${project}/calls/${call}`),
+  leads(
+    '/$team/$project/weave/calls/$call',
+    ({ team, project, call }) => `/${team}/${project}/calls/${call}`,
+  ),
+  leads('/$team/$project/weave', ({ team, project }) => `/${team}/${project}/traces`),
+  leads('/$team/$project/weave/traces', ({ team, project }) => `/${team}/${project}/traces`),
+])
+
+export const router = createRouter({
+  routeTree,
+  parseSearch,
+  stringifySearch: printSearch,
+  defaultPreload: 'intent',
+  defaultPreloadDelay: 65,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,53 @@
+import { conjunctsIn, filterText, type Operand } from './filter.js'
+import type { Search } from './search.js'
+
+/** The value of an object of class `SavedView`, as the Weave SDK writes it. */
+export interface SavedView {
+  readonly _type: 'SavedView'
+  readonly _class_name: 'SavedView'
+  readonly _bases: readonly string[]
+  readonly view_type: string
+  readonly label: string
+  readonly definition: {
+    readonly filter?: { readonly trace_roots_only?: boolean | null } | null
+    readonly query?: { readonly $expr?: Operand } | null
+    readonly cols?: Readonly<Record<string, boolean>> | null
+    readonly sort_by?: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[] | null
+  }
+}
+
+/** The view that an address shows. The search text and a time range are not part of it. */
+export const viewOf = (label: string, { filter, cols = '', sort = '', roots = '1' }: Search): SavedView => {
+  const conjuncts = conjunctsIn(filter)
+  return {
+    _type: 'SavedView',
+    _class_name: 'SavedView',
+    _bases: ['BaseModel'],
+    view_type: 'traces',
+    label,
+    definition: {
+      filter: { trace_roots_only: roots === '1' },
+      ...(conjuncts.length === 0 ? {} : { query: { $expr: { $and: conjuncts } } }),
+      ...(cols === '' ? {} : { cols: Object.fromEntries(cols.split(',').map((name) => [name, true])) }),
+      ...(sort === ''
+        ? {}
+        : { sort_by: [{ field: sort.replace(/^-/, ''), direction: sort.startsWith('-') ? 'desc' : 'asc' }] }),
+    },
+  }
+}
+
+/** The address that shows a view. Whatever the view does not set goes back to the default. */
+export const addressOf = ({ definition: { filter, query, cols, sort_by } }: SavedView): Search => {
+  const [by] = sort_by ?? []
+  return {
+    q: '',
+    range: '',
+    filter: query?.$expr === undefined ? '' : filterText(conjunctsIn(JSON.stringify(query.$expr))),
+    cols: Object.entries(cols ?? {})
+      .filter(([, isShown]) => isShown)
+      .map(([name]) => name)
+      .join(','),
+    sort: by === undefined ? '' : `${by.direction === 'desc' ? '-' : ''}${by.field}`,
+    roots: filter?.trace_roots_only === false ? '0' : '1',
+  }
+}

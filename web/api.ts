@@ -2,6 +2,9 @@ import createClient from 'openapi-fetch'
 import type { components, paths } from './schema.d.ts'
 
 export type Schemas = components['schemas']
+
+/** The grammar of conditions is recursive, which the client's types cannot compare. */
+export type Automation = Omit<Schemas['Automation'], 'query'> & { readonly query?: unknown }
 export type SignedIn = Schemas['SignedIn']
 
 /** A field of a request that was refused. */

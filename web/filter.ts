@@ -188,7 +188,7 @@ export const RANGES: readonly (readonly [range: string, label: string])[] = [
 ]
 
 /** The start of a range such as `24h` or `2026-11-01T00:00:00Z..2026-11-02T00:00:00Z`. */
-const rangeOf = (range: string, now: number): { readonly from?: string; readonly to?: string } => {
+export const rangeOf = (range: string, now: number): { readonly from?: string; readonly to?: string } => {
   const span = SPANS[range]
   if (span !== undefined) return { from: new Date(now - span * 1000).toISOString() }
   const [from = '', to = ''] = range.split('..')

@@ -54,6 +54,12 @@ export const exactCost = (dollars: number): string => {
   return text.includes('e') ? trimmed(dollars.toFixed(12)) : text
 }
 
+/** The price of a unit as the API gives it, for a million units: `0.0000025` is `$2.50`. */
+export const perMillion = (price: string): string => {
+  const dollars = Number(price) * 1e6
+  return dollars === 0 ? '—' : `$${dollars >= 0.01 ? dollars.toFixed(2) : significant(dollars)}`
+}
+
 const DAY_MS = 86_400_000
 
 /** `Nov 25 23:04:11`, with the year where it is not the present one. */

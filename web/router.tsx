@@ -64,6 +64,46 @@ const routeTree = root.addChildren([
     '/$team/$project/calls/$call',
     lazyRouteComponent(() => import('./pages/call-link.js'), 'CallLink'),
   ),
+  page(
+    '/$team/-/webhooks',
+    lazyRouteComponent(() => import('./pages/webhooks.js'), 'WebhooksPage'),
+  ),
+  page(
+    '/$team/-/webhooks/new',
+    lazyRouteComponent(() => import('./pages/webhook.js'), 'NewWebhookPage'),
+  ),
+  page(
+    '/$team/-/webhooks/$id',
+    lazyRouteComponent(() => import('./pages/webhook.js'), 'WebhookPage'),
+  ),
+  page(
+    '/$team/-/deliveries',
+    lazyRouteComponent(() => import('./pages/deliveries.js'), 'DeliveriesPage'),
+  ),
+  page(
+    '/$team/-/deliveries/$id',
+    lazyRouteComponent(() => import('./pages/delivery.js'), 'DeliveryPage'),
+  ),
+  page(
+    '/$team/-/automations',
+    lazyRouteComponent(() => import('./pages/automations.js'), 'AutomationsPage'),
+  ),
+  page(
+    '/$team/-/automations/new',
+    lazyRouteComponent(() => import('./pages/automation.js'), 'NewAutomationPage'),
+  ),
+  page(
+    '/$team/-/automations/$id',
+    lazyRouteComponent(() => import('./pages/automation.js'), 'AutomationPage'),
+  ),
+  page(
+    '/$team/-/settings',
+    lazyRouteComponent(() => import('./pages/settings.js'), 'SettingsPage'),
+  ),
+  page(
+    '/$team/-/settings/$tab',
+    lazyRouteComponent(() => import('./pages/settings.js'), 'SettingsPage'),
+  ),
   leads('/$team/$project/r/call/$call', ({ team, project, call }) => `/${team}/${project}/calls/${call}`),
   leads(
     '/$team/$project/weave/calls/$call',

@@ -1,7 +1,7 @@
-import { Autocomplete, Button, CloseButton, Popover, Select, TextInput } from '@mantine/core'
+import { Autocomplete, Button, CloseButton, Popover, Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
 import { api, dataOf } from '../api.js'
 import {
   chipText,
@@ -12,7 +12,6 @@ import {
   needsValue,
   operandOf,
   OPERATORS,
-  RANGES,
   type Condition,
   type Operand,
   type Operator,
@@ -20,49 +19,20 @@ import {
 import { useKeys } from './keys.js'
 import { useAddress, usePlace } from './place.js'
 import { onSubmit } from './on-submit.js'
+import { RangePicker } from './range-picker.js'
+import { SearchBox } from './search-box.js'
 
 /** The filter of a list of calls, all of it visible and in the address: text, time range and one chip a condition. */
 export const FilterBar = () => {
   const [{ filter, q = '', range = '' }, setAddress] = useAddress()
-  const search = useRef<HTMLInputElement>(null)
-  const [text, setText] = useState(q)
   const [editing, setEditing] = useState<number | 'new' | null>(null)
   const conjuncts = conjunctsIn(filter)
-  useEffect(() => setText(q), [q])
-  useKeys({ '/': () => search.current?.focus(), f: () => setEditing('new') })
+  useKeys({ f: () => setEditing('new') })
   const set = (next: readonly Operand[]) => setAddress({ filter: filterText(next) })
-  const isCustom = !RANGES.some(([value]) => value === range)
   return (
     <div className="bar" role="search">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          setAddress({ q: text.trim() })
-        }}
-      >
-        <TextInput
-          ref={search}
-          size="xs"
-          aria-label="Search inputs, outputs and exceptions"
-          placeholder="Search"
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          onBlur={() => text.trim() !== q && setAddress({ q: text.trim() })}
-          w={180}
-        />
-      </form>
-      <Select
-        size="xs"
-        aria-label="Time range"
-        allowDeselect={false}
-        value={range}
-        data={[
-          ...RANGES.map(([value, label]) => ({ value, label })),
-          ...(isCustom ? [{ value: range, label: range.replaceAll('T00:00:00.000Z', '') }] : []),
-        ]}
-        onChange={(value) => setAddress({ range: value ?? '' })}
-        w={140}
-      />
+      <SearchBox label="Search inputs, outputs and exceptions" />
+      <RangePicker />
       {conjuncts.map((operand, n) => (
         <Popover
           key={JSON.stringify(operand)}

@@ -1,6 +1,7 @@
 import { Modal, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type KeyboardEvent } from 'react'
+import { PROJECT_PAGES, TEAM_PAGES } from './pages.js'
 import { usePlace } from './place.js'
 import { useProjects } from './project-switcher.js'
 
@@ -9,8 +10,6 @@ interface Target {
   readonly group: string
   readonly href: string
 }
-
-const PAGES: readonly (readonly [label: string, path: string])[] = []
 
 /** Goes to a page, a project, or the trace or call of a pasted id, by typing. */
 export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
@@ -21,10 +20,16 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
   const [at, setAt] = useState(0)
   const text = wanted.trim().toLowerCase()
   const all: readonly Target[] = [
-    ...(project === '' ? [] : [{ label: 'Traces', group: project, href: `/${team}/${project}/traces` }]),
-    ...(team === ''
-      ? []
-      : PAGES.map(([label, path]) => ({ label, group: team, href: `/${team}/-/${path}` }))),
+    ...(project === '' ? [] : PROJECT_PAGES).map(({ label, path }) => ({
+      label,
+      group: project,
+      href: `/${team}/${project}/${path}`,
+    })),
+    ...(team === '' ? [] : TEAM_PAGES).map(({ label, path }) => ({
+      label,
+      group: team,
+      href: `/${team}/-/${path}`,
+    })),
     { label: 'Account and API keys', group: 'Account', href: '/-/account' },
     ...projects.map((one) => ({
       label: `${one.team} / ${one.name}`,

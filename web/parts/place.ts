@@ -7,10 +7,10 @@ export interface Place {
   readonly project: string
 }
 
-type Params = Partial<Record<'team' | 'project' | 'trace' | 'call' | 'id', string>>
+type Params = Partial<Record<'team' | 'project' | 'trace' | 'call' | 'id' | 'tab', string>>
 
-/** An id in the path, '' if it has none. */
-export const useIdInPath = (name: 'trace' | 'call' | 'id'): string =>
+/** A part of the path, '' if it has none. */
+export const useIdInPath = (name: 'trace' | 'call' | 'id' | 'tab'): string =>
   (useParams({ strict: false }) as unknown as Params)[name] ?? ''
 
 /** The team and project of the address, '' where it names none. */

@@ -4,20 +4,11 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { useEffect, useState } from 'react'
 import { useSession } from '../session.js'
 import { useKeys } from './keys.js'
+import { PROJECT_PAGES, TEAM_PAGES } from './pages.js'
 import { Palette } from './palette.js'
 import { usePlace } from './place.js'
 import { ProjectSwitcher } from './project-switcher.js'
 import { useSetting, useZone } from './settings.js'
-
-interface Item {
-  readonly label: string
-  readonly path: string
-  readonly key: string
-}
-
-const PROJECT_ITEMS: readonly Item[] = [{ label: 'Traces', path: 'traces', key: 't' }]
-
-const TEAM_ITEMS: readonly Item[] = []
 
 /** The frame of all pages: header, rail and the page itself. */
 export const Shell = () => {
@@ -31,8 +22,8 @@ export const Shell = () => {
   const items = [
     ...(project === ''
       ? []
-      : PROJECT_ITEMS.map((item) => ({ ...item, to: `/${team}/${project}/${item.path}` }))),
-    ...(team === '' ? [] : TEAM_ITEMS.map((item) => ({ ...item, to: `/${team}/-/${item.path}` }))),
+      : PROJECT_PAGES.map((item) => ({ ...item, to: `/${team}/${project}/${item.path}` }))),
+    ...(team === '' ? [] : TEAM_PAGES.map((item) => ({ ...item, to: `/${team}/-/${item.path}` }))),
   ]
   useHotkeys([['mod+K', () => setPaletteOpen(true)]], [])
   useKeys({
@@ -71,7 +62,7 @@ export const Shell = () => {
           .map((item) => (
             <RailLink key={item.to} to={item.to} label={item.label} path={path} />
           ))}
-        {team !== '' && TEAM_ITEMS.length > 0 && <h2>{team}</h2>}
+        {team !== '' && <h2>{team}</h2>}
         {items
           .filter(({ to }) => to.includes('/-/'))
           .map((item) => (
@@ -161,10 +152,7 @@ const AccountMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
 
 const KEYS: readonly (readonly [keys: string, action: string])[] = [
   ['Ctrl K', 'Go to a page, a project, a trace or a call'],
-  ['g t', 'Traces'],
-  ['g a', 'Automations'],
-  ['g d', 'Deliveries'],
-  ['g w', 'Webhooks'],
+  ...[...PROJECT_PAGES, ...TEAM_PAGES].map(({ key, label }) => [`g ${key}`, label] as const),
   ['/', 'Search'],
   ['f', 'Add a filter'],
   ['j, k', 'Next and previous row, or trace'],

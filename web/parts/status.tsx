@@ -3,7 +3,7 @@ export type Tone = 'ok' | 'danger' | 'running' | 'warn' | 'plain'
 const SHAPES: Readonly<Record<Tone, string>> = { ok: '●', danger: '■', running: '◐', warn: '▲', plain: '◌' }
 
 /** A state as shape, word and colour, so that no state is shown by colour alone. */
-const Status = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
+export const Status = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
   <span className="status" data-tone={tone}>
     <span aria-hidden="true">{SHAPES[tone]}</span>
     {children}

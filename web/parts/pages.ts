@@ -1,0 +1,17 @@
+/** A page in the rail and the palette. */
+interface PageLink {
+  readonly label: string
+  /** Below the project, or below `/{team}/-/`. */
+  readonly path: string
+  /** After `g`. */
+  readonly key: string
+}
+
+export const PROJECT_PAGES: readonly PageLink[] = [{ label: 'Traces', path: 'traces', key: 't' }]
+
+export const TEAM_PAGES: readonly PageLink[] = [
+  { label: 'Automations', path: 'automations', key: 'a' },
+  { label: 'Deliveries', path: 'deliveries', key: 'd' },
+  { label: 'Webhooks', path: 'webhooks', key: 'w' },
+  { label: 'Team settings', path: 'settings', key: 's' },
+]

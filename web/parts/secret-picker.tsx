@@ -1,0 +1,124 @@
+import { Button, Modal, PasswordInput, Select, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, dataOf } from '../api.js'
+import { NotSaved, problemAt } from './form-errors.js'
+import { onSubmit } from './on-submit.js'
+import { keysOfTeam, useSecrets } from './team-data.js'
+
+/** Chooses a secret of the team by its name, or creates one in place. */
+export const SecretPicker = ({
+  team,
+  label,
+  description,
+  value,
+  error,
+  onChange,
+}: {
+  readonly team: string
+  readonly label: string
+  readonly description: string
+  readonly value: string
+  readonly error: string | undefined
+  readonly onChange: (name: string) => void
+}) => {
+  const secrets = useSecrets(team)
+  const [isCreating, setCreating] = useState(false)
+  const names = secrets.data?.data.map(({ name }) => name) ?? []
+  return (
+    <div className="bar" style={{ alignItems: 'flex-end', flexWrap: 'nowrap' }}>
+      <Select
+        style={{ flex: 1 }}
+        label={label}
+        description={description}
+        error={error}
+        placeholder="None"
+        clearable
+        searchable
+        data={value === '' || names.includes(value) ? names : [...names, value]}
+        value={value === '' ? null : value}
+        onChange={(name) => onChange(name ?? '')}
+      />
+      <Button variant="default" aria-label={`Create a secret: ${label}`} onClick={() => setCreating(true)}>
+        Create …
+      </Button>
+      {isCreating && (
+        <SecretDialog
+          team={team}
+          onClose={() => setCreating(false)}
+          onStored={(name) => {
+            setCreating(false)
+            onChange(name)
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Stores a new secret, or with `name` a new version of one. */
+export const SecretDialog = ({
+  team,
+  name: known,
+  onClose,
+  onStored,
+}: {
+  readonly team: string
+  readonly name?: string
+  readonly onClose: () => void
+  readonly onStored: (name: string) => void
+}) => {
+  const queries = useQueryClient()
+  const [name, setName] = useState(known ?? '')
+  const [value, setValue] = useState('')
+  const store = useMutation({
+    mutationFn: () =>
+      dataOf(
+        api.PUT('/api/teams/{team}/secrets/{name}', { params: { path: { team, name } }, body: { value } }),
+      ),
+    onSuccess: () => {
+      setValue('')
+      void queries.invalidateQueries({ queryKey: keysOfTeam.secrets(team) })
+      onStored(name)
+    },
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={known === undefined ? 'Create a secret' : `New value for ${known}`}
+    >
+      <form
+        className="form"
+        onSubmit={onSubmit(() => {
+          store.mutate()
+        })}
+      >
+        {known === undefined && (
+          <TextInput
+            label="Name"
+            description="Letters, digits and underscores, such as HOOK_TOKEN"
+            required
+            data-autofocus
+            value={name}
+            error={/^\w*$/.test(name) ? undefined : 'Use letters, digits and underscores only.'}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+        <PasswordInput
+          label="Value"
+          description="It is not shown again. Messages that are sent from now on use it."
+          required
+          autoComplete="off"
+          value={value}
+          error={problemAt(store.error, 'value')}
+          onChange={(event) => setValue(event.currentTarget.value)}
+        />
+        <NotSaved error={store.error} what="The secret" />
+        <Button type="submit" loading={store.isPending} disabled={name === '' || value === ''}>
+          Save the secret
+        </Button>
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react'
+
+export interface Column<Row> {
+  /** '' for a column of buttons. */
+  readonly label: string
+  readonly cell: (row: Row) => ReactNode
+  /** In pixels; the other columns share what is left. */
+  readonly width?: number
+  readonly isNumber?: boolean
+}
+
+/** A table with a header that stays in place; it scrolls sideways below `minWidth` pixels. */
+export const Table = <Row,>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  minWidth = 480,
+  selected,
+}: {
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string
+  readonly minWidth?: number
+  readonly selected?: string | undefined
+}) => (
+  <div className="scroll">
+    <table className="table" style={{ minWidth }} aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ label: of, width, isNumber }, n) => (
+            <th key={n} scope="col" className={isNumber === true ? 'number' : undefined} style={{ width }}>
+              {of === '' ? <span className="visually-hidden">Actions</span> : of}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)} data-selected={keyOf(row) === selected || undefined}>
+            {columns.map(({ cell, label: of, isNumber }, n) => (
+              <td key={n} className={isNumber === true || of === '' ? 'number' : undefined}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

@@ -1,0 +1,45 @@
+import { Link } from '@tanstack/react-router'
+import { wholeNumber } from '../format.js'
+import { useProjects } from './project-switcher.js'
+import { Empty, Failed, Loading } from './states.js'
+import { Table } from './table.js'
+import { Time } from './time.js'
+
+/** The projects of a team with their sizes. */
+export const TeamProjects = ({ team }: { readonly team: string }) => {
+  const { projects, isPending, error, refetch } = useProjects()
+  const own = projects.filter((project) => project.team === team)
+  if (error !== null) return <Failed error={error} what="The projects" onRetry={refetch} />
+  if (isPending) return <Loading what="projects" />
+  if (own.length === 0)
+    return (
+      <Empty title="This team has no projects yet">
+        A project is made by the first call, artifact or run that names it.
+      </Empty>
+    )
+  return (
+    <Table
+      label="Projects"
+      rows={own}
+      keyOf={({ name }) => name}
+      columns={[
+        {
+          label: 'Project',
+          cell: ({ name }) => (
+            <Link className="strong" to="/$team/$project/traces" params={{ team, project: name }}>
+              {name}
+            </Link>
+          ),
+        },
+        { label: 'Calls', width: 120, isNumber: true, cell: ({ calls }) => wholeNumber(calls) },
+        {
+          label: 'Object versions',
+          width: 130,
+          isNumber: true,
+          cell: ({ object_versions }) => wholeNumber(object_versions),
+        },
+        { label: 'Last call', width: 160, cell: ({ last_call_at }) => <Time at={last_call_at} /> },
+      ]}
+    />
+  )
+}

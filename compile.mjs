@@ -17,7 +17,7 @@ const fingerprint = async (folder) => {
     return `${path} ${size} ${mtimeMs}`
   })
   return createHash('sha256')
-    .update((await Promise.all(lines)).join('\n'))
+    .update([process.env['TALLYTREE_DEV'] ?? '', ...(await Promise.all(lines))].join('\n'))
     .digest('hex')
 }
 
@@ -77,6 +77,7 @@ const compilePages = async () => {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
     entryPoints: ['web/main.tsx'],
+    ...(process.env['TALLYTREE_DEV'] === '1' ? { inject: ['web/reload.ts'] } : {}),
     outdir: WEB,
     entryNames: '[name]-[hash]',
     chunkNames: 'chunk-[hash]',

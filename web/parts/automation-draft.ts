@@ -165,7 +165,7 @@ export const bodyOfAutomation = (team: string, draft: AutomationDraft, info: Eve
 }
 
 /** A message with all variables of an event, as the beginning of a payload. */
-export const samplePayload = (info: EventInfo): string => {
+const samplePayload = (info: EventInfo): string => {
   const names = info.variables.map(({ name }) => name).filter((name) => /^\w+$/.test(name))
   return `{\n${names.map((name) => `  "${name}": "\${${name}}"`).join(',\n')}\n}`
 }

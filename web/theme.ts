@@ -11,6 +11,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   primaryColor: 'teal',
+  // Typing and Enter choose.
+  components: { Select: { defaultProps: { selectFirstOptionOnChange: true, openOnFocus: false } } },
 })
 
 /** Maps our tokens, which `styles.css` declares for both schemes, to Mantine's variables. */

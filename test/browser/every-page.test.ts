@@ -6,27 +6,69 @@ import {
   startPages,
   type Pages,
 } from '../support/browser.js'
+import { answers } from '../support/receivers/behaviours.js'
+import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
+import { deliveryOf, failCall, givenWebhook, keyOfMember } from './given.js'
 
-/** Each page, and a text that it shows when it is complete. */
+/** Each page, and a text that it shows when it is complete. `{…}` are ids. */
 const PAGES: readonly (readonly [path: string, text: string])[] = [
-  ['/', 'support'],
+  ['/', 'acme / support'],
   [`/${PROJECT}/traces`, 'answer_question'],
-  ['/-/account', 'API keys'],
+  [`/${PROJECT}/traces/{trace}`, 'index_documentation'],
+  [`/${PROJECT}/traces/{trace}?call={failed}`, 'TimeoutError'],
+  ['/-/account', 'Begins with'],
+  ['/acme/-/webhooks', 'deploy'],
+  ['/acme/-/webhooks/new', 'Test webhook'],
+  ['/acme/-/webhooks/{webhook}', 'Failing since'],
+  ['/acme/-/automations', 'A call fails'],
+  ['/acme/-/automations/new', 'Alias regex'],
+  ['/acme/-/automations/{automation}', 'Newest matching event'],
+  ['/acme/-/automations/{automation}?tab=history', 'CALL_FAILED'],
+  ['/acme/-/deliveries', 'CALL_FAILED'],
+  ['/acme/-/deliveries/{delivery}', 'The automation fired.'],
+  ['/acme/-/settings', 'mira'],
+  ['/acme/-/settings/secrets', 'SIGNING_KEY'],
+  ['/acme/-/settings/projects', 'Object versions'],
+  ['/acme/-/settings/prices', 'price list of the service'],
+  ['/no/such/page/here', 'Page not found'],
 ]
 
 describeInBrowser('every page', () => {
   let pages: Pages
+  let receiver: Receiver
+  const ids: Record<string, string> = {}
   before(async () => {
+    receiver = await startReceiver(answers(500, {}, 'out of order'))
     pages = await startPages()
+    const { service } = pages
+    Object.assign(ids, await givenWebhook(service, receiver.url))
+    await failCall(service, PROJECT)
+    ids['delivery'] = await deliveryOf(service, ids['automation']!)
+    await keyOfMember(service, 'mira')
+    const { calls } = await service
+      .in(PROJECT)
+      .calls.query({ filter: { op_names: ['read_page'] }, query: FAILED, limit: 1 })
+      .json()
+    ids['failed'] = calls[0]!['id'] as string
+    ids['trace'] = calls[0]!['trace_id'] as string
   })
-  after(() => pages.stop())
+  after(async () => {
+    await pages.stop()
+    await receiver.stop()
+  })
   afterEach(() => pages.close())
 
   for (const [path, text] of PAGES)
-    for (const colorScheme of ['light', 'dark'] as const)
-      it(`${path} is accessible in the ${colorScheme} theme`, async () => {
-        const page = await pages.open(path, { colorScheme })
-        await page.getByText(text).first().waitFor()
-        assert.deepEqual(await accessibilityProblems(page), [])
-      })
+    it(`${path} is accessible in both themes, and fits a screen of 390 pixels`, async () => {
+      const page = await pages.open(path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!))
+      await page.getByText(text).first().waitFor()
+      assert.deepEqual(await accessibilityProblems(page), [])
+      await page.emulateMedia({ colorScheme: 'dark' })
+      assert.deepEqual(await accessibilityProblems(page), [])
+      await page.setViewportSize({ width: 390, height: 800 })
+      await page.getByRole('button', { name: 'Menu' }).waitFor()
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
+    })
 })
+
+const FAILED = { $expr: { $not: [{ $eq: [{ $getField: 'exception' }, { $literal: null }] }] } }

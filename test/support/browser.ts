@@ -53,6 +53,7 @@ export const startPages = async (traces = 40, pages = 400): Promise<Pages> => {
       assert.equal(signIn.status(), 200)
     }
     const page = await context.newPage()
+    page.setDefaultTimeout(TIMEOUT_MS)
     watch(page, service.address, (problem) => problems.push(problem))
     await page.goto(path)
     return page
@@ -91,6 +92,7 @@ const launch = (): Promise<Browser> =>
   })
 
 const MAX_SHIFT = 0.02
+const TIMEOUT_MS = 15_000
 
 /** Reports errors of the page, violations of its policy and requests to other hosts. */
 const watch = (page: Page, address: string, report: (problem: string) => void): void => {

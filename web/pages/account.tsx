@@ -12,27 +12,32 @@ import { onSubmit } from '../parts/on-submit.js'
 /** The user's API keys and sessions. */
 export const AccountPage = () => {
   const { user } = useSession()
+  const keys = useApiKeys()
   return (
     <div className="page" style={{ maxWidth: 960 }}>
       <h1>{user.user}</h1>
       <ApiKeys />
-      <Sessions />
+      {/* below the keys, so that it does not move when they arrive */}
+      {!keys.isPending && <Sessions />}
     </div>
   )
 }
 
 const KEY = ['api keys']
 
+const useApiKeys = () =>
+  useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/users/me/api-keys', { params: { query: { limit: 1000 } }, signal })),
+  })
+
 const ApiKeys = () => {
   const { user } = useSession()
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [created, setCreated] = useState<string>()
-  const keys = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/api/users/me/api-keys', { params: { query: { limit: 1000 } }, signal })),
-  })
+  const keys = useApiKeys()
   const refresh = () => void queries.invalidateQueries({ queryKey: KEY })
   const create = useMutation({
     mutationFn: () => dataOf(api.POST('/api/users/me/api-keys', { body: { name: name.trim() || null } })),

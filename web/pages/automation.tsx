@@ -274,7 +274,7 @@ const Actions = ({
         {enabled ? 'Disable' : 'Enable'}
       </Button>
       <ConfirmButton
-        label="Delete automation"
+        label="Delete"
         title={`Delete the automation ${name}?`}
         onConfirm={() => remove.mutate()}
       >

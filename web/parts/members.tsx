@@ -57,7 +57,7 @@ export const Members = ({ team, canChange }: { readonly team: string; readonly c
                         size="compact-sm"
                         variant="default"
                         mr={8}
-                        aria-label={`Change the roles of ${row.user}`}
+                        aria-label={`Change roles of ${row.user}`}
                         onClick={() => setEdited(row)}
                       >
                         Change roles

@@ -67,7 +67,7 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
                     size="compact-sm"
                     variant="default"
                     mr={8}
-                    aria-label={`Replace the value of ${name}`}
+                    aria-label={`New value for ${name}`}
                     onClick={() => setEdited(name)}
                   >
                     New value

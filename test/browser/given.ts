@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import type { TestService } from '../support/service.js'
+import { accepted, textIn } from '../api/calls/given.js'
+
+export const TEAM = 'acme'
+
+export interface GivenWebhook {
+  readonly webhook: string
+  readonly automation: string
+}
+
+/** A webhook with secrets, and an automation that sends it a message for each failed call of the demo's project. */
+export const givenWebhook = async (
+  service: TestService,
+  url: string,
+  name = 'deploy',
+  payload = '{"text": "call ${call_id} failed"}',
+): Promise<GivenWebhook> => {
+  for (const secret of ['SIGNING_KEY', 'HOOK_TOKEN'])
+    accepted(await service.send('PUT', `/api/teams/${TEAM}/secrets/${secret}`, { value: randomUUID() }))
+  const webhook = textIn(
+    accepted(
+      await service.post(`/api/teams/${TEAM}/webhooks`, {
+        name,
+        url,
+        secret: 'SIGNING_KEY',
+        access_token: 'HOOK_TOKEN',
+        retry_waits_s: [600],
+      }),
+    ),
+    'id',
+  )
+  const automation = textIn(
+    accepted(
+      await service.post('/api/automations', {
+        team: TEAM,
+        name,
+        webhook,
+        payload,
+        scope: { type: 'project', project: 'support' },
+        event: { type: 'CALL_FAILED' },
+      }),
+    ),
+    'id',
+  )
+  return { webhook, automation }
+}
+
+/** Records a call that failed, and gives its id. */
+export const failCall = async (service: TestService, project: string): Promise<string> => {
+  const { calls } = service.in(project)
+  const { id } = await calls.start({ op_name: 'publish' }).json()
+  accepted(await calls.end(id, { exception: 'ValueError: no such version' }))
+  return id
+}
+
+/** The id of a delivery of the automation, once it is over or waits. */
+export const deliveryOf = async (service: TestService, automation: string): Promise<string> => {
+  for (;;) {
+    const { data } = accepted(
+      await service.send('GET', `/api/deliveries?team=${TEAM}&automation=${automation}`),
+    ) as { data: { id: string; attempts: number; state: string }[] }
+    const tried = data.find(({ attempts, state }) => attempts > 0 && state !== 'in_flight')
+    if (tried !== undefined) return tried.id
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** The key of a new member of the team. */
+export const keyOfMember = async (service: TestService, user: string, role = 'member'): Promise<string> =>
+  textIn(accepted(await service.post(`/api/teams/${TEAM}/members`, { user, role })), 'api_key')

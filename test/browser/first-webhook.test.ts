@@ -127,7 +127,7 @@ describeInBrowser('from the first sign-in to a webhook that fired', () => {
 const tabTo = async (page: Page, name: string): Promise<void> => {
   for (let n = 0; n < 80; n += 1) {
     await page.keyboard.press('Tab')
-    const found = (await page.evaluate(FOCUSED)) as string
+    const found = await page.evaluate<string>(FOCUSED)
     if (found.replace(/\s*\*$/, '').trim() === name) return
   }
   throw new Error(`no element named ${name} can be reached with Tab`)

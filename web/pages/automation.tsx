@@ -2,12 +2,14 @@ import { Button, Tabs } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { Fragment, useRef, useState } from 'react'
 import { api, ApiError, dataOf, type Automation, type Schemas } from '../api.js'
 import {
   bodyOfAutomation,
   draftOfAutomation,
   emptyAutomation,
+  EVENT_LABELS,
+  FIELD_LABELS,
   type AutomationDraft,
 } from '../parts/automation-draft.js'
 import { AutomationFields, queryProblem } from '../parts/automation-form.js'
@@ -123,6 +125,8 @@ export const AutomationPage = () => {
       </Tabs>
       {tab === 'history' ? (
         <DeliveryList team={team} fixed={{ automation: id }} canAct={canAutomate} />
+      ) : !canAutomate ? (
+        <Summary automation={found} />
       ) : (
         <Editor
           key={found.updated_at}
@@ -137,6 +141,39 @@ export const AutomationPage = () => {
         />
       )}
     </div>
+  )
+}
+
+/** What people see who cannot change it. */
+const Summary = ({ automation }: { readonly automation: Automation }) => {
+  const { type, ...fields } = automation.event
+  return (
+    <>
+      <dl className="facts">
+        <dt>Event</dt>
+        <dd>{EVENT_LABELS[type]}</dd>
+        {Object.entries(fields)
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => (
+            <Fragment key={name}>
+              <dt>{FIELD_LABELS[name] ?? name}</dt>
+              <dd>{String(value)}</dd>
+            </Fragment>
+          ))}
+        <dt>Scope</dt>
+        <dd>{automation.scope.project ?? automation.scope.registry ?? 'the team'}</dd>
+        {automation.description && (
+          <>
+            <dt>Description</dt>
+            <dd>{automation.description}</dd>
+          </>
+        )}
+      </dl>
+      <h2>Payload</h2>
+      <pre className="code" tabIndex={0} aria-label="Payload">
+        {automation.payload}
+      </pre>
+    </>
   )
 }
 

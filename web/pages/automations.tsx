@@ -17,7 +17,7 @@ export const AutomationsPage = () => {
   const { team } = usePlace()
   const { canAutomate } = useRights(team)
   const automations = useAutomations(team)
-  const webhooks = useWebhooks(team)
+  const webhooks = useWebhooks(team, canAutomate)
   const names = new Map((webhooks.data?.data ?? []).map(({ id, name }) => [id, name]))
   return (
     <div className="page">
@@ -80,7 +80,7 @@ const columnsIn = (
         <Status tone="warn">{broken.replaceAll('_', ' ')}</Status>
       ) : (
         <Link to="/$team/-/webhooks/$id" params={{ team, id: webhook }}>
-          {webhooks.get(webhook) ?? '…'}
+          {webhooks.get(webhook) ?? 'its webhook'}
         </Link>
       ),
   },

@@ -12,7 +12,7 @@ export const DeliveriesPage = () => {
   const { team } = usePlace()
   const { canAutomate } = useRights(team)
   const [{ webhook = '', automation = '', event_type = '', source_event = '' }, setAddress] = useAddress()
-  const webhooks = useWebhooks(team)
+  const webhooks = useWebhooks(team, canAutomate)
   const automations = useAutomations(team)
   const events = useEventTypes()
   const picker = (label: string, name: string, value: string, data: readonly Choice[]) => (

@@ -17,7 +17,8 @@ const TABS: readonly (readonly [path: string, label: string])[] = [
 /** The settings of a team, one tab each. */
 export const SettingsPage = () => {
   const { team } = usePlace()
-  const tab = useIdInPath('tab') || 'members'
+  const wanted = useIdInPath('tab')
+  const tab = TABS.some(([path]) => path === wanted) ? wanted : 'members'
   const { isTeamAdministrator } = useRights(team)
   const navigate = useNavigate()
   return (

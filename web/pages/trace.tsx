@@ -133,7 +133,7 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
         <div className="bar secondary">
           <span>{plural(trace.ids.length, 'call')}</span>
           {failed > 0 && <span style={{ color: 'var(--danger)' }}>{wholeNumber(failed)} failed</span>}
-          <span>{isRunning ? `running since ${duration(total)}` : duration(total)}</span>
+          <span>{isRunning ? `running for ${duration(total)}` : duration(total)}</span>
           <span>{wholeNumber(sumOfRoots(trace, trace.tokens))} tokens</span>
           <Cost dollars={sumOfRoots(trace, trace.costs)} unpriced={trace.unpriced.length > 0} />
           <Time at={trace.started_us / 1000} />

@@ -14,7 +14,7 @@ type Secret = Schemas['Secret']
 /** The secrets of a team: names and versions, never values. */
 export const Secrets = ({ team, canChange }: { readonly team: string; readonly canChange: boolean }) => {
   const secrets = useSecrets(team, canChange)
-  const webhooks = useWebhooks(team)
+  const webhooks = useWebhooks(team, canChange)
   const queries = useQueryClient()
   // '' for a new one
   const [edited, setEdited] = useState<string | null>(null)

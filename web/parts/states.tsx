@@ -21,15 +21,23 @@ export const Failed = ({
 }) => {
   const known = error instanceof ApiError ? error : undefined
   const isMissing = known?.status === 404
+  const isForbidden = known?.status === 403
   return (
-    <div className="notice" role="alert" data-tone={isMissing ? undefined : 'danger'}>
-      <strong>{isMissing ? `${what} was not found` : `${what} could not be loaded`}</strong>
+    <div className="notice" role="alert" data-tone={isMissing || isForbidden ? undefined : 'danger'}>
+      <strong>
+        {isMissing
+          ? `${what} was not found`
+          : isForbidden
+            ? 'Your roles do not allow this'
+            : `${what} could not be loaded`}
+      </strong>
       <div>
         {isMissing
           ? 'It does not exist, was deleted, or belongs to a team you are not in.'
           : messageOf(error)}
       </div>
-      {known !== undefined && !isMissing && (
+      {isForbidden && <div>The team&apos;s administrators can give you the role under Team settings.</div>}
+      {known !== undefined && !isMissing && !isForbidden && (
         <div className="secondary mono">
           {known.status} · request {known.requestId}
         </div>
@@ -37,7 +45,7 @@ export const Failed = ({
       {(known?.status === 413 || known?.status === 504) && (
         <div>Choose a shorter time range or more filters.</div>
       )}
-      {onRetry !== undefined && !isMissing && (
+      {onRetry !== undefined && !isMissing && !isForbidden && (
         <Button mt={8} size="compact-sm" variant="default" onClick={onRetry}>
           Try again
         </Button>

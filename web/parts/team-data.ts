@@ -11,8 +11,10 @@ export const keysOfTeam = {
   members: (team: string) => ['members', team],
 }
 
-export const useWebhooks = (team: string) =>
+/** `isAllowed` is false for members, who do not see webhooks. */
+export const useWebhooks = (team: string, isAllowed = true) =>
   useQuery({
+    enabled: isAllowed,
     queryKey: keysOfTeam.webhooks(team),
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/teams/{team}/webhooks', { params: { path: { team }, query: { limit } }, signal })),

@@ -110,6 +110,9 @@ const OF_QUEUES: Readonly<Record<string, (project_id: string) => Ask>> = {
 export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'GET /api/prices': (project_id) => ({ query: `?project_id=${project_id}` }),
   'POST /api/pages/calls': (project_id) => ({ body: { project_id } }),
+  'POST /api/pages/explain': (project_id) => ({
+    body: { project_id, trace_id: 'some-trace', call_id: 'some-call' },
+  }),
   'POST /api/pages/trace': (project_id) => ({ body: { project_id, trace_id: 'some-trace' } }),
   'GET /api/pages/position': (project_id) => ({ query: `?project_id=${project_id}` }),
   'GET /api/pages/values': (project_id) => ({ query: `?project_id=${project_id}&field=op_name` }),

@@ -1,6 +1,7 @@
 import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
 import { callsRoute } from './calls.js'
+import { explainRoute } from './explain.js'
 import { fieldsRoute, valuesRoute } from './fields.js'
 import { positionRoute } from './position.js'
 import { teamProjectsRoute } from './projects.js'
@@ -9,6 +10,7 @@ import { traceRoute } from './trace.js'
 /** What the web interface asks for. These endpoints change with its pages. */
 export const pageRoutes = (services: Services): readonly AnyRoute[] => [
   traceRoute(services),
+  explainRoute(services),
   callsRoute(services),
   valuesRoute(services),
   fieldsRoute(services),

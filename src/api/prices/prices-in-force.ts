@@ -2,14 +2,13 @@ import type { Services } from '../../application/services.js'
 import { ownersFor } from '../../domain/prices/call-cost.js'
 import { priceAt } from '../../domain/prices/choice.js'
 import { decimalText, tokenPrice } from '../../domain/prices/decimal.js'
-import { isTeamsList } from '../../domain/prices/events.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { sorted } from '../../kernel/sorted.js'
-import { bookOf } from '../../projections/prices/book.js'
+import { bookOf, PRICE_SOURCES, sourceOf } from '../../projections/prices/book.js'
 import { pricesAt } from '../../projections/prices/queries.js'
 import { inQuery } from '../server/authorization.js'
 import { pageFields, pageOf, takePage } from '../server/page.js'
@@ -27,7 +26,7 @@ const priceInForce = open('PriceInForce', {
     cache_read_input_token_cost: tokenPrice,
     cache_creation_input_token_cost: tokenPrice,
     cache_creation_1h_input_token_cost: tokenPrice,
-    source: oneOf('project', 'upstream', 'default'),
+    source: oneOf(...PRICE_SOURCES),
     since: instant,
   },
 })
@@ -70,8 +69,7 @@ export const pricesInForceRoute = (services: Pick<Services, 'access' | 'reading'
                 cache_read_input_token_cost: decimalText(cacheRead),
                 cache_creation_input_token_cost: decimalText(cacheCreation),
                 cache_creation_1h_input_token_cost: decimalText(cacheCreationHour),
-                source:
-                  price.owner === project ? 'project' : isTeamsList(price.owner) ? 'upstream' : 'default',
+                source: sourceOf(price, project),
                 since: price.effective_date,
               }
             }),

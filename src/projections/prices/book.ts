@@ -10,6 +10,13 @@ export interface Price extends Candidate {
   readonly stored: StoredPrice
 }
 
+/** Where a price of a project comes from. */
+export const sourceOf = ({ owner }: StoredPrice, projectId: string): PriceSource =>
+  owner === projectId ? 'project' : isTeamsList(owner) ? 'upstream' : 'default'
+
+export const PRICE_SOURCES = ['project', 'upstream', 'default'] as const
+type PriceSource = (typeof PRICE_SOURCES)[number]
+
 /** The prices of all models as of a position. */
 export interface PriceBook {
   /** Equal for equal books; undefined if prices changed after the position. */

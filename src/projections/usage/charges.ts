@@ -18,6 +18,7 @@ export interface Charge {
   readonly from: number
   /** Of a token, in the order of `CHARGED`; null if the model has no price. */
   readonly costs: readonly Exact[] | null
+  readonly price: Price | null
 }
 
 export interface Charges {
@@ -33,7 +34,7 @@ export const chargesOf = (
 ): Charges => {
   if (book === null)
     return {
-      charges: models.map((model) => ({ model, from: -Infinity, costs: null })),
+      charges: models.map((model) => ({ model, from: -Infinity, costs: null, price: null })),
       keyOf: (_call, model) => model,
     }
   const charges: Charge[] = []
@@ -41,7 +42,7 @@ export const chargesOf = (
     const timeline = pricesOfModel(book, model)
     const add = (from: number, price: Price | null): Step => {
       const costs = price === null ? null : price.costs.map(exact)
-      return { from, key: charges.push({ model, from, costs }) - 1 }
+      return { from, key: charges.push({ model, from, costs, price }) - 1 }
     }
     if (timeline === undefined) return [add(-Infinity, null)]
     return [

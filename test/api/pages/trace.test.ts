@@ -26,6 +26,19 @@ interface TracePage {
   readonly orphans: readonly number[]
 }
 
+interface Explanation {
+  readonly rows: readonly {
+    readonly op: string
+    readonly kind: string
+    readonly call_id: string
+    readonly units: number
+    readonly unit_price: string | null
+    readonly price_source: string | null
+    readonly cost: string | null
+    readonly counted: boolean
+  }[]
+}
+
 const at = (second: number) => `2026-02-01T00:00:${String(second).padStart(2, '0')}.000000Z`
 
 interface Given {
@@ -82,6 +95,33 @@ describe('POST /api/pages/trace', () => {
 
   const pageOf = async (project_id: string, trace_id: string) =>
     accepted(await service.post('/api/pages/trace', { project_id, trace_id })) as unknown as TracePage
+
+  const explanationOf = async (project_id: string, trace_id: string, call_id: string) =>
+    accepted(
+      await service.post('/api/pages/explain', { project_id, trace_id, call_id }),
+    ) as unknown as Explanation
+
+  it('explains what an SDK had already added up', async () => {
+    const project = someProject()
+    await record(project, 'trace', [
+      { parent: null, tokens: 7, model: 'gpt-4o-mini', isRunning: false },
+      { parent: 0, tokens: 7, model: 'gpt-4o-mini', isRunning: false },
+    ])
+    const settings = { usage_reporting: 'rolled_up' }
+    accepted(await service.send('PUT', `/api/projects/${project}`, settings))
+    const { rows } = await explanationOf(project, 'trace', 'trace-0')
+    assert.deepEqual(
+      rows.map(({ op, kind, units, counted, call_id }) => [op, kind, units, counted, call_id]),
+      [
+        ['op-1', 'prompt_tokens', 7, true, 'trace-1'],
+        ['op-1', 'completion_tokens', 1, true, 'trace-1'],
+        ['op-0', 'prompt_tokens', 7, false, 'trace-0'],
+        ['op-0', 'completion_tokens', 1, false, 'trace-0'],
+      ].sort((a, b) => Number(b[3]) - Number(a[3])),
+    )
+    assert.equal(rows[0]!.price_source, 'default')
+    assert.match(rows[0]!.unit_price!, /^0\.000000/)
+  })
 
   it('shows each call with its place, time, state and op', async () => {
     const project = someProject()
@@ -194,6 +234,14 @@ describe('POST /api/pages/trace', () => {
               (input ?? 0) + (output ?? 0),
           )
           assert.ok(Math.abs(page.costs[row]! - cost) <= 1e-9 * Math.max(1, cost))
+          const { rows } = await explanationOf(project, trace, id)
+          const counted = rows.filter((one) => one.counted)
+          const explainedCost = counted.reduce((all, one) => all + Number(one.cost ?? 0), 0)
+          assert.ok(Math.abs(explainedCost - cost) <= 1e-9 * Math.max(1, cost))
+          assert.equal(
+            counted.reduce((all, { units }) => all + units, 0),
+            page.tokens[row],
+          )
           assert.equal(
             page.unpriced.includes(row),
             used.some(({ prompt_tokens_total_cost }) => prompt_tokens_total_cost === null),

@@ -1,11 +1,8 @@
 import { conjunctsIn, filterText, type Operand } from './filter.js'
 import type { Search } from './search.js'
 
-/** The value of an object of class `SavedView`, as the Weave SDK writes it. */
+/** The value of an object of the built-in class `SavedView`, which the Weave SDK knows too. */
 export interface SavedView {
-  readonly _type: 'SavedView'
-  readonly _class_name: 'SavedView'
-  readonly _bases: readonly string[]
   readonly view_type: string
   readonly label: string
   readonly definition: {
@@ -20,9 +17,6 @@ export interface SavedView {
 export const viewOf = (label: string, { filter, cols = '', sort = '', roots = '1' }: Search): SavedView => {
   const conjuncts = conjunctsIn(filter)
   return {
-    _type: 'SavedView',
-    _class_name: 'SavedView',
-    _bases: ['BaseModel'],
     view_type: 'traces',
     label,
     definition: {

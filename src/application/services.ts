@@ -29,5 +29,7 @@ export interface Services extends Ports {
   readonly log: Log
   /** Part of header names: `Vendor` gives `X-Vendor-Signature`. */
   readonly vendor: string
+  /** Where users reach the service, if it is configured. */
+  readonly publicUrl: string | null
   readonly maxTraceCalls: number
 }

@@ -84,6 +84,7 @@ const start = async (
     scoringTools,
     hmacSha256,
     vendor: config.vendor,
+    publicUrl: config.publicUrl,
     webhookSender,
     endingTests: endingTests.signal,
     log,
@@ -112,7 +113,7 @@ const start = async (
     log,
     metrics.requestSeconds,
     { origins: config.corsOrigins, vendor: config.vendor },
-    api && { pages: await loadWebPages(WEB), bootOf: bootFrom(api.services, config.publicUrl) },
+    api && { pages: await loadWebPages(WEB), bootOf: bootFrom(api.services) },
   )
   const server = await listen(app.callback(), config, connectionLimit(openFileLimit(), log))
   address = server.address

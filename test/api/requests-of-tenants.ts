@@ -111,7 +111,7 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'GET /api/prices': (project_id) => ({ query: `?project_id=${project_id}` }),
   'POST /api/pages/calls': (project_id) => ({ body: { project_id } }),
   'POST /api/pages/explain': (project_id) => ({
-    body: { project_id, trace_id: 'some-trace', call_id: 'some-call' },
+    body: { project_id, trace_id: 'some-trace', call_id: 'of-some-trace' },
   }),
   'POST /api/pages/trace': (project_id) => ({ body: { project_id, trace_id: 'some-trace' } }),
   'GET /api/pages/position': (project_id) => ({ query: `?project_id=${project_id}` }),
@@ -287,8 +287,8 @@ export const makeFor = async (
     await post(`/api/artifacts/${project_id}/something/versions`, VERSION)
   if (/\/(evaluation_runs|predictions|scores|eval_results|evaluations\/(compare|status))/.test(path))
     await post('/call/upsert_batch', { batch: evaluationCalls(project_id) })
-  if (path === '/api/pages/trace')
-    await post('/call/start', { start: aStart(project_id, { trace_id: 'some-trace' }) })
+  if (path === '/api/pages/trace' || path === '/api/pages/explain')
+    await post('/call/start', { start: aStart(project_id, { id: 'of-some-trace', trace_id: 'some-trace' }) })
   if (path.startsWith('/leaderboards')) {
     const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }
     await post('/obj/create', { obj: { project_id, object_id: 'board', val } })

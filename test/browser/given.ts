@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TestService } from '../support/service.js'
 import { accepted, textIn } from '../api/calls/given.js'
 
-export const TEAM = 'acme'
+const TEAM = 'acme'
 
 export interface GivenWebhook {
   readonly webhook: string
@@ -49,8 +49,10 @@ export const givenWebhook = async (
 /** Records a call that failed, and gives its id. */
 export const failCall = async (service: TestService, project: string): Promise<string> => {
   const { calls } = service.in(project)
-  const { id } = await calls.start({ op_name: 'publish' }).json()
-  accepted(await calls.end(id, { exception: 'ValueError: no such version' }))
+  const { id } = await calls.start({ op_name: 'publish', started_at: new Date().toISOString() }).json()
+  accepted(
+    await calls.end(id, { ended_at: new Date().toISOString(), exception: 'ValueError: no such version' }),
+  )
   return id
 }
 

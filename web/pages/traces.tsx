@@ -1,6 +1,6 @@
 import { Button, Switch } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useElementScrollRestoration } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { api } from '../api.js'
@@ -18,6 +18,7 @@ import { SavedViews } from '../parts/saved-views.js'
 import { Empty, Failed, Loading } from '../parts/states.js'
 
 const PAGE = 50
+const SCROLL_ID = 'list'
 const ROW_PX = 32
 
 const sortOf = (sort: string) => {
@@ -74,7 +75,9 @@ export const TracesPage = () => {
     else void navigate({ href })
   }
   const scroll = useRef<HTMLDivElement>(null)
+  const before = useElementScrollRestoration({ id: SCROLL_ID })
   const virtual = useVirtualizer({
+    initialOffset: before?.scrollY ?? 0,
     count: rows.length,
     getScrollElement: () => scroll.current,
     estimateSize: () => ROW_PX,
@@ -132,7 +135,7 @@ export const TracesPage = () => {
         />
       </div>
       {fresh > 0 && (
-        <Button size="xs" variant="default" onClick={() => void list.refetch()}>
+        <Button className="news" size="xs" onClick={() => void list.refetch()}>
           {fresh >= PAGE ? `${PAGE} or more new` : `${fresh} new`}
         </Button>
       )}
@@ -143,6 +146,7 @@ export const TracesPage = () => {
         <div
           className={`scroll ${isPlaceholderData ? 'dimmed' : ''}`}
           ref={scroll}
+          data-scroll-restoration-id={SCROLL_ID}
           style={{ flex: 1 }}
           tabIndex={-1}
         >

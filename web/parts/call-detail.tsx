@@ -1,4 +1,4 @@
-import { Button, Tabs } from '@mantine/core'
+import { Button, Switch, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { textOf } from '../api.js'
@@ -124,6 +124,7 @@ const parsed = (text: string | undefined): unknown => {
 
 const Payload = ({ text }: { readonly text: string }) => {
   const [view, setView] = useSetting('call view', 'messages')
+  const [format, setFormat] = useSetting('message format', 'text')
   const call = useMemo(() => {
     const root = valueAt(text, 0)
     const member = (...path: string[]) => {
@@ -155,7 +156,7 @@ const Payload = ({ text }: { readonly text: string }) => {
         </pre>
       )}
       {isConversation && (
-        <div>
+        <div className="bar">
           <Button
             size="compact-sm"
             variant="default"
@@ -163,6 +164,14 @@ const Payload = ({ text }: { readonly text: string }) => {
           >
             {view === 'messages' ? 'Show as JSON' : 'Show as messages'}
           </Button>
+          {view === 'messages' && (
+            <Switch
+              size="xs"
+              label="Markdown"
+              checked={format === 'markdown'}
+              onChange={(event) => setFormat(event.currentTarget.checked ? 'markdown' : 'text')}
+            />
+          )}
         </div>
       )}
       <h3 className="section">Inputs</h3>

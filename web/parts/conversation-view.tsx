@@ -1,5 +1,8 @@
+import { lazy, Suspense } from 'react'
 import type { Message, Part, Tool } from '../conversation.js'
+import { safeUrl } from '../safe-url.js'
 import { LongText } from './json-view.js'
+import { useSetting } from './settings.js'
 
 /** Messages as cards by role, the system message and the tools folded. */
 export const ConversationView = ({
@@ -62,10 +65,20 @@ const Parts = ({ parts }: { readonly parts: readonly Part[] }) => (
   </div>
 )
 
+/** Drawn as Markdown on demand; longer text is always plain. */
+const MAX_MARKDOWN = 100_000
+
+const Markdown = lazy(async () => ({ default: (await import('./markdown.js')).Markdown }))
+
 const PartView = ({ part }: { readonly part: Part }) => {
+  const [format] = useSetting('message format', 'text')
   switch (part.kind) {
     case 'text':
-      return (
+      return format === 'markdown' && part.text.length <= MAX_MARKDOWN ? (
+        <Suspense fallback={<div>{part.text}</div>}>
+          <Markdown text={part.text} />
+        </Suspense>
+      ) : (
         <div>
           <LongText text={part.text} />
         </div>
@@ -97,6 +110,3 @@ const PartView = ({ part }: { readonly part: Part }) => {
       )
   }
 }
-
-/** Only addresses of pages: a trace may hold `javascript:` ones. */
-const safeUrl = (url: string): string | undefined => (/^https?:\/\//i.test(url) ? url : undefined)

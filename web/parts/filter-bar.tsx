@@ -115,7 +115,9 @@ const ConditionForm = ({ condition = NEW, onDone }: ConditionFormProps) => {
   const [operator, setOperator] = useState<Operator>(condition.operator)
   const [value, setValue] = useState(condition.value)
   const [error, setError] = useState<string>()
-  const name = Object.entries(FIELD_LABELS).find(([, label]) => label === field)?.[0] ?? field.trim()
+  const name =
+    Object.entries(FIELD_LABELS).find(([, label]) => label === field.trim().toLowerCase())?.[0] ??
+    field.trim()
   const fields = useFields(projectId, field)
   const values = useValues(projectId, name, value)
   const submit = onSubmit(() => {

@@ -36,7 +36,12 @@ export const SavedViews = () => {
       dataOf(
         api.POST('/obj/create', {
           body: {
-            obj: { project_id: projectId, object_id: objectIdOf(name), val: { ...viewOf(name, address) } },
+            obj: {
+              project_id: projectId,
+              object_id: objectIdOf(name),
+              val: { ...viewOf(name, address) },
+              builtin_object_class: 'SavedView',
+            },
           },
         }),
       ),

@@ -80,7 +80,7 @@ const showMe = (services: Pick<Services, 'access'>): AnyRoute =>
   })
 
 export const accessRoutes = (
-  services: Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'randomKey'>,
+  services: Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'randomKey' | 'publicUrl'>,
 ): readonly AnyRoute[] => [
   createTeam(services),
   listTeams(services),

@@ -36,7 +36,7 @@ const signedIn = open('SignedIn', {
   },
 })
 
-type SessionServices = Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'randomKey'>
+type SessionServices = Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'randomKey' | 'publicUrl'>
 
 const shown = ({ access, clock }: SessionServices, userId: string, keyId: string) => {
   const directory = access.directory()
@@ -70,13 +70,13 @@ const MAX_TEAMS = 1000
 
 /** What a page gets with its HTML. */
 export const bootFrom =
-  (services: SessionServices, publicUrl: string | null) =>
+  (services: SessionServices) =>
   (headers: IncomingHttpHeaders): object => {
     const token = sessionTokenIn(headers)
     const principal = token === undefined ? undefined : services.access.authenticateSession(token)
     return {
       signedIn: principal === undefined ? null : shown(services, principal.userId, principal.keyId),
-      address: publicUrl ?? '',
+      address: services.publicUrl ?? '',
     }
   }
 
@@ -110,7 +110,7 @@ const signIn = (services: SessionServices): AnyRoute => {
       await services.access.run(command, { ...cause, actor: principal.userId })
       return {
         body: shown(services, principal.userId, known.key_id),
-        headers: sessionCookie(headers, key, MAX_SESSION_MS),
+        headers: sessionCookie(headers, key, MAX_SESSION_MS, services.publicUrl),
       }
     },
   })
@@ -140,7 +140,7 @@ const signOut = (services: SessionServices): AnyRoute =>
         .filter((key_id) => all === 'true' || key_id === keyId)
       return async (cause) => {
         for (const key_id of ids) await services.access.run({ type: 'RevokeApiKey', user, key_id }, cause)
-        return { body: {}, headers: sessionCookie(headers, null, 0) }
+        return { body: {}, headers: sessionCookie(headers, null, 0, services.publicUrl) }
       }
     },
   })

@@ -20,8 +20,10 @@ export const sessionCookie = (
   headers: IncomingHttpHeaders,
   token: string | null,
   maxAgeMs: number,
+  publicUrl: string | null,
 ): Readonly<Record<string, string>> => {
-  const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : ''
+  const isHttps = publicUrl?.startsWith('https:') === true || headers['x-forwarded-proto'] === 'https'
+  const secure = isHttps ? '; Secure' : ''
   const maxAge = token === null ? 0 : Math.floor(maxAgeMs / 1000)
   return {
     'Set-Cookie': `${cookieName(hostOf(headers))}=${token ?? ''}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`,

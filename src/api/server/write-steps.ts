@@ -1,4 +1,5 @@
 import { entityOf } from '../../kernel/ids.js'
+import { invalidField } from '../../application/failure.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Principal } from '../../application/principal.js'
@@ -11,6 +12,9 @@ export const prepareProjects = async (
   principal: Principal,
   cause: Cause,
 ): Promise<void> => {
+  // Between a team and its pages there is `-` in place of a project.
+  if (projects.some((project) => project.endsWith('/-')))
+    throw invalidField(['project_id'], 'value_error', 'A project cannot have the name -')
   for (const entity of new Set(projects.map(entityOf))) await access.ensureTeam(principal, entity, cause)
   await throttle()
 }

@@ -23,6 +23,8 @@ const decide = (directory: Directory, command: AccessCommand): Decided => {
     case 'CreateTeam': {
       const { by, team } = command
       if (!isAdministrator(directory, by)) return refused('forbidden', 'This requires the administrator key.')
+      if (RESERVED.has(team.toLowerCase()))
+        return refused('conflict', `The addresses of the service begin with ${team}. Choose another name.`)
       if (directory.teams.has(team)) return refused('conflict', `A team named ${team} already exists.`)
       return { events: [{ type: 'TeamCreated', data: { team } }] }
     }
@@ -40,6 +42,14 @@ const decide = (directory: Directory, command: AccessCommand): Decided => {
       return command satisfies never
   }
 }
+
+/** First parts of paths of the service, which a team's pages would have too. */
+const RESERVED = new Set(
+  (
+    '- . .. api v1 v2 traces tags aliases call calls obj objs table file files feedback cost refs trace usage evaluations ' +
+    'leaderboards graphql health metrics server_info openapi.json assets'
+  ).split(' '),
+)
 
 const bootstrap = ({ user, team, key }: Bootstrap): Decided => ({
   events: [

@@ -73,7 +73,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
 ) => {
   const access = await openedAccess(ports)
   const { createdKey } = await bootstrapAccess(ports, access, undefined)
-  const routes = [...accessRoutes({ ...ports, access }), ...furtherRoutes(ports, access)]
+  const routes = [...accessRoutes({ ...ports, access, publicUrl: null }), ...furtherRoutes(ports, access)]
 
   const ask = async (
     key: string,

@@ -23,6 +23,12 @@ describe('POST /api/teams', () => {
     assert.equal((await failureOf(as(alice).post('/api/teams', { name: 'mine' }))).kind, 'forbidden')
   })
 
+  it('refuses names that paths of the service begin with', async () => {
+    const { as, admin } = await givenService()
+    for (const name of ['api', 'V1', '-', '..', 'assets', 'call'])
+      assert.equal((await failureOf(as(admin).post('/api/teams', { name }))).kind, 'conflict')
+  })
+
   it('refuses other bodies', async () => {
     const { as, admin } = await givenService()
     for (const body of [

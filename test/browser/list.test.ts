@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { describeInBrowser, PROJECT, startPages, type Pages } from '../support/browser.js'
+import { accepted } from '../api/calls/given.js'
+import { failCall, keyOfMember } from './given.js'
+
+const LIST = `/${PROJECT}/traces`
+
+describeInBrowser('the list of traces', () => {
+  let pages: Pages
+  before(async () => {
+    pages = await startPages(80, 40)
+  })
+  after(() => pages.stop())
+  afterEach(() => pages.close())
+
+  const names = (page: Page) => page.locator('tbody tr td:nth-child(2)').allTextContents()
+  const filter = (operand: object) => `filter=${encodeURIComponent(JSON.stringify(operand))}`
+  const IS_CRAWL = { $eq: [{ $getField: 'op_name' }, { $literal: 'index_documentation' }] }
+
+  it('keeps filter, sort, columns and scroll position over reload, back and a copied link', async () => {
+    const page = await pages.open(LIST)
+    await page.getByText('answer_question').first().waitFor()
+    await page.getByRole('button', { name: 'Duration' }).click()
+    await page.waitForURL(/sort=/)
+    await page.locator('tbody a').first().hover()
+    await page.mouse.wheel(0, 900)
+    await page.waitForTimeout(500)
+    const shown = await page.locator('tbody tr td a').nth(20).getAttribute('href')
+    await page.locator('tbody tr td a').nth(20).click()
+    await page.waitForURL(/traces\/.+/)
+    await page.goBack()
+    await page.locator(`a[href="${shown}"]`).first().waitFor()
+    assert.ok((await page.evaluate<number>(`document.querySelector('.scroll').scrollTop`)) > 600)
+    const url = page.url()
+    const before = await names(page)
+    await page.reload()
+    await page.getByText('answer_question').first().waitFor()
+    const copied = await pages.open(url)
+    await copied.getByText('answer_question').first().waitFor()
+    assert.equal(copied.url(), url)
+    assert.ok(before.length > 10)
+  })
+
+  it('shows every condition as a chip, and only what meets them', async () => {
+    const page = await pages.open(`${LIST}?${filter({ $and: [IS_CRAWL] })}&range=30d`)
+    await page.locator('tbody').getByText('index_documentation').first().waitFor()
+    assert.deepEqual([...new Set((await names(page)).filter((name) => name !== ''))], ['index_documentation'])
+    await page.locator('.chip').getByText('index_documentation').waitFor()
+    assert.equal(await page.locator('.chip').count(), 1)
+    assert.equal(await page.getByLabel('Time range').first().inputValue(), 'Last 30 days')
+  })
+
+  it('says why it is empty and offers the way back', async () => {
+    const page = await pages.open(`${LIST}?q=nothing-has-this-text`)
+    await page.getByText('No trace matches').waitFor()
+    await page.getByRole('button', { name: 'Clear all' }).click()
+    await page.getByText('answer_question').first().waitFor()
+  })
+
+  it('adds a filter with completion, by keys', async () => {
+    const page = await pages.open(LIST)
+    await page.getByText('answer_question').first().waitFor()
+    await page.keyboard.press('f')
+    await page.getByRole('dialog').waitFor()
+    const field = page.getByRole('dialog').getByLabel('Field').first()
+    await field.fill('Op')
+    const value = page.getByRole('dialog').getByLabel('Value').first()
+    await value.fill('index_doc')
+    await page.getByRole('option', { name: /index_documentation/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click()
+    await page.locator('.chip').waitFor()
+    await page.waitForURL(/filter=/)
+  })
+
+  it('collects new traces behind a button while it is live, and does not move', async () => {
+    const page = await pages.open(`${LIST}?live=1`)
+    await page.getByText('answer_question').first().waitFor()
+    await page.waitForTimeout(2500)
+    const before = await names(page)
+    await failCall(pages.service, PROJECT)
+    await page.getByRole('button', { name: /^1 new$/ }).waitFor()
+    assert.deepEqual(await names(page), before)
+    await page.getByRole('button', { name: /^1 new$/ }).click()
+    await page.getByText('publish').first().waitFor()
+  })
+
+  it('has next and previous traces in its own order, and none without a list', async () => {
+    const page = await pages.open(`${LIST}?sort=-usage.total_cost`)
+    await page.getByText('answer_question').first().waitFor()
+    const links = await page.locator('tbody tr').evaluateAll(
+      // eslint-disable-next-line @typescript-eslint/no-explicit-any -- runs in the browser
+      (rows: any[]) => rows.map((row) => row.querySelector('td a')?.getAttribute('href')).filter(Boolean),
+    )
+    await page.locator('tbody tr td a').first().click()
+    await page.getByText(/^1 of /).waitFor()
+    await page.keyboard.press('j')
+    await page.getByText(/^2 of /).waitFor()
+    assert.equal(new URL(page.url()).pathname, (links as string[])[1])
+    await page.keyboard.press('k')
+    await page.getByText(/^1 of /).waitFor()
+    const alone = await pages.open((links as string[])[1]!)
+    await alone.getByText('Not opened from a list').waitFor()
+  })
+
+  it('shows forty columns', async () => {
+    const columns = Array.from({ length: 40 }, (_, n) => `attributes.field${n}`).join(',')
+    const page = await pages.open(`${LIST}?cols=${columns}`)
+    await page.getByText('answer_question').first().waitFor()
+    assert.equal(await page.locator('th').count(), 49)
+  })
+
+  it('shows the same time zone everywhere, as chosen', async () => {
+    const page = await pages.open('/acme/support/traces', { timezoneId: 'America/New_York' })
+    await page.getByText('answer_question').first().waitFor()
+    const title = () => page.locator('tbody time').first().getAttribute('title')
+    assert.match((await title()) ?? '', /America\/New_York/)
+    await page.getByRole('button', { name: 'admin' }).click()
+    await page.getByRole('menuitem', { name: /Time zone/ }).click()
+    await page.getByRole('combobox', { name: 'All times, filters and charts use' }).fill('Asia/Tokyo')
+    await page.getByRole('option', { name: 'Asia/Tokyo' }).click()
+    assert.match((await title()) ?? '', /Asia\/Tokyo/)
+    await page.reload()
+    await page.locator('tbody time').first().waitFor()
+    assert.match((await title()) ?? '', /Asia\/Tokyo/)
+  })
+
+  it('keeps a view for the team, with its columns', async () => {
+    const page = await pages.open(`${LIST}?cols=attributes.environment&range=7d`)
+    await page.getByText('production').first().waitFor()
+    await page.getByRole('button', { name: /^Views?/ }).click()
+    await page.getByRole('textbox', { name: 'Name of the view' }).fill('by environment')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('menuitem', { name: 'by environment' }).waitFor()
+    const member = await keyOfMember(pages.service, 'mira')
+    const other = await pages.open(LIST, { key: member })
+    await other.getByText('answer_question').first().waitFor()
+    await other.getByRole('button', { name: /^Views?/ }).click()
+    await other.getByRole('menuitem', { name: 'by environment' }).click()
+    await other.getByText('production').first().waitFor()
+    await other.waitForURL(/cols=attributes\.environment/)
+  })
+
+  it('turns from snippets into the list when the first call arrives', async () => {
+    const page = await pages.open('/acme/begun/traces')
+    await page.getByText('No calls in acme/begun yet').waitFor()
+    await page.getByText(pages.service.address).first().waitFor()
+    const { calls } = pages.service.in('acme/begun')
+    accepted(await calls.start({ op_name: 'first_of_all' }))
+    await page.getByText('first_of_all').first().waitFor()
+  })
+})

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { aStart, anEnd } from '../support/call-requests.js'
+import { accepted } from '../api/calls/given.js'
+import { until } from '../support/until.js'
+import { describeInBrowser, startPages, type Pages } from '../support/browser.js'
+
+const PROJECT = 'acme/detail'
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+describeInBrowser('a trace', () => {
+  let pages: Pages
+  before(async () => {
+    pages = await startPages(1, 8)
+  })
+  after(() => pages.stop())
+  afterEach(() => pages.close())
+
+  /** Records calls of a trace: the first is the root, the others are its children. */
+  const record = async (trace_id: string, calls: readonly Call[]): Promise<void> => {
+    for (let from = 0; from < calls.length; from += 500) {
+      const batch = calls.slice(from, from + 500).flatMap(({ start = {}, end = {} }, at) => {
+        const n = from + at
+        const id = `${trace_id}-${n}`
+        const place = { id, trace_id, parent_id: n === 0 ? null : `${trace_id}-0`, started_at: timeOf(n) }
+        return [
+          { mode: 'start', req: { start: aStart(PROJECT, { ...place, ...start }) } },
+          ...(end === null
+            ? []
+            : [{ mode: 'end', req: { end: anEnd(PROJECT, id, { ended_at: timeOf(n + 1), ...end }) } }]),
+        ]
+      })
+      accepted(await pages.service.post('/call/upsert_batch', { batch }))
+    }
+  }
+  const open = async (trace: string, search = ''): Promise<Page> => {
+    const page = await pages.open(`/${PROJECT}/traces/${trace}${search}`)
+    await page.getByRole('treeitem').first().waitFor()
+    return page
+  }
+
+  it('of 3,000 calls mounts only what is seen, and misses none', async () => {
+    const calls = Array.from({ length: 3000 }, (_, n) => ({ start: { op_name: `step_${n % 7}` } }))
+    await record('long', calls)
+    const page = await open('long')
+    await page.getByText('3 000 calls').waitFor()
+    assert.ok((await page.getByRole('treeitem').count()) <= 60)
+    await page.getByRole('tree').focus()
+    await page.keyboard.press('End')
+    await page.waitForURL(/call=long-2999/)
+    assert.ok((await page.getByRole('treeitem').count()) <= 60)
+    assert.equal(await page.getByRole('treeitem', { selected: true }).count(), 1)
+  })
+
+  it('folds many siblings of one op, but never the failed ones', async () => {
+    const calls = Array.from({ length: 200 }, (_, n) => ({
+      start: { op_name: n === 0 ? 'crawl' : 'read_page' },
+      end: n === 150 ? { exception: 'TimeoutError' } : {},
+    }))
+    await record('folded', calls)
+    const page = await open('folded')
+    await page
+      .getByText(/read_page × /)
+      .first()
+      .waitFor()
+    await page.getByRole('tree').focus()
+    await page.keyboard.press('e')
+    await page.waitForURL(/call=folded-150/)
+    await page.getByText('TimeoutError').waitFor()
+    await page.keyboard.press('z')
+    await page.waitForURL(/zoom=folded-150/)
+    await page.keyboard.press('0')
+    await page
+      .getByText(/read_page × /)
+      .first()
+      .waitFor()
+  })
+
+  it('moves, closes and opens with arrow keys, and restores the call of a link', async () => {
+    await record('keys', [{}, { start: { op_name: 'first' } }, { start: { op_name: 'second' } }])
+    const page = await open('keys')
+    await page.getByRole('tree').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.waitForURL(/call=keys-2/)
+    await page.reload()
+    await page.getByRole('heading', { name: 'second' }).waitFor()
+    await page.getByRole('tree').focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowLeft')
+    await until(async () => (await page.getByRole('treeitem').count()) === 1)
+  })
+
+  it('shows all digits of numbers', async () => {
+    const inputs = { id: 1 }
+    await record('digits', [{ start: { inputs } }])
+    const start = JSON.stringify(aStart(PROJECT, { id: 'exact', trace_id: 'exact', inputs: {} })).replace(
+      '"inputs":{}',
+      '"inputs":{"id":9007199254740993,"big":12345678901234567890}',
+    )
+    accepted(await pages.service.post('/call/start', `{"start":${start}}`))
+    const page = await open('exact')
+    await page.getByText('9007199254740993').waitFor()
+    await page.getByText('12345678901234567890').waitFor()
+  })
+
+  it('folds long text, and shows base64 as an image or its size', async () => {
+    const image_url = { url: `data:image/png;base64,${PIXEL}` }
+    await record('heavy', [
+      {
+        start: {
+          inputs: {
+            messages: [
+              {
+                role: 'user',
+                content: [
+                  { type: 'image_url', image_url },
+                  { type: 'text', text: 'What is it?' },
+                ],
+              },
+            ],
+          },
+        },
+        end: { output: { long: 'word '.repeat(2000), data: 'QUJD'.repeat(400) } },
+      },
+    ])
+    const page = await open('heavy')
+    await page.getByAltText('Image of the message').waitFor()
+    await page.getByRole('button', { name: /Show all 10.000 characters/ }).waitFor()
+    await page.getByText('1 KB of base64').waitFor()
+  })
+
+  it('shows text as it is, and Markdown on demand, which is remembered', async () => {
+    const content =
+      'First line\nsecond line\n\n- **bold** item\n\n[link](javascript:alert(1))\n\n<script>alert(1)</script>'
+    await record('markdown', [
+      { end: { output: { choices: [{ message: { role: 'assistant', content } }] } } },
+    ])
+    const page = await open('markdown')
+    await page.getByText('- **bold** item').waitFor()
+    await page.getByRole('switch', { name: 'Markdown' }).click()
+    await page.locator('.markdown strong').waitFor()
+    assert.equal(await page.locator('.markdown br').count(), 1)
+    assert.equal(await page.locator('.markdown a').getAttribute('href'), null)
+    assert.equal(await page.locator('.markdown script').count(), 0)
+    await page.reload()
+    await page.locator('.markdown strong').waitFor()
+  })
+
+  it('shows a selected call at once, while its payload is on its way', async () => {
+    await record('slow', [{}, { start: { op_name: 'large' }, end: { output: 'the payload' } }])
+    const page = await open('slow')
+    await page.getByRole('tree').focus()
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/call/read', async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('heading', { name: 'large' }).waitFor()
+    assert.equal(await page.getByText('the payload').count(), 0)
+    release()
+    await page.getByText('the payload').waitFor()
+  })
+
+  it('shows small costs with three digits, all digits on hovering, and where they come from', async () => {
+    const summary = { usage: { 'gpt-4o-mini': { prompt_tokens: 7, completion_tokens: 2, requests: 1 } } }
+    const unpriced = { usage: { 'our-own-model': { prompt_tokens: 100, requests: 1 } } }
+    await record('costs', [
+      {},
+      { start: { op_name: 'ask' }, end: { summary } },
+      { start: { op_name: 'ask_own' }, end: { summary: unpriced } },
+    ])
+    const page = await open('costs')
+    await page.getByText('≥\u2009$0.00000225').first().waitFor()
+    await page.getByTitle('$0.00000225', { exact: false }).first().waitFor()
+    await page.getByRole('tab', { name: 'Usage' }).click()
+    await page.getByRole('button', { name: 'Explain this total' }).click()
+    const table = page.getByRole('table', { name: 'Contributions' })
+    await table.getByText('$0.15').waitFor()
+    await table.getByText('$0.60').waitFor()
+    await table.getByText('price list').first().waitFor()
+    await table.getByText('no price').waitFor()
+  })
+
+  it('takes feedback and shows it', async () => {
+    await record('noted', [{}])
+    const page = await open('noted')
+    await page.getByRole('tab', { name: /Feedback/ }).click()
+    await page.getByRole('textbox').fill('a <b>good</b> answer')
+    await page.getByRole('button', { name: /note/i }).click()
+    await page.getByText('a <b>good</b> answer').first().waitFor()
+  })
+
+  it('that is running offers what is new, and does not move by itself', async () => {
+    await record('running', [{ end: null }, { start: { op_name: 'step_one' } }])
+    const page = await open('running')
+    await page.getByText('running for').waitFor()
+    await page.waitForTimeout(2500)
+    const start = aStart(PROJECT, {
+      id: 'running-9',
+      trace_id: 'running',
+      parent_id: 'running-0',
+      op_name: 'step_two',
+      started_at: timeOf(9),
+    })
+    accepted(await pages.service.post('/call/start', { start }))
+    const button = page.getByRole('button', { name: 'Show what is new' })
+    await button.waitFor()
+    assert.equal(await page.getByText('step_two').count(), 0)
+    await button.click()
+    await page.getByText('step_two').waitFor()
+  })
+})
+
+interface Call {
+  readonly start?: object
+  readonly end?: object | null
+}
+
+const timeOf = (n: number): string => new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString()

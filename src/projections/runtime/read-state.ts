@@ -42,9 +42,10 @@ export const followReadState = async (
   /** The tables may be missing or old at the start, and another deployment may have filled them since. */
   const checkTables = async () => {
     if (checkedGeneration === generation && unusable === undefined) return
+    // Before the check, or tables that another log fills meanwhile would count as checked.
+    const isFilled = await hasCheckpoint(reader)
     unusable = await whyUnusable(reader, eventStore, generation)
-    const { anchor } = unusable === undefined ? await readCheckpoint(reader) : {}
-    if (anchor !== undefined) checkedGeneration = generation
+    if (isFilled && unusable === undefined) checkedGeneration = generation
   }
 
   const poll = async () => {
@@ -87,6 +88,13 @@ export const followReadState = async (
     },
   }
 }
+
+/** False for tables of an earlier release too, whose checkpoint cannot be read. */
+const hasCheckpoint = (reader: Pick<ClickHouseReader, 'query'>): Promise<boolean> =>
+  readCheckpoint(reader).then(
+    ({ anchor }) => anchor !== undefined,
+    () => false,
+  )
 
 const whyUnusable = async (
   reader: Pick<ClickHouseReader, 'query'>,

@@ -12,7 +12,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const READY_WITHIN_MS = 300_000
 
 /** Starts the service on a free port, its data in a directory; whatever the environment configures does not count. */
-export const startService = async (dataDirectory: string, key: string): Promise<Service> => {
+export const startService = async (
+  dataDirectory: string,
+  key: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Service> => {
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
     cwd: ROOT,
     env: {
@@ -21,6 +25,7 @@ export const startService = async (dataDirectory: string, key: string): Promise<
       TALLYTREE_PORT: '0',
       TALLYTREE_DATA_DIR: dataDirectory,
       TALLYTREE_BOOTSTRAP_API_KEY: key,
+      ...more,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -31,6 +31,14 @@ const root = createRootRoute({
 const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => root, path, component })
 
+const encoded = (params: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(params as Readonly<Record<string, string>>).map(([name, value]) => [
+      name,
+      encodeURIComponent(value),
+    ]),
+  )
+
 /** A link of an SDK, or of an older address, leads to the page that shows the same. */
 const leads = <Path extends string>(path: Path, to: (params: Readonly<Record<string, string>>) => string) =>
   createRoute({
@@ -38,7 +46,7 @@ const leads = <Path extends string>(path: Path, to: (params: Readonly<Record<str
     path,
     beforeLoad: ({ params }) => {
       // eslint-disable-next-line @typescript-eslint/only-throw-error -- how the router redirects
-      throw redirect({ href: to(params as Readonly<Record<string, string>>), replace: true })
+      throw redirect({ href: to(encoded(params)), replace: true })
     },
   })
 
@@ -109,6 +117,24 @@ const routeTree = root.addChildren([
     '/$team/$project/weave/calls/$call',
     ({ team, project, call }) => `/${team}/${project}/calls/${call}`,
   ),
+  page(
+    '/$team/$project/objects/$name/$version',
+    lazyRouteComponent(() => import('./pages/object.js'), 'ObjectPage'),
+  ),
+  ...(['objects', 'ops'] as const).map((kind) =>
+    leads(
+      `/$team/$project/weave/${kind}/$name/versions/$version`,
+      ({ team, project, name, version }) => `/${team}/${project}/objects/${name}/${version}`,
+    ),
+  ),
+  leads(
+    '/$team/$project/weave/leaderboards/$name',
+    ({ team, project, name }) => `/${team}/${project}/objects/${name}/latest`,
+  ),
+  leads('/$team/$project/weave/agents/conversations/$thread', ({ team, project, thread = '' }) => {
+    const ofThread = { $eq: [{ $getField: 'thread_id' }, { $literal: decodeURIComponent(thread) }] }
+    return `/${team}/${project}/traces?roots=0&filter=${encodeURIComponent(JSON.stringify({ $and: [ofThread] }))}`
+  }),
   leads('/$team/$project/weave', ({ team, project }) => `/${team}/${project}/traces`),
   leads('/$team/$project/weave/traces', ({ team, project }) => `/${team}/${project}/traces`),
 ])

@@ -8,6 +8,7 @@ import {
 } from '../support/browser.js'
 import { answers } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
+import { accepted } from '../api/calls/given.js'
 import { deliveryOf, failCall, givenWebhook, keyOfMember } from './given.js'
 
 /** Each page, and a text that it shows when it is complete. `{…}` are ids. */
@@ -17,6 +18,9 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   [`/${PROJECT}/traces/{trace}`, 'index_documentation'],
   [`/${PROJECT}/traces/{trace}?call={failed}`, 'TimeoutError'],
   ['/-/account', 'Begins with'],
+  [`/${PROJECT}/weave/objects/prompt/versions/latest`, 'Be brief.'],
+  [`/${PROJECT}/r/call/{failed}`, 'TimeoutError'],
+  [`/${PROJECT}/weave/agents/conversations/none`, 'No trace matches'],
   ['/acme/-/webhooks', 'deploy'],
   ['/acme/-/webhooks/new', 'Test webhook'],
   ['/acme/-/webhooks/{webhook}', 'Failing since'],
@@ -45,6 +49,8 @@ describeInBrowser('every page', () => {
     await failCall(service, PROJECT)
     ids['delivery'] = await deliveryOf(service, ids['automation']!)
     await keyOfMember(service, 'mira')
+    const obj = { project_id: PROJECT, object_id: 'prompt', val: { text: 'Be brief.' } }
+    accepted(await service.post('/obj/create', { obj }))
     const { calls } = await service
       .in(PROJECT)
       .calls.query({ filter: { op_names: ['read_page'] }, query: FAILED, limit: 1 })

@@ -34,14 +34,9 @@ export const FilterBar = () => {
       <SearchBox label="Search inputs, outputs and exceptions" />
       <RangePicker />
       {conjuncts.map((operand, n) => (
-        <Popover
-          key={JSON.stringify(operand)}
-          opened={editing === n}
-          onClose={() => setEditing(null)}
-          trapFocus
-        >
-          <Popover.Target>
-            <span className="chip">
+        <span className="chip" key={JSON.stringify(operand)}>
+          <Popover opened={editing === n} onClose={() => setEditing(null)} trapFocus>
+            <Popover.Target>
               <Button
                 variant="transparent"
                 size="compact-xs"
@@ -54,23 +49,23 @@ export const FilterBar = () => {
               >
                 {chipText(operand)}
               </Button>
-              <CloseButton
-                size="xs"
-                aria-label={`Remove the filter ${chipText(operand)}`}
-                onClick={() => set(conjuncts.filter((_, at) => at !== n))}
+            </Popover.Target>
+            <Popover.Dropdown>
+              <ConditionForm
+                condition={conditionOf(operand)}
+                onDone={(condition) => {
+                  set(conjuncts.map((one, at) => (at === n ? operandOf(condition) : one)))
+                  setEditing(null)
+                }}
               />
-            </span>
-          </Popover.Target>
-          <Popover.Dropdown>
-            <ConditionForm
-              condition={conditionOf(operand)}
-              onDone={(condition) => {
-                set(conjuncts.map((one, at) => (at === n ? operandOf(condition) : one)))
-                setEditing(null)
-              }}
-            />
-          </Popover.Dropdown>
-        </Popover>
+            </Popover.Dropdown>
+          </Popover>
+          <CloseButton
+            size="xs"
+            aria-label={`Remove the filter ${chipText(operand)}`}
+            onClick={() => set(conjuncts.filter((_, at) => at !== n))}
+          />
+        </span>
       ))}
       <Popover opened={editing === 'new'} onClose={() => setEditing(null)} trapFocus position="bottom-start">
         <Popover.Target>

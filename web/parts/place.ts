@@ -7,10 +7,11 @@ export interface Place {
   readonly project: string
 }
 
-type Params = Partial<Record<'team' | 'project' | 'trace' | 'call' | 'id' | 'tab', string>>
+type PathPart = 'trace' | 'call' | 'id' | 'tab' | 'name' | 'version'
+type Params = Partial<Record<'team' | 'project' | PathPart, string>>
 
 /** A part of the path, '' if it has none. */
-export const useIdInPath = (name: 'trace' | 'call' | 'id' | 'tab'): string =>
+export const useIdInPath = (name: PathPart): string =>
   (useParams({ strict: false }) as unknown as Params)[name] ?? ''
 
 /** The team and project of the address, '' where it names none. */

@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Price>[] = [
     cell: ({ cache_creation_input_token_cost }) => perMillion(cache_creation_input_token_cost),
   },
   { label: 'Source', width: 190, cell: ({ source }) => SOURCES[source] },
-  { label: 'Since', width: 150, cell: ({ since }) => <Time at={since} /> },
+  { label: 'Since', width: 190, cell: ({ since }) => <Time at={since} /> },
 ]
 
 /** The prices that apply to a project, in dollars for a million tokens. */

@@ -39,7 +39,7 @@ export const ProjectSwitcher = () => {
   return (
     <Menu position="bottom-start" width={300} onClose={() => setWanted('')}>
       <Menu.Target>
-        <Button variant="default" size="compact-sm" style={{ minWidth: 0, flexShrink: 1 }}>
+        <Button variant="default" size="compact-sm" className="switcher">
           {project !== '' ? `${team} / ${project}` : team !== '' ? team : 'Choose a project'}
         </Button>
       </Menu.Target>

@@ -51,7 +51,8 @@ export const Shell = () => {
         <ProjectSwitcher />
         <span className="spacer" />
         <Button variant="default" size="compact-sm" onClick={() => setPaletteOpen(true)}>
-          Go to …<span className="secondary only-wide">&nbsp;Ctrl K</span>
+          Go to<span className="only-wide">&nbsp;…</span>
+          <span className="secondary only-wide">&nbsp;Ctrl K</span>
         </Button>
         <AccountMenu onKeys={() => setKeysShown(true)} />
       </header>

@@ -2,7 +2,7 @@ import * as t from 'io-ts'
 import { Codec, describedAs, refuse } from '../../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
 import { instant } from '../../../kernel/codec/instant.js'
-import { int64, number, oneOf, string } from '../../../kernel/codec/leaves.js'
+import { int64, integerBetween, number, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
 import { projectId } from '../../../kernel/ids.js'
 import { listName } from '../../../domain/prices/events.js'
@@ -68,6 +68,9 @@ const callMetric = closed('CallMetric', {
   optional: figures,
 })
 
+const MAX_GROUPS = 1000
+const DEFAULT_GROUPS = 100
+
 export const callStatsRequest = closed('CallStatsRequest', {
   required: { project_id: projectId, start: instant },
   optional: {
@@ -78,6 +81,13 @@ export const callStatsRequest = closed('CallStatsRequest', {
     filter: nullable(callsFilter),
     query: nullable(query),
     price_list: nullable(listName),
+    group_by: nullable(
+      describedAs(arrayOf(string, 1), {
+        description:
+          'Up to 3 fields of calls, such as `op_name`, `wb_user_id`, `summary.weave.status` or `attributes.release`.',
+      }),
+    ),
+    limit: withDefault(integerBetween(1, MAX_GROUPS), DEFAULT_GROUPS),
     timezone: withDefault(
       describedAs(string, { description: 'An IANA name.', examples: ['America/New_York'] }),
       'UTC',
@@ -109,6 +119,14 @@ const callBucket = describedAs(
   figuresBeside,
 )
 
+const callGroup = describedAs(
+  open('CallGroup', {
+    says: `The calls of the whole range with these values of the fields of \`group_by\`, null for none, the largest group first. ${FIGURES}`,
+    required: { key: arrayOf(nullable(string)), count: int64, error_count: int64 },
+  }),
+  figuresBeside,
+)
+
 export const callStatsResponse = open('CallStatsResponse', {
   says: 'The first bucket starts at or before `start`. Buckets without calls are included, for every model in the response.',
   required: {
@@ -123,5 +141,9 @@ export const callStatsResponse = open('CallStatsResponse', {
         'Calls that ended before they started. They have no latency. Null if no latency is requested.',
     }),
   },
-  optional: unpricedModels,
+  optional: {
+    ...unpricedModels,
+    call_groups: describedAs(nullable(arrayOf(callGroup)), { description: 'Only with `group_by`.' }),
+    other_call_count: describedAs(nullable(int64), { description: 'Calls of the groups beyond `limit`.' }),
+  },
 })

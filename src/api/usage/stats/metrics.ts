@@ -2,6 +2,8 @@ import { figureCount, type RequestedMetric } from '../../../projections/usage/st
 import { Failure, invalidField } from '../../../application/failure.js'
 import type { CallStatsRequest } from './codecs.js'
 
+/** Fields of `group_by`. */
+export const MOST_GROUP_FIELDS = 3
 const MOST_METRICS = 32
 const MOST_PERCENTILES = 32
 
@@ -38,7 +40,11 @@ const requirePercentiles = (percentiles: readonly number[], at: readonly (string
   if (odd >= 0) throw invalidField([...at, odd], 'value_error', 'Value error, input should be from 0 to 100')
 }
 
-const requireFew = (list: readonly unknown[], at: readonly (string | number)[], most: number): void => {
+export const requireFew = (
+  list: readonly unknown[],
+  at: readonly (string | number)[],
+  most: number,
+): void => {
   if (list.length > most)
     throw invalidField(at, 'too_long', `List should have at most ${most} items after validation`)
 }

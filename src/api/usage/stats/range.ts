@@ -4,6 +4,7 @@ import { microseconds, type Instant } from '../../../kernel/codec/instant.js'
 import { invalidField } from '../../../application/failure.js'
 
 const LONGEST_SECONDS = 31 * 86_400
+const DAY = 86_400
 const MOST_BUCKETS = 10_000
 const LONGEST_NAME = 64
 
@@ -31,8 +32,10 @@ export const rangeOf = ({ start, end, granularity, timezone }: RangeRequest): Ra
     )
   const length = microseconds(end) - microseconds(start)
   if (length <= 0n) throw invalidField(['end'], 'value_error', 'Value error, end should be after start')
-  if (length > BigInt(LONGEST_SECONDS) * 1_000_000n)
-    throw invalidField(['end'], 'value_error', 'Value error, end should be at most 31 days after start')
+  if (length > BigInt(LONGEST_SECONDS) * 1_000_000n && (granularity ?? 0) < DAY) {
+    const msg = 'Value error, end should be at most 31 days after start, or the granularity a day or more'
+    throw invalidField(['end'], 'value_error', msg)
+  }
   const from = Math.floor(Number(microseconds(start)) / 1e6)
   const to = Math.ceil(Number(microseconds(end)) / 1e6)
   const seconds = granularity ?? defaultGranularity(to - from)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Services } from '../../../application/services.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
-import { callStats } from '../../../projections/usage/stats/call-stats.js'
+import { callGroups, callStats } from '../../../projections/usage/stats/call-stats.js'
 import { isCost } from '../../../projections/usage/columns.js'
 import { usageStats, type UsageStats } from '../../../projections/usage/stats/usage-stats.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
@@ -13,7 +13,7 @@ import { requireBoundedFilter } from '../../calls/filter.js'
 import { unpricedMembers } from '../../../application/calls/unpriced-models.js'
 import { refuseTooLarge } from '../usage.js'
 import { callStatsRequest, callStatsResponse } from './codecs.js'
-import { requireBoundedResponse, requestedMetrics } from './metrics.js'
+import { MOST_GROUP_FIELDS, requireBoundedResponse, requestedMetrics, requireFew } from './metrics.js'
 import { rangeOf } from './range.js'
 import { decimalText } from '../../../domain/prices/decimal.js'
 import type { Figures } from '../../../projections/usage/stats/metric.js'
@@ -42,13 +42,15 @@ export const statsRoutes = (
         requireBoundedFilter(filter)
         const usage = requestedMetrics('usage_metrics', body.usage_metrics)
         const calls = requestedMetrics('call_metrics', body.call_metrics)
+        const groupBy = body.group_by
+        requireFew(groupBy ?? [], ['group_by'], MOST_GROUP_FIELDS)
         const hasCosts = usage.some(({ metric }) => isCost(metric))
         const costs = requestedCosts(hasCosts, list, 'a metric such as total_cost')
         const { waitFor, pricesAt } = priced(request, costs)
         const end = body.end ?? instantOf(services.clock.now())
         const { granularity, starts } = rangeOf({ start, end, granularity: body.granularity, timezone })
         for (const wanted of [usage, calls]) requireBoundedResponse(starts.length, wanted)
-        const requireFew = (models: number) => requireBoundedResponse(starts.length, usage, models)
+        const requireFewModels = (models: number) => requireBoundedResponse(starts.length, usage, models)
 
         return {
           waitFor,
@@ -59,15 +61,16 @@ export const statsRoutes = (
               if (usage.length === 0) return NO_USAGE
               const prices = await pricesAt(position)
               return readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
-                usageStats(reader)(span, { wanted: usage, open, requireFew }),
+                usageStats(reader)(span, { wanted: usage, open, requireFew: requireFewModels }),
               )
             }
-            const [callFigures, { buckets, unpriced }] = await Promise.all([
+            const [callFigures, { buckets, unpriced }, grouped] = await Promise.all([
               callStats(reader)(span, calls),
               readUsage().catch(refuseTooLarge),
+              groupBy && callGroups(reader, span, groupBy, calls, body.limit),
             ])
             const head = { start, end, granularity, timezone, ...(hasCosts ? unpricedMembers(unpriced) : {}) }
-            const json = statsJson(head, buckets, callFigures)
+            const json = statsJson(head, buckets, callFigures, grouped)
             return {
               body: Readable.from(json, { objectMode: false }),
               type: 'application/json; charset=utf-8',
@@ -94,12 +97,23 @@ function* statsJson(
   head: object,
   usage: Iterable<Bucket>,
   { buckets: calls, endedBeforeStart }: Awaited<ReturnType<ReturnType<typeof callStats>>>,
+  grouped: Awaited<ReturnType<typeof callGroups>> | null,
 ): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"usage_buckets":[`
   yield* listed(usage)
   yield '],"call_buckets":['
   yield* listed(calls)
-  yield `],"ended_before_start_count":${endedBeforeStart}}`
+  yield ']'
+  if (grouped !== null) {
+    const groups = grouped.groups.map(({ key, calls: count, failed, figures }) => ({
+      ...figures,
+      key,
+      count,
+      error_count: failed,
+    }))
+    yield `,"call_groups":${JSON.stringify(groups)},"other_call_count":${grouped.others}`
+  }
+  yield `,"ended_before_start_count":${endedBeforeStart}}`
 }
 
 function* listed(buckets: Iterable<Bucket>): Generator<string> {

@@ -1,5 +1,9 @@
 import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
-import { compileSelection, readManyCalls, SETTINGS } from '../../calls/select.js'
+import { statementFields } from '../../calls/fields.js'
+import { compileSelection, readManyCalls, SETTINGS, type CallSelection } from '../../calls/select.js'
+import { fieldValue } from '../../expression/fields.js'
+import { newParameters } from '../../expression/parameters.js'
+import { asText } from '../../expression/value.js'
 import type { MergedRows } from '../../unmerged-rows.js'
 import {
   figures,
@@ -38,8 +42,8 @@ const AGGREGATED: Readonly<Record<Aggregation, string>> = {
 const BUCKET =
   'toFloat64(intDiv(roundDown(toUnixTimestamp64Micro(assumeNotNull(call_started_at)), {starts:Array(Int64)}), 1000000))'
 
-const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call_latency_ms AS latency,
-  call_ended_before_start AS has_no_latency`
+const COLUMNS_OF_FIGURES = 'call_exception IS NOT NULL AS failed, call_latency_ms AS latency'
+const COLUMNS = `${BUCKET} AS bucket, ${COLUMNS_OF_FIGURES}, call_ended_before_start AS has_no_latency`
 
 interface CallStats {
   readonly buckets: Iterable<CallBucket>
@@ -57,18 +61,8 @@ export const callStats =
   async (span: Span, wanted: readonly RequestedMetric<CallMetric>[]): Promise<CallStats> => {
     const compiled = compileSelection(span, [])
     if (wanted.length === 0) return { buckets: [], endedBeforeStart: null }
-    const levels: Record<string, SqlParameter> = {}
+    const { levels, columns } = aggregated(wanted)
     const starts = span.starts.map((start) => BigInt(start) * 1_000_000n)
-    const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
-      ...aggregations.map(
-        (aggregation) => `${AGGREGATED[aggregation]}(${VALUES[metric]}) AS ${columnOf(place, aggregation)}`,
-      ),
-      ...percentiles.map((percentile, nth) => {
-        const name = levelOf(place, nth)
-        levels[name] = percentile / 100
-        return `quantileExactInclusiveOrNull({${name}:Float64})(${VALUES[metric]}) AS ${name}`
-      }),
-    ])
     const read = (merged: MergedRows) =>
       reader.query<Row>(
         `SELECT ${['bucket', 'count() AS calls', 'countIf(has_no_latency) AS ended_before_start', ...columns].join(', ')} FROM (${compiled.selected(COLUMNS, { rows: merged })})
@@ -85,6 +79,85 @@ export const callStats =
     }
   }
 
+/** The columns of the requested figures, and the parameters of their percentiles. */
+const aggregated = (wanted: readonly RequestedMetric<CallMetric>[]) => {
+  const levels: Record<string, SqlParameter> = {}
+  const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
+    ...aggregations.map(
+      (aggregation) => `${AGGREGATED[aggregation]}(${VALUES[metric]}) AS ${columnOf(place, aggregation)}`,
+    ),
+    ...percentiles.map((percentile, nth) => {
+      const name = levelOf(place, nth)
+      levels[name] = percentile / 100
+      return `quantileExactInclusiveOrNull({${name}:Float64})(${VALUES[metric]}) AS ${name}`
+    }),
+  ])
+  return { levels, columns }
+}
+
+export interface CallGroup {
+  /** The texts of the fields; null where the calls have no value. */
+  readonly key: readonly (string | null)[]
+  readonly calls: number
+  readonly failed: number
+  readonly figures: Figures
+}
+
+interface CallGroups {
+  /** Those of the most calls. */
+  readonly groups: readonly CallGroup[]
+  /** Calls in other groups. */
+  readonly others: number
+}
+
+/** Longer values are cut off, and then grouped. */
+const KEY_CHARACTERS = 300
+
+/**
+ * The figures of the calls of a range by the values of some fields, also of calls without usage.
+ *
+ * @throws UnknownField
+ */
+export const callGroups = async (
+  reader: ClickHouseReader,
+  selection: CallSelection,
+  names: readonly string[],
+  wanted: readonly RequestedMetric<CallMetric>[],
+  limit: number,
+): Promise<CallGroups> => {
+  const { fields, joins } = statementFields()
+  const parameters = newParameters('g')
+  const keys = names.map(
+    (name, n) => `leftUTF8(${asText(fieldValue(fields, name, parameters))}, ${KEY_CHARACTERS}) AS key_${n}`,
+  )
+  const compiled = compileSelection(selection, [])
+  const { levels, columns } = aggregated(wanted)
+  const by = names.map((_, n) => `key_${n}`).join(', ')
+  const read = (merged: MergedRows) =>
+    reader.query<Row & { readonly key: readonly (string | null)[] }>(
+      `SELECT ${[`array(${by}) AS key`, 'toFloat64(count()) AS calls', 'toFloat64(countIf(failed)) AS failures', 'toFloat64(sum(count()) OVER ()) AS all_calls', ...columns].join(', ')}
+        FROM (${compiled.selected([...keys, COLUMNS_OF_FIGURES].join(', '), { rows: merged, joins: joins() })})
+      GROUP BY ${by} ORDER BY calls DESC, ${by} LIMIT {groups:UInt64} ${SETTINGS}`,
+      { ...compiled.parameters, ...merged.parameters, ...parameters.all(), ...levels, groups: limit },
+    )
+  const rows = await readManyCalls(reader, compiled, read)
+  const groups = rows.map((row) => ({
+    key: row.key,
+    calls: row['calls']!,
+    failed: row['failures']!,
+    figures: figuresIn(row, wanted),
+  }))
+  const all = rows[0]?.['all_calls'] ?? 0
+  return { groups, others: all - groups.reduce((sum, { calls }) => sum + calls, 0) }
+}
+
+const figuresIn = (row: Row | undefined, wanted: readonly RequestedMetric<CallMetric>[]): Figures =>
+  figures(wanted, (place, figure) =>
+    typeof figure === 'number'
+      ? (row?.[levelOf(place, wanted[place]!.percentiles.indexOf(figure))] ?? null)
+      : (row?.[columnOf(place, figure)] ?? NOTHING[figure]),
+  )
+
 function* bucketsFrom(
   starts: readonly number[],
   wanted: readonly RequestedMetric<CallMetric>[],
@@ -92,15 +165,7 @@ function* bucketsFrom(
 ): Generator<CallBucket> {
   for (const start of starts) {
     const row = rowOf(start)
-    yield {
-      start,
-      calls: row?.['calls'] ?? 0,
-      figures: figures(wanted, (place, figure) =>
-        typeof figure === 'number'
-          ? (row?.[levelOf(place, wanted[place]!.percentiles.indexOf(figure))] ?? null)
-          : (row?.[columnOf(place, figure)] ?? NOTHING[figure]),
-      ),
-    }
+    yield { start, calls: row?.['calls'] ?? 0, figures: figuresIn(row, wanted) }
   }
 }
 

@@ -56,6 +56,56 @@ describe('statistics of calls', () => {
       .calls.stats({ ...DAY, granularity: 'hour', ...more })
       .json()
 
+  it('are grouped by fields over the whole range, calls without usage too', async () => {
+    const groupsOf = async (group_by: readonly string[], more = {}) =>
+      (await ask({ group_by, ...more })) as Stats & {
+        readonly call_groups: readonly JsonObject[]
+        readonly other_call_count: number
+      }
+    const call_metrics = [{ metric: 'latency_ms', percentiles: [100] }]
+    const status = await groupsOf(['summary.weave.status'], { call_metrics })
+    assert.deepEqual(
+      status.call_groups.map(({ key, count, error_count, latency_ms_p100 }) => [
+        key,
+        count,
+        error_count,
+        latency_ms_p100,
+      ]),
+      [
+        [['success'], 2, 0, 1000],
+        [['error'], 1, 1, 3000],
+        [['running'], 1, 0, null],
+      ],
+    )
+    assert.equal(status.other_call_count, 0)
+    const two = await groupsOf(['op_name', 'parent_id'], { limit: 1 })
+    assert.deepEqual([two.call_groups.length, two.other_call_count], [1, 1])
+    assert.equal(two.call_groups[0]!['count'], 3)
+    assert.deepEqual((two.call_groups[0]!['key'] as unknown[])[1], null)
+    const none = await groupsOf(['attributes.nothing'])
+    assert.deepEqual(
+      none.call_groups.map(({ key, count }) => [key, count]),
+      [[[null], 4]],
+    )
+    assert.equal('call_groups' in (await ask({})), false)
+    const refused = await service.in(project_id).calls.stats({ ...DAY, group_by: ['a', 'b', 'c', 'd'] })
+    assert.equal(refused.status, 422)
+    const unknown = await service.in(project_id).calls.stats({ ...DAY, group_by: ['no such field'] })
+    assert.equal(unknown.status, 403)
+  })
+
+  it('take a year by day', async () => {
+    const year = { start: '2025-06-01T00:00:00Z', end: '2026-06-01T00:00:00Z' }
+    const { call_buckets } = await ask({
+      ...year,
+      granularity: 'day',
+      call_metrics: [{ metric: 'call_count' }],
+    })
+    assert.equal(call_buckets.length, 365)
+    const hourly = await service.in(project_id).calls.stats({ ...year, granularity: 'hour' })
+    assert.equal(hourly.status, 422)
+  })
+
   it('tell how many there were, how many failed and how long they took, empty buckets too', async () => {
     const call_metrics = [
       { metric: 'call_count' },

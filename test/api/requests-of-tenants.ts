@@ -183,6 +183,7 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'POST /files/create': form,
   'POST /file/content': fileIn,
   'POST /files/content': fileIn,
+  'GET /api/projects/{entity}/{project}': () => ({}),
   'PUT /api/projects/{entity}/{project}': () => ({ body: { usage_reporting: 'own' } }),
   [`POST ${COLLECTION}/versions`]: () => ({ body: VERSION }),
   [`GET ${COLLECTION}/versions`]: () => ({}),

@@ -17,7 +17,7 @@ import { AutomationPreview } from '../parts/automation-preview.js'
 import { ConfirmButton } from '../parts/confirm.js'
 import { DeliveryList } from '../parts/delivery-list.js'
 import { useEventTypes, type EventInfo } from '../parts/event-types.js'
-import { focusFirstProblem, NotSaved, problemAt } from '../parts/form-errors.js'
+import { useFocusOnProblem, NotSaved, problemAt } from '../parts/form-errors.js'
 import { onSubmit } from '../parts/on-submit.js'
 import type { Mark } from '../parts/payload-editor.js'
 import { useAddress, useIdInPath, usePlace } from '../parts/place.js'
@@ -224,8 +224,8 @@ const Editor = ({
       void queries.invalidateQueries({ queryKey: keysOfTeam.automations(team) })
       onSaved(automation)
     },
-    onError: () => focusFirstProblem(form.current),
   })
+  useFocusOnProblem(form, saving.error)
   const found = preview.data?.errors ?? []
   const marks: Mark[] = found.flatMap(({ loc, msg, start, end, suggestion }) =>
     loc[0] === 'payload' && start != null

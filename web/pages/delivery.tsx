@@ -39,7 +39,7 @@ export const DeliveryPage = () => {
     )
   const found = delivery.data
   return (
-    <div className="page" style={{ maxWidth: 1100 }}>
+    <div className="page" style={{ maxWidth: 1400 }}>
       <div className="bar">
         <h1>Delivery</h1>
         <DeliveryState state={found.state} />
@@ -47,33 +47,39 @@ export const DeliveryPage = () => {
         {canAutomate && <Actions delivery={found} />}
       </div>
       <Facts team={team} delivery={found} />
-      <h2>Attempts</h2>
-      {found.attempts.length === 0 && <div className="secondary">None yet.</div>}
-      {found.attempts_before !== null && (
-        <div className="secondary">
-          Only the last attempts are shown; there are {found.attempts_before} more.
-        </div>
-      )}
-      {found.attempts.map((attempt, n) => (
-        <AttemptView
-          key={attempt.attempt}
-          attempt={attempt}
-          isLast={n === found.attempts.length - 1 && !isOver(found.state)}
-        />
-      ))}
-      <h2>Message</h2>
-      {found.unresolved.length > 0 && (
-        <div className="notice" data-tone="warn">
-          Variables without a value: {found.unresolved.join(', ')}
-        </div>
-      )}
-      {found.body === null ? (
-        <div className="secondary">The message is not shown to members.</div>
-      ) : (
-        <JsonView text={found.body} label="Message" />
-      )}
-      <h2>Variables</h2>
-      <JsonView text={JSON.stringify(found.variables)} label="Variables" />
+      <div className="columns">
+        <section className="page" style={{ padding: 0 }} aria-label="Attempts">
+          <h2>Attempts</h2>
+          {found.attempts.length === 0 && <div className="secondary">None yet.</div>}
+          {found.attempts_before !== null && (
+            <div className="secondary">
+              Only the last attempts are shown; there are {found.attempts_before} more.
+            </div>
+          )}
+          {found.attempts.map((attempt, n) => (
+            <AttemptView
+              key={attempt.attempt}
+              attempt={attempt}
+              isLast={n === found.attempts.length - 1 && !isOver(found.state)}
+            />
+          ))}
+        </section>
+        <section className="page" style={{ padding: 0 }} aria-label="Message">
+          <h2>Message</h2>
+          {found.unresolved.length > 0 && (
+            <div className="notice" data-tone="warn">
+              Variables without a value: {found.unresolved.join(', ')}
+            </div>
+          )}
+          {found.body === null ? (
+            <div className="secondary">The message is not shown to members.</div>
+          ) : (
+            <JsonView text={found.body} label="Message" />
+          )}
+          <h2>Variables</h2>
+          <JsonView text={JSON.stringify(found.variables)} label="Variables" />
+        </section>
+      </div>
     </div>
   )
 }
@@ -83,26 +89,13 @@ const isOver = (state: Detail['state']): boolean =>
 
 const Facts = ({ team, delivery }: { readonly team: string; readonly delivery: Detail }) => (
   <dl className="facts">
-    {delivery.reason !== null && (
-      <>
-        <dt>Reason</dt>
-        <dd>{delivery.reason}</dd>
-      </>
-    )}
-    {delivery.next_at !== null && (
-      <>
-        <dt>Next attempt</dt>
-        <dd>
-          <Time at={delivery.next_at} />
-        </dd>
-      </>
-    )}
-    {delivery.waiting_reason !== null && (
-      <>
-        <dt>Waits</dt>
-        <dd>{waitingFor(delivery.waiting_reason)}</dd>
-      </>
-    )}
+    <dt>Next attempt</dt>
+    <dd>
+      <Time at={delivery.next_at} />
+      {delivery.waiting_reason !== null && `, waits ${waitingFor(delivery.waiting_reason)}`}
+    </dd>
+    <dt>Reason of its end</dt>
+    <dd>{delivery.reason ?? '—'}</dd>
     <dt>Automation</dt>
     <dd>
       <Link to="/$team/-/automations/$id" params={{ team, id: delivery.automation }}>

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { api, ApiError, dataOf, type Schemas } from '../api.js'
 import { ConfirmButton } from '../parts/confirm.js'
-import { focusFirstProblem, NotSaved } from '../parts/form-errors.js'
+import { useFocusOnProblem, NotSaved } from '../parts/form-errors.js'
 import { onSubmit } from '../parts/on-submit.js'
 import { useIdInPath, usePlace } from '../parts/place.js'
 import { Empty, Failed, Loading } from '../parts/states.js'
@@ -134,8 +134,8 @@ const Editor = ({
       void queries.invalidateQueries({ queryKey: keysOfTeam.webhooks(team) })
       onSaved(webhook)
     },
-    onError: () => focusFirstProblem(form.current),
   })
+  useFocusOnProblem(form, saving.error)
   return (
     <div className="columns">
       <form

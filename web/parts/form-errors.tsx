@@ -1,3 +1,4 @@
+import { useEffect, type RefObject } from 'react'
 import { ApiError } from '../api.js'
 import { messageOf } from './states.js'
 
@@ -12,11 +13,11 @@ export const problemAt = (error: Error | null, ...path: readonly string[]): stri
   return found.length === 0 ? undefined : found.map(({ msg }) => msg).join('. ')
 }
 
-/** Moves the focus to the first field that was refused. */
-export const focusFirstProblem = (form: HTMLElement | null): void => {
-  // The fields are marked with the next rendering.
-  setTimeout(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), 0)
-}
+/** Moves the focus to the first field that was refused, once it is marked. */
+export const useFocusOnProblem = (form: RefObject<HTMLElement | null>, error: Error | null): void =>
+  useEffect(() => {
+    if (error !== null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+  }, [form, error])
 
 /** Why a form was not saved. */
 export const NotSaved = ({ error, what }: { readonly error: Error | null; readonly what: string }) => {

@@ -1,5 +1,8 @@
+import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { wholeNumber } from '../format.js'
+import { ProjectSettingsDialog } from './project-settings.js'
 import { useProjects } from './project-switcher.js'
 import { Empty, Failed, Loading } from './states.js'
 import { Table } from './table.js'
@@ -8,6 +11,7 @@ import { Time } from './time.js'
 /** The projects of a team with their sizes. */
 export const TeamProjects = ({ team }: { readonly team: string }) => {
   const { projects, isPending, error, refetch } = useProjects()
+  const [edited, setEdited] = useState<string>()
   const own = projects.filter((project) => project.team === team)
   if (error !== null) return <Failed error={error} what="The projects" onRetry={refetch} />
   if (isPending) return <Loading what="projects" />
@@ -18,28 +22,47 @@ export const TeamProjects = ({ team }: { readonly team: string }) => {
       </Empty>
     )
   return (
-    <Table
-      label="Projects"
-      rows={own}
-      keyOf={({ name }) => name}
-      columns={[
-        {
-          label: 'Project',
-          cell: ({ name }) => (
-            <Link className="strong" to="/$team/$project/traces" params={{ team, project: name }}>
-              {name}
-            </Link>
-          ),
-        },
-        { label: 'Calls', width: 120, isNumber: true, cell: ({ calls }) => wholeNumber(calls) },
-        {
-          label: 'Object versions',
-          width: 130,
-          isNumber: true,
-          cell: ({ object_versions }) => wholeNumber(object_versions),
-        },
-        { label: 'Last call', width: 160, cell: ({ last_call_at }) => <Time at={last_call_at} /> },
-      ]}
-    />
+    <>
+      <Table
+        label="Projects"
+        rows={own}
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            label: 'Project',
+            cell: ({ name }) => (
+              <Link className="strong" to="/$team/$project/traces" params={{ team, project: name }}>
+                {name}
+              </Link>
+            ),
+          },
+          { label: 'Calls', width: 120, isNumber: true, cell: ({ calls }) => wholeNumber(calls) },
+          {
+            label: 'Object versions',
+            width: 130,
+            isNumber: true,
+            cell: ({ object_versions }) => wholeNumber(object_versions),
+          },
+          { label: 'Last call', width: 160, cell: ({ last_call_at }) => <Time at={last_call_at} /> },
+          {
+            label: '',
+            width: 110,
+            cell: ({ name }) => (
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={`Settings of ${name}`}
+                onClick={() => setEdited(name)}
+              >
+                Settings
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {edited !== undefined && (
+        <ProjectSettingsDialog team={team} project={edited} onClose={() => setEdited(undefined)} />
+      )}
+    </>
   )
 }

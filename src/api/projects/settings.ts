@@ -1,14 +1,14 @@
 import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { execute } from '../../kernel/execute.js'
+import { execute, load } from '../../kernel/execute.js'
 import type { ProjectCommand } from '../../domain/projects/commands.js'
 import { projectDecider } from '../../domain/projects/decider.js'
 import { projectStream, recordLevel, usageReporting } from '../../domain/projects/events.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { writeProject } from '../server/route-kinds.js'
+import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 
 const chosen = closed('ProjectSettings', {
@@ -16,9 +16,26 @@ const chosen = closed('ProjectSettings', {
   optional: { usage_reporting: withDefault(usageReporting, null), record: withDefault(recordLevel, null) },
 })
 
+const settings = open('ProjectSettingsResponse', {
+  required: { usage_reporting: usageReporting, record: recordLevel },
+})
+
 export const projectRoutes = (
   services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading' | 'throttle'>,
 ): readonly AnyRoute[] => [
+  readProjectLog(services, {
+    method: 'get',
+    path: '/api/projects/:entity/:project',
+    summary: "Reads a project's settings.",
+    response: settings,
+    project: inPath,
+    handle:
+      ({ project }) =>
+      async () => {
+        const { state } = await load(services, projectDecider, projectStream(project))
+        return { body: { usage_reporting: state.usageReporting, record: state.record } }
+      },
+  }),
   writeProject(services, {
     method: 'put',
     path: '/api/projects/:entity/:project',
@@ -26,9 +43,7 @@ export const projectRoutes = (
       "Set how a project's calls report usage and how much of its completions is recorded; both apply from the returned " +
       'log position on.',
     body: chosen,
-    response: open('ProjectSettingsResponse', {
-      required: { usage_reporting: usageReporting, record: recordLevel },
-    }),
+    response: settings,
     project: inPath,
     handle: ({ body: { usage_reporting, record }, project: project_id }) => {
       if (usage_reporting === null && record === null)

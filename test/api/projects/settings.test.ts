@@ -14,6 +14,8 @@ describe('how a project’s calls report usage', () => {
     for (const usage_reporting of ['own', 'rolled_up', 'auto']) {
       assert.deepEqual(accepted(await put(project, { usage_reporting })), { usage_reporting, record: 'all' })
       await writesNothing(service, async () => accepted(await put(project, { usage_reporting })))
+      const read = accepted(await service.send('GET', `/api/projects/${project}`))
+      assert.deepEqual(read, { usage_reporting, record: 'all' })
     }
     assert.equal((await eventsOf(service, `project-${project}`)).length, 3)
   })

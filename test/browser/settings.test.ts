@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { accepted } from '../api/calls/given.js'
+import { describeInBrowser, PROJECT, startPages, type Pages } from '../support/browser.js'
+import { answers } from '../support/receivers/behaviours.js'
+import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
+import { until } from '../support/until.js'
+import { deliveryOf, failCall, givenWebhook, type GivenWebhook } from './given.js'
+
+describeInBrowser('what administrators do on the pages', () => {
+  let pages: Pages
+  let receiver: Receiver
+  let given: GivenWebhook
+  before(async () => {
+    receiver = await startReceiver(answers(500))
+    pages = await startPages(1, 8)
+    given = await givenWebhook(pages.service, receiver.url)
+  })
+  after(async () => {
+    await pages.stop()
+    await receiver.stop()
+  })
+  afterEach(() => pages.close())
+
+  const read = async (path: string) => accepted(await pages.service.send('GET', path))
+
+  it('adds a member, whose key is shown once, changes roles, and removes the member', async () => {
+    const page = await pages.open('/acme/-/settings/members')
+    await page.getByRole('button', { name: 'Add a member' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'User' }).fill('aiko')
+    await dialog.getByRole('textbox', { name: 'Administrator of only these projects' }).fill('support')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('it is not shown again').waitFor()
+    const key = (await dialog.locator('pre').textContent()) ?? ''
+    assert.equal((await pages.service.send('GET', '/api/users/me', undefined, { key })).status, 200)
+    await page.keyboard.press('Escape')
+    await page.getByText('Member, Project administrator of support').waitFor()
+
+    await page.getByRole('button', { name: 'Change roles of aiko' }).click()
+    await dialog.getByRole('checkbox', { name: 'Team administrator' }).check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Team administrator').waitFor()
+
+    await page.getByRole('button', { name: 'Remove aiko from acme' }).click()
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('This team has no members yet').waitFor()
+  })
+
+  it('stores, replaces and deletes a secret, and names who uses it', async () => {
+    const page = await pages.open('/acme/-/settings/secrets')
+    await page.getByRole('button', { name: 'New value for SIGNING_KEY' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog
+      .getByLabel(/^Value/)
+      .first()
+      .fill('another value')
+    await dialog.getByRole('button', { name: 'Save the secret' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { data } = (await read('/api/teams/acme/secrets')) as unknown as {
+      data: { name: string; version: number }[]
+    }
+    assert.equal(data.find(({ name }) => name === 'SIGNING_KEY')?.version, 2)
+    await page.getByRole('button', { name: 'Delete the secret HOOK_TOKEN' }).click()
+    await dialog.getByText('These webhooks cannot send without it: deploy').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  it('says how a project reports usage', async () => {
+    const page = await pages.open('/acme/-/settings/projects')
+    await page.getByRole('button', { name: 'Settings of support' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('radio', { name: 'With descendants' }).check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal((await read(`/api/projects/${PROJECT}`))['usage_reporting'], 'rolled_up')
+  })
+
+  it('creates and revokes a key, and ends another session', async () => {
+    const other = await pages.open('/')
+    const page = await pages.open('/-/account')
+    await page.getByRole('textbox', { name: 'Name of a new key' }).fill('laptop')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    const dialog = page.getByRole('dialog')
+    const key = (await dialog.locator('pre').first().textContent()) ?? ''
+    await dialog.getByText(`os.environ["WANDB_API_KEY"] = "${key}"`).waitFor()
+    await page.keyboard.press('Escape')
+    page.once('dialog', (asked) => void asked.accept())
+    await page.getByRole('button', { name: 'Revoke laptop' }).click()
+    await page.getByText('laptop').waitFor({ state: 'detached' })
+    assert.equal((await pages.service.send('GET', '/api/users/me', undefined, { key })).status, 401)
+
+    const before = await page.getByRole('button', { name: 'End', exact: true }).count()
+    await page.getByRole('button', { name: 'End', exact: true }).first().click()
+    await until(async () => (await page.getByRole('button', { name: 'End', exact: true }).count()) < before)
+    await other.context().close()
+  })
+
+  it('cancels a delivery and sends it again, and sees what was sent and answered', async () => {
+    await failCall(pages.service, PROJECT)
+    const id = await deliveryOf(pages.service, given.automation)
+    const page = await pages.open(`/acme/-/deliveries/${id}`)
+    await page.getByText('Sent headers').click()
+    await page.getByText('webhook-id:').waitFor()
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+    await page.getByRole('button', { name: 'Resend' }).waitFor()
+    receiver.behave(answers(200, {}, 'thank you'))
+    await page.getByRole('button', { name: 'Resend' }).click()
+    await page.getByText('Attempt 2').waitFor()
+
+    const list = await pages.open('/acme/-/deliveries')
+    await list.getByRole('checkbox').first().check()
+    await list.getByText('1 delivery selected').waitFor()
+    await list.getByRole('button', { name: 'Resend', exact: true }).click()
+    await list.getByText(/not possible|1 done/).waitFor()
+  })
+
+  it('disables an automation, and deletes a webhook whose users are named', async () => {
+    const list = await pages.open('/acme/-/automations')
+    await list.getByRole('switch', { name: 'deploy is enabled' }).click()
+    await until(async () => (await read(`/api/automations/${given.automation}`))['enabled'] === false)
+    const page = await pages.open(`/acme/-/webhooks/${given.webhook}`)
+    await page.getByRole('button', { name: 'Delete the webhook deploy' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('These automations have no webhook then: deploy').waitFor()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('This team has no webhooks yet').waitFor()
+    const broken = await pages.open(`/acme/-/automations/${given.automation}`)
+    await broken.getByText('Its webhook was deleted. Choose another one.').waitFor()
+  })
+
+  it('keeps what was typed in a form that is refused, and goes to the field', async () => {
+    const page = await pages.open('/acme/-/webhooks/new')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('wrong')
+    await page.getByRole('textbox', { name: 'Endpoint URL' }).fill('not a url')
+    await page.getByRole('button', { name: 'Create the webhook' }).click()
+    await page.getByText('The webhook was not saved').waitFor()
+    const focused = page.locator(':focus')
+    assert.equal(await focused.inputValue(), 'not a url')
+    assert.equal(await focused.getAttribute('aria-invalid'), 'true')
+  })
+
+  it('marks errors in a payload at their place, and puts in the nearest name', async () => {
+    await givenWebhook(pages.service, receiver.url, 'another')
+    const page = await pages.open('/acme/-/automations/new?project=support')
+    await page.getByRole('combobox', { name: 'Webhook' }).click()
+    await page.getByRole('option', { name: 'another' }).click()
+    await page.getByRole('textbox', { name: 'Payload' }).fill('{\n  "alias": "${aliass}"\n}')
+    await page.getByText(/Line 2, column 1\d/).waitFor()
+    assert.equal(await page.locator('.payload mark').count(), 1)
+    await page.getByRole('button', { name: 'Use ${alias}' }).click()
+    await page.locator('.payload mark').waitFor({ state: 'detached' })
+    assert.match(await page.getByRole('textbox', { name: 'Payload' }).inputValue(), /\$\{alias\}/)
+  })
+})

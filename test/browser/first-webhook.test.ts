@@ -37,7 +37,7 @@ describeInBrowser('from the first sign-in to a webhook that fired', () => {
     await dialog
       .getByLabel(/^Value/)
       .first()
-      .fill('nobody guesses this')
+      .fill('a signing secret')
     await dialog.getByRole('button', { name: 'Save the secret' }).click()
     await dialog.waitFor({ state: 'detached' })
 

@@ -84,8 +84,8 @@ describeInBrowser('what administrators do on the pages', () => {
     const key = (await dialog.locator('pre').first().textContent()) ?? ''
     await dialog.getByText(`os.environ["WANDB_API_KEY"] = "${key}"`).waitFor()
     await page.keyboard.press('Escape')
-    page.once('dialog', (asked) => void asked.accept())
     await page.getByRole('button', { name: 'Revoke laptop' }).click()
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('laptop').waitFor({ state: 'detached' })
     assert.equal((await pages.service.send('GET', '/api/users/me', undefined, { key })).status, 401)
 

@@ -2,9 +2,11 @@ import { Button, Modal, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../api.js'
+import { ConfirmButton } from '../parts/confirm.js'
+import { Table } from '../parts/table.js'
 import { Snippets } from '../parts/first-trace.js'
 import { CopyButton } from '../parts/copy.js'
-import { Failed, messageOf, Loading } from '../parts/states.js'
+import { ActionFailed, Failed, Loading, messageOf } from '../parts/states.js'
 import { Time } from '../parts/time.js'
 import { useSession } from '../session.js'
 import { onSubmit } from '../parts/on-submit.js'
@@ -70,47 +72,31 @@ const ApiKeys = () => {
         </Button>
       </form>
       {keys.isError && <Failed error={keys.error} what="The keys" onRetry={() => void keys.refetch()} />}
-      {revoke.isError && <Failed error={revoke.error} what="The revocation" />}
+      <ActionFailed error={revoke.error} what="The revocation" />
       {keys.isPending && <Loading what="keys" />}
       {keys.isSuccess && (
-        <div className="scroll">
-          <table className="table" style={{ minWidth: 480 }}>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Begins with</th>
-                <th scope="col">Created</th>
-                <th scope="col">
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {keys.data.data.map(({ id, name: of, prefix, created_at }) => (
-                <tr key={id}>
-                  <td>{of ?? '—'}</td>
-                  <td className="mono">{prefix}…</td>
-                  <td>
-                    <Time at={created_at} />
-                  </td>
-                  <td className="number">
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      aria-label={`Revoke ${of ?? prefix}`}
-                      onClick={() => {
-                        if (confirm(`Programs that use the key ${of ?? prefix} will be refused. Revoke it?`))
-                          revoke.mutate(id)
-                      }}
-                    >
-                      Revoke
-                    </Button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="API keys"
+          rows={keys.data.data}
+          keyOf={({ id }) => id}
+          columns={[
+            { label: 'Name', cell: (key) => key.name ?? '—' },
+            { label: 'Begins with', cell: ({ prefix }) => <span className="mono">{prefix}…</span> },
+            { label: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            {
+              label: '',
+              cell: (key) => (
+                <ConfirmButton
+                  label="Revoke"
+                  title={`Revoke ${key.name ?? key.prefix}?`}
+                  onConfirm={() => revoke.mutate(key.id)}
+                >
+                  <p>Programs that use this key will be refused.</p>
+                </ConfirmButton>
+              ),
+            },
+          ]}
+        />
       )}
       <Modal
         opened={created !== undefined}
@@ -141,41 +127,35 @@ const Sessions = () => {
   return (
     <section className="page" style={{ padding: 0 }} aria-labelledby="sessions">
       <h2 id="sessions">Sessions</h2>
-      {end.isError && <Failed error={end.error} what="The end of the session" />}
-      <div className="scroll">
-        <table className="table" style={{ minWidth: 480 }}>
-          <thead>
-            <tr>
-              <th scope="col">Signed in</th>
-              <th scope="col">Ends</th>
-              <th scope="col">
-                <span className="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {user.sessions.map(({ id, created_at, expires_at, current }) => (
-              <tr key={id}>
-                <td>
-                  <Time at={created_at} /> {current && '(this one)'}
-                </td>
-                <td>
-                  <Time at={expires_at} />
-                </td>
-                <td className="number">
-                  <Button
-                    size="compact-xs"
-                    variant="default"
-                    onClick={() => (current ? void signOut() : end.mutate(id))}
-                  >
-                    {current ? 'Sign out' : 'End'}
-                  </Button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ActionFailed error={end.error} what="The sign-out" />
+      <Table
+        label="Sessions"
+        rows={user.sessions}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            label: 'Signed in',
+            cell: ({ created_at, current }) => (
+              <>
+                <Time at={created_at} /> {current && '(this one)'}
+              </>
+            ),
+          },
+          { label: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },
+          {
+            label: '',
+            cell: ({ id, current }) => (
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => (current ? void signOut() : end.mutate(id))}
+              >
+                {current ? 'Sign out' : 'End'}
+              </Button>
+            ),
+          },
+        ]}
+      />
     </section>
   )
 }

@@ -1,33 +1,19 @@
 import { Button, Tabs } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { Fragment, useRef, useState } from 'react'
-import { api, ApiError, dataOf, type Automation, type Schemas } from '../api.js'
-import {
-  bodyOfAutomation,
-  draftOfAutomation,
-  emptyAutomation,
-  EVENT_LABELS,
-  FIELD_LABELS,
-  type AutomationDraft,
-} from '../parts/automation-draft.js'
-import { AutomationFields, queryProblem } from '../parts/automation-form.js'
-import { AutomationPreview } from '../parts/automation-preview.js'
+import { Fragment } from 'react'
+import { api, dataOf, type Automation } from '../api.js'
+import { draftOfAutomation, emptyAutomation, EVENT_LABELS, FIELD_LABELS } from '../parts/automation-draft.js'
+import { AutomationEditor } from '../parts/automation-editor.js'
 import { ConfirmButton } from '../parts/confirm.js'
 import { DeliveryList } from '../parts/delivery-list.js'
-import { useEventTypes, type EventInfo } from '../parts/event-types.js'
-import { useFocusOnProblem, NotSaved, problemAt } from '../parts/form-errors.js'
-import { onSubmit } from '../parts/on-submit.js'
-import type { Mark } from '../parts/payload-editor.js'
+import { useEventTypes } from '../parts/event-types.js'
 import { useAddress, useIdInPath, usePlace } from '../parts/place.js'
-import { Empty, Failed, Loading } from '../parts/states.js'
+import { ActionFailed, Empty, Failed, Loading } from '../parts/states.js'
 import { Status } from '../parts/status.js'
 import { keysOfTeam } from '../parts/team-data.js'
 import { Time } from '../parts/time.js'
 import { useRights } from '../session.js'
-
-type Body = Schemas['NewAutomation']
 
 export const NewAutomationPage = () => {
   const { team } = usePlace()
@@ -48,7 +34,7 @@ export const NewAutomationPage = () => {
         <Failed error={events.error} what="The events" onRetry={() => void events.refetch()} />
       )}
       {canAutomate && events.isSuccess && (
-        <Editor
+        <AutomationEditor
           team={team}
           events={events.data.data}
           initial={emptyAutomation(project)}
@@ -128,7 +114,7 @@ export const AutomationPage = () => {
       ) : !canAutomate ? (
         <Summary automation={found} />
       ) : (
-        <Editor
+        <AutomationEditor
           key={found.updated_at}
           team={team}
           events={events.data.data}
@@ -177,110 +163,6 @@ const Summary = ({ automation }: { readonly automation: Automation }) => {
   )
 }
 
-/** What the service says about the draft, a moment after the last change. */
-const usePreview = (team: string, draft: AutomationDraft, info: EventInfo) => {
-  const [settled] = useDebouncedValue(draft, 300)
-  const isWhole = queryProblem(settled.query) === undefined && info.type === settled.type
-  return useQuery({
-    queryKey: ['preview', team, settled],
-    enabled: isWhole,
-    placeholderData: keepPreviousData,
-    retry: false,
-    queryFn: ({ signal }) => {
-      const { webhook, name, ...rest } = bodyOfAutomation(team, settled, info)
-      const automation = { ...rest, ...(name === '' ? {} : { name }), ...(webhook === '' ? {} : { webhook }) }
-      return dataOf(api.POST('/api/automations/preview', { body: { automation }, signal }))
-    },
-  })
-}
-
-const Editor = ({
-  team,
-  events,
-  initial,
-  action,
-  save,
-  onSaved,
-}: {
-  readonly team: string
-  readonly events: readonly EventInfo[]
-  readonly initial: AutomationDraft
-  readonly action: string
-  readonly save: (body: Body) => Promise<Automation>
-  readonly onSaved: (automation: Automation) => void
-}) => {
-  const queries = useQueryClient()
-  const form = useRef<HTMLFormElement>(null)
-  const [draft, setDraft] = useState(initial)
-  const info = events.find(({ type }) => type === draft.type)!
-  const preview = usePreview(team, draft, info)
-  const saving = useMutation({
-    mutationFn: () => {
-      const wrong = queryProblem(draft.query)
-      if (wrong !== undefined) throw new Error(wrong)
-      return save(bodyOfAutomation(team, draft, info))
-    },
-    onSuccess: (automation) => {
-      void queries.invalidateQueries({ queryKey: keysOfTeam.automations(team) })
-      onSaved(automation)
-    },
-  })
-  useFocusOnProblem(form, saving.error)
-  const found = preview.data?.errors ?? []
-  const marks: Mark[] = found.flatMap(({ loc, msg, start, end, suggestion }) =>
-    loc[0] === 'payload' && start != null
-      ? [{ msg, start, end: end ?? start + 1, suggestion: suggestion ?? null }]
-      : [],
-  )
-  // What is missing is said when the form is saved, not while it is filled in.
-  const isAsked = saving.isError
-  const problemOf = (...path: readonly string[]) =>
-    problemAt(saving.error, ...path) ??
-    problemAt(preview.error, 'automation', ...path) ??
-    found.find(({ loc, type }) => loc.join('.').startsWith(path.join('.')) && (isAsked || type !== 'missing'))
-      ?.msg
-  const set = (changes: Partial<AutomationDraft>) => {
-    setDraft((before) => ({ ...before, ...changes }))
-    if (saving.isError) saving.reset()
-  }
-  return (
-    <div className="columns">
-      <form
-        ref={form}
-        className="form"
-        noValidate
-        aria-label="Automation"
-        onSubmit={onSubmit(() => {
-          saving.mutate()
-        })}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) saving.mutate()
-        }}
-      >
-        <AutomationFields
-          team={team}
-          draft={draft}
-          events={events}
-          problemOf={problemOf}
-          marks={marks}
-          set={set}
-        />
-        <NotSaved error={saving.error} what="The automation" />
-        <div className="bar">
-          <Button type="submit" loading={saving.isPending}>
-            {action}
-          </Button>
-          <span role="status">{saving.isSuccess ? 'Saved.' : ''}</span>
-        </div>
-      </form>
-      <AutomationPreview
-        preview={preview.isError ? undefined : preview.data}
-        isOld={preview.isPlaceholderData}
-      />
-    </div>
-  )
-}
-
 const Actions = ({
   team,
   automation: { id, name, enabled },
@@ -317,7 +199,7 @@ const Actions = ({
       >
         <p>It no longer fires. Messages that wait are still sent; its deliveries stay in the log.</p>
       </ConfirmButton>
-      {error instanceof ApiError && <Failed error={error} what="The change" />}
+      <ActionFailed error={error} what="The change" />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { api, dataOf, type Schemas } from '../api.js'
 import { DeliveryState, waitingFor } from '../parts/delivery-state.js'
 import { JsonView } from '../parts/json-view.js'
 import { useIdInPath, usePlace } from '../parts/place.js'
-import { Failed, Loading } from '../parts/states.js'
+import { ActionFailed, Failed, Loading } from '../parts/states.js'
 import { Status, type Tone } from '../parts/status.js'
 import { Time } from '../parts/time.js'
 import { Message, Phases } from '../parts/webhook-test.js'
@@ -235,26 +235,15 @@ const Actions = ({ delivery: { id, state } }: { readonly delivery: Detail }) => 
   })
   return (
     <>
-      {isOver(state) ? (
-        <Button
-          variant="default"
-          size="compact-sm"
-          loading={act.isPending}
-          onClick={() => act.mutate('resend')}
-        >
-          Resend
-        </Button>
-      ) : (
-        <Button
-          variant="default"
-          size="compact-sm"
-          loading={act.isPending}
-          onClick={() => act.mutate('cancel')}
-        >
-          Cancel
-        </Button>
-      )}
-      {act.isError && <Failed error={act.error} what="The action" />}
+      <Button
+        variant="default"
+        size="compact-sm"
+        loading={act.isPending}
+        onClick={() => act.mutate(isOver(state) ? 'resend' : 'cancel')}
+      >
+        {isOver(state) ? 'Resend' : 'Cancel'}
+      </Button>
+      <ActionFailed error={act.error} what="The action" />
     </>
   )
 }

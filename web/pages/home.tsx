@@ -5,6 +5,7 @@ import { wholeNumber } from '../format.js'
 import { Snippets } from '../parts/first-trace.js'
 import { useProjects } from '../parts/project-switcher.js'
 import { Failed, Loading } from '../parts/states.js'
+import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { useSession } from '../session.js'
 import { onSubmit } from '../parts/on-submit.js'
@@ -19,34 +20,23 @@ export const HomePage = () => {
       {error !== null && <Failed error={error} what="The projects" onRetry={refetch} />}
       {isPending && <Loading what="projects" />}
       {projects.length > 0 && (
-        <div className="scroll">
-          <table className="table" style={{ minWidth: 480 }}>
-            <thead>
-              <tr>
-                <th scope="col">Project</th>
-                <th scope="col" className="number">
-                  Calls
-                </th>
-                <th scope="col">Last call</th>
-              </tr>
-            </thead>
-            <tbody>
-              {projects.map(({ team, name, calls, last_call_at }) => (
-                <tr key={`${team}/${name}`}>
-                  <td>
-                    <Link className="strong" to="/$team/$project/traces" params={{ team, project: name }}>
-                      {team} / {name}
-                    </Link>
-                  </td>
-                  <td className="number">{wholeNumber(calls)}</td>
-                  <td>
-                    <Time at={last_call_at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Projects"
+          rows={projects}
+          keyOf={({ team, name }) => `${team}/${name}`}
+          columns={[
+            {
+              label: 'Project',
+              cell: ({ team, name }) => (
+                <Link className="strong" to="/$team/$project/traces" params={{ team, project: name }}>
+                  {team} / {name}
+                </Link>
+              ),
+            },
+            { label: 'Calls', isNumber: true, cell: ({ calls }) => wholeNumber(calls) },
+            { label: 'Last call', cell: ({ last_call_at }) => <Time at={last_call_at} /> },
+          ]}
+        />
       )}
       {!isPending && projects.length === 0 && error === null && <Begin team={user.teams[0]?.team ?? ''} />}
       <OpenProject />

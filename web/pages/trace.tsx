@@ -14,7 +14,8 @@ import { useAddress, useIdInPath, usePlace } from '../parts/place.js'
 import { Failed, Loading } from '../parts/states.js'
 import { CallStatus } from '../parts/status.js'
 import { Time } from '../parts/time.js'
-import { nameOf, statusOf, TraceTree, type TraceColumns, type TreeHandle } from '../parts/trace-tree.js'
+import { TraceTree, type TreeHandle } from '../parts/trace-tree.js'
+import { nameOf, statusOf, type TraceColumns } from '../trace-columns.js'
 import { treeOf } from '../tree.js'
 
 /** A trace: its calls as tree and waterfall, and the details of the selected call. */

@@ -2,12 +2,12 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { api, ApiError, dataOf, type Schemas } from '../api.js'
+import { api, dataOf, type Schemas } from '../api.js'
 import { ConfirmButton } from '../parts/confirm.js'
 import { useFocusOnProblem, NotSaved } from '../parts/form-errors.js'
 import { onSubmit } from '../parts/on-submit.js'
 import { useIdInPath, usePlace } from '../parts/place.js'
-import { Empty, Failed, Loading } from '../parts/states.js'
+import { ActionFailed, Empty, Failed, Loading } from '../parts/states.js'
 import { keysOfTeam } from '../parts/team-data.js'
 import { Time } from '../parts/time.js'
 import { bodyOfWebhook, draftOfWebhook, EMPTY_WEBHOOK, type WebhookDraft } from '../parts/webhook-draft.js'
@@ -277,7 +277,7 @@ const Actions = ({
             `These automations have no webhook then: ${(used_by ?? []).map((one) => one.name).join(', ')}.`}
         </p>
       </ConfirmButton>
-      {error instanceof ApiError && <Failed error={error} what="The change" />}
+      <ActionFailed error={error} what="The change" />
     </>
   )
 }

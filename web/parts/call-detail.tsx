@@ -15,7 +15,7 @@ import { useSetting } from './settings.js'
 import { Failed, Loading } from './states.js'
 import { CallStatus } from './status.js'
 import { Time } from './time.js'
-import { nameOf, statusOf, type TraceColumns } from './trace-tree.js'
+import { nameOf, statusOf, type TraceColumns } from '../trace-columns.js'
 import { UsageTab } from './usage-tab.js'
 
 interface Props {

@@ -8,7 +8,7 @@ import { CopyButton } from './copy.js'
 import { NotSaved, problemAt } from './form-errors.js'
 import { onSubmit } from './on-submit.js'
 import { rolesIn, rolesOf, ROLE_LABELS, roleText, type Roles } from './roles.js'
-import { Empty, Failed, Loading } from './states.js'
+import { ActionFailed, Empty, Failed, Loading } from './states.js'
 import { Table } from './table.js'
 import { keysOfTeam, useMembers } from './team-data.js'
 
@@ -38,7 +38,7 @@ export const Members = ({ team, canChange }: { readonly team: string; readonly c
       {members.data.data.length === 0 && (
         <Empty title="This team has no members yet">Administrators of the service see it all the same.</Empty>
       )}
-      {remove.isError && <Failed error={remove.error} what="The removal" />}
+      <ActionFailed error={remove.error} what="The removal" />
       <Table<Member>
         label="Members"
         rows={members.data.data}

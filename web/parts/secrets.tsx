@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, ApiError, type Schemas } from '../api.js'
+import { api, type Schemas } from '../api.js'
 import { ConfirmButton } from './confirm.js'
 import { SecretDialog } from './secret-picker.js'
-import { Empty, Failed, Loading } from './states.js'
+import { ActionFailed, Empty, Failed, Loading } from './states.js'
 import { Table } from './table.js'
 import { keysOfTeam, useSecrets, useWebhooks } from './team-data.js'
 import { Time } from './time.js'
@@ -44,7 +44,7 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
       {secrets.isError && (
         <Failed error={secrets.error} what="The secrets" onRetry={() => void secrets.refetch()} />
       )}
-      {remove.error instanceof ApiError && <Failed error={remove.error} what="The deletion" />}
+      <ActionFailed error={remove.error} what="The deletion" />
       {secrets.isPending && <Loading what="secrets" />}
       {secrets.data?.data.length === 0 && <Empty title="This team has no secrets yet" />}
       {secrets.isSuccess && secrets.data.data.length > 0 && (

@@ -54,6 +54,20 @@ export const Failed = ({
   )
 }
 
+/** Why an action was not carried out; nothing if it was. */
+export const ActionFailed = ({ error, what }: { readonly error: Error | null; readonly what: string }) =>
+  error !== null && (
+    <div className="notice" role="alert" data-tone="danger">
+      <strong>{what} failed</strong>
+      <div>{messageOf(error)}</div>
+      {error instanceof ApiError && (
+        <div className="secondary mono">
+          {error.status} · request {error.requestId}
+        </div>
+      )}
+    </div>
+  )
+
 /** Shows nothing for the first 150 ms, so that quick answers do not flicker. */
 export const Loading = ({ what }: { readonly what: string }) => {
   const [isShown, setShown] = useState(false)

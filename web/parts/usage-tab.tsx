@@ -7,6 +7,7 @@ import { Cost } from './cost.js'
 import { Explanation } from './explanation.js'
 import { usePlace } from './place.js'
 import { Empty, Failed, Loading } from './states.js'
+import { Table, type Column } from './table.js'
 
 /** The usage of a call and its descendants by model. */
 export const UsageTab = ({ callId }: { readonly callId: string }) => {
@@ -25,11 +26,14 @@ export const UsageTab = ({ callId }: { readonly callId: string }) => {
   if (usage.isError)
     return <Failed error={usage.error} what="The usage" onRetry={() => void usage.refetch()} />
   if (usage.isPending) return <Loading what="the usage" />
-  const models = Object.entries(usage.data.call_usage[callId] ?? {})
+  const models = Object.entries(usage.data.call_usage[callId] ?? {}).map(([model, used]) => ({
+    ...used,
+    model,
+  }))
   if (models.length === 0) return <Empty title="No usage is recorded for this call or its descendants." />
   return (
     <>
-      <ModelTable models={models} />
+      <Table label="Usage by model" columns={COLUMNS} rows={models} keyOf={({ model }) => model} />
       {isExplained ? (
         <Explanation callId={callId} />
       ) : (
@@ -45,43 +49,29 @@ export const UsageTab = ({ callId }: { readonly callId: string }) => {
 
 type Used = Schemas['UsageResponse']['call_usage'][string][string]
 
-const ModelTable = ({ models }: { readonly models: readonly (readonly [string, Used])[] }) => (
-  <div className="scroll">
-    <table className="table" style={{ minWidth: 480 }}>
-      <thead>
-        <tr>
-          <th scope="col">Model</th>
-          {['Requests', 'Input', 'Output', 'Total', 'Cost'].map((label) => (
-            <th key={label} scope="col" className="number">
-              {label}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {models.map(([model, used]) => {
-          const costs = [
-            used.prompt_tokens_total_cost,
-            used.completion_tokens_total_cost,
-            used.cache_read_input_tokens_total_cost,
-            used.cache_creation_input_tokens_total_cost,
-          ]
-          const isUnpriced = costs.some((one) => one === null)
-          const total = costs.reduce<number>((sum, one) => sum + (one ?? 0), used.provider_cost ?? 0)
-          return (
-            <tr key={model}>
-              <td title={model}>{model}</td>
-              <td className="number">{wholeNumber(used.requests)}</td>
-              <td className="number">{wholeNumber(used.prompt_tokens)}</td>
-              <td className="number">{wholeNumber(used.completion_tokens)}</td>
-              <td className="number">{wholeNumber(used.total_tokens)}</td>
-              <td className="number">
-                <Cost dollars={total} unpriced={isUnpriced} />
-              </td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
-  </div>
-)
+interface Row extends Used {
+  readonly model: string
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { label: 'Model', cell: ({ model }) => <span title={model}>{model}</span> },
+  { label: 'Requests', isNumber: true, cell: ({ requests }) => wholeNumber(requests) },
+  { label: 'Input', isNumber: true, cell: ({ prompt_tokens }) => wholeNumber(prompt_tokens) },
+  { label: 'Output', isNumber: true, cell: ({ completion_tokens }) => wholeNumber(completion_tokens) },
+  { label: 'Total', isNumber: true, cell: ({ total_tokens }) => wholeNumber(total_tokens) },
+  { label: 'Cost', isNumber: true, cell: (row) => <Cost {...costOf(row)} /> },
+]
+
+/** The sum of the known costs, and whether a part has no price. */
+const costOf = (used: Used): { readonly dollars: number; readonly unpriced: boolean } => {
+  const costs = [
+    used.prompt_tokens_total_cost,
+    used.completion_tokens_total_cost,
+    used.cache_read_input_tokens_total_cost,
+    used.cache_creation_input_tokens_total_cost,
+  ]
+  return {
+    dollars: costs.reduce<number>((sum, one) => sum + (one ?? 0), used.provider_cost ?? 0),
+    unpriced: costs.includes(null),
+  }
+}

@@ -5,7 +5,7 @@ import { api, dataOf, type Schemas } from '../api.js'
 import { CopyButton } from './copy.js'
 import { problemAt } from './form-errors.js'
 import { bodyOfWebhook, type WebhookDraft } from './webhook-draft.js'
-import { Failed } from './states.js'
+import { ActionFailed } from './states.js'
 
 type Result = Schemas['WebhookTestResult']
 
@@ -45,7 +45,7 @@ export const WebhookTester = ({ team, draft }: { readonly team: string; readonly
           Test webhook
         </Button>
       </div>
-      {test.isError && payloadProblem === undefined && <Failed error={test.error} what="The test" />}
+      {payloadProblem === undefined && <ActionFailed error={test.error} what="The test" />}
       <div aria-live="polite">{test.isSuccess && <TestResult result={test.data} />}</div>
     </section>
   )

@@ -20,6 +20,10 @@ describe('how a project’s calls report usage', () => {
     assert.equal((await eventsOf(service, `project-${project}`)).length, 3)
   })
 
+  it('cannot be chosen for a project that the addresses of pages name', async () => {
+    assert.deepEqual(told(await put('default/-', { usage_reporting: 'own' })), ['value_error project_id'])
+  })
+
   it('is one of three words', async () => {
     const project = someProject()
     assert.deepEqual(told(await put(project, {})), ['missing '])

@@ -58,7 +58,7 @@ export const valuesRoute = (services: PageServices): AnyRoute =>
 const SAMPLE = 300
 
 const callField = open('CallField', {
-  required: { path: string, type: oneOf('text', 'number', 'truth', 'list'), example: string },
+  required: { path: string, type: oneOf('text', 'number', 'boolean', 'list'), example: string },
 })
 
 /** The fields that a filter or a column can name, by what the newest calls have. */

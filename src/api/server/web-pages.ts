@@ -93,7 +93,7 @@ export const servePages =
     return undefined
   }
 
-/** Styles need the nonce, because Mantine and the editor insert them; no script is inline. */
+/** Styles need the nonce, because Mantine inserts them; no script is inline. */
 const policyWith = (nonce: string): string =>
   [
     "default-src 'none'",

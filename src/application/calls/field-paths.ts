@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 export interface FieldPath {
   /** Dotted, such as `inputs.question`. */
   readonly path: string
-  readonly type: 'text' | 'number' | 'truth' | 'list'
+  readonly type: 'text' | 'number' | 'boolean' | 'list'
   readonly example: string
 }
 
@@ -37,5 +37,5 @@ const described = (value: Json): Pick<FieldPath, 'type' | 'example'> => {
   const example = text.slice(0, EXAMPLE_CHARACTERS)
   if (Array.isArray(value)) return { type: 'list', example }
   if (typeof value === 'number') return { type: 'number', example }
-  return { type: typeof value === 'boolean' ? 'truth' : 'text', example }
+  return { type: typeof value === 'boolean' ? 'boolean' : 'text', example }
 }

@@ -1,3 +1,4 @@
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { sum, type Exact } from '../../domain/prices/exact.js'
 import { FIGURES } from '../../domain/usage/reported.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
@@ -80,7 +81,9 @@ export const explained = async (
       })
     }
   }
+  const pause = yielding()
   for (const at of atOrBelow(calls, [call])) {
+    await pause()
     const counted = new Map<number, readonly number[]>()
     for (let entry = own.offsets[at]!; entry < own.offsets[at + 1]!; entry += 1)
       counted.set(own.model[entry]!, own.values.slice(entry * COUNTERS.length, (entry + 1) * COUNTERS.length))

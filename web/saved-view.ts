@@ -1,4 +1,5 @@
 import { conjunctsIn, filterText, type Operand } from './filter.js'
+import { columnsIn, DEFAULT_COLUMNS, isField, printColumns } from './list-columns.js'
 import type { Search } from './search.js'
 
 /** The value of an object of the built-in class `SavedView`, which the Weave SDK knows too. */
@@ -9,6 +10,7 @@ export interface SavedView {
     readonly filter?: { readonly trace_roots_only?: boolean | null } | null
     readonly query?: { readonly $expr?: Operand } | null
     readonly cols?: Readonly<Record<string, boolean>> | null
+    readonly column_order?: readonly string[] | null
     readonly sort_by?: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[] | null
   }
 }
@@ -22,7 +24,7 @@ export const viewOf = (label: string, { filter, cols = '', sort = '', roots = '1
     definition: {
       filter: { trace_roots_only: roots === '1' },
       ...(conjuncts.length === 0 ? {} : { query: { $expr: { $and: conjuncts } } }),
-      ...(cols === '' ? {} : { cols: Object.fromEntries(cols.split(',').map((name) => [name, true])) }),
+      ...(cols === '' ? {} : columnsOfView(columnsIn(cols))),
       ...(sort === ''
         ? {}
         : { sort_by: [{ field: sort.replace(/^-/, ''), direction: sort.startsWith('-') ? 'desc' : 'asc' }] }),
@@ -31,17 +33,28 @@ export const viewOf = (label: string, { filter, cols = '', sort = '', roots = '1
 }
 
 /** The address that shows a view. Whatever the view does not set goes back to the default. */
-export const addressOf = ({ definition: { filter, query, cols, sort_by } }: SavedView): Search => {
+export const addressOf = ({ definition: { filter, query, sort_by, ...columns } }: SavedView): Search => {
   const [by] = sort_by ?? []
   return {
     q: '',
     range: '',
     filter: query?.$expr === undefined ? '' : filterText(conjunctsIn(JSON.stringify(query.$expr))),
-    cols: Object.entries(cols ?? {})
-      .filter(([, isShown]) => isShown)
-      .map(([name]) => name)
-      .join(','),
+    cols: printColumns(shownIn(columns)),
     sort: by === undefined ? '' : `${by.direction === 'desc' ? '-' : ''}${by.field}`,
     roots: filter?.trace_roots_only === false ? '0' : '1',
   }
+}
+
+type ColumnsOfView = Pick<SavedView['definition'], 'cols' | 'column_order'>
+
+const columnsOfView = (names: readonly string[]): ColumnsOfView => ({
+  cols: Object.fromEntries([...DEFAULT_COLUMNS, ...names].map((name) => [name, names.includes(name)])),
+  column_order: names,
+})
+
+/** A view without an order, as others write it, adds columns to the default ones. */
+const shownIn = ({ cols, column_order: order }: ColumnsOfView): readonly string[] => {
+  const isShown = (name: string) => cols?.[name] === true
+  if (order != null && order.some((name) => !isField(name))) return order.filter(isShown)
+  return [...DEFAULT_COLUMNS, ...Object.keys(cols ?? {}).filter((name) => isField(name) && isShown(name))]
 }

@@ -115,7 +115,7 @@ describeInBrowser('the list of traces', () => {
     const columns = Array.from({ length: 40 }, (_, n) => `attributes.field${n}`).join(',')
     const page = await pages.open(`${LIST}?cols=${columns}`)
     await page.getByText('answer_question').first().waitFor()
-    assert.equal(await page.locator('th').count(), 49)
+    assert.equal(await page.locator('th').count(), 41)
   })
 
   it('shows the same time zone everywhere, as chosen', async () => {
@@ -146,7 +146,59 @@ describeInBrowser('the list of traces', () => {
     await other.getByRole('button', { name: /^Views?/ }).click()
     await other.getByRole('menuitem', { name: 'by environment' }).click()
     await other.getByText('production').first().waitFor()
-    await other.waitForURL(/cols=attributes\.environment/)
+    await other.waitForURL(/cols=op%2Cattributes\.environment/)
+  })
+
+  it("keeps the user's columns, their order and widths, until they are reset", async () => {
+    const heads = (page: Page) => page.locator('th').allInnerTexts()
+    const widthOfCost = async (page: Page) =>
+      (await page.locator('th', { hasText: 'Cost' }).boundingBox())?.width ?? 0
+    const page = await pages.open(LIST)
+    await page.getByText('answer_question').first().waitFor()
+    const before = await heads(page)
+    const width = await widthOfCost(page)
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('checkbox', { name: 'Tokens', exact: true }).click()
+    await page.getByRole('button', { name: 'Move User left' }).click()
+    await page.getByRole('textbox', { name: 'Find a field' }).fill('environment')
+    await page.getByRole('checkbox', { name: 'attributes.environment' }).click()
+    await page.keyboard.press('Escape')
+    await page.locator('tbody').getByText('production').first().waitFor()
+    await page.getByRole('separator', { name: 'Width of Cost' }).focus()
+    for (let press = 0; press < 3; press += 1) await page.keyboard.press('ArrowRight')
+    const chosen = ['Status', 'Op', 'Input', 'Output', 'Duration', 'User', 'Cost', 'Started ↓']
+    assert.deepEqual(await heads(page), [...chosen, 'attributes.environment'])
+    assert.equal(await widthOfCost(page), width + 48)
+    await page.goto(LIST)
+    await page.locator('tbody').getByText('production').first().waitFor()
+    assert.match(page.url(), /cols=/)
+    assert.deepEqual(await heads(page), [...chosen, 'attributes.environment'])
+    assert.equal(await widthOfCost(page), width + 48)
+    // an address is stronger than what the browser keeps
+    await page.goto(`${LIST}?cols=op,started`)
+    await page.getByText('answer_question').first().waitFor()
+    assert.deepEqual(await heads(page), ['Op', 'Started ↓'])
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('button', { name: 'Reset columns and widths' }).click()
+    await page.locator('th', { hasText: 'Tokens' }).waitFor()
+    assert.deepEqual(await heads(page), before)
+    assert.equal(await widthOfCost(page), width)
+  })
+
+  it('asks again after it was hidden for half an hour, and keeps its place', async () => {
+    const page = await pages.open('about:blank')
+    await page.clock.install()
+    await page.goto(LIST)
+    await page.getByText('answer_question').first().waitFor()
+    const asked = () =>
+      page.waitForResponse((response) => response.url().includes('/api/pages/calls'), { timeout: 1000 })
+    const look = () =>
+      page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+    await page.clock.fastForward('10:00')
+    await Promise.all([assert.rejects(asked()), look()])
+    await page.clock.fastForward('31:00')
+    await Promise.all([asked(), look()])
+    await page.getByText('answer_question').first().waitFor()
   })
 
   it('turns from snippets into the list when the first call arrives', async () => {

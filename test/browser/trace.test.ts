@@ -50,6 +50,7 @@ describeInBrowser('a trace', () => {
     await page.keyboard.press('End')
     await page.waitForURL(/call=long-2999/)
     assert.ok((await page.getByRole('treeitem').count()) <= 60)
+    await page.getByRole('treeitem', { selected: true }).waitFor()
     assert.equal(await page.getByRole('treeitem', { selected: true }).count(), 1)
   })
 

@@ -83,6 +83,7 @@ const ApiKeys = () => {
             { label: 'Name', cell: (key) => key.name ?? '—' },
             { label: 'Begins with', cell: ({ prefix }) => <span className="mono">{prefix}…</span> },
             { label: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            { label: 'Last used', cell: ({ last_used_at }) => last_used_at?.slice(0, 10) ?? 'never' },
             {
               label: '',
               cell: (key) => (

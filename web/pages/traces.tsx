@@ -7,7 +7,8 @@ import { api } from '../api.js'
 import { conjunctsIn, queryOf } from '../filter.js'
 import { plural } from '../format.js'
 import { rememberList } from '../list-memory.js'
-import { Cell, COLUMNS, Filler, HeadCell, hrefOf, type Column, type Row } from '../parts/call-cells.js'
+import { DEFAULT_COLUMNS, isField } from '../list-columns.js'
+import { Cell, Filler, HeadCell, hrefOf, type Row } from '../parts/call-cells.js'
 import { ColumnPicker } from '../parts/column-picker.js'
 import { FilterBar } from '../parts/filter-bar.js'
 import { FirstTrace } from '../parts/first-trace.js'
@@ -15,11 +16,14 @@ import { useKeys } from '../parts/keys.js'
 import { usePosition } from '../parts/live.js'
 import { useAddress, usePlace } from '../parts/place.js'
 import { SavedViews } from '../parts/saved-views.js'
+import { useColumns } from '../parts/use-columns.js'
 import { Empty, Failed, Loading } from '../parts/states.js'
 
 const PAGE = 50
 const SCROLL_ID = 'list'
 const ROW_PX = 32
+/** A list that was not looked at for this time is asked for again. */
+const OLD_MS = 30 * 60_000
 
 const sortOf = (sort: string) => {
   const isDescending = sort.startsWith('-')
@@ -30,9 +34,18 @@ const sortOf = (sort: string) => {
 export const TracesPage = () => {
   const { team, project, projectId } = usePlace()
   const [search, setAddress] = useAddress()
-  const { filter = '', q = '', range = '', sort = '-started_at', cols = '', roots = '1', live = '' } = search
+  const { filter = '', q = '', range = '', sort = '-started_at', roots = '1', live = '' } = search
   const navigate = useNavigate()
-  const extra = useMemo(() => cols.split(',').filter(Boolean), [cols])
+  const { columns, setColumns, widths, setWidth, resetWidths } = useColumns()
+  // Sorted, so that another order is no other question.
+  const fields = useMemo(
+    () =>
+      columns
+        .map(({ name }) => name)
+        .filter(isField)
+        .sort(),
+    [columns],
+  )
   // The end of a relative range stays where it was when the question was asked.
   const query = useMemo(() => queryOf({ filter, q, range }, Date.now()), [filter, q, range])
   const question = {
@@ -41,7 +54,7 @@ export const TracesPage = () => {
     query,
     sort_by: [sortOf(sort)],
     limit: PAGE,
-    columns: extra,
+    columns: fields,
   }
   const ask = async (offset: number, position: string | undefined, signal: AbortSignal) => {
     const { data, response } = await api.POST('/api/pages/calls', {
@@ -51,7 +64,7 @@ export const TracesPage = () => {
     })
     return { ...data!, position: response.headers.get('tallytree-position') ?? '' }
   }
-  const key = ['calls', projectId, filter, q, range, sort, roots, cols]
+  const key = ['calls', projectId, filter, q, range, sort, roots, fields.join()]
   const list = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) => ask(pageParam.offset, pageParam.position, signal),
@@ -59,7 +72,7 @@ export const TracesPage = () => {
     getNextPageParam: ({ has_more, position }, pages) =>
       has_more ? { offset: pages.length * PAGE, position } : undefined,
     placeholderData: (before) => before,
-    refetchOnWindowFocus: false,
+    refetchOnWindowFocus: ({ state }) => Date.now() - state.dataUpdatedAt > OLD_MS && 'always',
   })
   const loaded = useMemo(() => list.data?.pages.flatMap(({ rows }) => rows) ?? [], [list.data])
   const isLive = live === '1'
@@ -102,10 +115,6 @@ export const TracesPage = () => {
     o: () => open(rows[at], true),
     l: () => setAddress({ live: isLive ? '' : '1' }),
   })
-  const columns: readonly Column[] = [
-    ...COLUMNS,
-    ...extra.map((name) => ({ name, label: name, width: 160, sort: name })),
-  ]
   const isFiltered = conjunctsIn(filter).length > 0 || q !== '' || range !== '' || roots !== '1'
   if (list.isSuccess && rows.length === 0 && !isFiltered)
     return <FirstTrace isLive={() => void list.refetch()} />
@@ -130,8 +139,12 @@ export const TracesPage = () => {
         />
         <ColumnPicker
           projectId={projectId}
-          chosen={extra}
-          onChange={(next) => setAddress({ cols: next.join(',') })}
+          shown={columns.map(({ name }) => name)}
+          onChange={setColumns}
+          onReset={() => {
+            setColumns(DEFAULT_COLUMNS)
+            resetWidths()
+          }}
         />
       </div>
       {fresh > 0 && (
@@ -150,10 +163,15 @@ export const TracesPage = () => {
           style={{ flex: 1 }}
           tabIndex={-1}
         >
-          <table className="table" style={{ minWidth: columns.reduce((sum, { width }) => sum + width, 0) }}>
+          <table
+            className="table"
+            style={{
+              minWidth: columns.reduce((sum, { name, width }) => sum + (widths.get(name) ?? width), 0),
+            }}
+          >
             <colgroup>
-              {columns.map(({ name, width }) => (
-                <col key={name} style={{ width }} />
+              {columns.map(({ name, width, isFlexible }) => (
+                <col key={name} style={{ width: widths.get(name) ?? (isFlexible ? undefined : width) }} />
               ))}
             </colgroup>
             <thead>
@@ -164,6 +182,7 @@ export const TracesPage = () => {
                     column={column}
                     sort={sort}
                     onSort={(next) => setAddress({ sort: next })}
+                    onResize={(width) => setWidth(column.name, width)}
                   />
                 ))}
               </tr>
@@ -174,20 +193,15 @@ export const TracesPage = () => {
                 const row = rows[index]!
                 return (
                   <tr key={row.id} data-selected={index === at || undefined} onClick={() => setAt(index)}>
-                    {columns.map((column, n) => (
-                      <td key={column.name} className={column.isNumber && 'number'}>
-                        {n < COLUMNS.length ? (
-                          <Cell
-                            column={column.name}
-                            row={row}
-                            href={hrefOf(team, project, row)}
-                            onOpen={() => open(row)}
-                          />
-                        ) : (
-                          <span title={row.cells[n - COLUMNS.length] ?? ''}>
-                            {row.cells[n - COLUMNS.length] ?? '—'}
-                          </span>
-                        )}
+                    {columns.map(({ name, isNumber }) => (
+                      <td key={name} className={isNumber && 'number'}>
+                        <Cell
+                          column={name}
+                          row={row}
+                          value={row.cells[fields.indexOf(name)]}
+                          href={hrefOf(team, project, row)}
+                          onOpen={() => open(row)}
+                        />
                       </td>
                     ))}
                   </tr>

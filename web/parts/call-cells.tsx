@@ -1,30 +1,12 @@
+import { useRef } from 'react'
 import type { Schemas } from '../api.js'
 import { duration, opName, wholeNumber } from '../format.js'
+import type { Column } from '../list-columns.js'
 import { Cost } from './cost.js'
 import { CallStatus } from './status.js'
 import { Time } from './time.js'
 
 export type Row = Schemas['CallRow']
-
-export interface Column {
-  readonly name: string
-  readonly label: string
-  readonly width: number
-  readonly sort?: string
-  readonly isNumber?: true
-}
-
-export const COLUMNS: readonly Column[] = [
-  { name: 'status', label: 'Status', width: 104 },
-  { name: 'op', label: 'Op', width: 160 },
-  { name: 'input', label: 'Input', width: 220 },
-  { name: 'output', label: 'Output', width: 220 },
-  { name: 'duration', label: 'Duration', width: 92, sort: 'summary.weave.latency_ms', isNumber: true },
-  { name: 'tokens', label: 'Tokens', width: 88, sort: 'usage.total_tokens', isNumber: true },
-  { name: 'cost', label: 'Cost', width: 108, sort: 'usage.total_cost', isNumber: true },
-  { name: 'user', label: 'User', width: 84 },
-  { name: 'started', label: 'Started', width: 112, sort: 'started_at' },
-]
 
 export const hrefOf = (team: string, project: string, { trace_id, id, parent_id }: Row): string =>
   `/${team}/${project}/traces/${encodeURIComponent(trace_id)}` +
@@ -41,9 +23,12 @@ interface HeadCellProps {
   readonly column: Column
   readonly sort: string
   readonly onSort: (sort: string) => void
+  /** In pixels; undefined for the default. */
+  readonly onResize: (width: number | undefined) => void
 }
 
-export const HeadCell = ({ column: { label, sort: by, isNumber }, sort, onSort }: HeadCellProps) => {
+export const HeadCell = ({ column, sort, onSort, onResize }: HeadCellProps) => {
+  const { label, sort: by, isNumber } = column
   const direction =
     by === undefined ? undefined : sort === by ? 'ascending' : sort === `-${by}` ? 'descending' : undefined
   return (
@@ -56,18 +41,53 @@ export const HeadCell = ({ column: { label, sort: by, isNumber }, sort, onSort }
           {direction === undefined ? '' : direction === 'ascending' ? ' ↑' : ' ↓'}
         </button>
       )}
+      <WidthHandle column={column} onResize={onResize} />
     </th>
+  )
+}
+
+const STEP_PX = 16
+
+const widthAt = (handle: Element): number => handle.closest('th')!.offsetWidth
+
+/** Dragged or moved by arrow keys to change the width of a column; a double click resets it. */
+const WidthHandle = ({ column: { label, width }, onResize }: Pick<HeadCellProps, 'column' | 'onResize'>) => {
+  const grip = useRef<{ readonly x: number; readonly width: number }>(null)
+  return (
+    <span
+      role="separator"
+      tabIndex={0}
+      className="width-handle"
+      aria-label={`Width of ${label}`}
+      aria-orientation="vertical"
+      aria-valuenow={width}
+      onDoubleClick={() => onResize(undefined)}
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId)
+        grip.current = { x: event.clientX, width: widthAt(event.currentTarget) }
+      }}
+      onPointerMove={(event) => {
+        if (grip.current !== null) onResize(grip.current.width + event.clientX - grip.current.x)
+      }}
+      onLostPointerCapture={() => (grip.current = null)}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key === 'ArrowLeft') onResize(widthAt(currentTarget) - STEP_PX)
+        if (key === 'ArrowRight') onResize(widthAt(currentTarget) + STEP_PX)
+      }}
+    />
   )
 }
 
 interface CellProps {
   readonly column: string
   readonly row: Row
+  /** Of a column of a field. */
+  readonly value: string | null | undefined
   readonly href: string
   readonly onOpen: () => void
 }
 
-export const Cell = ({ column, row, href, onOpen }: CellProps) => {
+export const Cell = ({ column, row, value, href, onOpen }: CellProps) => {
   switch (column) {
     case 'status':
       return <CallStatus status={row.status} />
@@ -104,8 +124,10 @@ export const Cell = ({ column, row, href, onOpen }: CellProps) => {
       return row.tokens === 0 && row.cost === 0 ? '—' : <Cost dollars={row.cost} unpriced={row.unpriced} />
     case 'user':
       return row.user ?? '—'
-    default:
+    case 'started':
       return <Time at={row.started_us / 1000} />
+    default:
+      return <span title={value ?? ''}>{value ?? '—'}</span>
   }
 }
 

@@ -1,51 +1,104 @@
-import { Button, Checkbox, Menu, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Popover, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { FIELD_LABELS } from '../filter.js'
+import { columnOf, DEFAULT_COLUMNS, OP, withMoved } from '../list-columns.js'
 import { useFields } from './filter-bar.js'
+
+const OFFERED = 15
 
 interface ColumnPickerProps {
   readonly projectId: string
-  readonly chosen: readonly string[]
-  readonly onChange: (columns: readonly string[]) => void
+  readonly shown: readonly string[]
+  readonly onChange: (names: readonly string[]) => void
+  readonly onReset: () => void
 }
 
-/** Chooses further columns from all fields of the calls. */
-export const ColumnPicker = ({ projectId, chosen, onChange }: ColumnPickerProps) => {
+/** Chooses columns of the list and from all fields of the calls, and their order. */
+export const ColumnPicker = ({ projectId, shown, onChange, onReset }: ColumnPickerProps) => {
   const [typed, setTyped] = useState('')
   const labels: readonly string[] = Object.values(FIELD_LABELS)
   const fields = useFields(projectId, typed).filter((name) => !labels.includes(name))
+  const others = [...new Set([...DEFAULT_COLUMNS, ...fields])]
+    .filter(
+      (name) => !shown.includes(name) && columnOf(name).label.toLowerCase().includes(typed.toLowerCase()),
+    )
+    .slice(0, OFFERED)
   return (
-    <Menu position="bottom-end" width={320} closeOnItemClick={false}>
-      <Menu.Target>
+    <Popover position="bottom-end" width={340} trapFocus>
+      <Popover.Target>
         <Button size="xs" variant="default">
-          Columns{chosen.length > 0 ? ` (${chosen.length})` : ''}
+          Columns
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <ul className="column-list" aria-label="Columns shown">
+          {shown.map((name, n) => (
+            <li key={name}>
+              <Checkbox
+                size="xs"
+                label={columnOf(name).label}
+                checked
+                disabled={name === OP}
+                onChange={() => onChange(shown.filter((one) => one !== name))}
+              />
+              <Move
+                name={name}
+                by={-1}
+                disabled={n === 0}
+                onMove={(by) => onChange(withMoved(shown, name, by))}
+              />
+              <Move
+                name={name}
+                by={1}
+                disabled={n === shown.length - 1}
+                onMove={(by) => onChange(withMoved(shown, name, by))}
+              />
+            </li>
+          ))}
+        </ul>
         <TextInput
           size="xs"
           aria-label="Find a field"
           placeholder="Find a field"
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
+          style={{ margin: '8px 0' }}
         />
-        {[...new Set([...chosen, ...fields])].slice(0, 15).map((name) => (
-          <Menu.Item
-            key={name}
-            role="menuitemcheckbox"
-            aria-checked={chosen.includes(name)}
-            leftSection={
-              <Checkbox size="xs" readOnly tabIndex={-1} checked={chosen.includes(name)} aria-hidden />
-            }
-            onClick={() =>
-              onChange(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name])
-            }
-          >
-            {name}
-          </Menu.Item>
-        ))}
-        {chosen.length > 0 && <Menu.Item onClick={() => onChange([])}>Reset</Menu.Item>}
-      </Menu.Dropdown>
-    </Menu>
+        <ul className="column-list" aria-label="Other columns">
+          {others.map((name) => (
+            <li key={name}>
+              <Checkbox
+                size="xs"
+                label={columnOf(name).label}
+                checked={false}
+                onChange={() => onChange([...shown, name])}
+              />
+            </li>
+          ))}
+        </ul>
+        <Button size="xs" variant="default" style={{ marginTop: 8 }} onClick={onReset}>
+          Reset columns and widths
+        </Button>
+      </Popover.Dropdown>
+    </Popover>
   )
 }
+
+interface MoveProps {
+  readonly name: string
+  readonly by: -1 | 1
+  readonly disabled: boolean
+  readonly onMove: (by: number) => void
+}
+
+const Move = ({ name, by, disabled, onMove }: MoveProps) => (
+  <ActionIcon
+    size="sm"
+    variant="subtle"
+    aria-label={`Move ${columnOf(name).label} ${by < 0 ? 'left' : 'right'}`}
+    disabled={disabled}
+    onClick={() => onMove(by)}
+  >
+    {by < 0 ? '←' : '→'}
+  </ActionIcon>
+)

@@ -21,7 +21,10 @@ const PATH = '/api/users/me/api-keys'
 const newApiKey = closed('NewApiKey', { optional: { name: nullableText(keyName) } })
 
 const fields = { required: { id, name: nullable(keyName), prefix: string, created_at: instant } }
-const apiKey = open('ApiKey', fields)
+const apiKey = open('ApiKey', {
+  says: '`last_used_at` is the first use of the last day on which the key was used, null before the first.',
+  required: { ...fields.required, last_used_at: nullable(instant) },
+})
 const createdApiKey = open('CreatedApiKey', { required: { ...fields.required, api_key: nullable(string) } })
 
 const shown = ({ key_id, name, prefix, issued_at }: ApiKey) => ({
@@ -46,7 +49,7 @@ export const listApiKeys = (services: Pick<Services, 'access'>): AnyRoute =>
         (after) => keysOf(directory, userId, after),
         ({ key_id }) => key_id,
       )
-      return { body: { data: data.map(shown), next } }
+      return { body: { data: data.map((key) => ({ ...shown(key), last_used_at: key.last_used_at })), next } }
     },
   })
 

@@ -10,14 +10,14 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { Principal } from '../principal.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import { renewedUntil } from './sessions.js'
+import { recordOfUse } from './sessions.js'
 import { canAccessTeam } from './rights.js'
 
 /** Authentication and the directory of teams, users and keys, cached in this process. */
 export interface Access {
   /** It changes as events arrive, so do not keep it across an `await`. */
   readonly directory: () => Directory
-  /** The principal of an API key; undefined for an unknown or revoked one. */
+  /** The principal of an API key; undefined for an unknown or revoked one. Records its use. */
   readonly authenticate: (key: string) => Principal | undefined
   /** The principal of a session's token; undefined for an unknown, expired or ended one. Renews the session. */
   readonly authenticateSession: (token: string) => Principal | undefined
@@ -54,27 +54,25 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
     return executed
   }
   const now = () => instantOf(ports.clock.now())
-  const renewing = new Set<string>()
-  const renew = ({ userId: user, keyId: key_id }: Principal) => {
-    const key = live.now().keys.get(key_id)
-    const expires_at = key && renewedUntil(key, ports.clock.now())
-    if (expires_at === undefined || renewing.has(key_id)) return
-    renewing.add(key_id)
-    const cause = { correlationId: key_id, causationId: key_id, actor: user }
-    write({ type: 'RenewSession', user, key_id, expires_at }, cause)
+  const recording = new Set<string>()
+  /** Records the use of a key or session in the background. */
+  const recordUse = (principal: Principal | undefined): Principal | undefined => {
+    const key = principal && live.now().keys.get(principal.keyId)
+    const command = key && recordOfUse(key, ports.clock.now())
+    if (command === undefined || recording.has(command.key_id)) return principal
+    const { key_id, user } = command
+    recording.add(key_id)
+    write(command, { correlationId: key_id, causationId: key_id, actor: user })
       .catch(() => undefined)
-      .finally(() => renewing.delete(key_id))
+      .finally(() => recording.delete(key_id))
+    return principal
   }
   const knows = (team: string) => live.now().teams.has(team)
 
   return {
     directory: live.now,
-    authenticate: (key) => principalOf(live.now(), ports.sha256(key), 'key', now()),
-    authenticateSession: (token) => {
-      const principal = principalOf(live.now(), ports.sha256(token), 'session', now())
-      if (principal !== undefined) renew(principal)
-      return principal
-    },
+    authenticate: (key) => recordUse(principalOf(live.now(), ports.sha256(key), 'key', now())),
+    authenticateSession: (token) => recordUse(principalOf(live.now(), ports.sha256(token), 'session', now())),
     canAccessTeam,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return

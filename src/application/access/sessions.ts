@@ -1,5 +1,7 @@
 import type { ApiKey } from '../../domain/access/directory.js'
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
+import type { RecordKeyUse, RenewSession } from '../../domain/access/commands.js'
+import { isFirstUseOfDay } from '../../domain/access/look-ups.js'
 import { makeKey, type CreatedKey, type KeyPorts } from './new-key.js'
 
 const HOUR_MS = 3600 * 1000
@@ -17,8 +19,19 @@ export const makeSession = (ports: KeyPorts): CreatedKey => {
   return { key, known: { ...known, kind: 'session', expires_at } }
 }
 
+/** What to record of a key or session that is used now; undefined if that was done recently. */
+export const recordOfUse = (key: ApiKey, now: Date): RenewSession | RecordKeyUse | undefined => {
+  const { user, key_id } = key
+  if (key.kind === 'session') {
+    const expires_at = renewedUntil(key, now)
+    return expires_at && { type: 'RenewSession', user, key_id, expires_at }
+  }
+  const used_at = instantOf(now)
+  return isFirstUseOfDay(key, used_at) ? { type: 'RecordKeyUse', user, key_id, used_at } : undefined
+}
+
 /** The expiry of a session that is used now; undefined if it was renewed recently, or cannot be renewed. */
-export const renewedUntil = ({ kind, issued_at, expires_at }: ApiKey, now: Date): Instant | undefined => {
+const renewedUntil = ({ kind, issued_at, expires_at }: ApiKey, now: Date): Instant | undefined => {
   if (kind !== 'session' || expires_at === null) return undefined
   const until = Math.min(now.getTime() + IDLE_MS, Date.parse(issued_at) + MAX_SESSION_MS)
   return until - Date.parse(expires_at) < RENEWED_EVERY_MS ? undefined : instantOf(new Date(until))

@@ -51,6 +51,14 @@ export interface RenewSession {
   readonly expires_at: Instant
 }
 
+/** An API key was used. */
+export interface RecordKeyUse {
+  readonly type: 'RecordKeyUse'
+  readonly user: string
+  readonly key_id: string
+  readonly used_at: Instant
+}
+
 export interface RevokeApiKey {
   readonly type: 'RevokeApiKey'
   readonly user: string
@@ -58,4 +66,4 @@ export interface RevokeApiKey {
 }
 
 export type AccessCommand =
-  Bootstrap | CreateTeam | AddMember | RemoveMember | IssueApiKey | RevokeApiKey | RenewSession
+  Bootstrap | CreateTeam | AddMember | RemoveMember | IssueApiKey | RevokeApiKey | RenewSession | RecordKeyUse

@@ -4,13 +4,14 @@ import type {
   AddMember,
   Bootstrap,
   IssueApiKey,
+  RecordKeyUse,
   RemoveMember,
   RenewSession,
   RevokeApiKey,
 } from './commands.js'
 import { emptyDirectory, evolve, type Directory } from './directory.js'
 import type { AccessEvent } from './events.js'
-import { isAdministrator, keysOf, rolesIn } from './look-ups.js'
+import { isAdministrator, isFirstUseOfDay, keysOf, rolesIn } from './look-ups.js'
 import { missingRight } from './rights.js'
 import { roleSet } from './roles.js'
 
@@ -38,6 +39,8 @@ const decide = (directory: Directory, command: AccessCommand): Decided => {
       return revokeApiKey(directory, command)
     case 'RenewSession':
       return renewSession(directory, command)
+    case 'RecordKeyUse':
+      return recordKeyUse(directory, command)
     default:
       return command satisfies never
   }
@@ -116,6 +119,12 @@ const renewSession = (directory: Directory, { user, key_id, expires_at }: RenewS
   const isRenewable = key?.user === user && key.kind === 'session' && !key.revoked
   if (!isRenewable || (key.expires_at !== null && key.expires_at >= expires_at)) return nothing
   return { events: [{ type: 'SessionRenewed', data: { key_id, user, expires_at } }] }
+}
+
+const recordKeyUse = (directory: Directory, { user, key_id, used_at }: RecordKeyUse): Decided => {
+  const key = directory.keys.get(key_id)
+  if (key?.user !== user || key.revoked || !isFirstUseOfDay(key, used_at)) return nothing
+  return { events: [{ type: 'ApiKeyUsed', data: { key_id, user, used_at } }] }
 }
 
 const revokeApiKey = (directory: Directory, { user, key_id }: RevokeApiKey): Decided => {

@@ -1,3 +1,4 @@
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { AccessEvent, ApiKeyIssued } from './events.js'
 import type { Role } from './roles.js'
 
@@ -28,6 +29,8 @@ export interface User {
 
 export interface ApiKey extends ApiKeyIssued {
   readonly revoked: boolean
+  /** The first use of the last day on which it was used. */
+  readonly last_used_at: Instant | null
 }
 
 export const emptyDirectory = (): Directory => ({
@@ -58,20 +61,16 @@ export const evolve = (directory: Directory, event: AccessEvent): Directory => {
       const { user, key_id, hash } = event.data
       entry(users, user, () => newUser(false)).keyIds.add(key_id)
       const { kind = 'key', expires_at = null } = event.data as Partial<ApiKeyIssued>
-      keys.set(key_id, { ...event.data, kind, expires_at, revoked: false })
+      keys.set(key_id, { ...event.data, kind, expires_at, revoked: false, last_used_at: null })
       keyIds.set(hash, key_id)
       return directory
     }
-    case 'SessionRenewed': {
-      const key = keys.get(event.data.key_id)
-      if (key !== undefined) keys.set(key.key_id, { ...key, expires_at: event.data.expires_at })
-      return directory
-    }
-    case 'ApiKeyRevoked': {
-      const key = keys.get(event.data.key_id)
-      if (key !== undefined) keys.set(key.key_id, { ...key, revoked: true })
-      return directory
-    }
+    case 'SessionRenewed':
+      return withKey(directory, event.data, { expires_at: event.data.expires_at })
+    case 'ApiKeyUsed':
+      return withKey(directory, event.data, { last_used_at: event.data.used_at })
+    case 'ApiKeyRevoked':
+      return withKey(directory, event.data, { revoked: true })
     default:
       // A newer release may have written an event type that this one does not know.
       return directory
@@ -85,6 +84,16 @@ const withMembership = (
 ): Directory => {
   entry(directory.teams, team, newTeam).members.set(user, membership)
   entry(directory.users, user, () => newUser(false)).teams.set(team, membership)
+  return directory
+}
+
+const withKey = (
+  directory: Directory,
+  { key_id }: { readonly key_id: string },
+  changed: Partial<ApiKey>,
+): Directory => {
+  const key = directory.keys.get(key_id)
+  if (key !== undefined) directory.keys.set(key_id, { ...key, ...changed })
   return directory
 }
 

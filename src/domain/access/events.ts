@@ -58,6 +58,11 @@ const sessionRenewed = open('SessionRenewed', {
   required: { key_id: id, user: userName, expires_at: instant },
 })
 
+const apiKeyUsed = open('ApiKeyUsed', {
+  says: 'An API key was used. Written for the first use of a day in UTC.',
+  required: { key_id: id, user: userName, used_at: instant },
+})
+
 const apiKeyRevoked = open('ApiKeyRevoked', {
   says: 'An API key was revoked permanently.',
   required: { key_id: id, user: userName },
@@ -69,6 +74,7 @@ export const accessEvents = {
   MemberAdded: memberAdded,
   MemberRemoved: memberRemoved,
   ApiKeyIssued: apiKeyIssued,
+  ApiKeyUsed: apiKeyUsed,
   ApiKeyRevoked: apiKeyRevoked,
   SessionRenewed: sessionRenewed,
 }

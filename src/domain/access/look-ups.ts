@@ -63,6 +63,10 @@ export function* membersOf({ teams }: Directory, team: string, after?: string) {
 const isValid = ({ revoked, expires_at }: ApiKey, now: Instant): boolean =>
   !revoked && (expires_at === null || expires_at > now)
 
+/** Whether a key was not used before on the day of this use, in UTC. */
+export const isFirstUseOfDay = ({ last_used_at }: ApiKey, used_at: Instant): boolean =>
+  last_used_at === null || last_used_at.slice(0, 10) < used_at.slice(0, 10)
+
 /** A user's valid keys, sorted by id, starting after `after`. */
 export function* keysOf({ users, keys }: Directory, user: string, after?: string): Generator<ApiKey> {
   for (const id of sorted(users.get(user)?.keyIds, after)) {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
+import { instantOf } from '../../../src/kernel/codec/instant.js'
+import { until } from '../../support/until.js'
 import { failureOf, givenTeams } from './given.js'
 
 const KEYS = '/api/users/me/api-keys'
@@ -14,8 +17,25 @@ describe('API keys', () => {
     const listed = await as(alice).get(KEYS)
     assert.equal(listed.data.length, 2)
     for (const key of listed.data)
-      assert.deepEqual(Object.keys(key).sort(), ['created_at', 'id', 'name', 'prefix'])
+      assert.deepEqual(Object.keys(key).sort(), ['created_at', 'id', 'last_used_at', 'name', 'prefix'])
     assert.ok(!JSON.stringify(listed).includes(made.api_key))
+  })
+
+  it('have the time of their last use', async () => {
+    const { as, alice, ports } = await givenTeams()
+    const made = await as(alice).post(KEYS, {})
+    const lastUse = async () =>
+      (await as(alice).get(KEYS)).data.find(({ id }) => id === made.id)!.last_used_at
+    assert.equal(await lastUse(), null)
+    const before = instantOf(ports.clock.now())
+    await as(made.api_key).get('/api/users/me')
+    await until(async () => (await lastUse()) !== null)
+    assert.ok((await lastUse())! >= before)
+    for (let use = 0; use < 5; use += 1) await as(made.api_key).get('/api/users/me')
+    const recorded = []
+    for await (const { type, data } of ports.eventStore.readStream(ACCESS_STREAM))
+      if (type === 'ApiKeyUsed' && data['key_id'] === made.id) recorded.push(data)
+    assert.equal(recorded.length, 1)
   })
 
   it('may be without a name', async () => {

@@ -28,10 +28,11 @@ export const somePorts = (eventStore: EventStore = openInMemoryEventStore()) => 
   log: { warn: () => undefined },
 })
 
+/** Without the uses of keys, which are recorded in the background. */
 export const storedEvents = async (eventStore: EventStore): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = []
   for await (const event of eventStore.readStream(ACCESS_STREAM)) events.push(event)
-  return events
+  return events.filter(({ type }) => type !== 'ApiKeyUsed')
 }
 
 /** A process that does not look for others' writes unless told to. */
@@ -45,6 +46,7 @@ export interface Said {
   readonly prefix: string
   readonly user: string
   readonly api_key: string
+  readonly last_used_at: string | null
   readonly administrator: boolean
   readonly roles: readonly string[]
   readonly teams: readonly { readonly team: string; readonly roles: readonly string[] }[]

@@ -89,8 +89,8 @@ export const typesOf = async (service: TestService, project: string, id: string)
   (await eventsOf(service, `call-${project}/${id}`)).map(({ type }) => type)
 
 /**
- * Runs a task that leaves the log as it is, apart from what other tests' evaluations record in the background. Their calls
- * through the gateway look like those of a request, so the task is then run again.
+ * Runs a task that leaves the log as it is, apart from what is recorded in the background: uses of keys, and other tests'
+ * evaluations. Their calls through the gateway look like those of a request, so the task is then run again.
  */
 export const writesNothing = async (service: TestService, task: () => Promise<unknown>): Promise<void> => {
   const written = await writtenMeanwhile(service, task)
@@ -101,6 +101,8 @@ export const writesNothing = async (service: TestService, task: () => Promise<un
     [],
   )
 }
+
+const IN_BACKGROUND = new Set(['EvaluationRunFinished', 'ApiKeyUsed'])
 
 const writtenMeanwhile = async (
   service: TestService,
@@ -113,7 +115,7 @@ const writtenMeanwhile = async (
   for await (const event of eventStore.readAll({ after })) {
     const { correlationId, causationId } = event.metadata
     // A request is its own cause.
-    if (event.type !== 'EvaluationRunFinished' && correlationId === causationId) written.push(event)
+    if (!IN_BACKGROUND.has(event.type) && correlationId === causationId) written.push(event)
   }
   return written
 }

@@ -14,6 +14,7 @@ import {
   queryOf,
   type Operator,
 } from '../../../web/filter.js'
+import { columnsIn, DEFAULT_COLUMNS } from '../../../web/list-columns.js'
 import { addressOf, viewOf } from '../../../web/saved-view.js'
 
 const conditions = fc
@@ -65,7 +66,18 @@ describe('the filter of a list', () => {
 
   it('comes back from a saved view', () => {
     const filter = filterText([operandOf({ field: 'op_name', operator: 'equals', value: 'answer' })])
-    const address = { filter, cols: 'inputs.a,inputs.b', sort: '-usage.total_cost', roots: '0' }
+    const address = {
+      filter,
+      cols: 'started,op,inputs.b,inputs.a%2Cc',
+      sort: '-usage.total_cost',
+      roots: '0',
+    }
     assert.deepEqual(addressOf(viewOf('mine', address)), { ...address, q: '', range: '' })
+  })
+
+  it('adds the columns of a view without an order to the default ones', () => {
+    const definition = { cols: { 'inputs.a': true, 'inputs.b': false } }
+    const { cols = '' } = addressOf({ view_type: 'traces', label: 'theirs', definition })
+    assert.deepEqual(columnsIn(cols), [...DEFAULT_COLUMNS, 'inputs.a'])
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { renewedUntil } from '../../../../src/application/access/sessions.js'
+import { recordOfUse } from '../../../../src/application/access/sessions.js'
 import type { ApiKey } from '../../../../src/domain/access/directory.js'
 import { instantOf } from '../../../../src/kernel/codec/instant.js'
 
@@ -16,21 +16,39 @@ const session = (expiresInHours: number): ApiKey => ({
   kind: 'session',
   expires_at: at(expiresInHours),
   revoked: false,
+  last_used_at: null,
 })
-const renewed = (expiresInHours: number, nowInHours: number) =>
-  renewedUntil(session(expiresInHours), new Date(START + nowInHours * HOUR))
+const recorded = (key: ApiKey, nowInHours: number) => recordOfUse(key, new Date(START + nowInHours * HOUR))
+const renewed = (expires_at: string) =>
+  ({ type: 'RenewSession', user: 'ada', key_id: 'k', expires_at }) as const
 
-describe('the expiry of a session', () => {
-  it('moves to 12 hours after its use, at most once an hour', () => {
-    assert.equal(renewed(12, 0.5), undefined)
-    assert.equal(renewed(12, 2), at(14))
+describe('the use of a session', () => {
+  it('moves its expiry to 12 hours later, at most once an hour', () => {
+    assert.equal(recorded(session(12), 0.5), undefined)
+    assert.deepEqual(recorded(session(12), 2), renewed(at(14)))
   })
 
-  it('is never later than 7 days after the sign-in', () => {
-    assert.equal(renewed(165, 160), at(168))
-    assert.equal(renewed(168, 167), undefined)
+  it('never moves it beyond 7 days after the sign-in', () => {
+    assert.deepEqual(recorded(session(165), 160), renewed(at(168)))
+    assert.equal(recorded(session(168), 167), undefined)
+  })
+})
+
+describe('the use of a key', () => {
+  const key = (last_used_at: ApiKey['last_used_at']): ApiKey => ({
+    ...session(0),
+    kind: 'key',
+    expires_at: null,
+    last_used_at,
+  })
+  const used = (hours: number) => ({ type: 'RecordKeyUse', user: 'ada', key_id: 'k', used_at: at(hours) })
+
+  it('is recorded once a day', () => {
+    assert.deepEqual(recorded(key(null), 2), used(2))
+    assert.equal(recorded(key(at(2)), 23), undefined)
+    assert.deepEqual(recorded(key(at(2)), 24), used(24))
   })
 
-  it('does not move for a key', () =>
-    assert.equal(renewedUntil({ ...session(12), kind: 'key' }, new Date(START + 2 * HOUR)), undefined))
+  it('is not recorded again when the clock goes back', () =>
+    assert.equal(recorded(key(at(49)), 30), undefined))
 })

@@ -76,6 +76,7 @@ describeInBrowser('from the first sign-in to a webhook that fired', () => {
       await keyboard.type(text)
     }
     const already = receiver.received.length
+    await page.locator('input:focus').waitFor()
     await type(ADMINISTRATOR_KEY)
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Projects' }).waitFor()

@@ -14,7 +14,21 @@ interface ColumnPickerProps {
 }
 
 /** Chooses columns of the list and from all fields of the calls, and their order. */
-export const ColumnPicker = ({ projectId, shown, onChange, onReset }: ColumnPickerProps) => {
+export const ColumnPicker = (props: ColumnPickerProps) => (
+  <Popover position="bottom-end" width={340} trapFocus>
+    <Popover.Target>
+      <Button size="xs" variant="default">
+        Columns
+      </Button>
+    </Popover.Target>
+    <Popover.Dropdown>
+      <Choice {...props} />
+    </Popover.Dropdown>
+  </Popover>
+)
+
+/** Asks for the fields when it opens, and not before. */
+const Choice = ({ projectId, shown, onChange, onReset }: ColumnPickerProps) => {
   const [typed, setTyped] = useState('')
   const labels: readonly string[] = Object.values(FIELD_LABELS)
   const fields = useFields(projectId, typed).filter((name) => !labels.includes(name))
@@ -24,63 +38,56 @@ export const ColumnPicker = ({ projectId, shown, onChange, onReset }: ColumnPick
     )
     .slice(0, OFFERED)
   return (
-    <Popover position="bottom-end" width={340} trapFocus>
-      <Popover.Target>
-        <Button size="xs" variant="default">
-          Columns
-        </Button>
-      </Popover.Target>
-      <Popover.Dropdown>
-        <ul className="column-list" aria-label="Columns shown">
-          {shown.map((name, n) => (
-            <li key={name}>
-              <Checkbox
-                size="xs"
-                label={columnOf(name).label}
-                checked
-                disabled={name === OP}
-                onChange={() => onChange(shown.filter((one) => one !== name))}
-              />
-              <Move
-                name={name}
-                by={-1}
-                disabled={n === 0}
-                onMove={(by) => onChange(withMoved(shown, name, by))}
-              />
-              <Move
-                name={name}
-                by={1}
-                disabled={n === shown.length - 1}
-                onMove={(by) => onChange(withMoved(shown, name, by))}
-              />
-            </li>
-          ))}
-        </ul>
-        <TextInput
-          size="xs"
-          aria-label="Find a field"
-          placeholder="Find a field"
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          style={{ margin: '8px 0' }}
-        />
-        <ul className="column-list" aria-label="Other columns">
-          {others.map((name) => (
-            <li key={name}>
-              <Checkbox
-                size="xs"
-                label={columnOf(name).label}
-                checked={false}
-                onChange={() => onChange([...shown, name])}
-              />
-            </li>
-          ))}
-        </ul>
-        <Button size="xs" variant="default" style={{ marginTop: 8 }} onClick={onReset}>
-          Reset columns and widths
-        </Button>
-      </Popover.Dropdown>
-    </Popover>
+    <>
+      <ul className="column-list" aria-label="Columns shown">
+        {shown.map((name, n) => (
+          <li key={name}>
+            <Checkbox
+              size="xs"
+              label={columnOf(name).label}
+              checked
+              disabled={name === OP}
+              onChange={() => onChange(shown.filter((one) => one !== name))}
+            />
+            <Move
+              name={name}
+              by={-1}
+              disabled={n === 0}
+              onMove={(by) => onChange(withMoved(shown, name, by))}
+            />
+            <Move
+              name={name}
+              by={1}
+              disabled={n === shown.length - 1}
+              onMove={(by) => onChange(withMoved(shown, name, by))}
+            />
+          </li>
+        ))}
+      </ul>
+      <TextInput
+        size="xs"
+        aria-label="Find a field"
+        placeholder="Find a field"
+        value={typed}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        style={{ margin: '8px 0' }}
+      />
+      <ul className="column-list" aria-label="Other columns">
+        {others.map((name) => (
+          <li key={name}>
+            <Checkbox
+              size="xs"
+              label={columnOf(name).label}
+              checked={false}
+              onChange={() => onChange([...shown, name])}
+            />
+          </li>
+        ))}
+      </ul>
+      <Button size="xs" variant="default" style={{ marginTop: 8 }} onClick={onReset}>
+        Reset columns and widths
+      </Button>
+    </>
   )
 }
 

@@ -30,37 +30,46 @@ export const useProjects = () => {
 
 export const ProjectSwitcher = () => {
   const { team, project } = usePlace()
-  const { projects } = useProjects()
-  const navigate = useNavigate()
-  const [wanted, setWanted] = useState('')
-  const found = projects.filter((one) =>
-    `${one.team}/${one.name}`.toLowerCase().includes(wanted.toLowerCase()),
-  )
   return (
-    <Menu position="bottom-start" width={300} onClose={() => setWanted('')}>
+    <Menu position="bottom-start" width={300}>
       <Menu.Target>
         <Button variant="default" size="compact-sm" className="switcher">
           {project !== '' ? `${team} / ${project}` : team !== '' ? team : 'Choose a project'}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <TextInput
-          aria-label="Find a project"
-          placeholder="Find a project"
-          value={wanted}
-          data-autofocus
-          onChange={(event) => setWanted(event.currentTarget.value)}
-        />
-        {found.slice(0, 12).map((one) => (
-          <Menu.Item
-            key={`${one.team}/${one.name}`}
-            onClick={() => void navigate({ href: `/${one.team}/${one.name}/traces` })}
-          >
-            {one.team} / {one.name}
-          </Menu.Item>
-        ))}
-        {found.length === 0 && <Menu.Label>No project has this name.</Menu.Label>}
+        <Projects />
       </Menu.Dropdown>
     </Menu>
+  )
+}
+
+/** Asked for when the menu opens, and not before. */
+const Projects = () => {
+  const { projects, isPending } = useProjects()
+  const navigate = useNavigate()
+  const [wanted, setWanted] = useState('')
+  const found = projects.filter((one) =>
+    `${one.team}/${one.name}`.toLowerCase().includes(wanted.toLowerCase()),
+  )
+  return (
+    <>
+      <TextInput
+        aria-label="Find a project"
+        placeholder="Find a project"
+        value={wanted}
+        data-autofocus
+        onChange={(event) => setWanted(event.currentTarget.value)}
+      />
+      {found.slice(0, 12).map((one) => (
+        <Menu.Item
+          key={`${one.team}/${one.name}`}
+          onClick={() => void navigate({ href: `/${one.team}/${one.name}/traces` })}
+        >
+          {one.team} / {one.name}
+        </Menu.Item>
+      ))}
+      {found.length === 0 && !isPending && <Menu.Label>No project has this name.</Menu.Label>}
+    </>
   )
 }

@@ -13,13 +13,27 @@ interface Stored {
 }
 
 /** Views are objects of class `SavedView`, which the Weave SDK and its interface share. */
-export const SavedViews = () => {
+export const SavedViews = () => (
+  <Menu position="bottom-end" width={280} closeOnItemClick={false}>
+    <Menu.Target>
+      <Button size="xs" variant="default">
+        Views
+      </Button>
+    </Menu.Target>
+    <Menu.Dropdown>
+      <Views />
+    </Menu.Dropdown>
+  </Menu>
+)
+
+/** Asked for when the menu opens, and not before. */
+const Views = () => {
   const { projectId } = usePlace()
   const [address, setAddress] = useAddress()
   const [label, setLabel] = useState('')
   const queries = useQueryClient()
   const key = ['saved views', projectId]
-  const { data: views = [] } = useQuery({
+  const { data: views = [], isPending } = useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
       const { objs } = await dataOf(
@@ -54,35 +68,28 @@ export const SavedViews = () => {
     if (label.trim() !== '') save.mutate(label.trim())
   })
   return (
-    <Menu position="bottom-end" width={280} closeOnItemClick={false}>
-      <Menu.Target>
-        <Button size="xs" variant="default">
-          Views
+    <>
+      {views.map(({ object_id, view }) => (
+        <Menu.Item key={object_id} closeMenuOnClick onClick={() => setAddress(addressOf(view))}>
+          {view.label}
+        </Menu.Item>
+      ))}
+      {views.length === 0 && !isPending && <Menu.Label>No view is saved yet.</Menu.Label>}
+      <Menu.Divider />
+      <form onSubmit={submit} className="bar" style={{ padding: 4 }}>
+        <TextInput
+          size="xs"
+          aria-label="Name of the view"
+          placeholder="Save this view as"
+          value={label}
+          error={save.error === null ? undefined : messageOf(save.error)}
+          onChange={(event) => setLabel(event.currentTarget.value)}
+        />
+        <Button size="xs" type="submit" loading={save.isPending}>
+          Save
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {views.map(({ object_id, view }) => (
-          <Menu.Item key={object_id} closeMenuOnClick onClick={() => setAddress(addressOf(view))}>
-            {view.label}
-          </Menu.Item>
-        ))}
-        {views.length === 0 && <Menu.Label>No view is saved yet.</Menu.Label>}
-        <Menu.Divider />
-        <form onSubmit={submit} className="bar" style={{ padding: 4 }}>
-          <TextInput
-            size="xs"
-            aria-label="Name of the view"
-            placeholder="Save this view as"
-            value={label}
-            error={save.error === null ? undefined : messageOf(save.error)}
-            onChange={(event) => setLabel(event.currentTarget.value)}
-          />
-          <Button size="xs" type="submit" loading={save.isPending}>
-            Save
-          </Button>
-        </form>
-      </Menu.Dropdown>
-    </Menu>
+      </form>
+    </>
   )
 }
 

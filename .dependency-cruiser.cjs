@@ -1,6 +1,6 @@
 /** Parts of `kernel` without I/O, timers or state, which the domain may import. */
 const PURE_KERNEL =
-  '^src/kernel/((codec|json|ports|spill)/|(circuit-breaker|decider|event|ids|later|pages|sorted|uuid-of-digest)\\.ts$)'
+  '^src/kernel/((codec|json|ports|spill)/|(circuit-breaker|decider|event|ids|later|once-for|pages|sorted|uuid-of-digest)\\.ts$)'
 
 /**
  * Each folder of `src/` imports only those before it:

@@ -95,7 +95,7 @@ const vagueNames = [
 const lines = (max) => ['warn', { max, skipBlankLines: false, skipComments: false }]
 
 export default defineConfig(
-  globalIgnores(['dist/', 'data/', 'coverage/', '**/.venv/', 'web/schema.d.ts']),
+  globalIgnores(['dist/', 'data/', 'coverage/', '**/.venv*/', 'web/schema.d.ts']),
   {
     linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' },
     plugins: { house },

@@ -1,3 +1,4 @@
+import { openInMemoryBlobStore } from '../src/adapters/blobs/in-memory-blob-store.js'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,7 +56,11 @@ const searchMs = async (event: object): Promise<number> => {
   const always = { since: 0n, revision: 0n, conditionsSince: 0n }
   const began = performance.now()
   const week = new Date(Date.now() - 7 * 24 * 3600 * 1000)
-  await findNewestMatch({ eventStore, sha256, compilePattern: compileRe2 }, { ...version, ...always }, week)
+  await findNewestMatch(
+    { eventStore, blobs: openInMemoryBlobStore(), sha256, compilePattern: compileRe2 },
+    { ...version, ...always },
+    week,
+  )
   return performance.now() - began
 }
 for (const [what, event] of [

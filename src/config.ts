@@ -32,6 +32,7 @@ const environment = open('Environment', {
     TALLYTREE_API_KEY: nullableText(string),
     TALLYTREE_MASTER_KEYS: withDefault(masterKeys, []),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
+    TALLYTREE_MAX_FILE_BYTES: withDefault(integer(1, Number.MAX_SAFE_INTEGER), 10_737_418_240),
     TALLYTREE_API_PROCESSES: withDefault(integer(1, 1000), 1),
     TALLYTREE_STOP_SECONDS: withDefault(integer(10, 3600), 10),
     TALLYTREE_CORS_ORIGINS: withDefault(origins, []),
@@ -68,6 +69,8 @@ export interface Config {
   /** Keys from the environment, the active one first; the data directory may hold others. */
   readonly masterKeys: readonly MasterKeyText[]
   readonly maxTraceCalls: number
+  /** Limit for a file of an artifact or a run. */
+  readonly maxFileBytes: number
   /** Number of processes that serve the API. Each enforces its share of the rate limits. */
   readonly apiProcesses: number
   /** Time limit for a stop, in seconds; requests under way get 8 s of it. */
@@ -126,6 +129,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     apiKey: env.TALLYTREE_API_KEY,
     masterKeys: env.TALLYTREE_MASTER_KEYS,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
+    maxFileBytes: env.TALLYTREE_MAX_FILE_BYTES,
     apiProcesses: env.TALLYTREE_API_PROCESSES,
     stopSeconds: env.TALLYTREE_STOP_SECONDS,
     vendor: env.TALLYTREE_VENDOR,

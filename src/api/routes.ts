@@ -12,6 +12,8 @@ import { evaluationRuleRoutes } from './evaluations/rules.js'
 import { evaluationRoutes } from './evaluations/routes.js'
 import { feedbackReadRoute } from './feedback/read.js'
 import { feedbackWriteRoutes } from './feedback/write.js'
+import { fileStreamRoute } from './runs/file-stream.js'
+import { linkedContentRoutes } from './files/linked-content.js'
 import { contentRoutes } from './files/content.js'
 import { uploadRoutes } from './files/upload.js'
 import { graphQlRoutes } from './graphql/routes.js'
@@ -24,6 +26,11 @@ import { refRoutes } from './refs/read-batch.js'
 import { gatewayRoutes } from './gateway/routes.js'
 import { collectionRoutes } from './artifacts/collections/routes.js'
 import type { AnyRoute } from './server/route.js'
+import { openCollections } from '../application/artifacts/collections.js'
+import { openRegistries } from './artifacts/collections/find.js'
+import { openRuns } from '../application/runs/runs.js'
+import { openHistory } from '../application/runs/history.js'
+import { runReadRoutes } from './runs/run-list.js'
 import { runRoutes } from './runs/runs.js'
 import { secretRoutes } from './secrets/routes.js'
 import { openApiRoute } from './openapi/openapi.js'
@@ -42,11 +49,22 @@ import { usageRoutes } from './usage/usage.js'
 export interface ApiServices extends GatewayServices, HealthChecks {}
 
 export const allRoutes = (services: ApiServices): readonly AnyRoute[] => {
-  const routes = servedRoutes(services)
+  const routes = servedRoutes(services, openShared(services))
   return [...routes, openApiRoute(routes)]
 }
 
-const servedRoutes = (services: ApiServices): readonly AnyRoute[] => [
+/** Kept folds that several areas read and write. */
+const openShared = (services: ApiServices) => {
+  const runs = openRuns(services)
+  return {
+    runs,
+    history: openHistory(services, runs),
+    collections: openCollections(services),
+    registries: openRegistries(services),
+  }
+}
+
+const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShared>): readonly AnyRoute[] => [
   ...startAndEndRoutes(services),
   ...batchRoutes(services),
   ...renameAndDeleteRoutes(services),
@@ -68,12 +86,15 @@ const servedRoutes = (services: ApiServices): readonly AnyRoute[] => [
   ...costRoutes(services),
   ...evaluationRoutes(services),
   ...evaluationRuleRoutes(services),
-  ...collectionRoutes(services),
-  ...runRoutes(services),
+  ...collectionRoutes(services, shared.collections, shared.registries),
+  ...runRoutes(services, shared.runs),
+  ...runReadRoutes(services, shared.runs, shared.history),
+  fileStreamRoute(services, shared.runs),
+  ...linkedContentRoutes(services, shared.runs),
   ...projectRoutes(services),
   projectInfoRoute(services),
   ...storageRoutes(services),
-  ...graphQlRoutes(services),
+  ...graphQlRoutes(services, shared),
   ...accessRoutes(services),
   ...secretRoutes(services),
   ...automationRoutes(services),

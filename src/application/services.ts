@@ -5,6 +5,7 @@ import type { CompilePattern } from '../kernel/ports/patterns.js'
 import type { Ports } from '../kernel/ports/ports.js'
 import type { ScoringTools } from '../kernel/ports/scoring-tools.js'
 import type { SecretStore } from '../kernel/ports/secret-store.js'
+import type { Signer } from '../kernel/ports/signer.js'
 import type { RandomKey } from '../kernel/ports/secrets.js'
 import type { WebhookSender } from '../kernel/ports/webhook-sender.js'
 import type { Access } from './access/access.js'
@@ -17,6 +18,7 @@ export interface Services extends Ports {
   /** Delays a write while the read side lags. */
   readonly throttle: () => Promise<void>
   readonly secrets: SecretStore
+  readonly signer: Signer
   /** Details of attempts, which are only stored for a time in the process that made them. */
   readonly attempts: Pick<AttemptRecords, 'of'>
   readonly webhookSender: WebhookSender
@@ -32,4 +34,6 @@ export interface Services extends Ports {
   /** Where users reach the service, if it is configured. */
   readonly publicUrl: string | null
   readonly maxTraceCalls: number
+  /** Limit for a file of an artifact or a run, in bytes. */
+  readonly maxFileBytes: number
 }

@@ -23,7 +23,7 @@ export type OnAdminKeyCreated = (key: string) => void
 /** The access directory, what is made of it, and all routes. */
 export const openApi = async (
   config: Config,
-  opened: Omit<ApiServices, 'access' | 'reading' | 'throttle' | 'maxTraceCalls'> & Stores,
+  opened: Omit<ApiServices, 'access' | 'reading' | 'throttle' | 'maxTraceCalls' | 'maxFileBytes'> & Stores,
   readSide: ReadSide,
   onAdminKeyCreated: OnAdminKeyCreated,
 ): Promise<Api> => {
@@ -48,6 +48,7 @@ export const openApi = async (
     reading: readingFrom(readSide, historyOf(opened), await opened.eventStore.head()),
     throttle: throttleFor(readSide.lagging),
     maxTraceCalls: config.maxTraceCalls,
+    maxFileBytes: config.maxFileBytes,
   }
   return { services, routes: allRoutes(services) }
 }

@@ -45,12 +45,13 @@ interface DispatcherPorts {
 /** Starts the dispatcher. Stop it before the stores are closed. */
 export const openDispatcher = (
   config: Config,
-  { eventStore, secrets }: Pick<Stores, 'eventStore' | 'secrets'>,
+  { eventStore, blobs, secrets }: Pick<Stores, 'eventStore' | 'blobs' | 'secrets'>,
   { log, metrics, webhookSender }: DispatcherPorts,
 ): Promise<Dispatcher> =>
   startDispatcher(
     {
       eventStore,
+      blobs,
       secrets,
       clock: systemClock,
       ids: systemIds,

@@ -19,10 +19,12 @@ import { openApi, type OnAdminKeyCreated } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
 import { openEvaluations } from './evaluations.js'
 import { connectionLimit, listen } from '../api/server/http-server.js'
+import { watchForCrashedRuns } from './crashed-runs.js'
 import { openGateway } from './gateway.js'
 import { openReadSide, type ReadSide } from './read-side.js'
 import { scoringTools } from './scoring-tools.js'
-import { reconcileSecretsAtStart } from './secrets.js'
+import { openSigner } from '../adapters/secrets/signer.js'
+import { keyRingOf, reconcileSecretsAtStart } from './secrets.js'
 import type { Stores } from './stores.js'
 import { openWebhookSender } from './webhook-sender.js'
 
@@ -83,6 +85,7 @@ const start = async (
     compilePattern: compileRe2,
     scoringTools,
     hmacSha256,
+    signer: openSigner(keyRingOf(config)),
     vendor: config.vendor,
     publicUrl: config.publicUrl,
     webhookSender,
@@ -130,6 +133,7 @@ const start = async (
   if (config.roles.has('dispatcher')) {
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
     evaluations = await openEvaluations(config, ports, readSide, api)
+    cleanup.add(watchForCrashedRuns(ports, stores.clickHouse.reader))
   }
   return address
 }

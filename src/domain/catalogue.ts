@@ -2,6 +2,7 @@ import { accessEvents } from './access/events.js'
 import { annotationQueueEvents } from './annotation-queues/events.js'
 import { annotationItemEvents } from './annotation-queues/items/events.js'
 import { artifactEvents, registeredEvents, registryEvents } from './artifacts/events.js'
+import { draftEvents } from './artifacts/draft.js'
 import { automationEvents } from './webhooks/automations/events.js'
 import { callEvents } from './calls/events.js'
 import type { AnyCodec } from '../kernel/codec/codec.js'
@@ -56,6 +57,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
   { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },
+  { name: 'artifact draft', stream: 'draft-<entity>/<project>/<artifact id>', events: draftEvents },
   { name: 'registry', stream: 'registry-<team>', events: registryEvents },
   {
     name: 'registered collection',

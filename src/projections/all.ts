@@ -6,6 +6,8 @@ import { filesProjection } from './files/project.js'
 import { objectsProjection } from './objects/project.js'
 import { pricesProjection } from './prices/project.js'
 import { rebuildsProjection } from './rebuilds/project.js'
+import { artifactsProjection } from './artifacts/project.js'
+import { runsProjection } from './runs/project.js'
 import type { Projection } from './projection.js'
 import { eventTimes } from './runtime/event-times.js'
 import { tablesProjection } from './tables/project.js'
@@ -23,4 +25,6 @@ export const projections: readonly Projection[] = [
   rebuildsProjection,
   eventTimes,
   deliveriesProjection,
+  runsProjection,
+  artifactsProjection,
 ]

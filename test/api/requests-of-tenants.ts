@@ -193,9 +193,15 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   [`POST ${COLLECTION}/versions/{version}/tags`]: () => ({ body: { tag: 'tag' } }),
   [`DELETE ${COLLECTION}/versions/{version}/tags/{tag}`]: () => ({}),
   'POST /api/runs/{entity}/{project}': () => ({ body: RUN }),
+  'GET /api/runs/{entity}/{project}': () => ({}),
   'GET /api/runs/{entity}/{project}/{run}': () => ({}),
+  'GET /api/runs/{entity}/{project}/{run}/history': () => ({}),
+  'GET /api/artifacts/{entity}/{project}': () => ({}),
   'POST /api/runs/{entity}/{project}/{run}/metrics': () => ({ body: { metrics: { a: 1 }, step: 1 } }),
   'POST /api/runs/{entity}/{project}/{run}/finish': () => ({ body: { state: 'finished' } }),
+  'POST /files/{entity}/{project}/{run}/file_stream': () => ({
+    body: { files: { 'wandb-history.jsonl': { offset: 0, content: ['{"_step":0}'] } } },
+  }),
   ...OF_EVALUATIONS,
   ...OF_QUEUES,
 }
@@ -227,6 +233,7 @@ const REGISTERED = '/api/registries/{registry}/{collection}'
 export const OF_REGISTRIES: Readonly<Record<string, (team: string) => Ask>> = {
   'POST /api/registries': (team) => ({ body: { name: 'another', team } }),
   'GET /api/registries': (team) => ({ query: `?team=${team}` }),
+  'GET /api/registries/{registry}': (team) => ({ query: `?team=${team}` }),
   [`POST ${REGISTERED}/links`]: (team) => ({
     query: `?team=${team}`,
     body: { entity: team, project: 'project', collection: 'something', version: 'something' },
@@ -301,7 +308,8 @@ export const makeFor = async (
     accepted(await service.send('PUT', '/objs/something/aliases', body, { key }))
   }
   if (path.startsWith('/annotation_queues/something')) await makeQueue(service, project_id, key)
-  if (path.startsWith('/api/runs/')) await post(`/api/runs/${project_id}`, RUN)
+  if (path.startsWith('/api/runs/') || path.endsWith('/file_stream'))
+    await post(`/api/runs/${project_id}`, RUN)
   if (!path.startsWith('/obj')) return
   await post('/obj/create', { obj: { project_id, ...OBJECT } })
   const body = { project_id, digest: 'latest', aliases: ['something'] }

@@ -18,12 +18,14 @@ export interface PythonSdk extends SdkService {
 }
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
-const PYTHON = join(FOLDER, '.venv/bin/python')
+const pythonIn = (environment: string): string => join(FOLDER, environment, 'bin/python')
 
 export const startPythonSdk = async (
   environment: Readonly<Record<string, string>> = {},
+  virtualEnvironment = '.venv',
 ): Promise<PythonSdk> => {
-  assert.ok(existsSync(PYTHON), `${PYTHON} does not exist: run test/python/install`)
+  const python = pythonIn(virtualEnvironment)
+  assert.ok(existsSync(python), `${python} does not exist: run test/python/install`)
   const sdk = await startSdkService(environment)
   const { address } = sdk.proxy
 
@@ -34,7 +36,7 @@ export const startPythonSdk = async (
   ): Promise<T> => {
     const scratch = await mkdtemp(join(tmpdir(), 'tallytree-python-'))
     try {
-      const { code, stdout, stderr } = await run(PYTHON, [join(FOLDER, program), ...args], scratch, {
+      const { code, stdout, stderr } = await run(python, [join(FOLDER, program), ...args], scratch, {
         WF_TRACE_SERVER_URL: address,
         WANDB_BASE_URL: address,
         WANDB_API_KEY: sdk.service.key,

@@ -1,3 +1,4 @@
+import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-store.js'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -83,6 +84,7 @@ export const startDispatching = async (
       const dispatcher = await startDispatcher(
         {
           eventStore: ownStore,
+          blobs: openInMemoryBlobStore(),
           secrets,
           clock,
           ids: systemIds,

@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const filesIn = (directory: string, ending: string): readonly string[] =>
   readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith(ending) && !/(^|\/)(\.venv|node_modules)\//.test(path))
+    .filter((path) => path.endsWith(ending) && !/(^|\/)(\.venv[^/]*|node_modules)\//.test(path))
     .map((path) => join(directory, path))
 
 const DOCS = filesIn('docs', '.md')

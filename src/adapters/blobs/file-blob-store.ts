@@ -2,7 +2,13 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { BlobsUnavailable, BlobTooLarge, type BlobStore, type StoredBlob } from '../../kernel/ports/blobs.js'
+import {
+  BlobsUnavailable,
+  BlobTooLarge,
+  type BlobRange,
+  type BlobStore,
+  type StoredBlob,
+} from '../../kernel/ports/blobs.js'
 import { makePrivateDirectory, PRIVATE_FILE } from '../../kernel/private-files.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
 import { durableDirectories } from './durable-directories.js'
@@ -75,11 +81,11 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
       isDigest(digest)
         ? mapDiskErrors(readFile(pathOf(root, digest)).catch(undefinedWhenMissing))
         : undefined,
-    open: async (digest) => {
+    open: async (digest, range) => {
       if (!isDigest(digest)) return undefined
       const path = pathOf(root, digest)
       const found = await mapDiskErrors(stat(path).catch(undefinedWhenMissing))
-      return found && { size: found.size, chunks: chunksOf(path) }
+      return found && { size: found.size, chunks: chunksOf(path, range ?? { start: 0, end: found.size }) }
     },
   }
 }
@@ -106,12 +112,14 @@ async function* only(content: Uint8Array) {
 
 const CHUNK_BYTES = 256 * 1024
 
-async function* chunksOf(path: string) {
+async function* chunksOf(path: string, { start, end }: BlobRange) {
   const file = await open(path, 'r')
   try {
-    for (;;) {
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES, null)
+    for (let at = start; at < end;) {
+      const wanted = Math.min(CHUNK_BYTES, end - at)
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, at)
       if (bytesRead === 0) return
+      at += bytesRead
       yield buffer.subarray(0, bytesRead)
     }
   } finally {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { BlobTooLarge, type BlobStore } from '../../kernel/ports/blobs.js'
+import { BlobTooLarge, type BlobRange, type BlobStore } from '../../kernel/ports/blobs.js'
 
 /** For tests. */
 export const openInMemoryBlobStore = (): BlobStore => {
@@ -27,13 +27,13 @@ export const openInMemoryBlobStore = (): BlobStore => {
       const content = blobs.get(digest)
       return content && Uint8Array.from(content)
     },
-    open: async (digest) => {
+    open: async (digest, range) => {
       const content = blobs.get(digest)
-      return content && { size: content.length, chunks: copyOf(content) }
+      return content && { size: content.length, chunks: copyOf(content, range) }
     },
   }
 }
 
-async function* copyOf(content: Uint8Array) {
-  yield Uint8Array.from(content)
+async function* copyOf(content: Uint8Array, range?: BlobRange) {
+  yield Uint8Array.from(content.subarray(range?.start, range?.end))
 }

@@ -3,7 +3,7 @@ import { versionMetadata } from '../../domain/artifacts/content.js'
 import { alias, artifactFile, artifactType, tag } from '../../domain/artifacts/events.js'
 import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { int64, integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { id } from '../../kernel/ids.js'
@@ -32,13 +32,20 @@ export const createdVersion = open('CreatedArtifactVersion', {
 })
 
 export const artifactVersion = open('ArtifactVersion', {
+  says:
+    '`files` are those that the request named when it made the version; those that the package `wandb` uploaded are counted in ' +
+    '`file_count`, with their `size` in bytes. `run_id` is the run that logged it.',
   required: {
     version: string,
     artifact_id: id,
     digest: string,
     type: nullable(string),
     metadata: jsonObject,
+    description: nullable(string),
     files: arrayOf(artifactFile),
+    file_count: int64,
+    size: int64,
+    run_id: nullable(string),
     aliases: arrayOf(string),
     tags: arrayOf(string),
     created_at: instant,

@@ -47,7 +47,16 @@ const versionRoutes = (
       const artifact_id = artifactId(services, request, place)
       const digest = contentDigest(services.sha256, content)
       const now = instantOf(services.clock.now())
-      const command = { type: 'CreateVersion', place, artifact_id, digest, ...content, aliases, now } as const
+      const command = {
+        type: 'CreateVersion',
+        place,
+        artifact_id,
+        digest,
+        ...content,
+        uploaded: null,
+        aliases,
+        now,
+      } as const
       return writing((cause) => collections.write(command, cause, createdOrKnown(artifact_id, digest)), {
         respond: ({ state }) => ({
           body: { version: versionName(state!.version), artifact_id: state!.artifactId, digest },
@@ -120,15 +129,20 @@ const artifactId = (
   place: ProjectPlace,
 ) => repeatableId(services, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
 
-const shown = ({ known, event, aliases }: StoredVersion) => {
-  const { artifact_id, digest, type, metadata, files, created_at } = event.data as unknown as VersionCreated
+const shown = ({ known, event, aliases, described: { metadata, description } }: StoredVersion) => {
+  const created = event.data as unknown as VersionCreated
+  const { artifact_id, digest, type, files, manifest, run_id, created_at } = created
   return {
     version: versionName(known.version),
     artifact_id,
     digest,
     type,
     metadata,
+    description,
     files: files ?? [],
+    file_count: manifest?.files ?? files?.length ?? 0,
+    size: manifest?.size ?? (files ?? []).reduce((sum, { size }) => sum + size, 0),
+    run_id: run_id ?? null,
     aliases,
     tags: known.tags,
     created_at,

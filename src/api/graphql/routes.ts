@@ -1,26 +1,38 @@
-import type { Services } from '../../application/services.js'
 import { execute, GraphQLError, parse, validate, type DocumentNode } from 'graphql'
+import type { RunHistory } from '../../application/runs/history.js'
+import type { Runs } from '../../application/runs/runs.js'
+import type { Collections } from '../../application/artifacts/collections.js'
 import { nullable, nullableText } from '../../kernel/codec/containers.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../kernel/codec/text.js'
-import type { Position } from '../../kernel/ports/event-store.js'
+import type { Registries } from '../artifacts/collections/find.js'
+import { linksFor } from '../files/links.js'
 import { anyKey } from '../server/authorization.js'
+import { InvalidQuery, UnknownField } from '../../domain/query/errors.js'
 import { Failure, invalidField } from '../../application/failure.js'
-import type { AnyRoute, RouteRequest } from '../server/route.js'
+import type { AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
-import {
-  projectNamed,
-  upsertModel,
-  viewerOf,
-  visibleEntity,
-  type ProjectNames,
-  type UpsertModelInput,
-} from './resolvers.js'
+import { callerOf, type GraphQlServices, type Nodes } from './caller.js'
+import { artifactNamed, artifactWithId, collectionNamed, collectionsIn } from './collections.js'
+import { projectOf } from './projects.js'
+import { rootOf } from './root.js'
+import { runNamed } from './runs.js'
 import { schema } from './schema.js'
+import { withoutUnknownNulls } from './without-unknown-nulls.js'
+
+const nodes: Nodes = {
+  project: projectOf,
+  run: runNamed,
+  artifact: artifactWithId,
+  artifactNamed,
+  collection: collectionNamed,
+  collections: collectionsIn,
+}
 
 const MAX_QUERY_BYTES = 32_768
-const MAX_VARIABLES_BYTES = 65_536
+/** A client may send the names of 2,000 files at once, and configurations. */
+const MAX_VARIABLES_BYTES = 8_388_608
 
 const graphQlRequest = closed('GraphQlRequest', {
   required: { query: textUpToBytes(MAX_QUERY_BYTES) },
@@ -32,94 +44,96 @@ const graphQlRequest = closed('GraphQlRequest', {
 })
 
 /**
- * The requests of SDKs before tracing. As usual for GraphQL over HTTP, errors of a query are in `errors` of a 200; a request
- * without a valid key is a 401, also with `errors`, and one that is not GraphQL a 422.
+ * The requests of SDKs for runs and artifacts, and before tracing. As usual for GraphQL over HTTP, errors of a query are in
+ * `errors` of a 200; a request without a valid key is a 401, also with `errors`, and one that is not GraphQL a 422.
  */
 export const graphQlRoutes = (
-  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading' | 'throttle'>,
-): readonly AnyRoute[] => [
-  writeDirectory({
-    method: 'post',
-    path: '/graphql',
-    summary: 'The subset of GraphQL that SDKs use before tracing: viewer, project, upsertModel.',
-    errorFormat: 'graphql',
-    body: graphQlRequest,
-    response: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
-    authorization: anyKey,
-    handle: (request) => {
-      const { query, variables, operationName } = request.body
-      if (utf8Bytes(JSON.stringify(variables)) > MAX_VARIABLES_BYTES)
-        throw invalidField(
-          ['variables'],
-          'too_long',
-          `Input should have at most ${MAX_VARIABLES_BYTES} bytes`,
-        )
-      const document = readDocument(query)
-      return async () => {
-        if (!('kind' in document)) return { body: { errors: document } }
-        const { rootValue, lastWritten } = rootFor(services, request)
-        const { data, errors = [] } = await execute({
-          schema,
-          document,
-          rootValue,
-          variableValues: variables,
-          operationName,
-        })
-        errors.forEach(rethrowServiceErrors)
-        return {
-          body: { ...(data === undefined ? {} : { data }), ...(errors.length === 0 ? {} : { errors }) },
-          position: lastWritten(),
+  services: GraphQlServices,
+  shared: {
+    readonly runs: Runs
+    readonly history: RunHistory
+    readonly collections: Collections
+    readonly registries: Registries
+  },
+): readonly AnyRoute[] => {
+  const tools = { ...shared, services, nodes }
+  return [
+    writeDirectory({
+      method: 'post',
+      path: '/graphql',
+      summary: 'The subset of GraphQL that the packages `wandb` and `weave` use.',
+      errorFormat: 'graphql',
+      body: graphQlRequest,
+      response: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
+      authorization: anyKey,
+      handle: ({ body: { query, variables, operationName }, principal, cause, headers, reader }) => {
+        if (utf8Bytes(JSON.stringify(variables)) > MAX_VARIABLES_BYTES)
+          throw invalidField(
+            ['variables'],
+            'too_long',
+            `Input should have at most ${MAX_VARIABLES_BYTES} bytes`,
+          )
+        const document = readDocument(query)
+        return async () => {
+          if (!('kind' in document)) return { body: { errors: document } }
+          const links = linksFor(services, headers, principal.userId)
+          const { caller, lastWritten } = callerOf(tools, { principal, cause, links, reader })
+          const { data, errors = [] } = await execute({
+            schema,
+            document,
+            rootValue: rootOf(caller),
+            variableValues: withoutUnknownNulls(schema, document, variables ?? {}),
+            operationName,
+          })
+          errors.forEach(rethrowServiceErrors)
+          return {
+            body: { ...(data === undefined ? {} : { data }), ...(errors.length === 0 ? {} : { errors }) },
+            position: lastWritten(),
+          }
         }
-      }
-    },
-  }),
-]
+      },
+    }),
+  ]
+}
 
 const MAX_TOKENS = 1000
 const MAX_ERRORS = 10
 
-/**
- * Parses and validates a query, or returns the errors. Tokens bound its work: the schema has no recursive types, and
- * validation limits the depth of introspection.
- */
+/** Parses and validates a query, or returns the errors. Tokens and the items that a request may list bound its work. */
 const readDocument = (query: string): DocumentNode | readonly GraphQLError[] => {
   try {
     const document = parse(query, { maxTokens: MAX_TOKENS })
     const errors = validate(schema, document, undefined, { maxErrors: MAX_ERRORS })
-    return errors.length > 0 ? errors : document
+    return errors.length > 0 ? errors.map(withHint) : document
   } catch (error) {
     if (error instanceof GraphQLError) return [error]
     throw error
   }
 }
 
-const rootFor = (
-  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'access' | 'reading' | 'throttle'>,
-  { principal, cause }: Pick<RouteRequest, 'principal' | 'cause'>,
-) => {
-  let written: Position | undefined
-  const caller = { principal, cause }
-  const project = (names: ProjectNames) => projectNamed(services, caller, names)
-  return {
-    rootValue: {
-      viewer: () => viewerOf(principal),
-      project,
-      model: project,
-      entity: ({ name }: ProjectNames) => visibleEntity(services, principal, name),
-      serverInfo: { frontendHost: null, cliVersionInfo: {}, latestLocalVersionInfo: null, features: [] },
-      upsertModel: async ({ input }: { readonly input: UpsertModelInput }) => {
-        const { position, payload } = await upsertModel(services, caller, input)
-        written = position
-        return payload
-      },
-    },
-    lastWritten: () => written,
-  }
+/** Clients show the message to people. */
+const withHint = (error: GraphQLError): GraphQLError =>
+  /on type "(Query|Mutation)"/.test(error.message)
+    ? new GraphQLError(
+        `${error.message} Sweeps, launch queues, reports and rewinding runs are not supported.`,
+        { ...(error.nodes === undefined ? {} : { nodes: error.nodes }) },
+      )
+    : error
+
+/** Clients ask again after the status of these, and not after an error of the request. */
+const OF_THE_SERVICE: ReadonlySet<string> = new Set([
+  'overloaded',
+  'not-yet-readable',
+  'too-slow',
+  'too-costly',
+])
+
+const isOfRequest = (error: Error): boolean => {
+  if (error instanceof Failure) return !OF_THE_SERVICE.has(error.kind)
+  return error instanceof GraphQLError || error instanceof InvalidQuery || error instanceof UnknownField
 }
 
 /** Errors in the request are reported in `errors`; errors of the service are reported by the status. */
 const rethrowServiceErrors = ({ originalError }: GraphQLError): void => {
-  if (originalError == null || originalError instanceof GraphQLError || originalError instanceof Failure)
-    return
-  throw originalError
+  if (originalError != null && !isOfRequest(originalError)) throw originalError
 }

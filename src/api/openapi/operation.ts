@@ -4,11 +4,13 @@ import { areaOf, operationIdOf } from './areas.js'
 import { failuresOf } from './failures.js'
 import { headersByName, headerParameters } from './headers.js'
 
+const BYTES = { type: 'string', format: 'binary' }
+
 type NameSchema = (schema: JsonObject) => JsonObject
 
 /** Describes a route as an OpenAPI operation. Its named schemas become components, and its id is added to `operationIds`. */
 export const operationOf = (route: AnyRoute, named: NameSchema, operationIds: Set<string>): JsonObject => {
-  const { method, path, summary, access, body, form, response } = route
+  const { method, path, summary, access, body, form, bytes, response } = route
   const operationId = operationIdOf(method, path, operationIds)
   operationIds.add(operationId)
   return {
@@ -23,6 +25,7 @@ export const operationOf = (route: AnyRoute, named: NameSchema, operationIds: Se
     ],
     ...(body === undefined ? {} : requestBody('application/json', named(body.schema))),
     ...(form === undefined ? {} : requestBody('multipart/form-data', named(form))),
+    ...(bytes === true ? requestBody('application/octet-stream', BYTES) : {}),
     responses: {
       200: answered('Success.', response, route.responseHeaders, named),
       ...failuresOf(route, named),

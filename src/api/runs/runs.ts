@@ -1,13 +1,12 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import { instantOf, instant } from '../../kernel/codec/instant.js'
-import { execute } from '../../kernel/execute.js'
 import { id } from '../../kernel/ids.js'
 import type { RunCommand } from '../../domain/runs/commands.js'
-import { runDecider } from '../../domain/runs/decider.js'
-import { runStream, endState, runName } from '../../domain/runs/events.js'
+import { endState, runDetails, runName } from '../../domain/runs/events.js'
 import { givenMetrics, numbersIn } from '../../domain/runs/given-metrics.js'
-import { runCache } from '../../application/runs/run-cache.js'
+import type { Runs } from '../../application/runs/runs.js'
+import { storedText } from '../../application/runs/run-texts.js'
 import { repeatableId } from '../server/idempotency.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
@@ -15,9 +14,10 @@ import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing, type PlannedWrite } from '../server/run.js'
-import { readRun } from '../../application/runs/read-run.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { arrayOf, nullable, nullableText, recordOf } from '../../kernel/codec/containers.js'
-import { int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { int64, integerBetween, jsonObject, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 
 /** A second request with the same id and name is a retry. */
@@ -49,6 +49,9 @@ const loggedMetrics = open('LoggedMetrics', {
 })
 
 const run = open('Run', {
+  says:
+    '`last_logged` are the metrics that were last logged by `/metrics`. `config`, `summary` and the `history_lines` are those that ' +
+    'the package `wandb` sends.',
   required: {
     id,
     name: string,
@@ -57,6 +60,10 @@ const run = open('Run', {
     started_at: instant,
     ended_at: nullable(instant),
     last_logged: nullable(loggedMetrics),
+    details: runDetails,
+    config: jsonObject,
+    summary: jsonObject,
+    history_lines: int64,
   },
 })
 
@@ -64,24 +71,18 @@ const RUNS = '/api/runs/:entity/:project'
 
 type RunServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
 
-export const runRoutes = (services: RunServices): readonly AnyRoute[] => {
-  const write = writingRuns(services)
-  return [startRun(services, write), showRun(services), logMetrics(services, write), endRun(services, write)]
+export const runRoutes = (services: RunServices, runs: Runs): readonly AnyRoute[] => {
+  const write: WriteRun = (command, body = {}) =>
+    writing((cause) => runs.write(command, cause), { respond: () => ({ body }) })
+  return [
+    startRun(services, write),
+    showRun(services, runs),
+    logMetrics(services, write),
+    endRun(services, write),
+  ]
 }
 
 type WriteRun = (command: RunCommand, body?: object) => PlannedWrite
-
-const writingRuns = (services: RunServices): WriteRun => {
-  const stateOf = runCache(services)
-  return (command, body = {}) => {
-    const stream = runStream(command.project_id, command.run_id)
-    const step = command.type === 'LogMetrics' ? command.step : null
-    const reload = () => stateOf(stream, step)
-    return writing((cause) => execute(services)(runDecider, stream, [command], cause, { reload }), {
-      respond: () => ({ body }),
-    })
-  }
-}
 
 const startRun = (services: RunServices, write: WriteRun): AnyRoute =>
   writeProject(services, {
@@ -101,7 +102,7 @@ const startRun = (services: RunServices, write: WriteRun): AnyRoute =>
     },
   })
 
-const showRun = (services: RunServices): AnyRoute =>
+const showRun = (services: RunServices, runs: Runs): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: `${RUNS}/:run`,
@@ -109,9 +110,24 @@ const showRun = (services: RunServices): AnyRoute =>
     response: run,
     project: inPath,
     handle: (request) => async () => {
-      const body = await readRun(services, runStream(request.project, runInPath(request)))
-      if (body === undefined) throw noSuchRun()
-      return { body }
+      const found = await runs.read(request.project, runInPath(request), (kept) => ({ ...kept }))
+      if (found?.state.started == null) throw noSuchRun()
+      const { started, ended, details, config, summary, lines } = found.state
+      return {
+        body: {
+          id: started.run_id,
+          name: started.name,
+          user: started.user,
+          started_at: started.started_at,
+          state: ended ?? 'running',
+          ended_at: found.endedAt,
+          last_logged: found.lastMetrics,
+          details,
+          config: objectIn(await storedText(services.blobs, config)),
+          summary: objectIn(await storedText(services.blobs, summary)),
+          history_lines: lines,
+        },
+      }
     },
   })
 
@@ -155,11 +171,20 @@ const endRun = (services: RunServices, write: WriteRun): AnyRoute =>
     },
   })
 
+const objectIn = (text: string | null): JsonObject => {
+  try {
+    const value = parseJson(text ?? '{}')
+    return isJsonObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
 /** An invalid id is a run that does not exist. */
-const runInPath = ({ params }: Pick<RouteRequest, 'params'>): string => {
+export const runInPath = ({ params }: Pick<RouteRequest, 'params'>): string => {
   const named = params['run']!
   if (id.is(named)) return named
   throw noSuchRun()
 }
 
-const noSuchRun = (): Failure => new Failure('not-found', 'Run not found in the project.')
+export const noSuchRun = (): Failure => new Failure('not-found', 'Run not found in the project.')

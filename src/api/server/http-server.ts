@@ -80,7 +80,8 @@ const limitBody = (request: IncomingMessage, response: ServerResponse, limits: B
     if (socket.bytesRead === received || response.writableFinished) cut()
     received = socket.bytesRead
   }
-  const isUpload = headers['content-type']?.toLowerCase().startsWith('multipart/form-data') === true
+  const isForm = headers['content-type']?.toLowerCase().startsWith('multipart/form-data') === true
+  const isUpload = isForm || request.url?.startsWith('/api/content/') === true
   const timer = isUpload ? setInterval(cutIfSilent, limits.uploadSilenceMs) : setTimeout(cut, limits.bodyMs)
   const stop = () => clearTimeout(timer)
   request.once('end', stop).once('close', stop)

@@ -80,6 +80,8 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
   readonly body?: Codec<Body>
   /** The parts of the multipart form that the route reads from the stream. */
   readonly form?: JsonSchema
+  /** The route reads the stream as it is. */
+  readonly bytes?: true
   /**
    * The handler gets the JSON undecoded, as `JsonBody`, and decodes `body` element by element, so that an invalid
    * element does not refuse its neighbours.

@@ -28,7 +28,7 @@ import { confirmName, takeName } from '../../application/webhooks/names.js'
 const PATH = '/api/automations'
 
 export const createAutomation = (
-  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'clock' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({

@@ -68,7 +68,7 @@ export const showAutomation = (
   })
 
 export const changeAutomation = (
-  services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'clock' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({
@@ -111,7 +111,7 @@ type Change = RouteRequest<(typeof automationChange)['_A']>
 
 /** Applies a change to the content. The payload is only validated again if it or the webhook changes. */
 export const applyChange = async (
-  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'compilePattern'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'compilePattern'>,
   { body, cause }: Pick<Change, 'body' | 'cause'>,
   { team, content: before }: Automation,
 ): Promise<AutomationContent> => {

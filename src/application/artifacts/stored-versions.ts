@@ -1,3 +1,4 @@
+import type { Described } from '../../domain/artifacts/commands.js'
 import type { KnownVersion, CollectionState } from '../../domain/artifacts/state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -7,9 +8,10 @@ interface LabelledVersion {
   readonly aliases: readonly string[]
 }
 
-/** A version with the event that made it or linked it. */
+/** A version with the event that made it or linked it, and what is said of it now. */
 export interface StoredVersion extends LabelledVersion {
   readonly event: RecordedEvent
+  readonly described: Described
 }
 
 const AT_ONCE = 16
@@ -25,10 +27,25 @@ export const storedVersions = async (
 ): Promise<readonly StoredVersion[]> => {
   const stored: StoredVersion[] = []
   let size = 0
-  const readOne = async (version: LabelledVersion): Promise<StoredVersion> => {
-    const range = { from: BigInt(version.known.revision), limit: 1 }
-    for await (const event of eventStore.readStream(stream, range)) return { ...version, event }
+  const eventAt = async (revision: number): Promise<RecordedEvent> => {
+    const range = { from: BigInt(revision), limit: 1 }
+    for await (const event of eventStore.readStream(stream, range)) return event
     throw new Error('an event of the stream is missing from the event store')
+  }
+  const readOne = async (version: LabelledVersion): Promise<StoredVersion> => {
+    const event = await eventAt(version.known.revision)
+    const { described: at } = version.known
+    const { data } = at === null ? event : await eventAt(at)
+    const { metadata, description, ttl_seconds } = data as unknown as Partial<Described>
+    return {
+      ...version,
+      event,
+      described: {
+        metadata: metadata ?? {},
+        description: description ?? null,
+        ttl_seconds: ttl_seconds ?? null,
+      },
+    }
   }
   for (let from = 0; from < versions.length && size < MAX_PAGE; from += AT_ONCE)
     for (const one of await Promise.all(versions.slice(from, from + AT_ONCE).map(readOne))) {

@@ -19,7 +19,7 @@ import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { automationsOf, hasRegistry, rosterOf, webhookById } from './current-state.js'
 
-export interface ValidationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha256'> {
+export interface ValidationPorts extends Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'> {
   readonly compilePattern: CompilePattern
 }
 

@@ -10,9 +10,10 @@ import { DEEPEST } from '../../domain/webhooks/deliveries/events.js'
 import { deliveryIdOf } from '../../domain/webhooks/deliveries/id.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { webhookStream } from '../../domain/webhooks/events.js'
+import { wholeHistory, withWholeHistory } from '../runs/whole-history.js'
 import type { ValidationPorts } from './checks.js'
 
-export type ReplayPorts = Pick<ValidationPorts, 'eventStore' | 'sha256' | 'compilePattern'>
+export type ReplayPorts = Pick<ValidationPorts, 'eventStore' | 'blobs' | 'sha256' | 'compilePattern'>
 
 /** Evaluates an automation's conditions for past events, which must be passed in log order. */
 export type Judge = (event: RecordedEvent) => Promise<PastDecision | undefined>
@@ -31,8 +32,18 @@ export const judgeAtTime = (ports: ReplayPorts, versions: VersionHistory): Judge
 export const judgeWithVersion = (ports: ReplayPorts, version: AutomationVersion): Judge =>
   judging(ports, () => Promise.resolve(version))
 
-const judging = ({ eventStore, compilePattern }: ReplayPorts, versionFor: VersionHistory['at']): Judge =>
-  pastDecisions({ eventStore, pattern: cachedPatterns(compilePattern), versionFor })
+const judging = (
+  { eventStore, blobs, compilePattern }: ReplayPorts,
+  versionFor: VersionHistory['at'],
+): Judge => {
+  const whole = wholeHistory(blobs)
+  const judge = pastDecisions({
+    eventStore: withWholeHistory(eventStore, blobs),
+    pattern: cachedPatterns(compilePattern),
+    versionFor,
+  })
+  return async (event) => judge(event.type === 'HistoryLogged' ? await whole(event) : event)
+}
 
 /** The delivery that an event causes; none if the webhook was deleted before. */
 export type Firing =

@@ -42,6 +42,8 @@ interface Matching {
   readonly automations: Automations
   readonly prices: PricesAtPosition
   readonly values: MetricValues
+  /** Reads the lines of a history that are in a blob. */
+  readonly whole: (event: RecordedEvent) => Promise<RecordedEvent>
   readonly templates: TemplateOf
   readonly pattern: (source: string) => Pattern
   /** The scheme of references to artifacts, lower case. */
@@ -62,11 +64,11 @@ export const matching = (given: Matching) => {
     versionOf: (trigger: ArtifactTrigger) => Promise<VersionInfo | undefined>,
   ): Promise<{ figure: Figure | null } | undefined> => {
     const needed = valuesNeeded(automation, trigger)
-    const window = needed && (await values.upTo(trigger, needed.metric, needed.count))
+    const window = needed && (await values.before(trigger, needed.metric, needed.count))
     const key = cooldownKey(automation, trigger)
     const verdict = judge(automation, trigger, {
       pattern: given.pattern,
-      values: (_, count) => (window ?? []).slice(-count),
+      values: (_, count) => (count === 0 ? [] : (window ?? []).slice(-count)),
       cost: (charged) => costOf(given.prices, charged),
       shown:
         trigger.kind === 'artifact' && needsVersion(automation, trigger)
@@ -95,7 +97,9 @@ export const matching = (given: Matching) => {
 
   return async (event: RecordedEvent): Promise<readonly Matched[]> => {
     if (isOfCall(event) && !watchesCalls(automations)) return []
-    const trigger = triggerOf(event)
+    const isHistory = event.type === 'HistoryLogged'
+    if (isHistory && !watchesMetrics(automations)) return []
+    const trigger = triggerOf(isHistory ? await given.whole(event) : event)
     if (trigger === undefined) return []
     let version: Promise<VersionInfo | undefined> | undefined
     const versionOf = (of: ArtifactTrigger) =>
@@ -116,6 +120,9 @@ export const matching = (given: Matching) => {
 const isOfCall = ({ stream }: RecordedEvent) => stream.startsWith('call-')
 const watchesCalls = ({ isAnyWatching }: Automations) =>
   isAnyWatching('CALL_FAILED') || isAnyWatching('CALL_USAGE_THRESHOLD')
+
+const METRICS = ['RUN_METRIC', 'RUN_METRIC_CHANGE', 'RUN_METRIC_ZSCORE'] as const
+const watchesMetrics = ({ isAnyWatching }: Automations) => METRICS.some(isAnyWatching)
 
 const cooldownKey = ({ id }: AutomationVersion, trigger: Trigger): string | undefined => {
   const run = cooldownOf(trigger)

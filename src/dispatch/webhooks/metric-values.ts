@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { metricValue } from '../../domain/webhooks/automations/matching/past-decisions.js'
+import { metricValues } from '../../domain/webhooks/automations/matching/runs.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** The last values of a run's metrics, in log order. */
 export interface MetricValues {
-  /** The last `count` values up to and including an event of the run; fewer if there are no more. */
-  readonly upTo: (
+  /** The last `count` values before an event of the run; fewer if there are no more. */
+  readonly before: (
     event: Pick<RecordedEvent, 'stream' | 'revision'>,
     metric: string,
     count: number,
@@ -35,8 +35,7 @@ export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): Me
   ): Promise<Window> => {
     const values: number[] = []
     for await (const event of eventStore.readStream(stream, { from: revision, backwards: true })) {
-      const value = metricValue(event, metric)
-      if (value !== undefined) values.unshift(value)
+      values.unshift(...metricValues(event, metric))
       if (values.length >= count) return { revision, values, whole: false }
     }
     return { revision, values, whole: true }
@@ -46,15 +45,16 @@ export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): Me
     const values = [...from.values]
     const limit = Number(revision - from.revision)
     for await (const event of eventStore.readStream(stream, { from: from.revision + 1n, limit })) {
-      const value = metricValue(event, metric)
-      if (value !== undefined) values.push(value)
+      for (const value of metricValues(event, metric)) values.push(value)
     }
     const whole = from.whole && values.length <= MOST_VALUES
     return { revision, values: values.slice(-MOST_VALUES), whole }
   }
 
   return {
-    upTo: async ({ stream, revision }, metric, count) => {
+    before: async ({ stream, revision: at }, metric, count) => {
+      if (at === 0n || count === 0) return []
+      const revision = at - 1n
       const key = `${stream}\n${metric}`
       const before = windows.get(key)
       const read =

@@ -21,6 +21,7 @@ import { followInto, isOfLog, type SkippedEvents } from './follow.js'
 import { reportingHealth } from './health.js'
 import { watchingLag } from './lag.js'
 import { recordingLostAttempts } from './lost-attempts.js'
+import { wholeHistory, withWholeHistory } from '../../application/runs/whole-history.js'
 import { matching } from './matching.js'
 import type { Measures } from './measures.js'
 import { preparing } from './message.js'
@@ -33,7 +34,7 @@ import { secretValues } from './secret-values.js'
 import { openSecretVersions } from './secret-versions.js'
 import { rememberedTemplates } from './templates.js'
 
-export interface DispatcherPorts extends Pick<Ports, 'eventStore' | 'clock' | 'ids' | 'sha256'> {
+export interface DispatcherPorts extends Pick<Ports, 'eventStore' | 'blobs' | 'clock' | 'ids' | 'sha256'> {
   readonly state: DispatcherState
   readonly records: AttemptRecords
   readonly secrets: Pick<SecretStore, 'get'>
@@ -166,7 +167,8 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
         automations,
         prices,
         templates,
-        values: openMetricValues(eventStore),
+        values: openMetricValues(withWholeHistory(eventStore, ports.blobs)),
+        whole: wholeHistory(ports.blobs),
         pattern: cachedPatterns(ports.compilePattern),
         vendor: vendor.toLowerCase(),
       }),

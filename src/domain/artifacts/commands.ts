@@ -1,6 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { JsonObject } from '../../kernel/json/json.js'
-import type { ArtifactFile, VersionLinked } from './events.js'
+import type { ArtifactFile, Manifest, VersionLinked } from './events.js'
 import type { CollectionPlace } from './place.js'
 
 interface OfCollection {
@@ -15,8 +15,42 @@ export interface CreateVersion extends OfCollection {
   readonly artifactType: string | null
   readonly metadata: JsonObject
   readonly files: readonly ArtifactFile[] | null
+  /** Set if the content was uploaded. */
+  readonly uploaded: Uploaded | null
   readonly aliases: readonly string[]
   readonly now: Instant
+}
+
+/** What a client says of a version that it uploaded. */
+export interface Uploaded {
+  readonly manifest: Manifest
+  readonly description: string | null
+  readonly run_id: string | null
+  readonly history_step: number | null
+  readonly ttl_seconds: number | null
+  readonly tags: readonly string[]
+}
+
+/** Null keeps a value. */
+export interface DescribeVersion extends OfVersion {
+  readonly type: 'DescribeVersion'
+  /** As they are now, for comparison. */
+  readonly known: Described
+  readonly metadata: JsonObject | null
+  readonly description: string | null
+  readonly ttl_seconds: number | null
+}
+
+export interface Described {
+  readonly metadata: JsonObject
+  readonly description: string | null
+  readonly ttl_seconds: number | null
+}
+
+export interface DeleteVersion extends OfVersion {
+  readonly type: 'DeleteVersion'
+  /** Otherwise a version with aliases is not deleted. */
+  readonly withAliases: boolean
 }
 
 export interface LinkVersion extends OfCollection {
@@ -59,7 +93,7 @@ export interface RemoveTag extends OfVersion {
 }
 
 export type LabelCommand = SetAlias | RemoveAlias | AddTag | RemoveTag
-export type ArtifactCommand = CreateVersion | LabelCommand
+export type ArtifactCommand = CreateVersion | DescribeVersion | DeleteVersion | LabelCommand
 export type RegisteredCommand = LinkVersion | UnlinkVersion | LabelCommand
 
 /** The id distinguishes a repeated request from a second registry of the same name. */

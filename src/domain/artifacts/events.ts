@@ -24,6 +24,23 @@ export const artifactFile = open('ArtifactFile', {
 })
 export type ArtifactFile = t.TypeOf<typeof artifactFile>
 
+/** The files of a version that a client uploaded: a JSON document, which is a blob. */
+export const manifest = open('ArtifactManifest', {
+  required: {
+    /** SHA-256 of the document: the blob's name. */
+    blob: string,
+    /** MD5 of the document in hexadecimal. */
+    md5: string,
+    /** Of all files together, in bytes. */
+    size: int64,
+    files: int64,
+  },
+})
+export type Manifest = t.TypeOf<typeof manifest>
+
+/** Seconds after which a client wants a version deleted; -2 for never, null if it says nothing. Nothing is deleted. */
+const timeToLive = nullable(int64)
+
 const { required, optional } = collectionPlace
 
 const collectionCreated = open('CollectionCreated', {
@@ -35,7 +52,8 @@ const collectionCreated = open('CollectionCreated', {
 const versionCreated = open('VersionCreated', {
   says:
     'A version was added to a collection. `artifact_id` is unique in the service; `digest` is the SHA-256 of its ' +
-    'type, metadata and files.',
+    'type, metadata and files, or the MD5 that the package `wandb` computes of the files alone. `manifest` lists the files ' +
+    'of a version that was uploaded, `run_id` is the run that made it.',
   required: {
     ...required,
     version: versionNumber,
@@ -44,7 +62,28 @@ const versionCreated = open('VersionCreated', {
     metadata: jsonObject,
     created_at: instant,
   },
-  optional: { ...optional, type: nullableText(artifactType), files: nullable(arrayOf(artifactFile)) },
+  optional: {
+    ...optional,
+    type: nullableText(artifactType),
+    files: nullable(arrayOf(artifactFile)),
+    manifest: nullable(manifest),
+    description: nullableText(string),
+    run_id: nullable(id),
+    history_step: nullable(int64),
+    ttl_seconds: timeToLive,
+  },
+})
+
+const versionDescribed = open('VersionDescribed', {
+  says: 'The metadata or the description of a version changed. All of it is here.',
+  required: { ...required, version: versionNumber, artifact_id: id, metadata: jsonObject },
+  optional: { ...optional, description: nullableText(string), ttl_seconds: timeToLive },
+})
+
+const versionDeleted = open('VersionDeleted', {
+  says: 'A version was deleted. Its number is not reused, and its content is kept.',
+  required: { ...required, version: versionNumber, artifact_id: id },
+  optional,
 })
 
 const aliasAdded = open('AliasAdded', {
@@ -98,6 +137,8 @@ const registryCreated = open('RegistryCreated', {
 export const artifactEvents = {
   CollectionCreated: collectionCreated,
   VersionCreated: versionCreated,
+  VersionDescribed: versionDescribed,
+  VersionDeleted: versionDeleted,
   AliasAdded: aliasAdded,
   AliasRemoved: aliasRemoved,
   TagAdded: tagAdded,

@@ -60,6 +60,17 @@ export const pointed = (
       : [{ type: 'AliasRemoved', data: { ...place, version: before, alias } }, added]
   })
 
+/** Removes all aliases of a version. */
+export const withoutAliases = (
+  { aliases }: CollectionState,
+  place: CollectionPlace,
+  version: number,
+): readonly LabelEvent[] =>
+  [...aliases]
+    .flatMap(([alias, points]) => (points === version ? [alias] : []))
+    .sort()
+    .map((alias) => ({ type: 'AliasRemoved', data: { ...place, version, alias } }))
+
 const tagged = (
   place: CollectionPlace,
   { version }: KnownVersion,

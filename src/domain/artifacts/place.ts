@@ -36,5 +36,12 @@ export interface CollectionPlace {
   readonly registry: string | null
 }
 
+/** Clients see a registry as a project whose name begins with this. */
+export const REGISTRY_PREFIX = 'wandb-registry-'
+
+/** The project that a collection is in, or the one that clients see for its registry. */
+export const projectOfPlace = ({ team, project_id, registry }: Omit<CollectionPlace, 'collection'>): string =>
+  project_id ?? `${team}/${REGISTRY_PREFIX}${registry}`
+
 export const collectionStream = ({ team, collection, project_id, registry }: CollectionPlace): string =>
   registry === null ? `artifact-${project_id}/${collection}` : `registered-${team}/${registry}/${collection}`

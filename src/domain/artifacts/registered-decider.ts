@@ -1,7 +1,7 @@
 import { nothing, type Decider, type Decision } from '../../kernel/decider.js'
 import type { LinkVersion, RegisteredCommand, UnlinkVersion } from './commands.js'
 import type { RegisteredEvent, VersionLinked } from './events.js'
-import { decideLabel, noSuchVersion } from './labels.js'
+import { decideLabel, noSuchVersion, withoutAliases } from './labels.js'
 import { emptyCollection, everNamed, evolve, type CollectionState } from './state.js'
 
 /** A registry's collection, which numbers its linked versions itself. */
@@ -40,11 +40,12 @@ const unlink = (
   if (known?.source == null) return noSuchVersion
   if (known.gone) return nothing
   const { version, source } = known
-  const aliases = [...state.aliases].filter(([, points]) => points === version).map(([alias]) => alias)
-  const removed = aliases
-    .sort()
-    .map((alias): RegisteredEvent => ({ type: 'AliasRemoved', data: { ...place, version, alias } }))
-  return { events: [...removed, { type: 'VersionUnlinked', data: { ...place, version, source } }] }
+  return {
+    events: [
+      ...withoutAliases(state, place, version),
+      { type: 'VersionUnlinked', data: { ...place, version, source } },
+    ],
+  }
 }
 
 const otherVersion: Decision<never> = {

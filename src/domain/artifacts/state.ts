@@ -11,8 +11,10 @@ export interface KnownVersion {
   readonly source: VersionLinked['source'] | null
   /** Stream revision of the event that created or linked the version. */
   readonly revision: number
+  /** That of the event with its present metadata, if they changed since. */
+  readonly described: number | null
   readonly tags: readonly string[]
-  /** Unlinked: not listed any more, and its number is not reused. */
+  /** Unlinked or deleted: not listed any more, and its number is not reused. */
   readonly gone: boolean
 }
 
@@ -27,9 +29,11 @@ export interface CollectionState {
   /** Version number by alias; null for a removed alias. */
   readonly aliases: Map<string, number | null>
   readonly byDigest: Map<string, number>
-  /** Version number by artifact id; null for an unlinked version. */
+  /** Version number by artifact id; null for an unlinked or deleted version. */
   readonly byId: Map<string, number | null>
   readonly byLink: Map<string, number>
+  /** Of the collection of a project: that of its first version. */
+  readonly type: string | null
 }
 
 export const emptyCollection = (): CollectionState => ({
@@ -40,6 +44,7 @@ export const emptyCollection = (): CollectionState => ({
   byDigest: new Map(),
   byId: new Map(),
   byLink: new Map(),
+  type: null,
 })
 
 /** The version with this name or alias; undefined if there is none. */
@@ -75,6 +80,15 @@ const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent)
       if (link_id !== null) byLink.set(link_id, version)
       return withVersion(state, version, { artifactId: source.artifact_id, digest: null, source })
     }
+    case 'VersionDescribed':
+      return amended(state, event.data.version, (known) => ({ ...known, described: state.length }))
+    case 'VersionDeleted': {
+      const { version, artifact_id } = event.data
+      byId.set(artifact_id, null)
+      const digest = state.versions.get(version)?.digest
+      if (digest != null && byDigest.get(digest) === version) byDigest.delete(digest)
+      return amended(state, version, (known) => ({ ...known, gone: true, tags: [] }))
+    }
     case 'VersionUnlinked': {
       const { version, source } = event.data
       byId.set(source.artifact_id, null)
@@ -94,8 +108,10 @@ const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent)
       const { version, tag } = event.data
       return amended(state, version, (known) => ({ ...known, tags: known.tags.filter((one) => one !== tag) }))
     }
+    case 'CollectionCreated':
+      return { ...state, type: event.data.type }
     default:
-      // `CollectionCreated`, or an event type that this release does not know.
+      // An event type that this release does not know.
       return state
   }
 }
@@ -105,7 +121,7 @@ const withVersion = (
   version: number,
   what: Pick<KnownVersion, 'artifactId' | 'digest' | 'source'>,
 ): CollectionState => {
-  const known = { ...what, version, revision: state.length, tags: [], gone: false }
+  const known = { ...what, version, revision: state.length, described: null, tags: [], gone: false }
   state.versions.set(version, known)
   state.byId.set(what.artifactId, version)
   return { ...state, next: version + 1 }

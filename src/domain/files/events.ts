@@ -24,4 +24,7 @@ export interface FileEvent {
   readonly data: t.TypeOf<typeof fileStored>
 }
 
+/** The digest of content that clients know by its MD5, in hexadecimal. */
+export const md5Digest = (md5: string): string => `md5-${md5}`
+
 export const fileStream = (projectId: string, digest: string): string => `file-${projectId}/${digest}`

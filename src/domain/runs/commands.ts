@@ -1,5 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { EndState } from './events.js'
+import type { HistoryLine } from './history.js'
+import type { EndState, RunDetails } from './events.js'
 
 interface OfRun {
   readonly project_id: string
@@ -13,11 +14,56 @@ export interface StartRun extends OfRun {
   readonly now: Instant
 }
 
+/** Starts a run, or changes what is given of one that exists: null keeps a value, '' removes a text. */
+export interface DescribeRun extends OfRun {
+  readonly type: 'DescribeRun'
+  readonly user: string
+  readonly name: string | null
+  readonly details: { readonly [Key in keyof RunDetails]: RunDetails[Key] | null }
+  /** JSON text. */
+  readonly config: string | null
+  /** JSON text. */
+  readonly summary: string | null
+  /** A program begins: a run that had ended continues. */
+  readonly begins: boolean
+  readonly now: Instant
+}
+
 /** Without a step it is never a repeat. */
 export interface LogMetrics extends OfRun {
   readonly type: 'LogMetrics'
   readonly metrics: Readonly<Record<string, number>>
   readonly step: number | null
+}
+
+/** What a program sends from time to time. Lines are identified by their numbers, so a repeat writes nothing. */
+export interface LogHistory extends OfRun {
+  readonly type: 'LogHistory'
+  /** The number of the first line. */
+  readonly offset: number
+  readonly lines: readonly HistoryLine[]
+  readonly summary: string | null
+  /** Whether to record that the program is alive, if it logs nothing. */
+  readonly isQuiet: boolean
+  readonly end: EndState | null
+  readonly now: Instant
+}
+
+export interface StoreRunFile extends OfRun {
+  readonly type: 'StoreRunFile'
+  readonly path: string
+  readonly blob: string
+  readonly md5: string
+  readonly size: number
+  readonly now: Instant
+}
+
+export interface UseArtifact extends OfRun {
+  readonly type: 'UseArtifact'
+  readonly artifact_id: string
+  readonly source_project: string
+  readonly collection: string
+  readonly now: Instant
 }
 
 export interface EndRun extends OfRun {
@@ -26,4 +72,5 @@ export interface EndRun extends OfRun {
   readonly now: Instant
 }
 
-export type RunCommand = StartRun | LogMetrics | EndRun
+export type RunCommand =
+  StartRun | DescribeRun | LogMetrics | LogHistory | StoreRunFile | UseArtifact | EndRun

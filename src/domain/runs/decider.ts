@@ -1,27 +1,107 @@
 import { nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
 import { jsonEqual } from '../../kernel/json/equal.js'
-import type { EndRun, LogMetrics, RunCommand, StartRun } from './commands.js'
-import type { EndState, MetricsLogged, RunEvent, RunStarted } from './events.js'
+import type { SpilledField } from '../../kernel/spill/fields.js'
+import type {
+  DescribeRun,
+  EndRun,
+  LogHistory,
+  LogMetrics,
+  RunCommand,
+  StartRun,
+  StoreRunFile,
+  UseArtifact,
+} from './commands.js'
+import type {
+  EndState,
+  HistoryLogged,
+  MetricsLogged,
+  RunDetails,
+  RunEvent,
+  RunFileStored,
+  RunStarted,
+} from './events.js'
+import { partsOf, type HistoryPart } from './history.js'
+
+/** A JSON text, or where it is stored if it is too large for an event. */
+type StoredText = string | SpilledField
 
 export interface RunState {
+  /** Name and user as of now. */
   readonly started: RunStarted | null
   readonly ended: EndState | null
-  /** Metrics by step. A decision about one step may be given that step alone, see `runCache`. */
+  readonly details: RunDetails
+  readonly config: StoredText | null
+  readonly summary: StoredText | null
+  /** The number of the next line of the history. */
+  readonly lines: number
+  /** Metrics by step. A decision about one step may be given that step alone, see `openRuns`. */
   readonly steps: Map<number, MetricsLogged['metrics']>
+  /** By path. A decision about one file may be given that file alone. */
+  readonly files: Map<string, RunFileStored>
+  /** Ids of artifacts. A decision about one may be given that one alone. */
+  readonly used: Set<string>
 }
+
+const NO_DETAILS: RunDetails = {
+  group: null,
+  job_type: null,
+  notes: null,
+  tags: [],
+  host: null,
+  commit: null,
+  program: null,
+  repository: null,
+}
+
+const initialState = (): RunState => ({
+  started: null,
+  ended: null,
+  details: NO_DETAILS,
+  config: null,
+  summary: null,
+  lines: 0,
+  steps: new Map(),
+  files: new Map(),
+  used: new Set(),
+})
 
 const evolve = (state: RunState, event: RunEvent): RunState => {
   switch (event.type) {
     case 'RunStarted':
       return { ...state, started: event.data }
+    case 'RunDescribed': {
+      const { name, details, config, spilled } = event.data
+      return {
+        ...state,
+        started: state.started && { ...state.started, name },
+        details,
+        config: spilled['config'] ?? config ?? state.config,
+      }
+    }
     case 'MetricsLogged': {
       const { step, metrics } = event.data
       if (step !== null) state.steps.set(step, metrics)
       return state
     }
+    case 'HistoryLogged': {
+      const { offset, rows, summary, spilled } = event.data
+      return {
+        ...state,
+        lines: Math.max(state.lines, offset + rows),
+        summary: spilled['summary'] ?? summary ?? state.summary,
+      }
+    }
+    case 'RunFileStored':
+      state.files.set(event.data.path, event.data)
+      return state
+    case 'ArtifactUsed':
+      state.used.add(event.data.artifact_id)
+      return state
     case 'RunFinished':
     case 'RunFailed':
       return { ...state, ended: event.data.state }
+    case 'RunResumed':
+      return { ...state, ended: null }
     default:
       // A newer release may have written an event type that this one does not know.
       return state
@@ -32,8 +112,16 @@ const decide = (state: RunState, command: RunCommand): Decision<RunEvent> => {
   switch (command.type) {
     case 'StartRun':
       return start(state, command)
+    case 'DescribeRun':
+      return describe(state, command)
     case 'LogMetrics':
       return log(state, command)
+    case 'LogHistory':
+      return logHistory(state, command)
+    case 'StoreRunFile':
+      return storeFile(state, command)
+    case 'UseArtifact':
+      return useArtifact(state, command)
     case 'EndRun':
       return end(state, command)
     default:
@@ -50,6 +138,30 @@ const start = ({ started }: RunState, command: StartRun): Decision<RunEvent> => 
     : refused('conflict', 'A run with this id exists under another name.')
 }
 
+const describe = (state: RunState, command: DescribeRun): Decision<RunEvent> => {
+  const { project_id, run_id, user, now, begins } = command
+  const first: RunStarted = { project_id, run_id, name: command.name ?? run_id, user, started_at: now }
+  const run = ofRun(state.started ?? first)
+  const events: RunEvent[] = state.started === null ? [{ type: 'RunStarted', data: first }] : []
+  const name = command.name ?? run.name
+  const details = merged(state.details, command.details)
+  const config = command.config === state.config ? null : command.config
+  if (name !== run.name || config !== null || !jsonEqual(details, state.details))
+    events.push({ type: 'RunDescribed', data: { ...run, name, details, config, spilled: {} } })
+  const renamed = { ...run, name }
+  if (command.summary !== null && command.summary !== state.summary)
+    events.push(historyEvent(renamed, { offset: state.lines, lines: [] }, command.summary))
+  if (begins && state.ended !== null)
+    events.push({ type: 'RunResumed', data: { ...renamed, resumed_at: now } })
+  return { events }
+}
+
+const merged = (known: RunDetails, given: DescribeRun['details']): RunDetails => {
+  const entries = Object.entries(given).filter(([, value]) => value !== null)
+  const changes = entries.map(([key, value]) => [key, value === '' ? null : value])
+  return { ...known, ...(Object.fromEntries(changes) as Partial<RunDetails>) }
+}
+
 /** A repeat of acknowledged metrics is accepted even after the run has ended. */
 const log = ({ started, ended, steps }: RunState, { metrics, step }: LogMetrics): Decision<RunEvent> => {
   if (started === null) return noSuchRun
@@ -62,23 +174,85 @@ const log = ({ started, ended, steps }: RunState, { metrics, step }: LogMetrics)
   return { events: [{ type: 'MetricsLogged', data: { ...ofRun(started), metrics, step } }] }
 }
 
+/**
+ * Lines are accepted after the end too: clients do not send refused ones again. A run that was taken for crashed goes on
+ * when its program is heard of.
+ */
+const logHistory = (state: RunState, command: LogHistory): Decision<RunEvent> => {
+  const { started, ended } = state
+  if (started === null) return noSuchRun
+  const run = ofRun(started)
+  const known = Math.max(0, state.lines - command.offset)
+  const parts = partsOf(command.offset + known, command.lines.slice(known))
+  const summary = command.summary === state.summary ? null : command.summary
+  const logged: readonly HistoryPart[] =
+    parts.length === 0 && summary !== null ? [{ offset: state.lines, lines: [] }] : parts
+  const events: RunEvent[] = logged.map((part, at) =>
+    historyEvent(run, part, at === logged.length - 1 ? summary : null),
+  )
+  const isAlive = ended === null || ended === 'crashed'
+  if (ended === 'crashed') events.push({ type: 'RunResumed', data: { ...run, resumed_at: command.now } })
+  if (command.end !== null && isAlive) events.push(endEvent(run, command.end, command.now))
+  if (events.length === 0 && command.isQuiet && isAlive)
+    events.push({ type: 'RunSeen', data: { ...run, seen_at: command.now } })
+  return { events }
+}
+
+const historyEvent = (run: OfRun, { offset, lines }: HistoryPart, summary: string | null): RunEvent => {
+  let [min_step, max_step]: [number | null, number | null] = [null, null]
+  for (const { step } of lines) {
+    if (step === null) continue
+    if (min_step === null || step < min_step) min_step = step
+    if (max_step === null || step > max_step) max_step = step
+  }
+  const data: HistoryLogged = {
+    ...run,
+    offset,
+    rows: lines.length,
+    min_step,
+    max_step,
+    lines: lines.map(({ text }) => text),
+    summary,
+    spilled: {},
+  }
+  return { type: 'HistoryLogged', data }
+}
+
+const storeFile = ({ started, files }: RunState, command: StoreRunFile): Decision<RunEvent> => {
+  if (started === null) return noSuchRun
+  const { path, blob, md5, size, now } = command
+  if (files.get(path)?.blob === blob) return nothing
+  const data = { ...ofRun(started), path, blob, md5, size, stored_at: now }
+  return { events: [{ type: 'RunFileStored', data }] }
+}
+
+const useArtifact = ({ started, used }: RunState, command: UseArtifact): Decision<RunEvent> => {
+  if (started === null) return noSuchRun
+  const { artifact_id, source_project, collection, now } = command
+  if (used.has(artifact_id)) return nothing
+  const data = { ...ofRun(started), artifact_id, source_project, collection, used_at: now }
+  return { events: [{ type: 'ArtifactUsed', data }] }
+}
+
 const end = ({ started, ended }: RunState, { state, now }: EndRun): Decision<RunEvent> => {
   if (started === null) return noSuchRun
   if (ended !== null)
     return ended === state ? nothing : refused('conflict', `The run has already ended with state ${ended}.`)
-  const type = state === 'finished' ? 'RunFinished' : 'RunFailed'
-  return { events: [{ type, data: { ...ofRun(started), state, ended_at: now } }] }
+  return { events: [endEvent(ofRun(started), state, now)] }
 }
 
-const ofRun = ({ project_id, run_id, name, user }: RunStarted) => ({ project_id, run_id, name, user })
+const endEvent = (run: OfRun, state: EndState, ended_at: RunStarted['started_at']): RunEvent => ({
+  type: state === 'finished' ? 'RunFinished' : 'RunFailed',
+  data: { ...run, state, ended_at },
+})
+
+type OfRun = Omit<RunStarted, 'started_at'>
+
+const ofRun = ({ project_id, run_id, name, user }: RunStarted): OfRun => ({ project_id, run_id, name, user })
 
 const noSuchRun: Decision<never> = {
   events: [],
   refused: { kind: 'not-found', reason: 'Run not found in the project.' },
 }
 
-export const runDecider: Decider<RunState, RunCommand, RunEvent> = {
-  initialState: () => ({ started: null, ended: null, steps: new Map() }),
-  evolve,
-  decide,
-}
+export const runDecider: Decider<RunState, RunCommand, RunEvent> = { initialState, evolve, decide }

@@ -1,11 +1,12 @@
 import type * as t from 'io-ts'
-import { nullable, recordOf } from '../../kernel/codec/containers.js'
+import { arrayOf, nullable, nullableText, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { int64, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { id, projectId } from '../../kernel/ids.js'
+import { spilledFields } from '../../kernel/spill/fields.js'
 
 export const runName = textUpToBytes(256)
 export const metricName = textUpToBytes(256)
@@ -22,10 +23,58 @@ const runStarted = open('RunStarted', {
   required: { ...required, started_at: instant },
 })
 
+/** What people say of a run, and where its program ran. */
+export const runDetails = open('RunDetails', {
+  optional: {
+    group: nullableText(string),
+    job_type: nullableText(string),
+    notes: nullableText(string),
+    tags: withDefault(arrayOf(string), [] as readonly string[]),
+    host: nullableText(string),
+    commit: nullableText(string),
+    program: nullableText(string),
+    repository: nullableText(string),
+  },
+})
+export type RunDetails = t.TypeOf<typeof runDetails>
+
+const runDescribed = open('RunDescribed', {
+  says:
+    "A run's name, details or configuration changed. `details` are all of them; `config` is the JSON text of the whole " +
+    'configuration, null if it did not change.',
+  required: { ...required, details: runDetails },
+  optional: { config: nullable(string), spilled: spilledFields },
+})
+
 const metricsLogged = open('MetricsLogged', {
   says: 'A run logged metrics. Each step of a run is logged once.',
   required: { ...required, metrics: recordOf(number) },
   optional: { step: nullable(int64) },
+})
+
+const historyLogged = open('HistoryLogged', {
+  says:
+    'A run logged lines of its history, JSON objects as text, or replaced its summary. `offset` is the number of the first line, ' +
+    'counted from 0 in the run; lines with the same number are one line. Steps may repeat.',
+  required: { ...required, offset: int64, rows: int64 },
+  optional: {
+    min_step: nullable(int64),
+    max_step: nullable(int64),
+    lines: nullable(arrayOf(string)),
+    /** The JSON text of the whole summary, null if it did not change. */
+    summary: nullable(string),
+    spilled: spilledFields,
+  },
+})
+
+const runFileStored = open('RunFileStored', {
+  says: 'A file of a run was stored, in place of an earlier one with the same path. `blob` is the SHA-256 of its content.',
+  required: { ...required, path: string, blob: string, md5: string, size: int64, stored_at: instant },
+})
+
+const artifactUsed = open('ArtifactUsed', {
+  says: 'A run used a version of an artifact as its input.',
+  required: { ...required, artifact_id: id, source_project: projectId, collection: string, used_at: instant },
 })
 
 const runFinished = open('RunFinished', {
@@ -38,15 +87,33 @@ const runFailed = open('RunFailed', {
   required: { ...required, state: endState, ended_at: instant },
 })
 
+const runResumed = open('RunResumed', {
+  says: 'A run that had ended continues.',
+  required: { ...required, resumed_at: instant },
+})
+
+const runSeen = open('RunSeen', {
+  says: 'The program of a run is alive. Written when it has logged nothing for five minutes.',
+  required: { ...required, seen_at: instant },
+})
+
 export const runEvents = {
   RunStarted: runStarted,
+  RunDescribed: runDescribed,
   MetricsLogged: metricsLogged,
+  HistoryLogged: historyLogged,
+  RunFileStored: runFileStored,
+  ArtifactUsed: artifactUsed,
   RunFinished: runFinished,
   RunFailed: runFailed,
+  RunResumed: runResumed,
+  RunSeen: runSeen,
 }
 
 export type RunEvent = EventOf<typeof runEvents>
 export type RunStarted = t.TypeOf<typeof runStarted>
 export type MetricsLogged = t.TypeOf<typeof metricsLogged>
+export type HistoryLogged = t.TypeOf<typeof historyLogged>
+export type RunFileStored = t.TypeOf<typeof runFileStored>
 
 export const runStream = (projectId: string, run: string): string => `run-${projectId}/${run}`

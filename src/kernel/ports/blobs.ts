@@ -14,13 +14,19 @@ export interface BlobStore {
   get(digest: string): Promise<Uint8Array | undefined>
   /**
    * As `get`, as a stream: reads lazily, and releases the file when iteration stops early. Undefined if there is no
-   * such blob.
+   * such blob. `range` is within the content.
    */
-  open(digest: string): Promise<OpenedBlob | undefined>
+  open(digest: string, range?: BlobRange): Promise<OpenedBlob | undefined>
+}
+
+/** Bytes from `start` to before `end`. */
+export interface BlobRange {
+  readonly start: number
+  readonly end: number
 }
 
 export interface OpenedBlob {
-  /** In bytes. */
+  /** Of the whole content, in bytes. */
   readonly size: number
   readonly chunks: AsyncIterable<Uint8Array>
 }

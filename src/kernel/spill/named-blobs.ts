@@ -4,9 +4,18 @@ import type { RecordedEvent } from '../ports/event-store.js'
 const digestIn = (place: Json | undefined): readonly string[] =>
   isJsonObject(place) && typeof place['digest'] === 'string' ? [place['digest']] : []
 
+const blobIn = (place: Json | undefined): readonly string[] =>
+  isJsonObject(place) && typeof place['blob'] === 'string' ? [place['blob']] : []
+
+/** A list of files that is a blob itself. */
+const MANIFEST = 'manifest'
+
+const WITH_BLOB: ReadonlySet<string> = new Set(['FileStored', 'RunFileStored'])
+
 /** Digests of all blobs that an event refers to: spilled fields, file content, a refused element. */
 export const blobsNamedBy = ({ type, data }: Pick<RecordedEvent, 'type' | 'data'>): readonly string[] => [
   ...(isJsonObject(data['spilled']) ? Object.values(data['spilled']).flatMap(digestIn) : []),
   ...digestIn(data['raw_blob']),
-  ...(type === 'FileStored' && typeof data['blob'] === 'string' ? [data['blob']] : []),
+  ...(WITH_BLOB.has(type) && typeof data['blob'] === 'string' ? [data['blob']] : []),
+  ...blobIn(data[MANIFEST]),
 ]

@@ -4,6 +4,8 @@ import { FEEDBACK_COLUMNS } from '../feedback/columns.js'
 import { ALIAS_COLUMNS, TAG_COLUMNS, VERSION_COLUMNS } from '../objects/project.js'
 import { PRICE_COLUMNS } from '../prices/stored-price.js'
 import { calls, usageFacts, usageReporting } from './call-models.js'
+import { ARTIFACT_VERSION_COLUMNS } from '../artifacts/project.js'
+import { RUN_CHANGE_COLUMNS } from '../runs/project.js'
 import { atOrBefore, rowText, valueAsOf, type DigestedModel } from './model.js'
 
 interface Columns {
@@ -61,6 +63,9 @@ const lifetimes = (
   }
 }
 
+/** A link is made when the log recorded it, which differs between copies. */
+const VERSION_ROW_COLUMNS = ARTIFACT_VERSION_COLUMNS.filter((column) => column !== 'made_at')
+
 const OBJECT = ['project_id', 'object_id']
 
 /** All read models, without event times, checkpoints and quarantined events. */
@@ -92,5 +97,15 @@ export const digestedModels: readonly DigestedModel[] = [
     subject: ['team', 'automation_id', 'delivery_id'],
     columns: DELIVERY_COLUMNS,
   }),
+  history('run_changes', {
+    key: ['project_id', 'run_id'],
+    columns: RUN_CHANGE_COLUMNS.filter((column) => column !== 'position'),
+  }),
+  lifetimes(
+    'artifact_versions',
+    { key: ['project_id', 'collection', 'version'], columns: VERSION_ROW_COLUMNS },
+    ['made_position', 'ended_position'],
+  ),
+  contents('artifact_uses', ['project_id', 'run_id', 'artifact_id'], ['source_project', 'collection']),
   history('delivery_changes', { key: ['team', 'delivery_id'], columns: CHANGE_COLUMNS }),
 ]

@@ -55,6 +55,10 @@ describe('artifacts', () => {
       digest: made['digest'],
       type: 'model',
       files,
+      file_count: 1,
+      size: 3,
+      description: null,
+      run_id: null,
       metadata: { a: { b: [1, null] } },
       aliases: ['best', 'latest'],
       tags: [],
@@ -74,6 +78,11 @@ describe('artifacts', () => {
       files,
       metadata: { a: { b: [1, null] } },
       created_at: created!.data['created_at'],
+      manifest: null,
+      description: null,
+      run_id: null,
+      history_step: null,
+      ttl_seconds: null,
     })
     assert.equal(created!.metadata.actor, me)
   })

@@ -24,7 +24,7 @@ const isTolerant = (template: string): boolean =>
 /** What endpoints without required fields answer to any object. */
 const statusOfAnyObject = (template: string): number => {
   if (template === '/v2/{entity}/{project}/ops') return 200
-  return /^\/v2\/.*\/(evaluation_runs|predictions)\/.*\/finish$/.test(template) ? 404 : 422
+  return /^\/v2\/.*\/(evaluation_runs|predictions)\/.*\/finish$|\/file_stream$/.test(template) ? 404 : 422
 }
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)

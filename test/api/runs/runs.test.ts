@@ -39,7 +39,18 @@ describe('runs', () => {
     const { id, log, finish, read, events } = await given()
     const begun = { id, name: 'a run', user }
     const { started_at } = await read()
-    const running = { ...begun, state: 'running', started_at, ended_at: null }
+    const details = {
+      group: null,
+      job_type: null,
+      notes: null,
+      tags: [],
+      host: null,
+      commit: null,
+      program: null,
+      repository: null,
+    }
+    const nothing = { details, config: {}, summary: {}, history_lines: 0 }
+    const running = { ...begun, ...nothing, state: 'running', started_at, ended_at: null }
     assert.deepEqual(await read(), { ...running, last_logged: null })
     accepted(await log({ loss: 0.5, skipped: null }, 1))
     accepted(await log({ loss: 0.25 }))

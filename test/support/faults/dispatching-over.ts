@@ -1,3 +1,4 @@
+import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blob-store.js'
 import { jsonLog } from '../../../src/adapters/log/json-log.js'
 import { openMetrics } from '../../../src/adapters/metrics/prometheus.js'
 import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
@@ -26,7 +27,7 @@ export const dispatchOver = async (
   const sending = webhookSender({ allowed: { cidrs: ['127.0.0.0/8'] }, ...(dial && { dial }) })
   const dispatcher = await openDispatcher(
     config,
-    { eventStore, secrets: openInMemorySecretStore() },
+    { eventStore, blobs: openInMemoryBlobStore(), secrets: openInMemorySecretStore() },
     {
       log: { ...jsonLog(process.stderr), info: nothing, warn: nothing },
       metrics: openMetrics(),

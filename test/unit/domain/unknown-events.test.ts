@@ -17,6 +17,7 @@ import { feedbackDecider } from '../../../src/domain/feedback/decider.js'
 import { fileDecider } from '../../../src/domain/files/decider.js'
 import { limitDecider } from '../../../src/domain/gateway/limits/decider.js'
 import { namesDecider } from '../../../src/domain/webhooks/names/decider.js'
+import { draftDecider } from '../../../src/domain/artifacts/draft.js'
 import { objectDecider } from '../../../src/domain/objects/decider.js'
 import { priceDecider } from '../../../src/domain/prices/decider.js'
 import { projectDecider } from '../../../src/domain/projects/decider.js'
@@ -36,6 +37,7 @@ const deciders = {
   'annotation item': annotationItemDecider,
   'annotation queue': annotationQueueDecider,
   artifact: artifactDecider,
+  'artifact draft': draftDecider,
   automation: automationDecider,
   call: callDecider,
   delivery: deliveryDecider,

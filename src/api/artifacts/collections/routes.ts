@@ -1,20 +1,24 @@
-import { openCollections } from '../../../application/artifacts/collections.js'
+import type { Collections } from '../../../application/artifacts/collections.js'
 import type { Services } from '../../../application/services.js'
 import { labelRoutes } from '../labels.js'
 import { artifactRoutes } from '../versions.js'
 import type { AnyRoute } from '../../server/route.js'
 import { writeDirectory } from '../../server/route-kinds.js'
-import { openRegistries } from './find.js'
+import type { Registries } from './find.js'
+import { collectionListRoutes } from './list.js'
 import { linkRoutes, ofRegistry, REGISTERED } from './links.js'
 import { registryRoutes } from './registries.js'
 
 /** Collections of projects, and those of registries that link their versions. */
-export const collectionRoutes = (services: Services): readonly AnyRoute[] => {
-  const collections = openCollections(services)
-  const registries = openRegistries(services)
+export const collectionRoutes = (
+  services: Services,
+  collections: Collections,
+  registries: Registries,
+): readonly AnyRoute[] => {
   return [
     ...artifactRoutes(services, collections),
     ...registryRoutes(services, registries),
+    ...collectionListRoutes(services, registries),
     ...linkRoutes(services, collections, registries),
     ...labelRoutes({
       collection: REGISTERED,

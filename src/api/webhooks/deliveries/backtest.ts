@@ -133,7 +133,7 @@ type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body' | 'c
 
 /** The version to test: the latest, with the requested changes, as if it had always applied. */
 const tried = async (
-  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'compilePattern'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'compilePattern'>,
   { body, cause }: Backtesting,
   automation: Automation,
   newest: AutomationVersion,

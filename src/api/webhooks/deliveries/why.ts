@@ -41,7 +41,7 @@ const why = open('Why', {
 })
 
 export const whyRoute = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
 ): AnyRoute =>
   readDirectory({
     method: 'get',
@@ -76,7 +76,7 @@ const NOTHING = {
 }
 
 const explained = async (
-  services: Pick<Services, 'eventStore' | 'sha256' | 'compilePattern'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'sha256' | 'compilePattern'>,
   automationId: string,
   event: RecordedEvent,
 ) => {

@@ -63,14 +63,14 @@ const EVENTS: Readonly<Record<EventType, EventInfo>> = {
   LINK_ARTIFACT: ofVersion('VersionLinked', 'registry'),
   UNLINK_ARTIFACT: ofVersion('VersionUnlinked', 'registry'),
   RUN_METRIC: {
-    sources: ['MetricsLogged'],
+    sources: ['MetricsLogged', 'HistoryLogged'],
     scopes: ['project'],
     required: ['metric', 'comparison', 'threshold'],
     defaults: { aggregation: null, window: 1 },
     variables: [...RUN, ...FIGURE],
   },
   RUN_METRIC_CHANGE: {
-    sources: ['MetricsLogged'],
+    sources: ['MetricsLogged', 'HistoryLogged'],
     scopes: ['project'],
     required: ['metric', 'change_type', 'change_amount'],
     // The prior window defaults to the length of `window`.
@@ -78,14 +78,14 @@ const EVENTS: Readonly<Record<EventType, EventInfo>> = {
     variables: [...RUN, ...FIGURE],
   },
   RUN_METRIC_ZSCORE: {
-    sources: ['MetricsLogged'],
+    sources: ['MetricsLogged', 'HistoryLogged'],
     scopes: ['project'],
     required: ['metric', 'threshold'],
     defaults: { window: USUAL_ZSCORE_WINDOW, change_direction: 'ANY' },
     variables: [...RUN, ...FIGURE],
   },
   RUN_STATE: {
-    ...plain(['RunStarted', 'RunFinished', 'RunFailed'], [...RUN, 'run_state'], 'project'),
+    ...plain(['RunStarted', 'RunResumed', 'RunFinished', 'RunFailed'], [...RUN, 'run_state'], 'project'),
     required: ['states'],
   },
   CALL_FAILED: plain(['CallEnded'], ['call_id'], 'project'),

@@ -1,3 +1,4 @@
+import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-blob-store.js'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
@@ -40,6 +41,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
     automations,
     prices,
     values: openMetricValues(eventStore),
+    whole: (event) => Promise.resolve(event),
     vendor: 'vendor',
     templates: rememberedTemplates(),
     pattern: cachedPatterns(compileRe2),
@@ -76,7 +78,7 @@ describe('a backtest', () => {
     mostReads: number,
   ): Promise<readonly Sent[]> => {
     const eventStore = logOf(events) as EventStore
-    const ports = { eventStore, sha256, compilePattern: compileRe2 }
+    const ports = { eventStore, blobs: openInMemoryBlobStore(), sha256, compilePattern: compileRe2 }
     const newest = await versionHistory(eventStore, 'a').newest()
     const sent: Sent[] = []
     let from: bigint | null = BigInt(after) * 7n

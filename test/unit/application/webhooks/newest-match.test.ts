@@ -1,3 +1,4 @@
+import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-blob-store.js'
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import { compileRe2 } from '../../../../src/adapters/patterns/re2.js'
@@ -26,7 +27,7 @@ describe('the search for the newest match', () => {
       await eventStore.append('artifact-team/p/model', day === 0 ? 'none' : BigInt(day - 1), [event])
     }
     const version = versionOf(contentOf({ type: 'ADD_ARTIFACT_ALIAS', alias_pattern: pattern }))
-    const ports = { eventStore, sha256, compilePattern: compileRe2 }
+    const ports = { eventStore, blobs: openInMemoryBlobStore(), sha256, compilePattern: compileRe2 }
     const found = await findNewestMatch(ports, version, new Date(now - 7 * DAY), maxMs)
     return { alias: found.newest?.event.data['alias'], matches: found.matches, isComplete: found.isComplete }
   }

@@ -27,6 +27,7 @@ const arbitraryCreation: fc.Arbitrary<ArtifactCommand> = fc
     artifactType: null,
     metadata: {},
     files: null,
+    uploaded: null,
     now: NOW,
     ...varied,
   }))
@@ -148,6 +149,7 @@ describe("the decider of a project's collection", () => {
     artifactType: 'model',
     metadata: { a: 1 },
     files: null,
+    uploaded: null,
     aliases,
     now: NOW,
   })

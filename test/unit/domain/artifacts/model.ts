@@ -6,7 +6,7 @@ import type { CollectionState } from '../../../../src/domain/artifacts/state.js'
 interface Version {
   readonly artifact_id: string
   /** The content of a project's version. */
-  readonly digest: string | null
+  digest: string | null
   readonly tags: Set<string>
   gone: boolean
 }
@@ -46,6 +46,20 @@ export class Model {
         if (version === undefined) return 'not-found'
         const known = this.versions[version]!
         known.gone = true
+        known.tags.clear()
+        for (const [alias, points] of this.aliases) if (points === version) this.aliases.delete(alias)
+        return undefined
+      }
+      case 'DescribeVersion':
+        return this.numberOf(command.version) === undefined ? 'not-found' : undefined
+      case 'DeleteVersion': {
+        const version = this.numberOf(command.version)
+        if (version === undefined) return 'not-found'
+        const known = this.versions[version]!
+        const isNamed = [...this.aliases.values()].includes(version)
+        if (isNamed && !known.gone && !command.withAliases) return 'conflict'
+        known.gone = true
+        known.digest = null
         known.tags.clear()
         for (const [alias, points] of this.aliases) if (points === version) this.aliases.delete(alias)
         return undefined

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import { execute } from '../../../../src/kernel/execute.js'
 import type { RunCommand } from '../../../../src/domain/runs/commands.js'
 import { runDecider } from '../../../../src/domain/runs/decider.js'
-import { endState, runEvents, runStream, type RunEvent } from '../../../../src/domain/runs/events.js'
-import { runCache, LoggedSteps } from '../../../../src/application/runs/run-cache.js'
+import { endState, runEvents, type RunEvent } from '../../../../src/domain/runs/events.js'
+import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-blob-store.js'
+import { LoggedSteps } from '../../../../src/application/runs/logged-steps.js'
+import { openRuns } from '../../../../src/application/runs/runs.js'
+import { historyLine } from '../../../../src/domain/runs/history.js'
+import { sha256 } from '../access/arbitrary.js'
 
 const { initialState, evolve, decide } = runDecider
 const now = '2026-01-01T00:00:00.000000Z' as Instant
@@ -14,7 +17,9 @@ const run = { project_id: 'red/project', run_id: 'run' }
 
 const arbitraryMetrics = fc.dictionary(fc.constantFrom('loss', '__proto__'), fc.nat(1), { maxKeys: 2 })
 
-const arbitraryCommand: fc.Arbitrary<RunCommand> = fc.oneof(
+type Command = Extract<RunCommand, { type: 'StartRun' | 'LogMetrics' | 'EndRun' }>
+
+const arbitraryCommand: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
@@ -56,7 +61,7 @@ class Model {
   ended: string | undefined
   readonly logged: { readonly step: number | null; readonly metrics: object }[] = []
 
-  run(command: RunCommand): 'not-found' | 'conflict' | undefined {
+  run(command: Command): 'not-found' | 'conflict' | undefined {
     if (command.type === 'StartRun') {
       this.name ??= command.name
       return this.name === command.name ? undefined : 'conflict'
@@ -123,16 +128,18 @@ describe('what is kept of runs', () => {
       fc.asyncProperty(deeds, async (commands) => {
         const eventStore = openInMemoryEventStore()
         let ids = 0
-        const ports = { eventStore, ids: { next: () => `id-${(ids += 1)}` } }
-        const stateOf = runCache(ports)
-        const stream = runStream(run.project_id, run.run_id)
+        const ports = {
+          eventStore,
+          ids: { next: () => `id-${(ids += 1)}` },
+          blobs: openInMemoryBlobStore(),
+          sha256,
+        }
+        const runs = openRuns(ports)
         const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
         const written: RunEvent[] = []
         for (const command of commands) {
           const expected = decide(written.reduce(evolve, initialState()), command)
-          const step = command.type === 'LogMetrics' ? command.step : null
-          const reload = () => stateOf(stream, step)
-          const { events, refusals } = await execute(ports)(runDecider, stream, [command], cause, { reload })
+          const { events, refusals } = await runs.write(command, cause)
           assert.deepEqual(events, expected.events)
           assert.deepEqual(refusals.get(0), expected.refused)
           written.push(...events)
@@ -140,6 +147,97 @@ describe('what is kept of runs', () => {
         await eventStore.close()
       }),
     ))
+})
+
+describe('the history of a run', () => {
+  const lines = Array.from({ length: 40 }, (_, at) => `{"_step":${at % 7},"loss":${at}}`)
+  const parts = fc.array(fc.tuple(fc.nat(39), fc.integer({ min: 1, max: 15 })), { maxLength: 12 })
+
+  it('has each line once, whatever is sent again', () =>
+    fc.assert(
+      fc.property(parts, (sent) => {
+        const events: RunEvent[] = [
+          ...decide(initialState(), { type: 'StartRun', ...run, name: 'r', user: 'u', now }).events,
+        ]
+        let known = 0
+        for (const [from, count] of sent) {
+          const offset = Math.min(from, known)
+          const command = {
+            type: 'LogHistory' as const,
+            ...run,
+            offset,
+            lines: lines.slice(offset, offset + count).map(historyLine),
+            summary: null,
+            isQuiet: false,
+            end: null,
+            now,
+          }
+          events.push(...decide(events.reduce(evolve, initialState()), command).events)
+          assert.deepEqual(decide(events.reduce(evolve, initialState()), command).events, [])
+          known = Math.max(known, Math.min(lines.length, offset + count))
+        }
+        const logged = events.flatMap((event) =>
+          event.type === 'HistoryLogged' ? (event.data.lines ?? []) : [],
+        )
+        assert.deepEqual(logged, lines.slice(0, known))
+        assert.equal(events.reduce(evolve, initialState()).lines, known)
+      }),
+    ))
+
+  it('takes lines after the end, and goes on after it is resumed, ending once for each end', () => {
+    const details = {
+      group: null,
+      job_type: null,
+      notes: null,
+      tags: null,
+      host: 'h',
+      commit: null,
+      program: null,
+      repository: null,
+    }
+    const begin = {
+      type: 'DescribeRun',
+      ...run,
+      user: 'u',
+      name: 'r',
+      details,
+      config: '{}',
+      summary: null,
+      begins: true,
+      now,
+    } as const
+    const log = (offset: number, text: string, end: 'finished' | null) =>
+      ({
+        type: 'LogHistory',
+        ...run,
+        offset,
+        lines: [historyLine(text)],
+        summary: text,
+        isQuiet: false,
+        end,
+        now,
+      }) as const
+    const events: RunEvent[] = []
+    const types = (command: RunCommand) => {
+      const decided = decide(events.reduce(evolve, initialState()), command)
+      events.push(...decided.events)
+      return decided.events.map(({ type }) => type)
+    }
+    assert.deepEqual(types(begin), ['RunStarted', 'RunDescribed'])
+    assert.deepEqual(types(begin), [])
+    assert.deepEqual(types(log(0, '{"_step":0}', 'finished')), ['HistoryLogged', 'RunFinished'])
+    assert.deepEqual(types(log(0, '{"_step":0}', 'finished')), [])
+    assert.deepEqual(types(log(1, '{"_step":1}', null)), ['HistoryLogged'])
+    assert.equal(events.reduce(evolve, initialState()).ended, 'finished')
+    assert.deepEqual(types(begin), ['RunResumed'])
+    assert.deepEqual(types(log(2, '{"_step":0}', 'finished')), ['HistoryLogged', 'RunFinished'])
+    assert.deepEqual(types(begin), ['RunResumed'])
+    const quiet = { ...log(2, '{"_step":0}', null), isQuiet: true }
+    assert.deepEqual(types(quiet), ['RunSeen'])
+    // A run that was taken for crashed goes on when its program is heard of.
+    assert.deepEqual(types({ type: 'EndRun', ...run, state: 'crashed', now }), ['RunFailed'])
+    assert.deepEqual(types({ ...quiet, isQuiet: false }), ['RunResumed'])
+  })
 })
 
 describe('the steps of a run', () => {

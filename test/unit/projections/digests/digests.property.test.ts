@@ -33,6 +33,9 @@ const TABLES = [
   'files',
   'prices',
   'deliveries',
+  'run_changes',
+  'artifact_versions',
+  'artifact_uses',
   'delivery_changes',
 ]
 

@@ -20,8 +20,8 @@ export interface JudgeContext {
   /** Compiles a pattern, see `patterns.ts`. */
   readonly pattern: (source: string) => Pattern
   /**
-   * The last `count` values of a metric of the trigger's run in log order, ending with this event's; fewer if there
-   * are fewer. Only called for what {@link valuesNeeded} returned.
+   * The last `count` values of a metric of the trigger's run in log order, before this event's; fewer if there are
+   * fewer. Only called for what {@link valuesNeeded} returned.
    */
   readonly values: (metric: string, count: number) => readonly number[]
   readonly cost: CostOf
@@ -42,9 +42,13 @@ export const valuesNeeded = (
   trigger: Trigger,
 ): { readonly metric: string; readonly count: number } | undefined => {
   const spans = spansOf(content.event)
-  if (spans === undefined || trigger.kind !== 'run' || !Object.hasOwn(trigger.metrics, spans.metric))
+  if (
+    spans === undefined ||
+    trigger.kind !== 'run' ||
+    !trigger.rows.some((row) => Object.hasOwn(row, spans.metric))
+  )
     return undefined
-  return { metric: spans.metric, count: spans.now + spans.prior }
+  return { metric: spans.metric, count: spans.now + spans.prior - 1 }
 }
 
 /** Whether the query reads the metadata of the artifact, so that its version must be known. */
@@ -72,12 +76,19 @@ export const judge = (
   if (automation === undefined) return unmet({ why: 'not_there' })
   const outside = notWatching(automation, trigger)
   if (outside !== undefined) return unmet({ why: outside })
-  const verdict = judgeConditions(automation, trigger, context)
-  if (!verdict.matched) return verdict
   const { query, event } = automation.content
-  const message = { eventType: event.type, figure: verdict.figure, shown: context.shown }
-  if (query !== null && !meetsQuery(query.$expr, (name) => queryField(name, trigger, message)))
-    return unmet({ why: 'query' })
+  const queried = (verdict: Verdict): Verdict => {
+    if (!verdict.matched || query === null) return verdict
+    const message = { eventType: event.type, figure: verdict.figure, shown: context.shown }
+    return meetsQuery(query.$expr, (name) => queryField(name, trigger, message))
+      ? verdict
+      : unmet({ why: 'query' })
+  }
+  const verdict =
+    trigger.kind === 'run'
+      ? judgeRun(automation, trigger, context, queried)
+      : queried(judgeConditions(automation, trigger, context))
+  if (!verdict.matched) return verdict
   if (cooldownOf(trigger) === undefined) return verdict
   const until = silentUntil(automation, context.lastMatch)
   return until !== undefined && trigger.at < until ? unmet({ why: 'cooldown', until }) : verdict
@@ -106,12 +117,14 @@ const covers = ({ type, entity, project, registry }: AutomationScope, trigger: T
   }
 }
 
-const judgeConditions = (automation: AutomationVersion, trigger: Trigger, context: JudgeContext): Verdict => {
+const judgeConditions = (
+  automation: AutomationVersion,
+  trigger: Exclude<Trigger, RunTrigger>,
+  context: JudgeContext,
+): Verdict => {
   switch (trigger.kind) {
     case 'artifact':
       return judgeArtifact(automation, trigger, context)
-    case 'run':
-      return judgeRun(automation, trigger, context)
     case 'call':
       return judgeCall(automation, trigger, context.cost)
     case 'budget': {
@@ -141,21 +154,33 @@ const judgeArtifact = (
   return fits(event.tag_pattern, tag) ? matched() : unmet({ why: 'tag_pattern' })
 }
 
+/** Judges logged rows in order: the first that matches is the match. */
 const judgeRun = (
   { content: { event, run_filters } }: AutomationVersion,
-  { user, name, state, metrics }: RunTrigger,
+  { user, name, state, rows }: RunTrigger,
   { pattern, values }: JudgeContext,
+  queried: (verdict: Verdict) => Verdict,
 ): Verdict => {
   if (run_filters !== null && run_filters.user !== null && run_filters.user !== user)
     return unmet({ why: 'run_user' })
   if (run_filters !== null && run_filters.name_pattern !== null && !pattern(run_filters.name_pattern)(name))
     return unmet({ why: 'run_name_pattern' })
   if (state !== null)
-    return event.states?.some((one) => one === state) === true ? matched() : unmet({ why: 'state' })
+    return queried(event.states?.some((one) => one === state) === true ? matched() : unmet({ why: 'state' }))
   const spans = spansOf(event)
-  if (spans === undefined || !Object.hasOwn(metrics, spans.metric)) return unmet({ why: 'metric_absent' })
-  const judged = judgeValues(event, spans, values(spans.metric, spans.now + spans.prior))
-  return 'why' in judged ? unmet(judged) : matched(judged)
+  const own =
+    spans === undefined
+      ? []
+      : rows.flatMap((row) => (Object.hasOwn(row, spans.metric) ? [row[spans.metric]!] : []))
+  if (spans === undefined || own.length === 0) return unmet({ why: 'metric_absent' })
+  const needs = spans.now + spans.prior
+  const all = [...values(spans.metric, needs - 1), ...own]
+  let verdict: Verdict = unmet({ why: 'metric_absent' })
+  for (let end = all.length - own.length + 1; end <= all.length && !verdict.matched; end += 1) {
+    const judged = judgeValues(event, spans, all.slice(Math.max(0, end - needs), end))
+    verdict = queried('why' in judged ? unmet(judged) : matched(judged))
+  }
+  return verdict
 }
 
 /** A match before the last change of the conditions does not count. */

@@ -8,6 +8,7 @@ import { findVersionInfo } from './version-info.js'
 import { judge, needsVersion, valuesNeeded, type Match } from './judge.js'
 import type { CostOf } from './measures.js'
 import type { CallTrigger, Trigger } from './trigger.js'
+import { metricValues } from './runs.js'
 import { triggerOf } from './trigger-of.js'
 import type { Verdict } from './verdict.js'
 import { spansOf } from './windows.js'
@@ -73,7 +74,7 @@ export const pastDecisions = ({ eventStore, pattern, versionFor }: PastDecisionO
   }
 
   /**
-   * Reads the history of a metric up to an event if it was not followed from the start. Returns the number of events
+   * Reads the history of a metric before an event if it was not followed from the start. Returns the number of events
    * read.
    */
   const loadValues = async (run: Run, metric: string, event: RecordedEvent): Promise<number> => {
@@ -82,14 +83,17 @@ export const pastDecisions = ({ eventStore, pattern, versionFor }: PastDecisionO
     if (run.values.size >= MOST_METRICS && oldest !== undefined) run.values.delete(oldest)
     const newestFirst: number[] = []
     let read = 0
-    const earlier = { from: event.revision, backwards: true }
+    if (event.revision === 0n) {
+      run.values.set(metric, [])
+      return 0
+    }
+    const earlier = { from: event.revision - 1n, backwards: true }
     for await (const one of eventStore.readStream(event.stream, earlier)) {
       read += 1
-      const value = metricValue(one, metric)
-      if (value !== undefined) newestFirst.push(value)
-      if (newestFirst.length === MOST_VALUES) break
+      newestFirst.push(...metricValues(one, metric).toReversed())
+      if (newestFirst.length >= MOST_VALUES) break
     }
-    run.values.set(metric, newestFirst.reverse())
+    run.values.set(metric, newestFirst.slice(0, MOST_VALUES).reverse())
     return read
   }
 
@@ -100,17 +104,23 @@ export const pastDecisions = ({ eventStore, pattern, versionFor }: PastDecisionO
 
   const judgeNext = async (run: Run, event: RecordedEvent, trigger: Trigger | undefined) => {
     run.revision = event.revision
-    for (const [metric, values] of run.values) keepValue(run.values, metric, values, event)
-    if (trigger === undefined) return { verdict: undefined, read: 0 }
+    const keep = () => {
+      for (const [metric, values] of run.values) keepValues(run.values, metric, values, event)
+    }
+    if (trigger === undefined) {
+      keep()
+      return { verdict: undefined, read: 0 }
+    }
     const version = await versionFor(event.position)
     const needed = version && valuesNeeded(version, trigger)
     const read = needed === undefined ? 0 : await loadValues(run, needed.metric, event)
     const verdict = judge(version, trigger, {
       pattern,
-      values: (metric, count) => (run.values.get(metric) ?? []).slice(-count),
+      values: (metric, count) => (count === 0 ? [] : (run.values.get(metric) ?? []).slice(-count)),
       cost: NO_HISTORY.cost,
       lastMatch: run.lastMatch,
     })
+    keep()
     if (verdict.matched) run.lastMatch = { position: trigger.position, at: trigger.at }
     return { verdict, read }
   }
@@ -147,19 +157,7 @@ export const pastDecisions = ({ eventStore, pattern, versionFor }: PastDecisionO
   }
 }
 
-const keepValue = (all: Run['values'], metric: string, values: number[], event: RecordedEvent): void => {
-  const value = metricValue(event, metric)
-  if (value === undefined) return
-  values.push(value)
+const keepValues = (all: Run['values'], metric: string, values: number[], event: RecordedEvent): void => {
+  for (const value of metricValues(event, metric)) values.push(value)
   if (values.length >= 2 * MOST_VALUES) all.set(metric, values.slice(-MOST_VALUES))
-}
-
-/** The value that an event logged for a metric; undefined if it is absent or not a finite number. */
-export const metricValue = ({ type, data }: RecordedEvent, metric: string): number | undefined => {
-  const { metrics } = data
-  if (type !== 'MetricsLogged' || typeof metrics !== 'object' || metrics === null) return undefined
-  const value: unknown = Object.hasOwn(metrics, metric)
-    ? (metrics as Record<string, unknown>)[metric]
-    : undefined
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

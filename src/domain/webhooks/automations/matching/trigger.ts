@@ -56,7 +56,8 @@ export interface RunTrigger extends Common {
   readonly user: string
   /** Null for logged metrics. */
   readonly state: RunState | null
-  readonly metrics: Readonly<Record<string, number>>
+  /** The logged metrics, row by row; none for a change of the state. */
+  readonly rows: readonly Readonly<Record<string, number>>[]
 }
 
 export interface CallTrigger extends Common {

@@ -3,11 +3,15 @@ import type { EventStore, RecordedEvent } from '../../../../kernel/ports/event-s
 import { decodeData } from './decode-data.js'
 import type { VersionInfo } from './trigger.js'
 
-/** The version described by its creation event; undefined for events that only reference a version number. */
+/** The version as its creation or the last change of its metadata describes it; undefined for events that only reference a version number. */
 export const versionInfoIn = (event: RecordedEvent): VersionInfo | undefined => {
   switch (event.type) {
     case 'VersionCreated': {
       const data = decodeData(artifactEvents.VersionCreated, event)
+      return data && { version: data.version, artifact_id: data.artifact_id, metadata: data.metadata }
+    }
+    case 'VersionDescribed': {
+      const data = decodeData(artifactEvents.VersionDescribed, event)
       return data && { version: data.version, artifact_id: data.artifact_id, metadata: data.metadata }
     }
     case 'VersionLinked': {

@@ -16,7 +16,7 @@ import type {
 import { versionAfter } from '../../../../../../src/domain/webhooks/automations/state.js'
 import type { RecordedEvent } from '../../../../../../src/kernel/ports/event-store.js'
 import { COUNTS } from '../../../../../counts.js'
-import { contentOf, metricsEvent, recorded } from './given.js'
+import { contentOf, metricsEvent, recorded, versionOf } from './given.js'
 
 const HOUR = 3600 * 1000
 const pattern = cachedPatterns(compileRe2)
@@ -124,21 +124,21 @@ const fired = (events: readonly RecordedEvent[]): readonly bigint[] => {
     }
     const trigger = triggerOf(event)
     assert.ok(trigger?.kind === 'run')
-    for (const [metric, value] of Object.entries(trigger.metrics)) {
-      const window = `${event.stream} ${metric}`
-      values.set(window, [...(values.get(window) ?? []), value].slice(-6))
-    }
     const run = JSON.stringify(cooldownOf(trigger))
     const needed = automation && valuesNeeded(automation, trigger)
     const verdict = judge(automation, trigger, {
       pattern,
       values: (metric, count) => {
         assert.deepEqual({ metric, count }, needed)
-        return values.get(`${event.stream} ${metric}`)?.slice(-count) ?? []
+        return count === 0 ? [] : (values.get(`${event.stream} ${metric}`)?.slice(-count) ?? [])
       },
       cost: () => undefined,
       lastMatch: matches.get(run),
     })
+    for (const [metric, value] of trigger.rows.flatMap((row) => Object.entries(row))) {
+      const window = `${event.stream} ${metric}`
+      values.set(window, [...(values.get(window) ?? []), value].slice(-6))
+    }
     if (!verdict.matched) continue
     positions.push(event.position)
     matches.set(run, { position: event.position, at: event.recordedAt })
@@ -243,3 +243,45 @@ describe('over any history, an automation', () => {
       ROUNDS,
     ))
 })
+
+describe('rows of a history', () => {
+  const rows = fc.array(fc.dictionary(fc.constantFrom('loss', 'other'), value), { maxLength: 12 })
+
+  it('are judged in order, each with the values before it, however they were sent', () =>
+    fc.assert(
+      fc.property(event, fc.array(value, { maxLength: 6 }), rows, (condition, earlier, sent) => {
+        const automation = versionAfterCreation(condition)
+        const judged = (trigger: ReturnType<typeof triggerOf>, before: readonly number[]) =>
+          judge(automation, trigger!, {
+            pattern,
+            values: (_, count) => (count === 0 ? [] : before.slice(-count)),
+            cost: () => undefined,
+            lastMatch: undefined,
+          })
+        const values = [...earlier]
+        let first: ReturnType<typeof judge> | undefined
+        for (const row of sent) {
+          const verdict = judged(triggerOf(metricsEvent(row)), values)
+          if (verdict.matched) first ??= verdict
+          if (row['loss'] !== undefined) values.push(row['loss'])
+        }
+        const lines = sent.map((row, at) => JSON.stringify({ ...row, _step: at, nested: { a: 'b' } }))
+        const whole = judged(triggerOf(historyEvent(lines)), earlier)
+        assert.equal(whole.matched, first !== undefined)
+        if (first !== undefined) assert.deepEqual(whole, first)
+      }),
+    ))
+})
+
+const versionAfterCreation = (condition: object) => versionOf(contentOf(condition))
+
+const historyEvent = (lines: readonly string[]) =>
+  recorded('run-team/p/run', 'HistoryLogged', {
+    project_id: 'team/p',
+    run_id: 'run',
+    name: 'exp-1',
+    user: 'ada',
+    offset: 0,
+    rows: lines.length,
+    lines,
+  })

@@ -45,7 +45,7 @@ const verdictOn = (
   const context: JudgeContext = {
     pattern,
     shown,
-    values: (_, count) => values.slice(-count),
+    values: (_, count) => (count === 0 ? [] : values.slice(-count)),
     cost: () => cost,
     lastMatch,
   }
@@ -128,7 +128,7 @@ describe('an automation', () => {
       verdictOn(
         watching({ type: 'RUN_METRIC', metric: 'loss', comparison: '$gt', threshold: 2, ...more }),
         metricsEvent({ loss: values.at(-1)! }),
-        { values },
+        { values: values.slice(0, -1) },
       )
     const figure = (metric_value: number) => ({
       matched: true,
@@ -172,8 +172,8 @@ describe('an automation', () => {
           prior_window: 1,
           ...more,
         }),
-        metricsEvent({ loss: 0 }),
-        { values },
+        metricsEvent({ loss: values.at(-1)! }),
+        { values: values.slice(0, -1) },
       )
     assert.equal(change({}, [1, 3]), 'yes')
     assert.equal(change({}, [3, 1]), 'yes')
@@ -193,8 +193,8 @@ describe('an automation', () => {
     const zscore = (more: object, values: number[]) =>
       outcome(
         watching({ type: 'RUN_METRIC_ZSCORE', metric: 'loss', window: 4, threshold: 2, ...more }),
-        metricsEvent({ loss: 0 }),
-        { values },
+        metricsEvent({ loss: values.at(-1)! }),
+        { values: values.slice(0, -1) },
       )
     // The four before have the mean 2 and the deviation 1.
     assert.equal(zscore({}, [1, 3, 1, 3, 4]), 'yes')
@@ -370,12 +370,12 @@ describe('an automation', () => {
     const needed = (event: object, metrics = { a: 1 }) =>
       valuesNeeded(watching(event), triggerFrom(metricsEvent(metrics)))
     const metric = { metric: 'a', threshold: 1, window: 7 }
-    assert.deepEqual(needed({ type: 'RUN_METRIC', ...metric }), { metric: 'a', count: 7 })
+    assert.deepEqual(needed({ type: 'RUN_METRIC', ...metric }), { metric: 'a', count: 6 })
     assert.deepEqual(needed({ type: 'RUN_METRIC_CHANGE', ...metric, prior_window: 5 }), {
       metric: 'a',
-      count: 12,
+      count: 11,
     })
-    assert.deepEqual(needed({ type: 'RUN_METRIC_ZSCORE', ...metric }), { metric: 'a', count: 8 })
+    assert.deepEqual(needed({ type: 'RUN_METRIC_ZSCORE', ...metric }), { metric: 'a', count: 7 })
     assert.equal(needed({ type: 'RUN_METRIC', metric: 'b' }), undefined)
     assert.equal(needed({ type: 'RUN_STATE', states: ['FAILED'] }), undefined)
     assert.equal(needed({ type: 'RUN_METRIC', metric: 'constructor' }), undefined)

@@ -94,7 +94,7 @@ describe('what an event triggers', () => {
     const trigger = triggerOf(metricsEvent({ loss: 1 }))
     assert.ok(trigger?.kind === 'run')
     assert.deepEqual(trigger.types, ['RUN_METRIC', 'RUN_METRIC_CHANGE', 'RUN_METRIC_ZSCORE'])
-    assert.deepEqual([trigger.state, trigger.metrics, trigger.team], [null, { loss: 1 }, 'team'])
+    assert.deepEqual([trigger.state, trigger.rows, trigger.team], [null, [{ loss: 1 }], 'team'])
   })
 
   it('is a call that is known to its end', () => {

@@ -1,0 +1,96 @@
+import { instantOf } from '../../kernel/codec/instant.js'
+import { execute } from '../../kernel/execute.js'
+import { entityOf as entityNameOf, projectNameOf } from '../../kernel/ids.js'
+import type { ProjectCommand } from '../../domain/projects/commands.js'
+import { projectDecider, type ProjectState } from '../../domain/projects/decider.js'
+import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/projects/events.js'
+import { Failure } from '../../application/failure.js'
+import { typeNamed, typesOf } from './artifact-types.js'
+import { artifactNamed, collectionNamed, collectionsIn, membershipNamed } from './collections.js'
+import { canSee, projectIdOf, projectToWrite, type Caller, type PageOf, type ProjectNames } from './caller.js'
+import { runCount, runList, type RunsAsked } from './run-list.js'
+import { entityOf } from './viewer.js'
+
+/** Within a team of the key every project exists; null elsewhere. */
+export const projectNamed = (caller: Caller, names: ProjectNames) =>
+  projectOf(caller, projectIdOf(caller.principal, names))
+
+export const projectOf = async (caller: Caller, project_id: string) => {
+  if (!canSee(caller, entityNameOf(project_id))) return null
+  const { services, cause } = caller
+  const { state } = await execute(services)(projectDecider, projectStream(project_id), [], cause)
+  return shown(caller, project_id, state)
+}
+
+const shown = (caller: Caller, project_id: string, { createdAt, description, repo }: ProjectState) => {
+  const entityName = entityNameOf(project_id)
+  type Named = { readonly name: string }
+  return {
+    id: project_id,
+    internalId: project_id,
+    name: projectNameOf(project_id),
+    entityName,
+    entity: () => entityOf(caller, entityName),
+    description,
+    repo,
+    dockerImage: null,
+    readOnly: false,
+    access: 'PRIVATE',
+    isBenchmark: false,
+    createdAt,
+    allowAllArtifactTypesInRegistry: true,
+    run: ({ name }: Named) => caller.nodes.run(caller, project_id, name),
+    bucket: ({ name }: Named) => caller.nodes.run(caller, project_id, name),
+    artifact: ({ name }: Named) => artifactNamed(caller, project_id, name),
+    artifactCollectionMembership: ({ name }: Named) => membershipNamed(caller, project_id, name),
+    artifactCollection: ({ name }: Named) => collectionNamed(caller, project_id, name),
+    artifactSequence: ({ name }: Named) => collectionNamed(caller, project_id, name),
+    artifactType: ({ name }: Named) => typeNamed(caller, project_id, name),
+    artifactTypes: (page: PageOf) => typesOf(caller, project_id, page),
+    artifactCollections: (page: PageOf) => collectionsIn(caller, project_id, null, page),
+    runs: (asked: RunsAsked) => runList(caller, project_id, asked),
+    runCount: ({ filters }: RunsAsked) => runCount(caller, project_id, filters),
+  }
+}
+
+export interface UpsertModelInput extends ProjectNames {
+  readonly id?: string | null
+  readonly description?: string | null
+  readonly repo?: string | null
+  readonly clientMutationId?: string | null
+}
+
+/** Creates a project by name. A retry writes nothing. */
+export const upsertModel = async (caller: Caller, input: UpsertModelInput) => {
+  const { services, principal, cause } = caller
+  const project_id = projectIdOf(principal, input)
+  const description = textOf('description', input.description)
+  const repo = textOf('repo', input.repo)
+  if (
+    input.id != null &&
+    input.id !== '' &&
+    input.id !== project_id &&
+    canSee(caller, entityNameOf(project_id))
+  )
+    throw new Failure(
+      'bad-request',
+      'input.id should be the id of the project that entityName and name identify.',
+    )
+  await projectToWrite(caller, input)
+  const run = (command: ProjectCommand) =>
+    execute(services)(projectDecider, projectStream(project_id), [command], cause)
+  const created_at = instantOf(services.clock.now())
+  const created = await run({ type: 'CreateProject', project_id, created_at })
+  const described = await run({ type: 'DescribeProject', project_id, description, repo })
+  caller.wrote(project_id, described.readableAt)
+  const project = shown(caller, project_id, described.state)
+  const inserted = created.position !== undefined
+  const { clientMutationId = null } = input
+  return { model: project, project, inserted, clientMutationId }
+}
+
+const textOf = (field: string, text: string | null | undefined): string | null => {
+  if (text == null || text === '') return null
+  if (projectText.is(text)) return text
+  throw new Failure('bad-request', `input.${field} should have at most ${MAX_PROJECT_TEXT} characters.`)
+}

@@ -1,0 +1,232 @@
+import type * as t from 'io-ts'
+import { versionMetadata } from '../../domain/artifacts/content.js'
+import { draftDecider, draftStream, type ArtifactDrafted } from '../../domain/artifacts/draft.js'
+import { alias as aliasCodec, artifactType, tag as tagCodec } from '../../domain/artifacts/events.js'
+import { hexOfMd5 } from '../../domain/artifacts/manifest.js'
+import { commitDraft, draftArtifact, storedByMd5 } from '../../application/artifacts/uploads.js'
+import { throwIfRefused } from '../../application/access/rights.js'
+import { Failure } from '../../application/failure.js'
+import type { Codec } from '../../kernel/codec/codec.js'
+import { decode } from '../../kernel/codec/codec.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { execute } from '../../kernel/execute.js'
+import { inChunks } from '../../kernel/in-chunks.js'
+import { id as idCodec, projectNameOf } from '../../kernel/ids.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
+import { artifactWithId, draftOf, placeOfId, type ArtifactPlace } from './collections.js'
+import { idOf } from './ids.js'
+import { artifactId, placeIn } from './places.js'
+import { projectOfPlace } from '../../domain/artifacts/place.js'
+import * as E from 'fp-ts/lib/Either.js'
+
+interface Named {
+  readonly alias: string
+}
+
+interface TagInput {
+  readonly tagName: string
+}
+
+export interface CreateArtifactInput {
+  readonly entityName: string
+  readonly projectName: string
+  readonly runName?: string | null
+  readonly artifactTypeName: string
+  readonly artifactCollectionName?: string | null
+  readonly artifactCollectionNames?: readonly string[] | null
+  readonly digest: string
+  readonly digestAlgorithm: string
+  readonly description?: string | null
+  readonly aliases?: readonly Named[] | null
+  readonly tags?: readonly TagInput[] | null
+  readonly metadata?: string | null
+  readonly ttlDurationSeconds?: number | null
+  readonly historyStep?: number | null
+  readonly distributedID?: string | null
+}
+
+const MD5_HEX = /^[0-9a-f]{32}$/
+const MOST_ALIASES = 32
+/** What clients send for "as the project has it". */
+const INHERITED_TTL = -1
+
+export const createArtifact = async (caller: Caller, input: CreateArtifactInput) => {
+  const { services, cause } = caller
+  if (input.distributedID != null)
+    throw new Failure(
+      'bad-request',
+      'Distributed artifacts are not supported: log the artifact from one process.',
+    )
+  if (input.digestAlgorithm !== 'MANIFEST_MD5' || !MD5_HEX.test(input.digest))
+    throw new Failure('bad-request', 'input.digest should be an MD5 in hexadecimal.')
+  const collection = input.artifactCollectionName ?? input.artifactCollectionNames?.[0] ?? ''
+  const type = checked(artifactType, input.artifactTypeName, 'artifactTypeName')
+  const aliases = (input.aliases ?? []).map(({ alias }) => checked(aliasCodec, alias, 'aliases'))
+  if (aliases.length > MOST_ALIASES)
+    throw new Failure('bad-request', `input.aliases should have at most ${MOST_ALIASES} items.`)
+  const tags = (input.tags ?? []).map(({ tagName }) => checked(tagCodec, tagName, 'tags'))
+  const metadata = metadataIn(input.metadata) ?? {}
+  const run_id = input.runName == null ? null : checked(idCodec, input.runName, 'runName')
+  const project_id = await projectToWrite(caller, { name: input.projectName, entityName: input.entityName })
+  const place = placeIn(project_id, collection)
+  if (place === undefined)
+    throw new Failure(
+      'bad-request',
+      'input.artifactCollectionName should have 1 to 128 letters, digits, dots, underscores or hyphens.',
+    )
+  if (place.project_id === null)
+    throw new Failure(
+      'bad-request',
+      'A registry has no artifacts of its own: log it to a project, and link it.',
+    )
+  const draft: ArtifactDrafted = {
+    project_id,
+    artifact_id: services.ids.next(),
+    collection,
+    type,
+    digest: input.digest,
+    metadata,
+    aliases,
+    tags,
+    description: input.description ?? null,
+    run_id,
+    history_step: input.historyStep ?? null,
+    ttl_seconds: input.ttlDurationSeconds === INHERITED_TTL ? null : (input.ttlDurationSeconds ?? null),
+    drafted_at: instantOf(services.clock.now()),
+  }
+  const made = await draftArtifact(services, caller.collections)(place, draft, cause)
+  caller.wrote(project_id, made.position)
+  const { artifactId: artifact } = made
+  return {
+    artifact: made.isCommitted
+      ? await artifactWithId(caller, artifactId(place, artifact))
+      : draftOf(caller, { place, artifact }),
+  }
+}
+
+/** A value that the domain takes. @throws Failure that names the field */
+const checked = <A>(codec: Codec<A>, value: unknown, field: string): A => {
+  const decoded = decode(codec)(value)
+  if (E.isRight(decoded)) return decoded.right
+  throw new Failure('bad-request', `input.${field}: ${decoded.left[0]?.msg ?? 'is not valid'}.`)
+}
+
+/** Of JSON text; undefined where the client says nothing. */
+export const metadataIn = (text: string | null | undefined): JsonObject | undefined => {
+  if (text == null) return undefined
+  try {
+    return checked(versionMetadata, parseJson(text), 'metadata')
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new Failure('bad-request', 'input.metadata should be JSON text of an object.')
+    throw error
+  }
+}
+
+export const checkedTags = (tags: readonly TagInput[] | null | undefined): readonly string[] =>
+  (tags ?? []).map(({ tagName }) => checked(tagCodec, tagName, 'tags'))
+
+export const checkedAlias = (alias: string): t.TypeOf<typeof aliasCodec> =>
+  checked(aliasCodec, alias, 'aliases')
+
+/** What an id names, ready to be written to. */
+export const placeToWrite = async (caller: Caller, id: string): Promise<ArtifactPlace> => {
+  const named = placeOfId(caller, id)
+  if (named === undefined) throw new Failure('not-found', 'Artifact not found.')
+  const project = projectOfPlace(named.place)
+  await projectToWrite(caller, { name: projectNameOf(project), entityName: named.place.team })
+  return named
+}
+
+export interface CreateManifestInput {
+  readonly artifactID: string
+  readonly name: string
+  /** The MD5 of the document in base64, '' if there is none yet. */
+  readonly digest: string
+  readonly type?: string | null
+}
+
+export const createArtifactManifest = async (caller: Caller, input: CreateManifestInput) => {
+  if (input.type != null && input.type !== 'FULL')
+    throw new Failure(
+      'bad-request',
+      `Manifests of the type ${input.type} are not supported: log the whole artifact, without incremental or distributed.`,
+    )
+  const { place, artifact } = await placeToWrite(caller, input.artifactID)
+  const project = place.project_id ?? ''
+  const md5 = input.digest === '' ? undefined : hexOfMd5(input.digest)
+  if (input.digest !== '' && md5 === undefined)
+    throw new Failure('bad-request', 'input.digest should be an MD5 in base64.')
+  if (md5 !== undefined) {
+    const command = { type: 'NameManifest', md5 } as const
+    const stream = draftStream(project, artifact)
+    const written = await execute(caller.services)(draftDecider, stream, [command], caller.cause)
+    throwIfRefused(written.refusals.get(0))
+    caller.wrote(project, written.readableAt)
+  }
+  return {
+    artifactManifest: {
+      id: idOf('Manifest', project, artifact),
+      digest: input.digest,
+      file: {
+        id: idOf('File', project, artifact, input.name),
+        name: input.name,
+        displayName: input.name,
+        directUrl: '',
+        uploadUrl: md5 === undefined ? null : caller.links.store(project, md5),
+        uploadHeaders: [],
+      },
+    },
+  }
+}
+
+export interface CreateArtifactFilesInput {
+  readonly artifactFiles: readonly {
+    readonly artifactID: string
+    readonly name: string
+    readonly md5: string
+  }[]
+}
+
+const AT_ONCE = 16
+
+export const createArtifactFiles = async (caller: Caller, { artifactFiles }: CreateArtifactFilesInput) => {
+  if (artifactFiles.length > MAX_PAGE)
+    throw new Failure('bad-request', `input.artifactFiles should have at most ${MAX_PAGE} items.`)
+  caller.listing(artifactFiles.length)
+  const places = new Map<string, ArtifactPlace>()
+  for (const id of new Set(artifactFiles.map(({ artifactID }) => artifactID)))
+    places.set(id, await placeToWrite(caller, id))
+  const edges = await inChunks(artifactFiles, AT_ONCE, async ({ artifactID, name, md5: base64 }) => {
+    const md5 = hexOfMd5(base64)
+    if (md5 === undefined)
+      throw new Failure('bad-request', `The md5 of the file ${name} should be in base64.`)
+    const { place } = places.get(artifactID)!
+    const project = place.project_id ?? ''
+    const isStored = (await storedByMd5(caller.services, project, md5)) !== undefined
+    const node = {
+      id: idOf('File', project, name, base64),
+      name,
+      displayName: name,
+      directUrl: '',
+      uploadUrl: isStored ? null : caller.links.store(project, md5),
+      uploadHeaders: [],
+      storagePath: md5,
+      uploadMultipartUrls: null,
+      artifact: { id: artifactID },
+    }
+    return { node, cursor: name }
+  })
+  return { files: { edges, pageInfo: { hasNextPage: false, endCursor: null } } }
+}
+
+export const commitArtifact = async (caller: Caller, { artifactID }: { readonly artifactID: string }) => {
+  const { place, artifact } = await placeToWrite(caller, artifactID)
+  if (place.project_id === null) throw new Failure('not-found', 'Artifact not found.')
+  const now = instantOf(caller.services.clock.now())
+  const committed = await commitDraft(caller.services, caller.collections)(place, artifact, now, caller.cause)
+  caller.wrote(place.project_id, committed.position)
+  return { artifact: artifactWithId(caller, artifactId(place, committed.artifactId)) }
+}

@@ -1,0 +1,91 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
+import type { LogHistory } from '../../domain/runs/commands.js'
+import { historyLine, type HistoryLine } from '../../domain/runs/history.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { json } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
+import type { Runs } from '../../application/runs/runs.js'
+import { inPath } from '../server/authorization.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { AnyRoute } from '../server/route.js'
+import { writeProject } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
+import { runInPath } from './runs.js'
+
+const fileStream = open('FileStream', {
+  says:
+    '`files` have `wandb-history.jsonl` and `wandb-summary.json`, each `{"offset", "content"}` with lines of JSON. `complete` ends the ' +
+    'run, failed unless `exitcode` is 0.',
+  optional: { files: nullable(json), complete: nullable(json), exitcode: nullable(json) },
+})
+
+/**
+ * What the package `wandb` sends while a run goes on. Content is never refused: the package would stop sending for good,
+ * and lose the rest of the history.
+ */
+export const fileStreamRoute = (
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
+  runs: Runs,
+): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: '/files/:entity/:project/:run/file_stream',
+    summary:
+      'Logs lines of the history and the summary of a run, or its end, as the package `wandb` does. A line that was logged before ' +
+      'under its number is a repeat.',
+    body: fileStream,
+    errors: ['conflict'],
+    response: emptyResponse,
+    project: inPath,
+    handle: async (request) => {
+      const { body, project: project_id } = request
+      const files = objectIn(body.files)
+      const history = objectIn(files['wandb-history.jsonl'])
+      const summary = linesIn(files['wandb-summary.json']).at(-1) ?? null
+      const offset = history['offset']
+      const run_id = runInPath(request)
+      const command: LogHistory = {
+        type: 'LogHistory',
+        project_id,
+        run_id,
+        offset: Number.isSafeInteger(offset) && (offset as number) >= 0 ? (offset as number) : 0,
+        lines: await historyLines(linesIn(history)),
+        summary: summary !== null && isObjectText(summary) ? summary : null,
+        isQuiet: await isQuiet(services, runs, project_id, run_id),
+        end: body.complete === true ? (body.exitcode === 0 ? 'finished' : 'failed') : null,
+        now: instantOf(services.clock.now()),
+      }
+      return writing((cause) => runs.write(command, cause))
+    },
+  })
+
+const QUIET_MS = 5 * 60_000
+
+/** Whether the log has heard nothing of the run for a while. */
+const isQuiet = async ({ clock }: Pick<Ports, 'clock'>, runs: Runs, project: string, run: string) => {
+  const updatedAt = await runs.read(project, run, (kept) => kept.updatedAt)
+  return updatedAt != null && clock.now().getTime() - Date.parse(updatedAt) > QUIET_MS
+}
+
+const objectIn = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
+
+const linesIn = (file: Json | undefined): readonly string[] => {
+  const { content } = objectIn(file)
+  return Array.isArray(content) ? content.map((line) => (typeof line === 'string' ? line : '')) : []
+}
+
+const historyLines = async (texts: readonly string[]): Promise<readonly HistoryLine[]> => {
+  const pause = yielding()
+  const lines: HistoryLine[] = []
+  for (const text of texts) {
+    lines.push(historyLine(text))
+    await pause()
+  }
+  return lines
+}
+
+const isObjectText = (text: string): boolean => historyLine(text).text === text

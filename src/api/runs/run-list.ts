@@ -1,0 +1,135 @@
+import type { RunHistory } from '../../application/runs/history.js'
+import type { Runs } from '../../application/runs/runs.js'
+import type { Services } from '../../application/services.js'
+import { invalid } from '../../application/failure.js'
+import { runDetails } from '../../domain/runs/events.js'
+import { rowOf } from '../../domain/runs/history.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { int64, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { id } from '../../kernel/ids.js'
+import type { Json } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import { runIds } from '../../projections/runs/queries.js'
+import { accessToProject, inPath } from '../server/authorization.js'
+import { integerInQuery } from '../server/integer-in-query.js'
+import { pageFields, pageOf } from '../server/page.js'
+import type { AnyRoute } from '../server/route.js'
+import { readPresent, readProjectLog } from '../server/route-kinds.js'
+import { noSuchRun, runInPath } from './runs.js'
+
+const listedRun = open('ListedRun', {
+  required: {
+    id,
+    name: string,
+    user: string,
+    state: string,
+    started_at: instant,
+    ended_at: nullable(instant),
+    details: runDetails,
+    history_lines: int64,
+  },
+})
+
+const runsQuery = open('RunsQuery', {
+  optional: {
+    ...pageFields,
+    /** JSON in the form of MongoDB, such as `{"config.lr": {"$gt": 0.1}}`. */
+    filters: withDefault(string, '{}'),
+    order: withDefault(string, '-created_at'),
+  },
+})
+
+type ListServices = Pick<Services, 'access' | 'reading' | 'compilePattern' | 'eventStore'>
+
+const problem = (field: string, msg: string) => invalid([{ loc: ['query', field], type: 'value_error', msg }])
+
+const listRuns = (services: ListServices, runs: Runs): AnyRoute =>
+  readPresent(services, {
+    method: 'get',
+    path: '/api/runs/:entity/:project',
+    summary:
+      'Lists the runs of a project, the newest first. `filters` are JSON in the form of MongoDB and `order` is such as ' +
+      '-created_at or summary_metrics.loss, as for the package `wandb`.',
+    query: runsQuery,
+    response: pageOf(listedRun),
+    authorization: accessToProject(services.access, inPath),
+    scope: ({ project }) => project,
+    handle: ({ project, reader, query: { filters, order, limit, after } }) => {
+      const filter = filterIn(filters)
+      const offset = after === undefined ? 0 : Number(after)
+      if (!Number.isSafeInteger(offset) || offset < 0)
+        throw problem('after', 'Input should be the `next` of another page')
+      return async () => {
+        const page = { project, filter, order, limit: limit + 1, offset }
+        const found = await runIds(reader, services.compilePattern)(page)
+        const data = await Promise.all(found.slice(0, limit).map((run) => shownRun(runs, project, run)))
+        const next = found.length > limit ? String(offset + limit) : null
+        return { body: { data: data.filter((one) => one !== undefined), next } }
+      }
+    },
+  })
+
+const filterIn = (text: string): Json => {
+  try {
+    return parseJson(text)
+  } catch {
+    throw problem('filters', 'Input should be JSON')
+  }
+}
+
+const shownRun = (runs: Runs, project: string, run: string) =>
+  runs.read(project, run, ({ state, endedAt }) => ({
+    id: run,
+    name: state.started!.name,
+    user: state.started!.user,
+    state: state.ended ?? 'running',
+    started_at: state.started!.started_at,
+    ended_at: endedAt,
+    details: state.details,
+    history_lines: state.lines,
+  }))
+
+const step = integerInQuery(0, 999_999_999)
+
+const historyQuery = open('RunHistoryQuery', {
+  optional: {
+    keys: withDefault(string, ''),
+    min_step: withDefault(step, undefined),
+    max_step: withDefault(step, undefined),
+    samples: withDefault(integerInQuery(1, 10_000), 1000),
+  },
+})
+
+const runHistory = open('RunHistory', { required: { rows: arrayOf(jsonObject) } })
+
+const readHistory = (services: ListServices, runs: Runs, history: RunHistory): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: '/api/runs/:entity/:project/:run/history',
+    summary:
+      'Rows of the history that the package `wandb` logged: at most `samples`, evenly spread. With `keys`, separated by commas, only ' +
+      'rows that have all of them. Steps are from `min_step` to before `max_step`. `NaN` and infinities are texts.',
+    query: historyQuery,
+    response: runHistory,
+    project: inPath,
+    handle: (request) => {
+      const { keys, min_step, max_step, samples } = request.query
+      const place = { project: request.project, run: runInPath(request) }
+      const range = { minStep: min_step ?? null, maxStep: max_step ?? null }
+      const names = keys.split(',').filter((name) => name !== '')
+      return async () => {
+        if ((await runs.read(place.project, place.run, () => true)) === undefined) throw noSuchRun()
+        if (names.length > 0) return { body: { rows: await history.sampleOf(place, names, range, samples) } }
+        const lines = await history.sample(place, range, samples)
+        return { body: { rows: lines.map((line) => rowOf(line) ?? {}) } }
+      }
+    },
+  })
+
+export const runReadRoutes = (
+  services: ListServices,
+  runs: Runs,
+  history: RunHistory,
+): readonly AnyRoute[] => [listRuns(services, runs), readHistory(services, runs, history)]

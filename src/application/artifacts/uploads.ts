@@ -1,0 +1,179 @@
+import type { ArtifactEvent } from '../../domain/artifacts/events.js'
+import { draftDecider, draftStream, type ArtifactDrafted } from '../../domain/artifacts/draft.js'
+import { entriesOf, hexOfMd5, type ManifestEntry } from '../../domain/artifacts/manifest.js'
+import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
+import type { CollectionState } from '../../domain/artifacts/state.js'
+import { fileStream, md5Digest, type FileEvent } from '../../domain/files/events.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { Cause } from '../../kernel/event.js'
+import { execute, load } from '../../kernel/execute.js'
+import { inChunks } from '../../kernel/in-chunks.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { throwIfRefused } from '../access/rights.js'
+import { Failure } from '../failure.js'
+import type { Collections } from './collections.js'
+
+type StoredFile = Pick<FileEvent['data'], 'blob' | 'size'>
+
+const AT_ONCE = 16
+const MAX_MANIFEST_BYTES = 256 * 1024 * 1024
+
+/** Content of a project by its MD5 in hexadecimal. */
+export const storedByMd5 = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  project: string,
+  md5: string,
+): Promise<StoredFile | undefined> => {
+  const stream = fileStream(project, md5Digest(md5))
+  for await (const { data } of eventStore.readStream(stream, { limit: 1 }))
+    return data as unknown as StoredFile
+  return undefined
+}
+
+/** What is known of a draft; undefined if there is none. */
+export const readDraft = async (ports: Pick<Ports, 'eventStore'>, project: string, artifact: string) => {
+  const { state } = await load(ports, draftDecider, draftStream(project, artifact))
+  return state.drafted === null ? undefined : { ...state, drafted: state.drafted }
+}
+
+type UploadPorts = Pick<Ports, 'eventStore' | 'ids' | 'blobs'>
+
+interface Committed {
+  /** The id of the version that has the content. */
+  readonly artifactId: string
+  readonly position: Position | undefined
+}
+
+/**
+ * Begins an upload. Content that the collection has already is not uploaded again: the version gets the aliases and tags,
+ * but not `latest`, which follows new versions only.
+ */
+export const draftArtifact =
+  (ports: UploadPorts, collections: Collections) =>
+  async (place: CollectionPlace, draft: ArtifactDrafted, cause: Cause) => {
+    const known = await collections.stateOf(collectionStream(place), ({ state }) => ({
+      type: state.type,
+      isNew: state.next === 0,
+      same: versionOf(state, draft.digest),
+    }))
+    if (!known.isNew && known.type !== null && known.type !== draft.type)
+      throw new Failure(
+        'conflict',
+        `The collection ${place.collection} has artifacts of the type ${known.type}. Use that type or another name.`,
+      )
+    if (known.same === undefined) {
+      const stream = draftStream(draft.project_id, draft.artifact_id)
+      const written = await execute(ports)(draftDecider, stream, [{ type: 'DraftArtifact', draft }], cause)
+      return { isCommitted: false, artifactId: draft.artifact_id, position: written.readableAt }
+    }
+    const { name: version, artifactId } = known.same
+    let position: Position | undefined
+    for (const alias of draft.aliases.filter((one) => one !== 'latest')) {
+      const written = await collections.write(
+        { type: 'SetAlias', place, version, alias },
+        cause,
+        () => undefined,
+      )
+      position = written.position ?? position
+    }
+    for (const tag of draft.tags) {
+      const written = await collections.write({ type: 'AddTag', place, version, tag }, cause, () => undefined)
+      position = written.position ?? position
+    }
+    return { isCommitted: true, artifactId, position }
+  }
+
+const versionOf = ({ byDigest, versions }: CollectionState, digest: string) => {
+  const version = byDigest.get(digest)
+  const known = version === undefined ? undefined : versions.get(version)
+  return known && { name: `v${known.version}`, artifactId: known.artifactId }
+}
+
+/** The files of a manifest that is stored. */
+export const readManifest = async (
+  { blobs }: Pick<Ports, 'blobs'>,
+  blob: string,
+): Promise<readonly ManifestEntry[] | undefined> => {
+  const content = await blobs.get(blob)
+  if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+  try {
+    return entriesOf(parseJson(new TextDecoder().decode(content)))
+  } catch {
+    return undefined
+  }
+}
+
+const incomplete = (reason: string) => new Failure('conflict', `The artifact cannot be committed: ${reason}`)
+
+/** Makes a draft a version, once all its content is stored. A repeat answers the same. */
+export const commitDraft =
+  (ports: UploadPorts, collections: Collections) =>
+  async (place: CollectionPlace, artifact_id: string, now: Instant, cause: Cause): Promise<Committed> => {
+    const project = place.project_id!
+    const draft = await readDraft(ports, project, artifact_id)
+    if (draft === undefined) throw new Failure('not-found', 'Artifact not found in the project.')
+    const { drafted, manifest: md5 } = draft
+    const listed = md5 === null ? undefined : await storedByMd5(ports, project, md5)
+    if (md5 === null || listed === undefined) throw incomplete('its manifest was not uploaded.')
+    if (listed.size > MAX_MANIFEST_BYTES)
+      throw incomplete(`its manifest has more than ${MAX_MANIFEST_BYTES} bytes.`)
+    const entries = await readManifest(ports, listed.blob)
+    if (entries === undefined) throw incomplete('its manifest is no list of files.')
+    const sizes = await inChunks(entries, AT_ONCE, (entry) => sizeOf(ports, project, entry))
+    // A client may claim any size for content that is elsewhere.
+    const size = Math.min(
+      Number.MAX_SAFE_INTEGER,
+      sizes.reduce((sum, one) => sum + one, 0),
+    )
+    const { type, digest, metadata, aliases, tags, description, run_id, history_step, ttl_seconds } = drafted
+    const uploaded = {
+      manifest: { blob: listed.blob, md5, size, files: entries.length },
+      description,
+      run_id,
+      history_step,
+      ttl_seconds,
+      tags,
+    }
+    const written = await collections.write(
+      {
+        type: 'CreateVersion',
+        place,
+        artifact_id,
+        digest,
+        artifactType: type,
+        metadata,
+        files: null,
+        uploaded,
+        aliases,
+        now,
+      },
+      cause,
+      (before, events) => artifactIdOf(before, events, artifact_id, digest),
+    )
+    throwIfRefused(written.refusals.get(0))
+    return { artifactId: written.state, position: written.readableAt }
+  }
+
+const sizeOf = async (
+  ports: Pick<Ports, 'eventStore'>,
+  project: string,
+  { path, digest, size, reference }: ManifestEntry,
+): Promise<number> => {
+  if (reference !== null) return size
+  const md5 = hexOfMd5(digest)
+  const file = md5 === undefined ? undefined : await storedByMd5(ports, project, md5)
+  if (file === undefined) throw incomplete(`the file ${path} was not uploaded.`)
+  return file.size
+}
+
+const artifactIdOf = (
+  before: CollectionState,
+  events: readonly ArtifactEvent[],
+  artifactId: string,
+  digest: string,
+): string => {
+  if (events.some(({ type }) => type === 'VersionCreated')) return artifactId
+  return versionOf(before, digest)?.artifactId ?? artifactId
+}

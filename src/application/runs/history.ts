@@ -1,0 +1,220 @@
+import { LRUCache } from 'lru-cache'
+import { historyLine, rowOf, type HistoryLine } from '../../domain/runs/history.js'
+import { runStream, type HistoryLogged } from '../../domain/runs/events.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { readBack } from '../../kernel/spill/read-back.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
+import type { HistoryChunk, Runs } from './runs.js'
+
+/** A run by its project and id. */
+export interface RunPlace {
+  readonly project: string
+  readonly run: string
+}
+
+/** The steps from `minStep` to before `maxStep`, for which null is no limit. Lines without a step are in neither. */
+export interface StepRange {
+  readonly minStep: number | null
+  readonly maxStep: number | null
+}
+
+/** How often a key of the history has which type, and the last line that has it. */
+export interface HistoryKey {
+  readonly types: Readonly<Record<string, number>>
+  readonly lastValue: Json
+}
+
+export interface RunHistory {
+  /** The first lines within the steps, in the order of their numbers. */
+  readonly page: (place: RunPlace, range: StepRange, limit: number) => Promise<readonly string[]>
+  /** Lines that are evenly spread over the run, and the last one. */
+  readonly sample: (place: RunPlace, range: StepRange, most: number) => Promise<readonly string[]>
+  /** The rows that have all of the keys, reduced to them and to what the client adds, evenly spread. */
+  readonly sampleOf: (
+    place: RunPlace,
+    keys: readonly string[],
+    range: StepRange,
+    most: number,
+  ) => Promise<readonly Readonly<Record<string, Json>>[]>
+  readonly lastLine: (place: RunPlace) => Promise<string | undefined>
+  readonly keys: (place: RunPlace) => Promise<ReadonlyMap<string, HistoryKey>>
+}
+
+/** In characters of lines. */
+const KEPT_LENGTH = 64 * 1024 * 1024
+const KEPT_KEYS = 1000
+
+interface KnownKeys {
+  /** The number of chunks that were read. */
+  chunks: number
+  readonly keys: Map<string, { readonly types: Record<string, number>; lastValue: Json }>
+}
+
+/** Reads the history of runs from their events. The parts that were read last are kept. */
+export const openHistory = (ports: Pick<Ports, 'eventStore' | 'blobs'>, runs: Runs): RunHistory => {
+  const parts = new LRUCache<string, readonly HistoryLine[]>({
+    maxSize: KEPT_LENGTH,
+    sizeCalculation: (lines) => lines.reduce((sum, { text }) => sum + text.length, 1),
+  })
+  const known = new LRUCache<string, KnownKeys>({ max: KEPT_KEYS })
+
+  const linesOf = async (stream: string, { revision }: HistoryChunk): Promise<readonly HistoryLine[]> => {
+    const key = `${stream}\n${revision}`
+    const kept = parts.get(key)
+    if (kept !== undefined) return kept
+    for await (const { data } of ports.eventStore.readStream(stream, { from: revision, limit: 1 })) {
+      const { lines } = (await readBack(ports.blobs, data)) as unknown as HistoryLogged
+      const read = (lines ?? []).map(historyLine)
+      parts.set(key, read)
+      return read
+    }
+    throw new Error('an event of the stream is missing from the event store')
+  }
+
+  const chunksOf = async ({ project, run }: RunPlace, range: StepRange) =>
+    (await runs.read(project, run, ({ chunks }) => chunks.filter((chunk) => mayHave(range, chunk)))) ?? []
+
+  async function* linesIn(place: RunPlace, range: StepRange): AsyncGenerator<string> {
+    const stream = runStream(place.project, place.run)
+    const pause = yielding()
+    for (const chunk of await chunksOf(place, range))
+      for (const line of await linesOf(stream, chunk)) {
+        if (isWithin(range, line)) yield line.text
+        await pause()
+      }
+  }
+
+  const rowsWith = async (place: RunPlace, keys: readonly string[], range: StepRange) => {
+    const rows: Readonly<Record<string, Json>>[] = []
+    for await (const text of linesIn(place, range)) {
+      const row = rowOf(text)
+      const found = row && keys.map((key) => [key, valueAt(row, key)] as const)
+      if (found?.every(([, value]) => value !== undefined) === true)
+        rows.push({ ...ownKeysOf(row!), ...(Object.fromEntries(found) as Record<string, Json>) })
+    }
+    return rows
+  }
+
+  return {
+    page: async (place, range, limit) => {
+      const page: string[] = []
+      if (limit <= 0) return page
+      for await (const text of linesIn(place, range)) {
+        page.push(text)
+        if (page.length === limit) break
+      }
+      return page
+    },
+    sample: async (place, range, most) => {
+      const stream = runStream(place.project, place.run)
+      const chunks = await chunksOf(place, range)
+      if (range.minStep !== null || range.maxStep !== null) {
+        const all: string[] = []
+        for await (const text of linesIn(place, range)) all.push(text)
+        return spread(all.length, most).map((at) => all[at]!)
+      }
+      const total = chunks.reduce((sum, { rows }) => sum + rows, 0)
+      const sampled: string[] = []
+      let before = 0
+      let chunk = 0
+      for (const at of spread(total, most)) {
+        while (at >= before + chunks[chunk]!.rows) before += chunks[chunk++]!.rows
+        sampled.push((await linesOf(stream, chunks[chunk]!))[at - before]!.text)
+      }
+      return sampled
+    },
+    sampleOf: async (place, keys, range, most) => {
+      const rows = await rowsWith(place, keys, range)
+      return spread(rows.length, most).map((at) => rows[at]!)
+    },
+    lastLine: async (place) => {
+      const chunk = await runs.read(place.project, place.run, ({ chunks }) => chunks.at(-1))
+      if (chunk === undefined) return undefined
+      return (await linesOf(runStream(place.project, place.run), chunk)).at(-1)?.text
+    },
+    keys: async (place) => {
+      const stream = runStream(place.project, place.run)
+      const read = known.get(stream) ?? { chunks: 0, keys: new Map() }
+      const pause = yielding()
+      const chunks = await runs.read(place.project, place.run, (kept) => [...kept.chunks])
+      for (const chunk of chunks?.slice(read.chunks) ?? []) {
+        for (const { text } of await linesOf(stream, chunk)) {
+          countKeys(read.keys, rowOf(text) ?? {}, '')
+          await pause()
+        }
+        read.chunks += 1
+      }
+      known.set(stream, read)
+      return read.keys
+    },
+  }
+}
+
+const mayHave = ({ minStep, maxStep }: StepRange, chunk: HistoryChunk): boolean =>
+  (minStep === null && maxStep === null) ||
+  (chunk.minStep !== null &&
+    chunk.maxStep !== null &&
+    (minStep === null || chunk.maxStep >= minStep) &&
+    (maxStep === null || chunk.minStep < maxStep))
+
+const isWithin = ({ minStep, maxStep }: StepRange, { step }: HistoryLine): boolean =>
+  (minStep === null && maxStep === null) ||
+  (step !== null && (minStep === null || step >= minStep) && (maxStep === null || step < maxStep))
+
+/** At most `most` of `total` indexes, evenly spread from the first to the last. */
+const spread = (total: number, most: number): readonly number[] => {
+  if (most <= 0) return []
+  if (total <= most) return Array.from({ length: total }, (_, at) => at)
+  if (most === 1) return [total - 1]
+  return Array.from({ length: most }, (_, at) => Math.floor((at * (total - 1)) / (most - 1)))
+}
+
+const MAX_DEPTH = 8
+
+/** The value of a key, where `a.b` is `b` in `a` unless the row has the key `a.b`. */
+const valueAt = (row: Readonly<Record<string, Json>>, key: string): Json | undefined => {
+  if (Object.hasOwn(row, key)) return row[key]
+  for (let dot = key.indexOf('.'); dot > 0; dot = key.indexOf('.', dot + 1)) {
+    const inner = Object.hasOwn(row, key.slice(0, dot)) ? row[key.slice(0, dot)] : undefined
+    if (!isJsonObject(inner)) continue
+    const value = valueAt(inner, key.slice(dot + 1))
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+const CLIENTS_OWN = ['_step', '_runtime', '_timestamp']
+
+const ownKeysOf = (row: Readonly<Record<string, Json>>) =>
+  Object.fromEntries(CLIENTS_OWN.flatMap((key) => (row[key] === undefined ? [] : [[key, row[key]]])))
+
+const countKeys = (
+  keys: KnownKeys['keys'],
+  row: Readonly<Record<string, Json>>,
+  prefix: string,
+  depth = 0,
+) => {
+  for (const [key, value] of Object.entries(row)) {
+    if (isJsonObject(value) && !('_type' in value) && depth < MAX_DEPTH) {
+      countKeys(keys, value, `${prefix}${key}.`, depth + 1)
+      continue
+    }
+    const name = prefix + key
+    const counted = keys.get(name) ?? { types: {}, lastValue: null }
+    const type = typeOf(value)
+    counted.types[type] = (counted.types[type] ?? 0) + 1
+    counted.lastValue = value
+    keys.set(name, counted)
+  }
+}
+
+/** `NaN` and infinities were parsed as texts. */
+const NUMBERS: ReadonlySet<Json> = new Set(['NaN', 'Infinity', '-Infinity'])
+
+const typeOf = (value: Json): string => {
+  if (value === null) return 'nil'
+  if (typeof value === 'number' || NUMBERS.has(value)) return 'number'
+  if (typeof value === 'object') return Array.isArray(value) ? 'list' : 'map'
+  return typeof value
+}

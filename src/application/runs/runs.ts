@@ -1,0 +1,147 @@
+import type { RunCommand, UseArtifact } from '../../domain/runs/commands.js'
+import { runDecider, type RunState } from '../../domain/runs/decider.js'
+import { runStream, type MetricsLogged, type RunEvent, type RunFileStored } from '../../domain/runs/events.js'
+import { instantOf, type Instant } from '../../kernel/codec/instant.js'
+import type { Cause } from '../../kernel/event.js'
+import { appendDecided, type ExecuteResult } from '../../kernel/execute.js'
+import { foldCache } from '../../kernel/fold-cache.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { spill } from '../../kernel/spill/spill.js'
+import { LoggedSteps } from './logged-steps.js'
+
+/** Lines of a run's history, which are in the event at `revision`. */
+export interface HistoryChunk {
+  readonly offset: number
+  readonly rows: number
+  /** Null if no line has a step. */
+  readonly minStep: number | null
+  readonly maxStep: number | null
+  readonly revision: bigint
+}
+
+/** A run as it is kept: where its metrics and lines are, without them. */
+export interface KeptRun {
+  /** Has the files, and no steps. */
+  readonly state: RunState
+  readonly steps: LoggedSteps
+  readonly chunks: readonly HistoryChunk[]
+  readonly endedAt: Instant | null
+  readonly lastMetrics: { readonly metrics: Metrics; readonly step: number | null } | null
+  /** When its last event was recorded. */
+  readonly updatedAt: Instant | null
+}
+
+export interface Runs {
+  /** Undefined if there is no such run. `read` must not keep the run, which later events change in place. */
+  readonly read: <A>(project: string, run: string, read: (run: KeptRun) => A) => Promise<A | undefined>
+  readonly write: (command: RunCommand, cause: Cause) => Promise<ExecuteResult<RunState, RunEvent>>
+}
+
+/** The steps, lines and runs that may be kept together: about 60 MB. */
+const MOST = 4_000_000
+const WEIGHT_OF_FILE = 20
+const BYTES_OF_WEIGHT = 16
+const SPILLABLE = ['config', 'lines', 'summary'] as const
+
+type Metrics = MetricsLogged['metrics']
+
+/**
+ * Reads and writes runs. Kept folds only read new events; they locate the metrics of a step, which are then read from
+ * their event. Only a run that is not kept is read as a whole.
+ */
+export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sha256'>): Runs => {
+  const folds = foldCache<KeptRun>(
+    ports,
+    {
+      initialState: () => ({
+        state: runDecider.initialState(),
+        steps: new LoggedSteps(),
+        chunks: [],
+        endedAt: null,
+        lastMetrics: null,
+        updatedAt: null,
+      }),
+      evolve: withEvent,
+      weightOf: ({ state, steps, chunks }) =>
+        1 + steps.size + chunks.length + state.files.size * WEIGHT_OF_FILE + weightOf(state),
+    },
+    MOST,
+  )
+
+  const metricsAt = async (stream: string, revision: number): Promise<Metrics> => {
+    for await (const { data } of ports.eventStore.readStream(stream, { from: BigInt(revision), limit: 1 }))
+      return (data as unknown as MetricsLogged).metrics
+    throw new Error('an event of the stream is missing from the event store')
+  }
+
+  /** The part of a run's state that a decision needs. */
+  const stateFor = async (stream: string, command: RunCommand) => {
+    const step = command.type === 'LogMetrics' ? command.step : null
+    const loaded = await folds(stream, ({ state: { state, steps }, ...at }) => {
+      const file = command.type === 'StoreRunFile' ? state.files.get(command.path) : undefined
+      const isUsed = command.type === 'UseArtifact' && state.used.has(command.artifact_id)
+      return { state, file, isUsed, revision: step === null ? undefined : steps.revisionOf(step), ...at }
+    })
+    const { state, file, isUsed, revision, expected, position } = loaded
+    const steps = new Map<number, Metrics>()
+    if (step !== null && revision !== undefined) steps.set(step, await metricsAt(stream, revision))
+    const files = new Map<string, RunFileStored>(file === undefined ? [] : [[file.path, file]])
+    const used = new Set(isUsed ? [(command as UseArtifact).artifact_id] : [])
+    return { state: { ...state, steps, files, used }, expected, position }
+  }
+
+  const spilled = async (event: RunEvent): Promise<RunEvent> => {
+    if (event.type !== 'HistoryLogged' && event.type !== 'RunDescribed') return event
+    const fields = SPILLABLE.filter((field) => field in event.data) as never[]
+    return { type: event.type, data: await spill(ports)(event.data, fields) } as RunEvent
+  }
+
+  return {
+    read: (project, run, read) =>
+      folds(runStream(project, run), ({ state: kept }) =>
+        kept.state.started === null ? undefined : read(kept),
+      ),
+    write: (command, cause) => {
+      const stream = runStream(command.project_id, command.run_id)
+      return appendDecided(ports, stream, cause, async () => {
+        const { state, expected, position } = await stateFor(stream, command)
+        const decided = runDecider.decide(state, command)
+        const events: RunEvent[] = []
+        for (const event of decided.events) events.push(await spilled(event))
+        const refusals = new Map(decided.refused === undefined ? [] : [[0, decided.refused]])
+        return { state: events.reduce(runDecider.evolve, state), events, refusals, expected, position }
+      })
+    },
+  }
+}
+
+const withEvent = (run: KeptRun, { type, data, revision, recordedAt }: RecordedEvent): KeptRun => {
+  const event = { type, data } as unknown as RunEvent
+  const updatedAt = instantOf(recordedAt)
+  switch (event.type) {
+    case 'MetricsLogged': {
+      const { metrics, step } = event.data
+      if (step !== null) run.steps.add(step, Number(revision))
+      return { ...run, updatedAt, lastMetrics: { metrics, step } }
+    }
+    case 'HistoryLogged': {
+      const { offset, rows, min_step: minStep, max_step: maxStep } = event.data
+      if (rows > 0) (run.chunks as HistoryChunk[]).push({ offset, rows, minStep, maxStep, revision })
+      break
+    }
+    case 'RunFinished':
+    case 'RunFailed':
+      return { ...run, updatedAt, endedAt: event.data.ended_at, state: runDecider.evolve(run.state, event) }
+    case 'RunResumed':
+      return { ...run, updatedAt, endedAt: null, state: runDecider.evolve(run.state, event) }
+    default:
+  }
+  return { ...run, updatedAt, state: runDecider.evolve(run.state, event) }
+}
+
+const weightOf = ({ config, summary }: RunState): number =>
+  [config, summary].reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? Math.ceil(text.length / BYTES_OF_WEIGHT) : 1),
+    0,
+  )

@@ -1,0 +1,106 @@
+import type { Json } from '../../kernel/json/json.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { CompilePattern } from '../../kernel/ports/patterns.js'
+import { orderTerms } from '../expression/order.js'
+import { newParameters } from '../expression/parameters.js'
+import { JSON_SETTINGS, readableJson } from '../expression/readable-json.js'
+import { compileRunFilter, orderOf, RUN_FIELDS } from './filter.js'
+
+export interface RunSelection {
+  readonly project: string
+  /** In the form of MongoDB; `{}` selects all. */
+  readonly filter: Json
+}
+
+export interface RunPage extends RunSelection {
+  /** Such as `-created_at`. */
+  readonly order: string
+  readonly limit: number
+  readonly offset: number
+}
+
+const LAST = [
+  'user',
+  'name',
+  'state',
+  'at',
+  'started_at',
+  'group_name',
+  'job_type',
+  'tags',
+  'notes',
+  'host',
+  'config',
+]
+
+/** Runs with the last value of each column. */
+const RUNS = `SELECT changed.*, ${readableJson('config')} AS readable_config, ${readableJson('summary')} AS readable_summary
+  FROM (
+    SELECT run_id, ${LAST.map((column) => `argMax(${column}, position) AS ${column}`).join(', ')}
+    FROM run_changes WHERE project_id = {project:String} GROUP BY run_id
+  ) AS changed
+  LEFT JOIN (
+    SELECT run_id, argMax(toNullable(summary), position) AS summary
+    FROM run_summaries WHERE project_id = {project:String} GROUP BY run_id
+  ) AS summed USING run_id`
+
+/** The ids of the runs that a filter selects, in order. */
+export const runIds =
+  (reader: Pick<ClickHouseReader, 'query'>, compilePattern: CompilePattern) =>
+  async ({ project, filter, order, limit, offset }: RunPage): Promise<readonly string[]> => {
+    const { sql, parameters } = compileRunFilter(filter, compilePattern)
+    const ordering = newParameters('o')
+    const terms = [...orderTerms(orderOf(order), RUN_FIELDS, ordering), 'run_id ASC'].join(', ')
+    const rows = await reader.query<{ run_id: string }>(
+      `SELECT run_id FROM (${RUNS}) WHERE ${sql} ORDER BY ${terms} LIMIT {limit:UInt64} OFFSET {offset:UInt64}
+      SETTINGS ${JSON_SETTINGS}`,
+      { ...parameters, ...ordering.all(), project, limit, offset },
+    )
+    return rows.map(({ run_id }) => run_id)
+  }
+
+export const countRuns =
+  (reader: Pick<ClickHouseReader, 'query'>, compilePattern: CompilePattern) =>
+  async ({ project, filter }: RunSelection): Promise<number> => {
+    const { sql, parameters } = compileRunFilter(filter, compilePattern)
+    const [row] = await reader.query<{ total: number }>(
+      `SELECT count() AS total FROM (${RUNS}) WHERE ${sql} SETTINGS ${JSON_SETTINGS}`,
+      { ...parameters, project },
+    )
+    return row?.total ?? 0
+  }
+
+/** The runs of the package wandb, which says on which host they run, that did not end. */
+export const runningRuns = (
+  reader: Pick<ClickHouseReader, 'query'>,
+): Promise<readonly { readonly project_id: string; readonly run_id: string }[]> =>
+  reader.query(
+    `SELECT project_id, run_id FROM run_changes GROUP BY project_id, run_id
+    HAVING argMax(state, position) = 'running' AND argMax(host, position) != ''`,
+  )
+
+/** The runs that used a version, by project and id. */
+export const runsUsing =
+  (reader: Pick<ClickHouseReader, 'query'>) =>
+  (artifact: string): Promise<readonly { readonly project_id: string; readonly run_id: string }[]> =>
+    reader.query(
+      `SELECT DISTINCT project_id, run_id FROM artifact_uses WHERE artifact_id = {artifact:String}
+      ORDER BY project_id, run_id LIMIT 1000`,
+      { artifact },
+    )
+
+export interface UsedArtifact {
+  readonly artifact_id: string
+  readonly source_project: string
+  readonly collection: string
+}
+
+/** The versions that a run used. */
+export const usedBy =
+  (reader: Pick<ClickHouseReader, 'query'>) =>
+  (project: string, run: string): Promise<readonly UsedArtifact[]> =>
+    reader.query(
+      `SELECT artifact_id, source_project, collection FROM artifact_uses FINAL
+      WHERE project_id = {project:String} AND run_id = {run:String} ORDER BY position`,
+      { project, run },
+    )

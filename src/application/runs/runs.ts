@@ -1,12 +1,21 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { RunCommand, UseArtifact } from '../../domain/runs/commands.js'
 import { runDecider, type RunState } from '../../domain/runs/decider.js'
-import { runStream, type MetricsLogged, type RunEvent, type RunFileStored } from '../../domain/runs/events.js'
+import {
+  runStream,
+  type HistoryLogged,
+  type MetricsLogged,
+  type RunEvent,
+  type RunFileStored,
+} from '../../domain/runs/events.js'
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { appendDecided, type ExecuteResult } from '../../kernel/execute.js'
 import { foldCache } from '../../kernel/fold-cache.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { utf8Bytes } from '../../kernel/codec/text.js'
 import { spill } from '../../kernel/spill/spill.js'
 import { LoggedSteps } from './logged-steps.js'
 
@@ -42,7 +51,8 @@ export interface Runs {
 const MOST = 4_000_000
 const WEIGHT_OF_FILE = 20
 const BYTES_OF_WEIGHT = 16
-const SPILLABLE = ['config', 'lines', 'summary'] as const
+/** In characters. Fewer lines are in the event itself: a blob takes at least a block of the disk. */
+const MOST_INLINE = 32_768
 
 type Metrics = MetricsLogged['metrics']
 
@@ -92,9 +102,12 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
   }
 
   const spilled = async (event: RunEvent): Promise<RunEvent> => {
-    if (event.type !== 'HistoryLogged' && event.type !== 'RunDescribed') return event
-    const fields = SPILLABLE.filter((field) => field in event.data) as never[]
-    return { type: event.type, data: await spill(ports)(event.data, fields) } as RunEvent
+    if (event.type === 'RunDescribed') return { ...event, data: await spill(ports)(event.data, ['config']) }
+    if (event.type !== 'HistoryLogged') return event
+    return {
+      ...event,
+      data: await spill(ports)(await withPackedLines(ports, event.data), ['lines', 'summary']),
+    }
   }
 
   return {
@@ -114,6 +127,18 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
       })
     },
   }
+}
+
+/** Rows of metrics are alike: as gzip they take less than half the space. */
+const withPackedLines = async (
+  { blobs, sha256 }: Pick<Ports, 'blobs' | 'sha256'>,
+  data: HistoryLogged,
+): Promise<HistoryLogged> => {
+  const text = JSON.stringify(data.lines)
+  if (text.length <= MOST_INLINE) return data
+  const digest = await blobs.put(await promisify(gzip)(text))
+  const lines = { digest, size: utf8Bytes(text), canonical: sha256(text) }
+  return { ...data, lines: null, spilled: { ...data.spilled, lines } }
 }
 
 const withEvent = (run: KeptRun, { type, data, revision, recordedAt }: RecordedEvent): KeptRun => {

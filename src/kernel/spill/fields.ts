@@ -10,7 +10,7 @@ import { open } from '../codec/struct.js'
  */
 export const spilledField = open('SpilledField', {
   required: {
-    /** SHA-256 of the field's JSON text: the blob's name. */
+    /** SHA-256 of the field's JSON text, or of that text as gzip: the blob's name. */
     digest: string,
     /** Length of the JSON text in bytes. */
     size: number,

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { parseJson } from '../json/parse.js'
@@ -23,11 +25,17 @@ export const readBack = async (blobs: Pick<BlobStore, 'get'>, data: JsonObject):
       const content = await blobs.get(place.digest)
       if (content === undefined)
         throw new FieldUnreadable(`blob ${place.digest} of field ${field} is missing`)
-      return [field, parsed(content, place.digest)] as const
+      return [field, parsed(await inflated(content), place.digest)] as const
     }),
   )
   return withDigitsOf(data, { ...data, ...Object.fromEntries(fields) })
 }
+
+/** The first bytes of gzip, with which no JSON begins. */
+const GZIP = [0x1f, 0x8b]
+
+const inflated = async (content: Uint8Array): Promise<Uint8Array> =>
+  GZIP.every((byte, at) => content[at] === byte) ? promisify(gunzip)(content) : content
 
 /** The parser's message would quote the payload. */
 const parsed = (content: Uint8Array, digest: string): Json => {

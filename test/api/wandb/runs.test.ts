@@ -130,6 +130,34 @@ describe('a run of the package wandb', () => {
     })
   })
 
+  it('has long histories, which automations and readers see whole', async () => {
+    const [project, run] = [someProject(), someRun()]
+    const client = clientOf(service, project)
+    await client.init(run)
+    const all = rows(0, 30_000, ',"text":"ü"')
+    await client.log(run, 0, all.slice(0, 20_000))
+    await client.log(run, 20_000, all.slice(20_000))
+    const events = await eventsOf(service, `run-${project}/${run}`)
+    const logged = events.filter(({ type }) => type === 'HistoryLogged')
+    assert.ok(logged.length >= 2 && logged.every(({ data }) => data['lines'] === null))
+    for (const from of [0, 19_500, 29_000]) {
+      const { history } = await client.run(
+        run,
+        `history(minStep: ${from}, maxStep: ${from + 1000}, samples: 1000)`,
+      )
+      assert.deepEqual(history, all.slice(from, from + 1000))
+    }
+    const { sampledHistory, historyLineCount } = await client.run(
+      run,
+      `historyLineCount sampledHistory(specs: ["{\\"keys\\":[\\"loss\\"],\\"samples\\":3}"])`,
+    )
+    assert.equal(historyLineCount, 30_000)
+    assert.deepEqual(
+      sampledHistory[0].map(({ _step }: { _step: number }) => _step),
+      [0, 14_999, 29_999],
+    )
+  })
+
   it('has files, of which the last content counts', async () => {
     const [project, run] = [someProject(), someRun()]
     const client = clientOf(service, project)

@@ -33,8 +33,8 @@ export const createdVersion = open('CreatedArtifactVersion', {
 
 export const artifactVersion = open('ArtifactVersion', {
   says:
-    '`files` are those that the request named when it made the version; those that the package `wandb` uploaded are counted in ' +
-    '`file_count`, with their `size` in bytes. `run_id` is the run that logged it.',
+    '`files` are the files in the request that created the version. Files uploaded by the package `wandb` are only counted, in ' +
+    '`file_count`, with their total `size` in bytes. `run_id` is the run that logged it.',
   required: {
     version: string,
     artifact_id: id,

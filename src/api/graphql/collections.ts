@@ -58,10 +58,11 @@ const findNamed = async (
   return place && findIn(caller, place, (state) => versionNamed(state, version))
 }
 
-/** The version itself: for a link, that of the project that it links to. */
+/** The linked version, or the version itself. Undefined if it belongs to a team that the caller cannot access. */
 const sourceOf = async (caller: Caller, found: PlacedVersion): Promise<PlacedVersion | undefined> => {
   const { source } = found.version.known
   if (source === null) return found
+  if (!canSee(caller, entityNameOf(source.project_id))) return undefined
   const place = placeIn(source.project_id, source.collection)
   return place && findIn(caller, place, byId(source.artifact_id))
 }

@@ -140,6 +140,13 @@ export const placeToWrite = async (caller: Caller, id: string): Promise<Artifact
   return named
 }
 
+/** A draft that an id names: drafts are in projects, never in registries. */
+const draftToWrite = async (caller: Caller, id: string) => {
+  const { place, artifact } = await placeToWrite(caller, id)
+  if (place.project_id === null) throw new Failure('not-found', 'Artifact not found.')
+  return { place, project: place.project_id, artifact }
+}
+
 export interface CreateManifestInput {
   readonly artifactID: string
   readonly name: string
@@ -154,8 +161,7 @@ export const createArtifactManifest = async (caller: Caller, input: CreateManife
       'bad-request',
       `Manifests of the type ${input.type} are not supported: log the whole artifact, without incremental or distributed.`,
     )
-  const { place, artifact } = await placeToWrite(caller, input.artifactID)
-  const project = place.project_id ?? ''
+  const { project, artifact } = await draftToWrite(caller, input.artifactID)
   const md5 = input.digest === '' ? undefined : hexOfMd5(input.digest)
   if (input.digest !== '' && md5 === undefined)
     throw new Failure('bad-request', 'input.digest should be an MD5 in base64.')
@@ -196,15 +202,14 @@ export const createArtifactFiles = async (caller: Caller, { artifactFiles }: Cre
   if (artifactFiles.length > MAX_PAGE)
     throw new Failure('bad-request', `input.artifactFiles should have at most ${MAX_PAGE} items.`)
   caller.listing(artifactFiles.length)
-  const places = new Map<string, ArtifactPlace>()
+  const projects = new Map<string, string>()
   for (const id of new Set(artifactFiles.map(({ artifactID }) => artifactID)))
-    places.set(id, await placeToWrite(caller, id))
+    projects.set(id, (await draftToWrite(caller, id)).project)
   const edges = await inChunks(artifactFiles, AT_ONCE, async ({ artifactID, name, md5: base64 }) => {
     const md5 = hexOfMd5(base64)
     if (md5 === undefined)
       throw new Failure('bad-request', `The md5 of the file ${name} should be in base64.`)
-    const { place } = places.get(artifactID)!
-    const project = place.project_id ?? ''
+    const project = projects.get(artifactID)!
     const isStored = (await storedByMd5(caller.services, project, md5)) !== undefined
     const node = {
       id: idOf('File', project, name, base64),
@@ -223,10 +228,9 @@ export const createArtifactFiles = async (caller: Caller, { artifactFiles }: Cre
 }
 
 export const commitArtifact = async (caller: Caller, { artifactID }: { readonly artifactID: string }) => {
-  const { place, artifact } = await placeToWrite(caller, artifactID)
-  if (place.project_id === null) throw new Failure('not-found', 'Artifact not found.')
+  const { place, project, artifact } = await draftToWrite(caller, artifactID)
   const now = instantOf(caller.services.clock.now())
   const committed = await commitDraft(caller.services, caller.collections)(place, artifact, now, caller.cause)
-  caller.wrote(place.project_id, committed.position)
+  caller.wrote(project, committed.position)
   return { artifact: artifactWithId(caller, artifactId(place, committed.artifactId)) }
 }

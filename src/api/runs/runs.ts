@@ -49,9 +49,7 @@ const loggedMetrics = open('LoggedMetrics', {
 })
 
 const run = open('Run', {
-  says:
-    '`last_logged` are the metrics that were last logged by `/metrics`. `config`, `summary` and the `history_lines` are those that ' +
-    'the package `wandb` sends.',
+  says: '`last_logged` has the last metrics logged with `/metrics`. `config`, `summary` and `history_lines` come from the package `wandb`.',
   required: {
     id,
     name: string,

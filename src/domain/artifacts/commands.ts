@@ -21,7 +21,7 @@ export interface CreateVersion extends OfCollection {
   readonly now: Instant
 }
 
-/** What a client says of a version that it uploaded. */
+/** The manifest and details of an uploaded version. */
 export interface Uploaded {
   readonly manifest: Manifest
   readonly description: string | null

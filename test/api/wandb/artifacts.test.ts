@@ -235,6 +235,32 @@ describe('an artifact of the package wandb', () => {
     assert.ok(name.length > 0)
   })
 
+  it('linked from another team shows nothing to members of that team alone', async () => {
+    const [theirs, ours] = [await memberOf(service, 'theirs'), await memberOf(service, 'ours')]
+    const [source, team] = [theirs.teams[0]!, ours.teams[0]!]
+    await clientOf(service, `${source}/p`, theirs.options).upload('ds', { a: 'CANARY' })
+    accepted(await service.post('/api/registries', { name: 'shared', team }))
+    const body = { entity: source, project: 'p', collection: 'ds', version: 'v0' }
+    accepted(await service.post(`/api/registries/shared/best/links?team=${team}`, body))
+    const registry = `${team}/wandb-registry-shared`
+    const read = (options: object) =>
+      clientOf(service, registry, options).artifact(
+        'best:v0',
+        'artifactSequence { name } files { edges { node { name } } }',
+      )
+    assert.equal(await read(ours.options), null)
+    assert.equal((await read({})).artifactSequence.name, 'ds')
+  })
+
+  it('takes no files into a registry', async () => {
+    const project = someProject()
+    const team = project.split('/')[0]!
+    const client = clientOf(service, project)
+    const artifactID = Buffer.from(`Artifact:${team}:wandb-registry-x:ds:some`).toString('base64')
+    await assert.rejects(client.fileLinks(artifactID, { a: '1' }), /Artifact not found/)
+    await assert.rejects(client.manifestLink(artifactID, { a: '1' }), /Artifact not found/)
+  })
+
   it('of another team cannot be told from one that is not there', async () => {
     const [mine, other] = [await memberOf(service, 'mine'), await memberOf(service, 'other')]
     const theirs = clientOf(service, `${other.teams[0]}/p`, other.options)

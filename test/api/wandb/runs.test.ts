@@ -190,7 +190,7 @@ describe('a run of the package wandb', () => {
     assert.equal(await (await fetch(node.directUrl)).text(), 'second')
   })
 
-  it('is found by filters, and refuses those that it cannot have', async () => {
+  it('is found by filters; unsupported filters are refused', async () => {
     const project = someProject()
     const client = clientOf(service, project)
     const [e, p] = project.split('/') as [string, string]

@@ -64,6 +64,8 @@ export const COUNTS = {
   dispatcherKillEvents: repetitions(20, 100),
   dispatchersOverServer: repetitions(1, 4),
   completionKills: repetitions(1, 20),
+  wandbKills: repetitions(3, 25),
+  wandbRows: repetitions(10_000, 100_000),
   completionsBetweenKills: repetitions(60, 900),
   tornTails: repetitions(2, 40),
   rebuiltStateEvents: repetitions(30, 1_000),

@@ -30,6 +30,7 @@ import { openCollections } from '../application/artifacts/collections.js'
 import { openRegistries } from './artifacts/collections/find.js'
 import { openRuns } from '../application/runs/runs.js'
 import { openHistory } from '../application/runs/history.js'
+import { lineageRoutes } from './runs/lineage.js'
 import { runReadRoutes } from './runs/run-list.js'
 import { runRoutes } from './runs/runs.js'
 import { secretRoutes } from './secrets/routes.js'
@@ -89,6 +90,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...collectionRoutes(services, shared.collections, shared.registries),
   ...runRoutes(services, shared.runs),
   ...runReadRoutes(services, shared.runs, shared.history),
+  ...lineageRoutes(services, shared),
   fileStreamRoute(services, shared.runs),
   ...linkedContentRoutes(services, shared.runs),
   ...projectRoutes(services),

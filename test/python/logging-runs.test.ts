@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { answers } from '../support/receivers/behaviours.js'
 import { until } from '../support/until.js'
 import { startReceiver } from '../support/receivers/receiver.js'
-import { startPythonSdk } from './python-sdk.js'
-
-const versions = readFileSync(new URL('wandb-versions.txt', import.meta.url), 'utf8')
-  .trim()
-  .split('\n')
+import { startPythonSdk, wandbVersions } from './python-sdk.js'
 
 /** For messages that should not come. */
 const SETTLED_MS = 1000
@@ -19,7 +14,7 @@ interface Read {
 }
 
 describe('the package wandb', () => {
-  for (const version of versions)
+  for (const version of wandbVersions)
     it(`${version} logs runs and artifacts, reads them back, and causes each message once`, async () => {
       const sdk = await startPythonSdk(
         { TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' },
@@ -69,6 +64,7 @@ describe('the package wandb', () => {
           last: 7,
           file: 'saved',
           failed: ['bad'],
+          left: ['maker', 'train-1'],
           found: ['train-1'],
           versions: ['v0', 'v0', 'v1', 'v2'],
           downloaded: { 'a.txt': 'hello', 'sub/ü %.txt': '' },

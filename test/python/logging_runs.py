@@ -81,6 +81,9 @@ finished = api.run(f"{maker.entity}/{PROJECT}/{run.id}")
 rows = list(finished.scan_history(page_size=9))
 champion = api.artifact(f"wandb-registry-{REGISTRY}/models:champion")
 prod = api.artifact(f"{maker.entity}/{PROJECT}/digits:prod")
+failed = list(api.runs(f"{maker.entity}/{PROJECT}", filters={"state": "failed"}))
+for one in failed:
+    one.delete()
 print(
     json.dumps(
         {
@@ -90,7 +93,8 @@ print(
             "nan": math.isnan(rows[50]["loss"]),
             "last": rows[-1]["loss"],
             "file": open(finished.file("saved.txt").download(root=str(scratch / "files")).name).read(),
-            "failed": [one.name for one in api.runs(f"{maker.entity}/{PROJECT}", filters={"state": "failed"})],
+            "failed": [one.name for one in failed],
+            "left": sorted(one.name for one in wandb.Api().runs(f"{maker.entity}/{PROJECT}")),
             "found": [one.name for one in api.runs(f"{maker.entity}/{PROJECT}", filters={"config.lr": {"$gt": 0.05}})],
             "versions": [first.version, same.version, second.version, third.version],
             "downloaded": downloaded,

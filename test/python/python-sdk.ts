@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from '../e2e/run-program.js'
+import type { JsonObject } from '../../src/kernel/json/json.js'
+import { whenReadable } from '../support/asking-again.js'
 import { startSdkService, type SdkService } from '../e2e/sdk-service.js'
 
 /** The running program, and Python programs that use it through the packages of `requirements.txt`. */
@@ -15,10 +17,16 @@ export interface PythonSdk extends SdkService {
     args: readonly string[],
     environment?: Readonly<Record<string, string>>,
   ) => Promise<T>
+  /** What a GET that must be answered with 200 is answered with. */
+  readonly got: (path: string) => Promise<JsonObject>
 }
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
-const pythonIn = (environment: string): string => join(FOLDER, environment, 'bin/python')
+
+/** Of the package wandb, the newest first; each has an environment `.venv-wandb-<version>`. */
+export const wandbVersions = readFileSync(join(FOLDER, 'wandb-versions.txt'), 'utf8').trim().split('\n')
+
+export const pythonIn = (environment: string): string => join(FOLDER, environment, 'bin/python')
 
 export const startPythonSdk = async (
   environment: Readonly<Record<string, string>> = {},
@@ -54,5 +62,13 @@ export const startPythonSdk = async (
       await rm(scratch, { recursive: true, force: true })
     }
   }
-  return { ...sdk, printed }
+  const got = async (path: string): Promise<JsonObject> => {
+    const answer = await whenReadable(
+      () => sdk.service.send('GET', path),
+      ({ text }) => text,
+    )
+    assert.equal(answer.status, 200, `${path}: ${answer.text.slice(0, 500)}`)
+    return answer.json()
+  }
+  return { ...sdk, printed, got }
 }

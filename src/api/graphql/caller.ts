@@ -7,6 +7,7 @@ import { Failure } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import { authorizeRead } from '../../application/access/project-access.js'
 import { PROJECT_RULE, projectName, teamName } from '../../kernel/ids.js'
+import type { CollectionPlace } from '../../domain/artifacts/place.js'
 import type { Cause } from '../../kernel/event.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -37,6 +38,8 @@ export interface Nodes {
   readonly artifact: (caller: Caller, id: string) => unknown
   readonly artifactNamed: (caller: Caller, project: string, name: string) => unknown
   readonly collection: (caller: Caller, project: string, name: string) => unknown
+  /** Also one that has drafts alone. */
+  readonly collectionAt: (caller: Caller, place: CollectionPlace) => unknown
   readonly collections: (caller: Caller, project: string, type: string | null, page: PageOf) => unknown
 }
 

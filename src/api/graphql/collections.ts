@@ -1,222 +1,15 @@
-import type { VersionCreated } from '../../domain/artifacts/events.js'
-import {
-  collectionStream,
-  projectOfPlace,
-  REGISTRY_PREFIX,
-  type CollectionPlace,
-} from '../../domain/artifacts/place.js'
-import { versionNamed, type CollectionState, type KnownVersion } from '../../domain/artifacts/state.js'
+import { collectionStream, projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
+import type { CollectionState, KnownVersion } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
-import {
-  storedVersions,
-  withAliases,
-  type StoredVersion,
-} from '../../application/artifacts/stored-versions.js'
-import { readDraft } from '../../application/artifacts/uploads.js'
-import { entityOf as entityNameOf } from '../../kernel/ids.js'
+import { storedVersions, withAliases } from '../../application/artifacts/stored-versions.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import { collectionsOf, linksTo } from '../../projections/artifacts/queries.js'
+import { entityOf as entityNameOf } from '../../kernel/ids.js'
+import { collectionsOf } from '../../projections/artifacts/queries.js'
 import { typeOf } from './artifact-types.js'
-import { runsThatUsed } from './lineage.js'
-import { artifactFiles, manifestOf, type FilesAsked } from './artifact-files.js'
-import { caughtUp, canSee, connectionOf, type Caller, type PageOf } from './caller.js'
-import { idOf, partsOfId } from './ids.js'
-import { artifactId, placeIn } from './places.js'
-
-/** A version by `collection`, `collection:alias` or `collection:vN`, of a project or a registry. */
-const splitName = (named: string): readonly [string, string] => {
-  const colon = named.indexOf(':')
-  return colon < 0 ? [named, 'latest'] : [named.slice(0, colon), named.slice(colon + 1)]
-}
-
-export interface PlacedVersion {
-  readonly place: CollectionPlace
-  readonly version: StoredVersion
-}
-
-const findIn = async (
-  caller: Caller,
-  place: CollectionPlace,
-  choose: (state: CollectionState) => KnownVersion | undefined,
-): Promise<PlacedVersion | undefined> => {
-  const stream = collectionStream(place)
-  const found = await caller.collections.stateOf(stream, ({ state }) => {
-    const known = choose(state)
-    return known === undefined || known.gone ? [] : withAliases(state, [known])
-  })
-  const [version] = await storedVersions(caller.services, stream, found)
-  return version && { place, version }
-}
-
-const findNamed = async (
-  caller: Caller,
-  project: string,
-  named: string,
-): Promise<PlacedVersion | undefined> => {
-  const [collection, version] = splitName(named)
-  const place = placeIn(project, collection)
-  return place && findIn(caller, place, (state) => versionNamed(state, version))
-}
-
-/** The linked version, or the version itself. Undefined if it belongs to a team that the caller cannot access. */
-const sourceOf = async (caller: Caller, found: PlacedVersion): Promise<PlacedVersion | undefined> => {
-  const { source } = found.version.known
-  if (source === null) return found
-  if (!canSee(caller, entityNameOf(source.project_id))) return undefined
-  const place = placeIn(source.project_id, source.collection)
-  return place && findIn(caller, place, byId(source.artifact_id))
-}
-
-const byId =
-  (artifactId: string) =>
-  ({ byId, versions }: CollectionState): KnownVersion | undefined =>
-    versions.get(byId.get(artifactId) ?? -1)
-
-export const artifactNamed = async (caller: Caller, project: string, named: string) => {
-  const found = await findNamed(caller, project, named)
-  const source = found && (await sourceOf(caller, found))
-  return source === undefined ? null : artifactOf(caller, source)
-}
-
-export const membershipNamed = async (caller: Caller, project: string, named: string) => {
-  const found = await findNamed(caller, project, named)
-  return found === undefined ? null : membershipOf(caller, found)
-}
-
-const createdOf = ({ event }: StoredVersion) => event.data as unknown as VersionCreated
-
-export interface ArtifactPlace {
-  readonly place: CollectionPlace
-  readonly artifact: string
-}
-
-/** What an artifact's id names; undefined if the caller has no access, or it is no id. */
-export const placeOfId = (caller: Caller, id: string): ArtifactPlace | undefined => {
-  const [team, project, collection, artifact] = partsOfId('Artifact', id) ?? []
-  if (team === undefined || project === undefined || collection === undefined || artifact === undefined)
-    return undefined
-  const place = placeIn(`${team}/${project}`, collection)
-  return place !== undefined && canSee(caller, team) ? { place, artifact } : undefined
-}
-
-/** The version with an id; undefined for a draft. */
-export const findById = (
-  caller: Caller,
-  { place, artifact }: ArtifactPlace,
-): Promise<PlacedVersion | undefined> => findIn(caller, place, byId(artifact))
-
-/** A version or a draft by its id; null if there is none. */
-export const artifactWithId = async (caller: Caller, id: string) => {
-  const named = placeOfId(caller, id)
-  if (named === undefined) return null
-  const found = await findById(caller, named)
-  if (found !== undefined) return artifactOf(caller, found)
-  const draft =
-    named.place.project_id === null
-      ? undefined
-      : await readDraft(caller.services, named.place.project_id, named.artifact)
-  return draft === undefined ? null : draftOf(caller, named)
-}
-
-/** An artifact that is being uploaded. */
-export const draftOf = (caller: Caller, { place, artifact }: ArtifactPlace) => ({
-  ...commonOf(caller, place, artifact),
-  artifactType: async () => {
-    const draft = await readDraft(caller.services, place.project_id!, artifact)
-    return typeOf(caller, projectOfPlace(place), draft?.drafted.type ?? null)
-  },
-  versionIndex: null,
-  state: 'PENDING',
-  size: 0,
-  digest: '',
-  fileCount: 0,
-  createdAt: instantOf(caller.services.clock.now()),
-  tags: [],
-  aliases: [],
-  ttlDurationSeconds: -1,
-  metadata: '{}',
-})
-
-const commonOf = (caller: Caller, place: CollectionPlace, artifact: string) => ({
-  id: artifactId(place, artifact),
-  artifactSequence: () => collectionOf(caller, place),
-  ttlIsInherited: true,
-  digestAlgorithm: 'MANIFEST_MD5',
-  commitHash: artifact,
-})
-
-export const artifactOf = (caller: Caller, { place, version }: PlacedVersion) => {
-  const { known, described } = version
-  const created = createdOf(version)
-  const project = projectOfPlace(place)
-  const { manifest } = created
-  return {
-    ...commonOf(caller, place, known.artifactId),
-    versionIndex: known.version,
-    artifactType: () => typeOf(caller, project, created.type),
-    description: described.description,
-    metadata: JSON.stringify(described.metadata),
-    ttlDurationSeconds: described.ttl_seconds ?? -1,
-    tags: known.tags.map((name) => ({ id: name, name })),
-    historyStep: created.history_step ?? null,
-    state: 'COMMITTED',
-    size: manifest?.size ?? 0,
-    fileCount: manifest?.files ?? 0,
-    digest: created.digest,
-    createdAt: created.created_at,
-    updatedAt: created.created_at,
-    aliases: async () => {
-      const places = [{ place, version }, ...(await linksOf(caller, place, known.artifactId))]
-      return places.flatMap((one) => aliasesOf(caller, one.place, one.version))
-    },
-    currentManifest: manifest && manifestOf(caller, project, known.artifactId, manifest),
-    files: (asked: FilesAsked) => artifactFiles(caller, project, manifest, asked),
-    filesByManifestEntries: ({
-      entries,
-    }: {
-      readonly entries?: readonly { readonly name: string }[] | null
-    }) => artifactFiles(caller, project, manifest, { names: (entries ?? []).map(({ name }) => name) }),
-    createdBy: async () =>
-      created.run_id == null ? null : caller.nodes.run(caller, project, created.run_id),
-    usedBy: () => runsThatUsed(caller, place, known.artifactId),
-    artifactMemberships: async () => {
-      const places = [{ place, version }, ...(await linksOf(caller, place, known.artifactId))]
-      return connectionOf(
-        caller,
-        places,
-        {},
-        (one) => collectionId(one.place),
-        (one) => membershipOf(caller, one),
-      )
-    },
-  }
-}
-
-const aliasesOf = (caller: Caller, place: CollectionPlace, { aliases }: StoredVersion) =>
-  aliases.map((alias) => ({ id: alias, alias, artifactCollection: () => collectionOf(caller, place) }))
-
-const membershipOf = (caller: Caller, found: PlacedVersion) => {
-  const { place, version } = found
-  return {
-    id: idOf('Membership', projectOfPlace(place), place.collection, version.known.artifactId),
-    versionIndex: version.known.version,
-    createdAt: instantOf(version.event.recordedAt),
-    aliases: aliasesOf(caller, place, version),
-    artifactCollection: () => collectionOf(caller, place),
-    artifact: async () => {
-      const source = await sourceOf(caller, found)
-      return source === undefined ? null : artifactOf(caller, source)
-    },
-    files: async (asked: FilesAsked) => {
-      const source = await sourceOf(caller, found)
-      if (source === undefined) return null
-      return artifactFiles(caller, projectOfPlace(source.place), createdOf(source.version).manifest, asked)
-    },
-  }
-}
-
-const collectionId = (place: CollectionPlace): string =>
-  idOf('Collection', projectOfPlace(place), place.collection)
+import { artifactNamed, artifactOf, collectionId, membershipNamed, sourceOf } from './artifacts.js'
+import { canSee, caughtUp, connectionOf, type Caller, type PageOf } from './caller.js'
+import { partsOfId } from './ids.js'
+import { placeIn } from './places.js'
 
 /** The collection of an id that the caller may see. */
 export const collectionOfId = (caller: Caller, id: string): CollectionPlace | undefined => {
@@ -234,7 +27,8 @@ export const collectionNamed = async (caller: Caller, project: string, collectio
   return isThere ? collectionOf(caller, place) : null
 }
 
-const collectionOf = async (caller: Caller, place: CollectionPlace) => {
+/** A collection, which may have drafts alone. */
+export const collectionOf = async (caller: Caller, place: CollectionPlace) => {
   const stream = collectionStream(place)
   const project = projectOfPlace(place)
   const first = await firstEvent(caller, stream)
@@ -295,23 +89,6 @@ const collectionOf = async (caller: Caller, place: CollectionPlace) => {
 const firstEvent = async ({ services }: Caller, stream: string) => {
   for await (const event of services.eventStore.readStream(stream, { limit: 1 })) return event
   return undefined
-}
-
-/** The links of registries to a version. */
-export const linksOf = async (
-  caller: Caller,
-  place: CollectionPlace,
-  artifact: string,
-): Promise<readonly PlacedVersion[]> => {
-  const reader = await caughtUp(caller, projectOfPlace(place))
-  const links = await linksTo(reader)(`${place.team}/${REGISTRY_PREFIX}`, artifact)
-  const found = await Promise.all(
-    links.map(async ({ project_id, collection }) => {
-      const of = placeIn(project_id, collection)
-      return of && (await findIn(caller, of, byId(artifact)))
-    }),
-  )
-  return found.filter((one) => one !== undefined)
 }
 
 /** Collections of a project, of one type or of all. */

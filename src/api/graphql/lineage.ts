@@ -36,6 +36,18 @@ export const artifactsMadeBy = async (caller: Caller, { project, run }: RunPlace
   )
 }
 
+/** The ids of the versions that a run logged. */
+export const idsMadeBy = async (caller: Caller, { project, run }: RunPlace): Promise<readonly string[]> => {
+  const made = await madeBy(await caughtUp(caller, project))(project, run)
+  const places = made.map(({ collection, artifact_id }) => ({
+    place: placeIn(project, collection),
+    artifact_id,
+  }))
+  return places.flatMap(({ place, artifact_id }) =>
+    place === undefined ? [] : [artifactId(place, artifact_id)],
+  )
+}
+
 /** The versions that a run used. */
 export const artifactsUsedBy = async (caller: Caller, { project, run }: RunPlace, page: PageOf) => {
   const used = await usedBy(await caughtUp(caller, project))(project, run)

@@ -3,18 +3,20 @@ import { Failure } from '../../application/failure.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { canSee, projectIdOf, projectToWrite, type Caller, type ProjectNames } from './caller.js'
-import {
-  artifactOf,
-  artifactWithId,
-  collectionNamed,
-  collectionOfId,
-  findById,
-  placeOfId,
-} from './collections.js'
+import { artifactOf, artifactWithId, findById, placeOfId } from './artifacts.js'
+import { collectionNamed, collectionOfId } from './collections.js'
+import { idsMadeBy } from './lineage.js'
 import { registryIn } from './places.js'
 import { projectOfPlace } from '../../domain/artifacts/place.js'
 import { projectNamed, projectOf, upsertModel, type UpsertModelInput } from './projects.js'
-import { createRunFiles, upsertBucket, type CreateRunFilesInput, type UpsertBucketInput } from './runs.js'
+import {
+  createRunFiles,
+  deleteRun,
+  stopRun,
+  upsertBucket,
+  type CreateRunFilesInput,
+  type UpsertBucketInput,
+} from './run-changes.js'
 import {
   commitArtifact,
   createArtifact,
@@ -28,16 +30,18 @@ import {
   addAliases,
   deleteAliases,
   deleteArtifact,
-  linkArtifact,
-  unlinkArtifact,
   updateArtifact,
-  upsertRegistry,
   type AliasesInput,
   type DeleteArtifactInput,
-  type LinkArtifactInput,
-  type UnlinkArtifactInput,
   type UpdateArtifactInput,
 } from './versions.js'
+import {
+  linkArtifact,
+  unlinkArtifact,
+  upsertRegistry,
+  type LinkArtifactInput,
+  type UnlinkArtifactInput,
+} from './registry-links.js'
 import { organizationOf, viewerOf, visibleEntity } from './viewer.js'
 
 interface Input<A> {
@@ -72,6 +76,8 @@ export const rootOf = (caller: Caller) => ({
 
   upsertModel: ({ input }: Input<UpsertModelInput>) => upsertProjectOrRegistry(caller, input),
   upsertBucket: ({ input }: Input<UpsertBucketInput>) => upsertBucket(caller, input),
+  stopRun: ({ input }: Input<Id>) => stopRun(caller, input),
+  deleteRun: ({ input }: Input<DeleteRunInput>) => deleteRunAndArtifacts(caller, input),
   createRunFiles: ({ input }: Input<CreateRunFilesInput>) => createRunFiles(caller, input),
   notifyScriptableRunAlert: () => ({ success: true }),
   createArtifact: ({ input }: Input<CreateArtifactInput>) => createArtifact(caller, input),
@@ -94,6 +100,17 @@ const upsertProjectOrRegistry = async (caller: Caller, input: UpsertModelInput) 
   const inserted = await upsertRegistry(caller, project, registry)
   const shown = await projectOf(caller, project)
   return { model: shown, project: shown, inserted, clientMutationId: input.clientMutationId ?? null }
+}
+
+interface DeleteRunInput extends Id {
+  readonly deleteArtifacts?: boolean | null
+}
+
+const deleteRunAndArtifacts = async (caller: Caller, { id, deleteArtifacts }: DeleteRunInput) => {
+  const place = await deleteRun(caller, id)
+  const made = deleteArtifacts === true ? await idsMadeBy(caller, place) : []
+  for (const artifactID of made) await deleteArtifact(caller, { artifactID, deleteAliases: true })
+  return { clientMutationId: null }
 }
 
 interface UseArtifactInput {

@@ -13,8 +13,9 @@ import { InvalidQuery, UnknownField } from '../../domain/query/errors.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
+import { artifactNamed, artifactWithId } from './artifacts.js'
 import { callerOf, type GraphQlServices, type Nodes } from './caller.js'
-import { artifactNamed, artifactWithId, collectionNamed, collectionsIn } from './collections.js'
+import { collectionNamed, collectionOf, collectionsIn } from './collections.js'
 import { projectOf } from './projects.js'
 import { rootOf } from './root.js'
 import { runNamed } from './runs.js'
@@ -27,6 +28,7 @@ const nodes: Nodes = {
   artifact: artifactWithId,
   artifactNamed,
   collection: collectionNamed,
+  collectionAt: collectionOf,
   collections: collectionsIn,
 }
 

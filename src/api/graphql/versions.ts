@@ -1,24 +1,17 @@
-import { registryAdministrator } from '../../domain/access/roles.js'
-import { registryStream, type VersionCreated } from '../../domain/artifacts/events.js'
-import { registryDecider } from '../../domain/artifacts/registry.js'
-import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
+import { collectionStream, projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
-import { requireRole, throwIfRefused } from '../../application/access/rights.js'
+import { throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
-import { executeOnFold } from '../../kernel/fold-cache.js'
-import { projectIdOf, projectToWrite, type Caller, type ProjectNames } from './caller.js'
 import {
   artifactOf,
   artifactWithId,
-  collectionOfId,
   findById,
   linksOf,
-  type PlacedVersion,
-  membershipNamed,
   type ArtifactPlace,
-} from './collections.js'
-import { placeIn, registryIn } from './places.js'
-import { projectOfPlace } from '../../domain/artifacts/place.js'
+  type PlacedVersion,
+} from './artifacts.js'
+import { projectToWrite, type Caller } from './caller.js'
+import { placeIn } from './places.js'
 import { checkedAlias, checkedTags, metadataIn, placeToWrite } from './uploads.js'
 
 interface AliasInput {
@@ -33,9 +26,10 @@ export interface AliasesInput {
   readonly aliases: readonly AliasInput[]
 }
 
-const notFound = () => new Failure('not-found', 'Artifact not found.')
+export const notFound = () => new Failure('not-found', 'Artifact not found.')
 
-const findToWrite = async (caller: Caller, id: string) => {
+/** The version with an id, of a project that the caller may write to. @throws Failure where there is none */
+export const findToWrite = async (caller: Caller, id: string) => {
   const named = await placeToWrite(caller, id)
   const found = await findById(caller, named)
   if (found === undefined) throw notFound()
@@ -186,119 +180,4 @@ export const deleteArtifact = async (caller: Caller, input: DeleteArtifactInput)
   throwIfRefused(written.refusals.get(0))
   caller.wrote(projectOfPlace(place), written.readableAt)
   return { artifact: { ...artifactOf(caller, found), state: 'DELETED' } }
-}
-
-export interface LinkArtifactInput {
-  readonly artifactID?: string | null
-  readonly artifactPortfolioName?: string | null
-  readonly entityName?: string | null
-  readonly projectName?: string | null
-  readonly aliases?: readonly { readonly alias: string }[] | null
-}
-
-/** Links a version to a registry, where `latest` and the given aliases point at it. */
-export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => {
-  if (input.artifactID == null)
-    throw new Failure('bad-request', 'input.artifactID is required: wait until the artifact is logged.')
-  const aliases = ['latest', ...(input.aliases ?? []).map(({ alias }) => checkedAlias(alias))]
-  const { found } = await findToWrite(caller, input.artifactID)
-  const names: ProjectNames = { name: input.projectName ?? null, entityName: input.entityName ?? null }
-  const project = projectIdOf(caller.principal, names)
-  const registry = registryIn(project)
-  const place = placeIn(project, input.artifactPortfolioName ?? '')
-  if (registry === undefined)
-    throw new Failure(
-      'bad-request',
-      'An artifact is linked to a registry: use the path wandb-registry-<registry>/<collection>.',
-    )
-  if (place === undefined) throw new Failure('not-found', 'Collection not found.')
-  requireRole(caller.services.access, caller.principal, place.team, 'member')
-  const isThere = await caller.registries(registryStream(place.team), ({ state }) => state.ids.has(registry))
-  if (!isThere)
-    throw new Failure(
-      'not-found',
-      `There is no registry named ${registry} in team ${place.team}. A user with the role registry_administrator can create it.`,
-    )
-  const { known, event, described } = found.version
-  const { artifact_id, type } = event.data as unknown as VersionCreated
-  const linked = await caller.collections.writeRegistered(
-    {
-      type: 'LinkVersion',
-      place,
-      link_id: null,
-      source: {
-        project_id: found.place.project_id!,
-        collection: found.place.collection,
-        version: known.version,
-        artifact_id,
-      },
-      artifactType: type,
-      metadata: described.metadata,
-    },
-    caller.cause,
-    (before, events) => {
-      for (const made of events) if (made.type === 'VersionLinked') return made.data.version
-      return before.byId.get(artifact_id) ?? 0
-    },
-  )
-  throwIfRefused(linked.refusals.get(0))
-  const version = versionName(linked.state)
-  let position = linked.readableAt
-  for (const alias of linked.events.length > 0 ? aliases : aliases.slice(1)) {
-    const written = await caller.collections.writeRegistered(
-      { type: 'SetAlias', place, version, alias },
-      caller.cause,
-      () => undefined,
-    )
-    position = written.readableAt
-  }
-  caller.wrote(project, position)
-  caller.wrote(projectOfPlace(found.place), position)
-  return {
-    versionIndex: linked.state,
-    artifactMembership: () => membershipNamed(caller, project, `${place.collection}:${version}`),
-  }
-}
-
-export interface UnlinkArtifactInput {
-  readonly artifactID: string
-  readonly artifactPortfolioID: string
-}
-
-export const unlinkArtifact = async (caller: Caller, input: UnlinkArtifactInput) => {
-  const { named } = await findToWrite(caller, input.artifactID)
-  const place = collectionOfId(caller, input.artifactPortfolioID)
-  if (place?.registry == null) throw new Failure('not-found', 'Collection not found.')
-  const version = await caller.collections.stateOf(collectionStream(place), ({ state }) =>
-    state.byId.get(named.artifact),
-  )
-  if (version == null) throw notFound()
-  const written = await caller.collections.writeRegistered(
-    { type: 'UnlinkVersion', place, version: versionName(version) },
-    caller.cause,
-    () => undefined,
-  )
-  throwIfRefused(written.refusals.get(0))
-  caller.wrote(projectOfPlace(place), written.readableAt)
-  return { success: true }
-}
-
-/** A registry, which clients make as a project. */
-export const upsertRegistry = async (caller: Caller, project: string, registry: string): Promise<boolean> => {
-  const { services, principal, cause } = caller
-  const [team] = project.split('/') as [string]
-  requireRole(services.access, principal, team, registryAdministrator(registry))
-  const stream = registryStream(team)
-  const known = await caller.registries(stream, ({ state }) => state.ids.has(registry))
-  if (known) return false
-  const command = { type: 'CreateRegistry', team, registry, id: services.ids.next() } as const
-  const written = await executeOnFold(services)(
-    caller.registries,
-    registryDecider,
-    stream,
-    command,
-    cause,
-    () => undefined,
-  )
-  return written.position !== undefined
 }

@@ -4,13 +4,12 @@ import type { LogHistory } from '../../domain/runs/commands.js'
 import { historyLine, type HistoryLine } from '../../domain/runs/history.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { nullable } from '../../kernel/codec/containers.js'
-import { json } from '../../kernel/codec/leaves.js'
+import { boolean, json } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { Runs } from '../../application/runs/runs.js'
 import { inPath } from '../server/authorization.js'
-import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
@@ -21,6 +20,11 @@ const fileStream = open('FileStream', {
     '`files` have `wandb-history.jsonl` and `wandb-summary.json`, each `{"offset", "content"}` with lines of JSON. `complete` ends the ' +
     'run, failed unless `exitcode` is 0.',
   optional: { files: nullable(json), complete: nullable(json), exitcode: nullable(json) },
+})
+
+const fileStreamed = open('FileStreamed', {
+  says: '`stopped` asks the program to end.',
+  optional: { stopped: nullable(boolean) },
 })
 
 /**
@@ -39,7 +43,7 @@ export const fileStreamRoute = (
       'under its number is a repeat.',
     body: fileStream,
     errors: ['conflict'],
-    response: emptyResponse,
+    response: fileStreamed,
     project: inPath,
     handle: async (request) => {
       const { body, project: project_id } = request
@@ -59,7 +63,11 @@ export const fileStreamRoute = (
         end: body.complete === true ? (body.exitcode === 0 ? 'finished' : 'failed') : null,
         now: instantOf(services.clock.now()),
       }
-      return writing((cause) => runs.write(command, cause))
+      return writing((cause) => runs.write(command, cause), {
+        respond: ({ state: { stopRequested, ended } }) => ({
+          body: stopRequested && ended === null ? { stopped: true } : {},
+        }),
+      })
     },
   })
 

@@ -113,7 +113,7 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
   return {
     read: (project, run, read) =>
       folds(runStream(project, run), ({ state: kept }) =>
-        kept.state.started === null ? undefined : read(kept),
+        kept.state.started === null || kept.state.deleted ? undefined : read(kept),
       ),
     write: (command, cause) => {
       const stream = runStream(command.project_id, command.run_id)

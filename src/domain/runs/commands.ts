@@ -72,5 +72,24 @@ export interface EndRun extends OfRun {
   readonly now: Instant
 }
 
+/** Asks the program to end. */
+export interface RequestStop extends OfRun {
+  readonly type: 'RequestStop'
+  readonly now: Instant
+}
+
+export interface DeleteRun extends OfRun {
+  readonly type: 'DeleteRun'
+  readonly now: Instant
+}
+
 export type RunCommand =
-  StartRun | DescribeRun | LogMetrics | LogHistory | StoreRunFile | UseArtifact | EndRun
+  | StartRun
+  | DescribeRun
+  | LogMetrics
+  | LogHistory
+  | StoreRunFile
+  | UseArtifact
+  | EndRun
+  | RequestStop
+  | DeleteRun

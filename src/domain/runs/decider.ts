@@ -2,10 +2,12 @@ import { nothing, refused, type Decider, type Decision } from '../../kernel/deci
 import { jsonEqual } from '../../kernel/json/equal.js'
 import type { SpilledField } from '../../kernel/spill/fields.js'
 import type {
+  DeleteRun,
   DescribeRun,
   EndRun,
   LogHistory,
   LogMetrics,
+  RequestStop,
   RunCommand,
   StartRun,
   StoreRunFile,
@@ -29,6 +31,8 @@ export interface RunState {
   /** Name and user as of now. */
   readonly started: RunStarted | null
   readonly ended: EndState | null
+  readonly stopRequested: boolean
+  readonly deleted: boolean
   readonly details: RunDetails
   readonly config: StoredText | null
   readonly summary: StoredText | null
@@ -56,6 +60,8 @@ const NO_DETAILS: RunDetails = {
 const initialState = (): RunState => ({
   started: null,
   ended: null,
+  stopRequested: false,
+  deleted: false,
   details: NO_DETAILS,
   config: null,
   summary: null,
@@ -101,7 +107,11 @@ const evolve = (state: RunState, event: RunEvent): RunState => {
     case 'RunFailed':
       return { ...state, ended: event.data.state }
     case 'RunResumed':
-      return { ...state, ended: null }
+      return { ...state, ended: null, stopRequested: false }
+    case 'RunStopRequested':
+      return { ...state, stopRequested: true }
+    case 'RunDeleted':
+      return { ...state, deleted: true }
     default:
       // A newer release may have written an event type that this one does not know.
       return state
@@ -109,6 +119,7 @@ const evolve = (state: RunState, event: RunEvent): RunState => {
 }
 
 const decide = (state: RunState, command: RunCommand): Decision<RunEvent> => {
+  if (state.deleted) return command.type === 'DeleteRun' ? nothing : deletedRun
   switch (command.type) {
     case 'StartRun':
       return start(state, command)
@@ -124,6 +135,10 @@ const decide = (state: RunState, command: RunCommand): Decision<RunEvent> => {
       return useArtifact(state, command)
     case 'EndRun':
       return end(state, command)
+    case 'RequestStop':
+      return requestStop(state, command)
+    case 'DeleteRun':
+      return remove(state, command)
     default:
       return command satisfies never
   }
@@ -246,6 +261,18 @@ const endEvent = (run: OfRun, state: EndState, ended_at: RunStarted['started_at'
   data: { ...run, state, ended_at },
 })
 
+const requestStop = (state: RunState, { now }: RequestStop): Decision<RunEvent> => {
+  const { started, ended, stopRequested } = state
+  if (started === null) return noSuchRun
+  if (ended !== null || stopRequested) return nothing
+  return { events: [{ type: 'RunStopRequested', data: { ...ofRun(started), requested_at: now } }] }
+}
+
+const remove = ({ started }: RunState, { now }: DeleteRun): Decision<RunEvent> =>
+  started === null
+    ? noSuchRun
+    : { events: [{ type: 'RunDeleted', data: { ...ofRun(started), deleted_at: now } }] }
+
 type OfRun = Omit<RunStarted, 'started_at'>
 
 const ofRun = ({ project_id, run_id, name, user }: RunStarted): OfRun => ({ project_id, run_id, name, user })
@@ -253,6 +280,11 @@ const ofRun = ({ project_id, run_id, name, user }: RunStarted): OfRun => ({ proj
 const noSuchRun: Decision<never> = {
   events: [],
   refused: { kind: 'not-found', reason: 'Run not found in the project.' },
+}
+
+const deletedRun: Decision<never> = {
+  events: [],
+  refused: { kind: 'not-found', reason: 'The run was deleted. A new run needs another id.' },
 }
 
 export const runDecider: Decider<RunState, RunCommand, RunEvent> = { initialState, evolve, decide }

@@ -97,6 +97,16 @@ const runSeen = open('RunSeen', {
   required: { ...required, seen_at: instant },
 })
 
+const runStopRequested = open('RunStopRequested', {
+  says: 'A user asked for the end of a run, which its program hears with the next answer.',
+  required: { ...required, requested_at: instant },
+})
+
+const runDeleted = open('RunDeleted', {
+  says: 'A run was deleted. Its id is not used again.',
+  required: { ...required, deleted_at: instant },
+})
+
 export const runEvents = {
   RunStarted: runStarted,
   RunDescribed: runDescribed,
@@ -108,6 +118,8 @@ export const runEvents = {
   RunFailed: runFailed,
   RunResumed: runResumed,
   RunSeen: runSeen,
+  RunStopRequested: runStopRequested,
+  RunDeleted: runDeleted,
 }
 
 export type RunEvent = EventOf<typeof runEvents>

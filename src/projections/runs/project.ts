@@ -33,6 +33,9 @@ const USE_COLUMNS = [
   'position',
 ] as const
 
+/** The state of runs that no query selects. */
+export const DELETED = 'deleted'
+
 type Change = Partial<Record<(typeof RUN_CHANGE_COLUMNS)[number], string | null>>
 
 export const runsProjection: Projection = {
@@ -89,6 +92,8 @@ const changeOf = ({ type, data }: RunEvent): Change | undefined => {
     case 'RunFinished':
     case 'RunFailed':
       return { state: data.state, at: dateTime64(data.ended_at) }
+    case 'RunDeleted':
+      return { state: DELETED }
     default:
       return undefined
   }

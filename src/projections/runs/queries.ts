@@ -4,6 +4,7 @@ import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import { orderTerms } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
 import { JSON_SETTINGS, readableJson } from '../expression/readable-json.js'
+import { DELETED } from './project.js'
 import { compileRunFilter, orderOf, RUN_FIELDS } from './filter.js'
 
 export interface RunSelection {
@@ -38,6 +39,7 @@ const RUNS = `SELECT changed.*, ${readableJson('config')} AS readable_config, ${
   FROM (
     SELECT run_id, ${LAST.map((column) => `argMax(${column}, position) AS ${column}`).join(', ')}
     FROM run_changes WHERE project_id = {project:String} GROUP BY run_id
+    HAVING state != '${DELETED}'
   ) AS changed
   LEFT JOIN (
     SELECT run_id, argMax(toNullable(summary), position) AS summary

@@ -252,6 +252,44 @@ describe('an artifact of the package wandb', () => {
     assert.equal((await read({})).artifactSequence.name, 'ds')
   })
 
+  it('shows who made and used it, of the teams of the reader', async () => {
+    const [mine, other] = [await memberOf(service, 'mine'), await memberOf(service, 'other')]
+    const [near, far] = [`${mine.teams[0]}/p`, `${other.teams[0]}/p`]
+    const client = clientOf(service, near)
+    await client.init('maker')
+    const id = await client.upload('ds', { a: '1' }, { runName: 'maker' })
+    const use = async (project: string) => {
+      await clientOf(service, project).init('user', { displayName: 'reads' })
+      const [entityName, projectName] = project.split('/') as [string, string]
+      const input = { entityName, projectName, runName: 'user', artifactID: id }
+      dataOf(
+        await client.graphQl(
+          'mutation ($input: UseArtifactInput!) { useArtifact(input: $input) { artifact { id } } }',
+          { input },
+        ),
+      )
+    }
+    for (const project of [near, far, near]) await use(project)
+    const get = async (path: string, options: object) =>
+      accepted(await service.send('GET', path, undefined, options))
+    const usedBy = async (options: object) =>
+      get(`/api/artifacts/${near}/ds/versions/latest/used_by`, options)
+    const user = (project_id: string) => ({ project_id, run_id: 'user', name: 'reads' })
+    assert.deepEqual(await usedBy(mine.options), { runs: [user(near)] })
+    assert.deepEqual(
+      new Set((await usedBy({}))['runs'] as readonly object[]),
+      new Set([user(near), user(far)]),
+    )
+    const artifact_id = Buffer.from(id, 'base64').toString().split(':').at(-1)
+    const version = { project_id: near, collection: 'ds', version: 'v0', artifact_id }
+    const of = (run: string, options: object) => get(`/api/runs/${run}/artifacts`, options)
+    assert.deepEqual(await of(`${near}/maker`, mine.options), { made: [version], used: [] })
+    assert.deepEqual(await of(`${near}/user`, mine.options), { made: [], used: [version] })
+    assert.deepEqual(await of(`${far}/user`, other.options), { made: [], used: [] })
+    for (const path of [`/api/runs/${near}/none/artifacts`, `/api/artifacts/${near}/ds/versions/v9/used_by`])
+      assert.equal((await service.send('GET', path)).status, 404)
+  })
+
   it('takes no files into a registry', async () => {
     const project = someProject()
     const team = project.split('/')[0]!

@@ -298,6 +298,49 @@ describe('a run of the package wandb', () => {
     assert.deepEqual([config, history_lines], [{ lr: { value: 0.1 } }, 3])
   })
 
+  it('is asked to stop with the next answer, until it ends', async () => {
+    const project = someProject()
+    const client = clientOf(service, project)
+    await client.init('one')
+    const { id } = await client.run('one', 'id')
+    const stop = 'mutation ($input: StopRunInput!) { stopRun(input: $input) { success } }'
+    assert.deepEqual(await client.log('one', 0, ['{"a":1}']), {})
+    for (const _ of [1, 2])
+      assert.deepEqual(dataOf(await client.graphQl(stop, { input: { id } })), { stopRun: { success: true } })
+    assert.equal((await client.run('one', 'stopped')).stopped, true)
+    assert.deepEqual(await client.log('one', 1, ['{"a":2}']), { stopped: true })
+    assert.deepEqual(await client.log('one', 2, [], { complete: true, exitcode: 255 }), {})
+    await client.init('one')
+    assert.deepEqual(await client.log('one', 2, ['{"a":3}']), {})
+    assert.equal((await client.run('one', 'stopped')).stopped, false)
+  })
+
+  it('that was deleted is gone, and its id is not used again', async () => {
+    const project = someProject()
+    const [entityName, modelName] = project.split('/') as [string, string]
+    const client = clientOf(service, project)
+    for (const run of ['one', 'two']) await client.init(run)
+    const { id } = await client.run('one', 'id')
+    const deletion = 'mutation ($input: DeleteRunInput!) { deleteRun(input: $input) { clientMutationId } }'
+    for (const _ of [1, 2]) dataOf(await client.graphQl(deletion, { input: { id } }))
+    assert.equal(await client.run('one', 'id'), null)
+    assert.equal((await service.send('GET', `/api/runs/${project}/one`)).status, 404)
+    const { data } = accepted(await service.send('GET', `/api/runs/${project}`))
+    assert.deepEqual(
+      (data as readonly { id: string }[]).map((run) => run.id),
+      ['two'],
+    )
+    assert.equal((await client.stream('one', {})).status, 404)
+    const again = await client.graphQl(
+      'mutation ($input: UpsertBucketInput!) { upsertBucket(input: $input) { inserted } }',
+      { input: { entityName, modelName, name: 'one' } },
+    )
+    assert.equal(again.errors?.[0]?.message, 'The run was deleted. A new run needs another id.')
+    const absent = id.replace(/.*/, Buffer.from('Run:none').toString('base64'))
+    for (const input of [{ id: 'x' }, { id: absent }])
+      assert.match((await client.graphQl(deletion, { input })).errors?.[0]?.message ?? '', /Run not found/)
+  })
+
   it('of another team is as if it were not there', async () => {
     const [mine, other] = [await memberOf(service, 'mine'), await memberOf(service, 'other')]
     const project = `${other.teams[0]}/p`

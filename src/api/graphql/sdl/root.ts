@@ -31,6 +31,9 @@ type Mutation {
   upsertModel(input: UpsertModelInput!): UpsertModelPayload
   "Starts a run, or changes what is given of it: null keeps a value."
   upsertBucket(input: UpsertBucketInput!): UpsertBucketPayload
+  "Asks the program of a run to end."
+  stopRun(input: StopRunInput!): SuccessPayload
+  deleteRun(input: DeleteRunInput!): DeleteRunPayload
   createRunFiles(input: CreateRunFilesInput!): CreateRunFilesPayload
   "Accepted and not delivered: automations watch runs."
   notifyScriptableRunAlert(input: NotifyScriptableRunAlertInput!): SuccessPayload

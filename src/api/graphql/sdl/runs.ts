@@ -56,6 +56,9 @@ input UpsertBucketInput {
 }
 type UpsertBucketPayload { bucket: Run inserted: Boolean }
 input CreateRunFilesInput { entityName: String! projectName: String! runName: String! files: [String!]! }
+input StopRunInput { id: ID! clientMutationId: String }
+input DeleteRunInput { id: ID! deleteArtifacts: Boolean clientMutationId: String }
+type DeleteRunPayload { clientMutationId: String }
 type CreateRunFilesPayload {
   runID: ID!
   "Each 'Name:value'."

@@ -1,0 +1,113 @@
+import type { Collections } from '../../application/artifacts/collections.js'
+import type { Principal } from '../../application/principal.js'
+import type { Runs } from '../../application/runs/runs.js'
+import type { Services } from '../../application/services.js'
+import { collectionStream } from '../../domain/artifacts/place.js'
+import { versionName } from '../../domain/artifacts/version-name.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
+import { string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { entityOf, id } from '../../kernel/ids.js'
+import { madeBy } from '../../projections/artifacts/queries.js'
+import { runsUsing, usedBy } from '../../projections/runs/queries.js'
+import { placeInPath, placeInProject } from '../artifacts/place.js'
+import { readVersion } from '../artifacts/version-list.js'
+import { accessToProject, inPath } from '../server/authorization.js'
+import type { AnyRoute } from '../server/route.js'
+import { readPresent } from '../server/route-kinds.js'
+import { noSuchRun, runInPath } from './runs.js'
+
+const versionOfRun = open('VersionOfRun', {
+  required: { project_id: string, collection: string, version: string, artifact_id: id },
+})
+
+const artifactsOfRun = open('ArtifactsOfRun', {
+  required: { made: arrayOf(versionOfRun), used: arrayOf(versionOfRun) },
+})
+
+const runOfVersion = open('RunOfVersion', { required: { project_id: string, run_id: id, name: string } })
+
+const runsOfVersion = open('RunsOfVersion', { required: { runs: arrayOf(runOfVersion) } })
+
+/** Which runs made and used which versions. What belongs to teams that the caller cannot access is left out. */
+export const lineageRoutes = (
+  services: Pick<Services, 'access' | 'reading' | 'eventStore'>,
+  { runs, collections }: { readonly runs: Runs; readonly collections: Collections },
+): readonly AnyRoute[] => {
+  const { access, reading } = services
+  const common = {
+    method: 'get',
+    authorization: accessToProject(access, inPath),
+    scope: ({ project }: { readonly project: string }) => project,
+  } as const
+  const canSee = (principal: Principal, project: string) => access.canAccessTeam(principal, entityOf(project))
+
+  /** Undefined for a version that was deleted. */
+  const versionOf = async (project_id: string, collection: string, artifact_id: string) => {
+    const stream = collectionStream(placeInProject(project_id, collection))
+    const known = await collections.stateOf(stream, ({ state: { byId, versions } }) =>
+      versions.get(byId.get(artifact_id) ?? -1),
+    )
+    if (known === undefined || known.gone) return undefined
+    return { project_id, collection, version: versionName(known.version), artifact_id }
+  }
+  const present = async <A>(each: readonly Promise<A | undefined>[]) =>
+    (await Promise.all(each)).filter((one) => one !== undefined)
+
+  return [
+    readPresent(
+      { reading },
+      {
+        ...common,
+        path: '/api/runs/:entity/:project/:run/artifacts',
+        summary: 'The versions of artifacts that a run made, and those that it used.',
+        response: artifactsOfRun,
+        handle: (request) => {
+          const { project, reader, principal } = request
+          const run = runInPath(request)
+          return async () => {
+            if ((await runs.read(project, run, () => true)) === undefined) throw noSuchRun()
+            const made = await madeBy(reader)(project, run)
+            const used = await usedBy(reader)(project, run)
+            const body = {
+              made: await present(made.map((one) => versionOf(project, one.collection, one.artifact_id))),
+              used: await present(
+                used
+                  .filter(({ source_project }) => canSee(principal, source_project))
+                  .map((one) => versionOf(one.source_project, one.collection, one.artifact_id)),
+              ),
+            }
+            return { body }
+          }
+        },
+      },
+    ),
+    readPresent(
+      { reading },
+      {
+        ...common,
+        path: '/api/artifacts/:entity/:project/:collection/versions/:version/used_by',
+        summary: 'The runs that used a version, which is named by its number, such as v3, or an alias.',
+        response: runsOfVersion,
+        handle: (request) => {
+          const { reader, principal } = request
+          const place = placeInPath(request)
+          const version = request.params['version']!
+          return async () => {
+            const { known } = await readVersion(services, collections.stateOf)(place, version)
+            const using = await runsUsing(reader)(known.artifactId)
+            const visible = using.filter(({ project_id }) => canSee(principal, project_id))
+            const named = visible.map(({ project_id, run_id }) =>
+              runs.read(project_id, run_id, ({ state }) => ({
+                project_id,
+                run_id,
+                name: state.started!.name,
+              })),
+            )
+            return { body: { runs: await present(named) } }
+          }
+        },
+      },
+    ),
+  ]
+}

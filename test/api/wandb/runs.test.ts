@@ -305,7 +305,7 @@ describe('a run of the package wandb', () => {
     const { id } = await client.run('one', 'id')
     const stop = 'mutation ($input: StopRunInput!) { stopRun(input: $input) { success } }'
     assert.deepEqual(await client.log('one', 0, ['{"a":1}']), {})
-    for (const _ of [1, 2])
+    for (let n = 0; n < 2; n += 1)
       assert.deepEqual(dataOf(await client.graphQl(stop, { input: { id } })), { stopRun: { success: true } })
     assert.equal((await client.run('one', 'stopped')).stopped, true)
     assert.deepEqual(await client.log('one', 1, ['{"a":2}']), { stopped: true })
@@ -322,7 +322,7 @@ describe('a run of the package wandb', () => {
     for (const run of ['one', 'two']) await client.init(run)
     const { id } = await client.run('one', 'id')
     const deletion = 'mutation ($input: DeleteRunInput!) { deleteRun(input: $input) { clientMutationId } }'
-    for (const _ of [1, 2]) dataOf(await client.graphQl(deletion, { input: { id } }))
+    for (let n = 0; n < 2; n += 1) dataOf(await client.graphQl(deletion, { input: { id } }))
     assert.equal(await client.run('one', 'id'), null)
     assert.equal((await service.send('GET', `/api/runs/${project}/one`)).status, 404)
     const { data } = accepted(await service.send('GET', `/api/runs/${project}`))

@@ -101,7 +101,7 @@ interface Header {
 const headerOf = (text: string): Header => {
   const header: unknown = (() => {
     try {
-      return JSON.parse(text)
+      return JSON.parse(text) as unknown
     } catch (error) {
       throw new CheckpointInvalid('The header of the checkpoint is not JSON.', { cause: error })
     }

@@ -15,3 +15,30 @@ export class SequenceInvalid extends Error {
 export class TrainingDiverged extends Error {
   override readonly name = 'TrainingDiverged'
 }
+
+/** A thread of the engine ended during a job. The next job starts it again. */
+export class EngineCrashed extends Error {
+  override readonly name = 'EngineCrashed'
+}
+
+export class EngineStopped extends Error {
+  override readonly name = 'EngineStopped'
+}
+
+const KNOWN = [CheckpointInvalid, PromptTooLong, SequenceInvalid, TrainingDiverged]
+
+/** An error as one thread sends it to another. */
+export interface SerializedError {
+  readonly name: string
+  readonly message: string
+}
+
+export const serializedError = (error: unknown): SerializedError =>
+  error instanceof Error
+    ? { name: error.name, message: error.message }
+    : { name: 'Error', message: String(error) }
+
+export const deserializedError = ({ name, message }: SerializedError): Error => {
+  const known = KNOWN.find((candidate) => candidate.name === name)
+  return known === undefined ? new Error(message) : new known(message)
+}

@@ -58,10 +58,14 @@ export const startSft = (from: ModelState, beforeBatch?: () => void): SftTrainin
 }
 
 /** The mean of −log(probability) over the trainable tokens, without training; 0 if there are none. */
-export const meanLoss = (state: ModelState, examples: readonly SftExample[]): number => {
+export const meanLoss = (
+  state: ModelState,
+  examples: readonly SftExample[],
+  beforeBatch?: () => void,
+): number => {
   const fitting = examples.filter((example) => fitsContext(state.baseModel, example))
   let [loss, count] = [0, 0]
-  createTrainer(state).evaluate(fitting, (_, { logprobs }) => {
+  createTrainer(state, beforeBatch).evaluate(fitting, (_, { logprobs }) => {
     loss -= sum(logprobs)
     count += logprobs.length
   })

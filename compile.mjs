@@ -46,7 +46,7 @@ const put = async ({ path, contents }) => {
 const compile = async () => {
   const { build } = await import('esbuild')
   const { outputFiles } = await build({
-    entryPoints: ['src/main.ts', 'src/cli.ts'],
+    entryPoints: ['src/main.ts', 'src/cli.ts', 'src/engine/thread.ts'],
     outdir: TO,
     bundle: true,
     splitting: true,

@@ -9,3 +9,9 @@ export const WEB = new URL(
   import.meta.url.includes('/dist/src/') ? '../web/' : '../dist/web/',
   import.meta.url,
 )
+
+/** The entry of the threads of the engine, a program of its own in the output. */
+export const ENGINE_THREAD = new URL(
+  import.meta.url.includes('/dist/src/') ? './engine/thread.js' : './engine/thread.ts',
+  import.meta.url,
+)

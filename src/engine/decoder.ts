@@ -1,0 +1,164 @@
+import { causalSoftmax } from './attention.js'
+import { shapeOf, type ModelState } from './checkpoint.js'
+import { createKernel, matrix, type Floats } from './kernel.js'
+import { normalise, squaredRelu } from './layers.js'
+import { HIDDEN_FACTOR, weightCount, weightSections } from './shape.js'
+import { VOCABULARY } from './tokens.js'
+
+/** A sequence under generation: the keys and values of its tokens are cached. */
+export interface DecodedSequence {
+  /** Appends tokens, and returns the logits of the next one. They are valid until the next call for any sequence. */
+  readonly append: (tokens: readonly number[]) => Floats
+  /** Frees the cache for another sequence. */
+  readonly release: () => void
+}
+
+export interface Decoder {
+  /** Undefined while all caches are in use. */
+  readonly open: () => DecodedSequence | undefined
+}
+
+/** Sequences at a time of one decoder. */
+const SEQUENCES = 16
+/** Tokens of a prompt that are appended at once. */
+const ROWS = 64
+
+/** The forward pass of a model for sequences that grow, with the same results as that of the network for training. */
+export const createDecoder = (state: ModelState): Decoder => {
+  const shape = shapeOf(state.baseModel)
+  const { width, layers, heads, context } = shape
+  const [hidden, headWidth] = [HIDDEN_FACTOR * width, width / heads]
+  const cacheFloats = 2 * layers * context * width
+  const kernel = createKernel(
+    weightCount(shape) +
+      SEQUENCES * cacheFloats +
+      ROWS * (6 * width + hidden * 2 + context + 1) +
+      2 * VOCABULARY,
+  )
+  const { floats, multiplyAdd } = kernel
+  const weights = floats(weightCount(shape))
+  weights.set(state.weights)
+  const sections = new Map(weightSections(shape).map((section) => [section.name, section]))
+  const part = (name: string) => {
+    const { start, rows: inner, columns } = sections.get(name)!
+    return { weights: weights.subarray(start, start + inner * columns), inner, columns }
+  }
+  type Part = ReturnType<typeof part>
+  const [tokenEmbedding, positionEmbedding] = [part('token_embedding'), part('position_embedding')]
+  const [outputNorm, head] = [part('output.norm'), part('output.head')]
+  const blocks = Array.from({ length: layers }, (_, layer) => ({
+    attentionNorm: part(`layers.${layer}.attention.norm`),
+    attentionInput: part(`layers.${layer}.attention.input`),
+    attentionOutput: part(`layers.${layer}.attention.output`),
+    mlpNorm: part(`layers.${layer}.mlp.norm`),
+    mlpInput: part(`layers.${layer}.mlp.input`),
+    mlpOutput: part(`layers.${layer}.mlp.output`),
+  }))
+  const rows = floats(ROWS * width)
+  const normalised = floats(ROWS * width)
+  const inverses = floats(ROWS)
+  const projected = floats(ROWS * 3 * width)
+  const scores = floats(ROWS * context)
+  const attended = floats(ROWS * width)
+  const activated = floats(ROWS * hidden)
+  const positive = floats(ROWS * hidden)
+  const logits = floats(VOCABULARY)
+  const caches = Array.from({ length: SEQUENCES }, () =>
+    Array.from({ length: layers }, () => ({
+      /** Transposed: a row for each element of the keys. */
+      keys: floats(width * context),
+      values: floats(context * width),
+    })),
+  )
+  type Cache = (typeof caches)[number]
+  const free = [...caches]
+
+  const linear = (input: Floats, by: Part, to: Floats, count: number): void =>
+    multiplyAdd(
+      matrix(input, by.inner),
+      matrix(by.weights, by.columns),
+      matrix(to, by.columns),
+      count,
+      by.inner,
+      by.columns,
+    )
+
+  const attend = ({ keys, values }: Cache[number], from: number, count: number): void => {
+    const [visible, span] = [from + count, Math.ceil((from + count) / 8) * 8]
+    for (let row = 0; row < count; row += 1) {
+      const start = row * 3 * width
+      for (let i = 0; i < width; i += 1) keys[i * context + from + row] = projected[start + width + i]!
+      values.set(projected.subarray(start + 2 * width, start + 3 * width), (from + row) * width)
+    }
+    attended.fill(0, 0, count * width)
+    for (let index = 0; index < heads; index += 1) {
+      const column = index * headWidth
+      const square = matrix(scores, span)
+      scores.fill(0, 0, count * span)
+      multiplyAdd(
+        matrix(projected, 3 * width, column),
+        matrix(keys, context, column * context),
+        square,
+        count,
+        headWidth,
+        span,
+      )
+      for (let row = 0; row < count; row += 1)
+        causalSoftmax(scores, row * span, from + row + 1, span, 1 / Math.sqrt(headWidth))
+      multiplyAdd(
+        square,
+        matrix(values, width, column),
+        matrix(attended, width, column),
+        count,
+        visible,
+        headWidth,
+      )
+    }
+  }
+
+  const forward = (cache: Cache, tokens: readonly number[], from: number): void => {
+    const count = tokens.length
+    for (const [row, token] of tokens.entries())
+      for (let i = 0; i < width; i += 1)
+        rows[row * width + i] =
+          tokenEmbedding.weights[token * width + i]! + positionEmbedding.weights[(from + row) * width + i]!
+    for (const [layer, block] of blocks.entries()) {
+      normalise(rows, block.attentionNorm.weights, normalised, inverses, count)
+      projected.fill(0, 0, count * 3 * width)
+      linear(normalised, block.attentionInput, projected, count)
+      attend(cache[layer]!, from, count)
+      linear(attended, block.attentionOutput, rows, count)
+      normalise(rows, block.mlpNorm.weights, normalised, inverses, count)
+      activated.fill(0, 0, count * hidden)
+      linear(normalised, block.mlpInput, activated, count)
+      squaredRelu(activated, positive, count * hidden)
+      linear(activated, block.mlpOutput, rows, count)
+    }
+  }
+
+  const opened = (cache: Cache): DecodedSequence => {
+    let length = 0
+    return {
+      append: (tokens) => {
+        for (let start = 0; start < tokens.length; start += ROWS) {
+          const chunk = tokens.slice(start, start + ROWS)
+          forward(cache, chunk, length)
+          length += chunk.length
+          rows.copyWithin(0, (chunk.length - 1) * width, chunk.length * width)
+        }
+        normalise(rows, outputNorm.weights, normalised, inverses, 1)
+        logits.fill(0)
+        linear(normalised, head, logits, 1)
+        return logits
+      },
+      release: () => free.push(cache),
+    }
+  }
+
+  return {
+    open: () => {
+      const cache = free.pop()
+      return cache === undefined ? undefined : opened(cache)
+    },
+  }
+}

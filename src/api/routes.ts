@@ -25,11 +25,12 @@ import { storageRoutes } from './projects/stats.js'
 import { refRoutes } from './refs/read-batch.js'
 import { gatewayRoutes } from './gateway/routes.js'
 import { collectionRoutes } from './artifacts/collections/routes.js'
+import type { Engine } from '../engine/engine.js'
 import type { AnyRoute } from './server/route.js'
-import { openCollections } from '../application/artifacts/collections.js'
 import { openRegistries } from './artifacts/collections/find.js'
 import { openRuns } from '../application/runs/runs.js'
 import { openHistory } from '../application/runs/history.js'
+import { trainingRoutes } from './training/routes.js'
 import { lineageRoutes } from './runs/lineage.js'
 import { runReadRoutes } from './runs/run-list.js'
 import { runRoutes } from './runs/runs.js'
@@ -47,7 +48,9 @@ import { renameAndDeleteRoutes } from './calls/rename-and-delete.js'
 import { startAndEndRoutes } from './calls/start-and-end.js'
 import { usageRoutes } from './usage/usage.js'
 
-export interface ApiServices extends GatewayServices, HealthChecks {}
+export interface ApiServices extends GatewayServices, HealthChecks {
+  readonly engine: Engine
+}
 
 export const allRoutes = (services: ApiServices): readonly AnyRoute[] => {
   const routes = servedRoutes(services, openShared(services))
@@ -60,7 +63,7 @@ const openShared = (services: ApiServices) => {
   return {
     runs,
     history: openHistory(services, runs),
-    collections: openCollections(services),
+    collections: services.training.collections,
     registries: openRegistries(services),
   }
 }
@@ -102,6 +105,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...automationRoutes(services),
   ...deliveryRoutes(services),
   ...gatewayRoutes(services),
+  ...trainingRoutes(services),
   ...rebuildRoutes(services),
   ...priceListRoutes(services),
   ...pageRoutes(services),

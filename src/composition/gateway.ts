@@ -5,6 +5,9 @@ import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openFileSpools } from '../adapters/spools/file-spools.js'
 import { targetOf } from '../adapters/outgoing/guard/target.js'
 import type { Gateway } from '../gateway/gateway.js'
+import type { Engine } from '../engine/engine.js'
+import { withEngine } from '../gateway/trained/engine-upstream.js'
+import { engineModelOf } from '../gateway/trained/trained-targets.js'
 import { openEnds } from '../gateway/completions/ends.js'
 import { openKeeping } from '../gateway/completions/keeping.js'
 import { chosenRecordLevels } from '../gateway/completions/record-level.js'
@@ -37,7 +40,9 @@ const SETTLE_WITHIN_MS = 1000
 /** Opens the gateway: upstreams of the operator's file and of the log, their client, limits and probes. */
 export const openGateway = async (
   config: Pick<Config, 'upstreams' | 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
-  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'clock' | 'secrets' | 'log'>,
+  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'clock' | 'secrets' | 'log'> & {
+    readonly engine: Engine
+  },
   metrics: Pick<Metrics, 'gateway' | 'beforeRead'>,
   address: () => string,
 ): Promise<OpenGateway> => {
@@ -56,17 +61,19 @@ export const openGateway = async (
         reason: "the operator's file defines models of the same names, which take precedence",
       })
   }
-  const upstreamClient = undiciUpstreamClient({
+  const others = undiciUpstreamClient({
     cidrs: config.upstreams.allowCidrs,
     listening: () => {
       const own = targetOf(address())
       return own && { address: own.host, port: own.port }
     },
   })
+  const upstreamClient = withEngine(services, services.engine, others)
   const targets = new LiveTargets(
     () => performance.now(),
     Math.random,
-    (upstreamId, modelId) => modelOf(liveUpstreams.now(), upstreamId, modelId),
+    (upstreamId, modelId) =>
+      engineModelOf(upstreamId, modelId) ?? modelOf(liveUpstreams.now(), upstreamId, modelId),
   )
   liveUpstreams.onChange(() => targets.changed())
   metrics.beforeRead(() => metrics.gateway.targetsOut.set({}, targets.out))

@@ -26,6 +26,7 @@ import { scoringTools } from './scoring-tools.js'
 import { openSigner } from '../adapters/secrets/signer.js'
 import { keyRingOf, reconcileSecretsAtStart } from './secrets.js'
 import type { Stores } from './stores.js'
+import { openTraining } from './training.js'
 import { openWebhookSender } from './webhook-sender.js'
 
 export interface Service {
@@ -100,13 +101,23 @@ const start = async (
     if (config.eventStoreUrl === null) await reconciling
   }
 
-  const gateway = servesApi ? await openGateway(config, ports, metrics, () => address) : undefined
+  const training = await openTraining(config, ports)
+  cleanup.add(() => training.stop())
+
+  const gateway = servesApi
+    ? await openGateway(config, { ...ports, engine: training.engine }, metrics, () => address)
+    : undefined
   cleanup.add(() => gateway?.close())
 
   const checks = healthChecks(stores, readSide, metrics)
   const api =
     gateway &&
-    (await openApi(config, { ...ports, ...checks, gateway: gateway.gateway }, readSide, onAdminKeyCreated))
+    (await openApi(
+      config,
+      { ...ports, ...checks, gateway: gateway.gateway, training: training.training, engine: training.engine },
+      readSide,
+      onAdminKeyCreated,
+    ))
   cleanup.add(() => api?.services.access.close())
 
   const app = createApp(
@@ -133,6 +144,7 @@ const start = async (
   if (config.roles.has('dispatcher')) {
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
     evaluations = await openEvaluations(config, ports, readSide, api)
+    training.startWork()
     cleanup.add(watchForCrashedRuns(ports, stores.clickHouse.reader))
   }
   return address

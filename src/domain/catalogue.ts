@@ -20,6 +20,7 @@ import { projectEvents } from './projects/events.js'
 import { rebuildEvents } from './rebuilds/events.js'
 import { redriveEvents } from './webhooks/redrives/events.js'
 import { runEvents } from './runs/events.js'
+import { trainedModelEvents, trainingJobEvents, workerEvents } from './training/events.js'
 import { secretEvents } from './secrets/events.js'
 import { tableEvents } from './tables/events.js'
 import { upstreamEvents } from './gateway/upstreams/events.js'
@@ -56,6 +57,9 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'evaluation rule', stream: 'evaluation_rules-<entity>/<project>', events: evaluationRuleEvents },
   { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
+  { name: 'trained model', stream: 'trained_model-<model id>', events: trainedModelEvents },
+  { name: 'training job', stream: 'training_job-<job id>', events: trainingJobEvents },
+  { name: 'training worker', stream: 'training-workers', events: workerEvents },
   { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },
   { name: 'artifact draft', stream: 'draft-<entity>/<project>/<artifact id>', events: draftEvents },
   { name: 'registry', stream: 'registry-<team>', events: registryEvents },

@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ModelState } from './checkpoint.js'
+import { baseState, decodeCheckpoint, type ModelState } from './checkpoint.js'
 import { serializedError, type SerializedError } from './errors.js'
 import type { FromThread, SampledChoiceToken, SampleJob } from './protocol.js'
 import { sample, type SampledToken } from './sample.js'
-import { stateOf } from './train-job.js'
 
 /** Checkpoints in memory at a time. */
 const CHECKPOINTS = 8
@@ -89,10 +88,9 @@ export const samplingJobs = (post: (message: FromThread) => void): SamplingJobs 
 
   const beginWith = (request: PendingRequest, key: string, bytes: Uint8Array | null): void => {
     try {
-      const { baseModel } = request.job
       begin(
         request,
-        cached(key, () => stateOf(bytes, baseModel)),
+        cached(key, () => (bytes === null ? baseState(request.job.baseModel) : decodeCheckpoint(bytes))),
       )
     } catch (error) {
       fail(request.id, error)

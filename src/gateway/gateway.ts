@@ -2,6 +2,7 @@ import type { Log } from '../kernel/ports/log.js'
 import type { GatewayMetrics } from '../kernel/ports/metrics.js'
 import type { UpstreamClient } from '../domain/gateway/upstreams/upstream-client.js'
 import type { Upstream } from '../domain/gateway/upstreams/directory.js'
+import type { Training } from '../application/training/training.js'
 import type { Services } from '../application/services.js'
 import type { Gate } from '../domain/gateway/limits/gate.js'
 import type { LiveLedger } from './limits/live-ledger.js'
@@ -39,4 +40,5 @@ export interface Gateway {
 
 export interface GatewayServices extends Services {
   readonly gateway: Gateway
+  readonly training: Training
 }

@@ -16,11 +16,11 @@ import { complete } from '../../gateway/completions/complete.js'
 
 /** `POST /v1/chat/completions`: one completion, whole or streamed, recorded as a call. */
 const completionRoutes = (
-  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway'>,
-): readonly AnyRoute[] => [
-  {
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'>,
+): readonly AnyRoute[] =>
+  ['/v1/chat/completions', '/v1/chat/completions/'].map((path) => ({
     method: 'post',
-    path: '/v1/chat/completions',
+    path,
     summary: 'Creates a chat completion. All keys of the request are forwarded to the upstream.',
     errorFormat: 'chat',
     body: completionRequest,
@@ -43,8 +43,7 @@ const completionRoutes = (
     },
     responseHeaders: ['Tallytree-Position'],
     handle: (asked: RouteRequest<CompletionRequest>) => complete(services, asked),
-  },
-]
+  }))
 
 const model = open('Model', {
   required: {

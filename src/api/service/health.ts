@@ -18,10 +18,10 @@ export interface HealthChecks {
   readonly metrics: Pick<Metrics, 'read'>
 }
 
-export const serviceRoutes = ({ metrics, ...checks }: HealthChecks): readonly AnyRoute[] => [
+const healthRoute = (path: string, checks: Omit<HealthChecks, 'metrics'>): AnyRoute =>
   openRoute({
     method: 'get',
-    path: '/health',
+    path,
     summary: 'Whether the service accepts writes, with the reasons if it is degraded.',
     response: {
       schema: open('Health', {
@@ -40,7 +40,11 @@ export const serviceRoutes = ({ metrics, ...checks }: HealthChecks): readonly An
       },
     },
     handle: () => healthOf(checks),
-  }),
+  })
+
+export const serviceRoutes = ({ metrics, ...checks }: HealthChecks): readonly AnyRoute[] => [
+  healthRoute('/health', checks),
+  healthRoute('/v1/health', checks),
   openRoute({
     method: 'get',
     path: '/server_info',

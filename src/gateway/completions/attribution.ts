@@ -8,8 +8,8 @@ import type { Services } from '../../application/services.js'
 const DEFAULT_PROJECT = 'inference'
 
 /**
- * The project that a completion is written to: the one of `<Vendor>-Project`, or of `OpenAI-Project`, or else
- * `inference` of the key's default team.
+ * The project that a completion is written to: the one of `<Vendor>-Project`, or of `OpenAI-Project`, or else that of a
+ * trained model, or else `inference` of the key's default team.
  *
  * @throws Failure for a project that the key may not use, or that is none: 401, as clients of the field expect
  */
@@ -17,10 +17,11 @@ export const attributedProject = (
   { access, vendor }: Pick<Services, 'access' | 'vendor'>,
   headers: IncomingHttpHeaders,
   principal: Principal,
+  modelProject?: string,
 ): string => {
   const header = headers[`${vendor.toLowerCase()}-project`] ?? headers['openai-project']
   const named = header === undefined || header === '' ? undefined : projectInHeader(String(header))
-  const project = named ?? `${defaultEntity(principal)}/${DEFAULT_PROJECT}`
+  const project = named ?? modelProject ?? `${defaultEntity(principal)}/${DEFAULT_PROJECT}`
   if (!projectId.is(project)) throw refused(`Invalid project header: expected team/project: ${PROJECT_RULE}.`)
   if (!access.canAccessTeam(principal, entityOf(project)))
     throw refused(

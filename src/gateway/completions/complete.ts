@@ -14,6 +14,7 @@ import { ask, NobodyAnswered, type Asked as UpstreamAsked } from './asking.js'
 import { attributedProject } from './attribution.js'
 import type { Completing, CompletionResponse } from './completing.js'
 import type { GatewayServices } from '../gateway.js'
+import { projectOfTrained, trainedTarget } from '../trained/trained-targets.js'
 import { noSuchModel, teamsOf } from '../models.js'
 import { atHand } from './keeping.js'
 import { placedBy } from './parent.js'
@@ -34,13 +35,16 @@ export interface AskedCompletion {
 
 /** One completion, whole or streamed, recorded as a call. */
 export const complete = async (
-  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway'>,
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'>,
   asked: AskedCompletion,
 ): Promise<CompletionResponse> => {
   const { body: request, headers, principal } = asked
   const { upstreams, underWay } = services.gateway
-  const project = attributedProject(services, headers, principal)
-  const targets = targetsOf(upstreams.now(), teamsOf(principal), request.model, entityOf(project))
+  const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
+  const trained = await trainedTarget(services, request.model, canSee)
+  const project = attributedProject(services, headers, principal, trained && projectOfTrained(request.model))
+  const offered = targetsOf(upstreams.now(), teamsOf(principal), request.model, entityOf(project))
+  const targets = offered.length === 0 && trained !== undefined ? [trained] : offered
   const [first] = targets
   if (first === undefined) throw noSuchModel()
   const leave = underWay.enter(asked.onDisconnect)

@@ -32,7 +32,7 @@ const RETRYABLE = new Set<Failure['kind']>([
 /** Goes the same way as a request of a client: recorded as a call, metered, under the limits and budgets of the key. */
 export const completeForService =
   (
-    services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway'>,
+    services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'>,
     directory: () => Directory,
   ): AskModel =>
   async (request, { projectId, scoreId, traceId, userId, keyId, signal }) => {

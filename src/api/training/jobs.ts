@@ -1,0 +1,207 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { findTrainingData } from '../../application/training/sft-data.js'
+import { createJob, jobEvents, noSuchJob } from '../../application/training/training-jobs.js'
+import { Failure, invalidBody, invalidField } from '../../application/failure.js'
+import { authorizeRead } from '../../application/access/project-access.js'
+import type { ModelCreated, TrainingJobCreated } from '../../domain/training/events.js'
+import { optionsLacking, rlConfig } from '../../domain/training/rl-config.js'
+import { sftConfig } from '../../domain/training/sft-config.js'
+import { givenGroups } from '../../domain/training/trajectories.js'
+import { decode, type Codec } from '../../kernel/codec/codec.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { Cause } from '../../kernel/event.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
+import type { Authorization } from '../server/authorization.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { readLog, writeAuthorized } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
+import { ofJob } from './authorization.js'
+import { createdJob, eventsQuery, job, jobEventList, page } from './codecs.js'
+import type { TrainingServices } from './models.js'
+
+const newRlJob = open('CreateTrainingJob', {
+  required: { model_id: string, trajectory_groups: givenGroups },
+  optional: { experimental_config: nullable(jsonObject) },
+})
+
+const newSftJob = open('CreateSftTrainingJob', {
+  required: { model_id: string, training_data_url: string },
+  optional: { config: nullable(jsonObject), experimental_config: nullable(json) },
+})
+
+const JOB = '/v1/preview/training-jobs/:job_id'
+
+/** The model that a body names, in a team of the caller. */
+const modelInBody = ({
+  access,
+  training: { models },
+}: TrainingServices): Authorization<{ readonly project: string; readonly model: ModelCreated }> => ({
+  errors: ['not-found'],
+  authorize: async ({ body, principal }: RouteRequest<{ readonly model_id: string }>) => {
+    const model = await models.read(body.model_id, ({ state }) => state.created!)
+    if (model === undefined)
+      throw new Failure('not-found', 'Model not found, or the API key has no access to its team.')
+    authorizeRead(access, principal, model.project_id)
+    return { project: model.project_id, model }
+  },
+})
+
+const checked = <A>(codec: Codec<A>, field: string, given: JsonObject | null): A => {
+  const decoded = decode(codec)(given ?? {})
+  if (E.isRight(decoded)) return decoded.right
+  throw invalidBody(decoded.left.map(({ loc, ...problem }) => ({ ...problem, loc: [field, ...loc] })))
+}
+
+/** Jobs of reinforcement learning and of fine-tuning. */
+export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
+  const { training, clock, ids, blobs } = services
+  const { models, collections, builtIn, board } = training
+  const now = () => instantOf(clock.now())
+
+  const create = async (
+    { model_id, project_id, base_model }: ModelCreated,
+    rest: Pick<TrainingJobCreated, 'kind' | 'input' | 'config' | 'training_data_url'>,
+    cause: Cause,
+  ) => {
+    const job_id = ids.next()
+    const created: TrainingJobCreated = {
+      model_id,
+      project_id,
+      job_id,
+      base_model,
+      created_at: now(),
+      validation: null,
+      ...rest,
+    }
+    const readableAt = await createJob(services, models)(created, cause)
+    return { body: { id: job_id }, readableAt }
+  }
+
+  return [
+    writeAuthorized(services, {
+      method: 'post',
+      path: '/v1/preview/training-jobs',
+      summary:
+        'Creates a job of reinforcement learning: one pass over groups of trajectories, which makes one checkpoint. Jobs of a model run ' +
+        'one after another.',
+      errorFormat: 'chat',
+      body: newRlJob,
+      errors: ['conflict'],
+      response: createdJob,
+      authorization: modelInBody(services),
+      handle: ({ model, body: { trajectory_groups, experimental_config: config } }) => {
+        if (builtIn.has(model.base_model)) {
+          checked(rlConfig, 'experimental_config', config)
+          const [lacking] = optionsLacking(config ?? {})
+          if (lacking !== undefined)
+            throw invalidField(
+              ['experimental_config', lacking],
+              'value_error',
+              `The engine of ${model.base_model} has no option ${lacking}: leave it out, or give it its default`,
+            )
+        }
+        return async (cause) => {
+          const input = await blobs.put(Buffer.from(jsonText(trajectory_groups as unknown as Json)))
+          return create(model, { kind: 'rl', input, config: config ?? {}, training_data_url: null }, cause)
+        }
+      },
+    }),
+    writeAuthorized(services, {
+      method: 'post',
+      path: '/v1/preview/sft-training-jobs',
+      summary:
+        'Creates a fine-tuning job. The data are a file of an artifact, `wandb-artifact:///entity/project/name:version`, with one ' +
+        'conversation `{"messages": […]}` a line.',
+      errorFormat: 'chat',
+      body: newSftJob,
+      errors: ['conflict'],
+      response: createdJob,
+      authorization: modelInBody(services),
+      handle: ({ model, principal, body: { training_data_url, config } }) => {
+        const { batch_size, learning_rate } = checked(sftConfig, 'config', config)
+        return async (cause) => {
+          const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
+          const data = await findTrainingData(services, { collections, canSee }, training_data_url)
+          const batches = Math.ceil(data.conversations / batch_size)
+          if (typeof learning_rate !== 'number' && learning_rate.length !== batches)
+            throw invalidField(
+              ['config', 'learning_rate'],
+              'value_error',
+              `The list has ${learning_rate.length} items, but ${data.conversations} conversations make ${batches} batches of ${batch_size}`,
+            )
+          return create(
+            model,
+            { kind: 'sft', input: data.blob, config: config ?? {}, training_data_url },
+            cause,
+          )
+        }
+      },
+    }),
+    readLog(services, {
+      method: 'get',
+      path: JOB,
+      summary: 'Reads a training job.',
+      errorFormat: 'chat',
+      response: job,
+      authorization: ofJob(services),
+      handle:
+        ({ job: { job_id, model_id, kind, base_model, created_at } }) =>
+        async () => {
+          const known = await models.read(model_id, ({ state: { jobs, queue } }) => ({
+            job: jobs.get(job_id),
+            place: queue.indexOf(job_id),
+          }))
+          if (known?.job === undefined) throw noSuchJob()
+          const { state, error, step, endedAt } = known.job
+          const held = board.models().find((one) => one.lease?.job_id === job_id)
+          return {
+            body: {
+              id: job_id,
+              model_id,
+              kind,
+              base_model,
+              state,
+              error_message: error,
+              step,
+              queue_position: known.place < 0 ? null : known.place,
+              worker: held?.lease?.worker ?? null,
+              created_at,
+              ended_at: endedAt,
+            },
+          }
+        },
+    }),
+    readLog(services, {
+      method: 'get',
+      path: `${JOB}/events`,
+      summary: 'Lists the events of a training job, oldest first. `after` is the id of an event.',
+      errorFormat: 'chat',
+      query: eventsQuery,
+      response: jobEventList,
+      authorization: ofJob(services),
+      handle:
+        ({ job: asked, query }) =>
+        async () => {
+          const { data, has_more } = await jobEvents(services, models)(asked, query)
+          return { body: page(data, has_more) }
+        },
+    }),
+    writeAuthorized(services, {
+      method: 'post',
+      path: `${JOB}/cancel`,
+      summary: 'Cancels a training job. A repeat, and a job that has ended, change nothing.',
+      errorFormat: 'chat',
+      response: emptyResponse,
+      authorization: ofJob(services),
+      handle: ({ job: { job_id, model_id } }) =>
+        writing((cause) =>
+          models.write(model_id, { type: 'CancelJob', job_id, now: now() }, cause, () => undefined),
+        ),
+    }),
+  ]
+}

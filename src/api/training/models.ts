@@ -1,0 +1,207 @@
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Services } from '../../application/services.js'
+import type { Training } from '../../application/training/training.js'
+import { isServed } from '../../application/training/training.js'
+import { deleteCheckpoints, deleteModel } from '../../application/training/checkpoints.js'
+import { baseModelName, modelName, type ModelCreated } from '../../domain/training/events.js'
+import { trainedModelId } from '../../domain/training/model-id.js'
+import { givenGroups } from '../../domain/training/trajectories.js'
+import { arrayOf, nullableText, withDefault } from '../../kernel/codec/containers.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { boolean, int64, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { entityOf, projectId, projectName, projectNameOf, teamName } from '../../kernel/ids.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
+import { Failure, invalidField } from '../../application/failure.js'
+import { defaultEntity } from '../../application/principal.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { readLog, writeAuthorized, writeProject } from '../server/route-kinds.js'
+import { writing } from '../server/run.js'
+import { ofModel } from './authorization.js'
+import { checkpointList, checkpointsQuery, model, page } from './codecs.js'
+
+const newModel = open('ModelCreate', {
+  required: { project: projectName, name: modelName, base_model: baseModelName },
+  optional: { entity: nullableText(teamName), return_existing: withDefault(boolean, false, true) },
+})
+
+const deletedModel = open('DeletedModel', {
+  required: { model_id: string, deleted_checkpoints: int64, deleted_run: boolean },
+})
+
+const stepsToDelete = open('CheckpointsToDelete', { required: { steps: arrayOf(int64) } })
+const deletedCheckpoints = open('DeletedCheckpoints', {
+  required: { deleted_count: int64, not_found_steps: arrayOf(int64) },
+})
+
+const loggedTrajectories = open('LoggedTrajectories', {
+  required: { split: string, trajectory_groups: givenGroups },
+})
+
+const MODEL = '/v1/preview/models/:model_id'
+
+export interface TrainingServices extends Pick<
+  Services,
+  keyof Ports | 'access' | 'reading' | 'throttle' | 'signer' | 'publicUrl'
+> {
+  readonly training: Training
+}
+
+const shown = ({ model_id, project_id, name, base_model, created_at }: ModelCreated) => ({
+  id: model_id,
+  entity: entityOf(project_id),
+  project: projectNameOf(project_id),
+  name,
+  base_model,
+  run_id: name,
+  created_at,
+})
+
+const projectOf = ({
+  body,
+  principal,
+}: RouteRequest<{ readonly entity: string | null; readonly project: string }>) => {
+  const project_id = `${body.entity ?? defaultEntity(principal)}/${body.project}`
+  if (!projectId.is(project_id))
+    throw invalidField(['project'], 'value_error', 'Input should be the name of a project')
+  return project_id
+}
+
+const rewardsIn = (groups: readonly JsonObject[]): readonly number[] =>
+  groups.flatMap(({ trajectories }) =>
+    ((trajectories ?? []) as readonly JsonObject[]).map(({ reward }) => Number(reward ?? 0)),
+  )
+
+/** Models that are trained, and their checkpoints. */
+export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] => {
+  const { training, clock, ids, sha256, blobs } = services
+  const { models, collections } = training
+  const now = () => instantOf(clock.now())
+
+  return [
+    writeProject(services, {
+      method: 'post',
+      path: '/v1/preview/models',
+      summary:
+        'Creates a model that is trained from a base model, or with `return_existing` returns the model of this name.',
+      errorFormat: 'chat',
+      body: newModel,
+      errors: ['conflict'],
+      response: model,
+      project: projectOf,
+      handle: ({ body: { name, base_model, return_existing }, project: project_id }) => {
+        if (!isServed(training, base_model, entityOf(project_id)))
+          throw invalidField(
+            ['base_model'],
+            'value_error',
+            `No worker trains ${base_model}. The service itself trains ${[...training.builtIn].join(', ')}; others are trained by workers that register for them`,
+          )
+        const model_id = trainedModelId(sha256, project_id, name)
+        const command = {
+          type: 'CreateModel',
+          model_id,
+          project_id,
+          name,
+          base_model,
+          returnExisting: return_existing,
+          now: now(),
+        } as const
+        return writing(
+          (cause) =>
+            models.write(model_id, command, cause, ({ created }, events) => {
+              for (const event of events) if (event.type === 'ModelCreated') return event.data
+              return created!
+            }),
+          { respond: ({ state }) => ({ body: shown(state) }) },
+        )
+      },
+    }),
+    writeAuthorized(services, {
+      method: 'delete',
+      path: MODEL,
+      summary: 'Deletes a model and its checkpoints. Its jobs that have not ended fail.',
+      errorFormat: 'chat',
+      response: deletedModel,
+      authorization: ofModel(services),
+      handle:
+        ({ modelId }) =>
+        async (cause) => {
+          const { deleted, position } = await deleteModel(models, collections)(modelId, now(), cause)
+          return {
+            body: { model_id: modelId, deleted_checkpoints: deleted, deleted_run: false },
+            readableAt: position,
+          }
+        },
+    }),
+    readLog(services, {
+      method: 'get',
+      path: `${MODEL}/checkpoints`,
+      summary: 'Lists the checkpoints of a model by step. `after` is the id of a checkpoint.',
+      errorFormat: 'chat',
+      query: checkpointsQuery,
+      response: checkpointList,
+      authorization: ofModel(services),
+      handle:
+        ({ modelId, query: { after, limit, order } }) =>
+        async () => {
+          const all = await models.read(modelId, ({ state: { checkpoints } }) =>
+            [...checkpoints.values()].map(({ id, step, metrics }) => ({ id, step, metrics })),
+          )
+          const ordered = order === 'asc' ? (all ?? []) : (all ?? []).toReversed()
+          const at = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
+          if (after !== undefined && at === 0)
+            throw new Failure('not-found', `No checkpoint of the model has the id ${after}.`)
+          return { body: page(ordered.slice(at, at + limit), at + limit < ordered.length) }
+        },
+    }),
+    writeAuthorized(services, {
+      method: 'delete',
+      path: `${MODEL}/checkpoints`,
+      summary: 'Deletes checkpoints of a model by their steps.',
+      errorFormat: 'chat',
+      body: stepsToDelete,
+      response: deletedCheckpoints,
+      authorization: ofModel(services),
+      handle:
+        ({ modelId, body: { steps } }) =>
+        async (cause) => {
+          const deleted = await deleteCheckpoints(models, collections)(modelId, steps, cause)
+          return {
+            body: {
+              deleted_count: deleted.steps.length,
+              not_found_steps: [...new Set(steps)].filter((step) => !deleted.steps.includes(step)),
+            },
+            readableAt: deleted.position,
+          }
+        },
+    }),
+    writeAuthorized(services, {
+      method: 'post',
+      path: `${MODEL}/log`,
+      summary: 'Logs trajectories, such as those of a validation.',
+      errorFormat: 'chat',
+      body: loggedTrajectories,
+      response: emptyResponse,
+      authorization: ofModel(services),
+      handle:
+        ({ modelId, body: { split, trajectory_groups } }) =>
+        async (cause) => {
+          const rewards = rewardsIn(trajectory_groups)
+          const command = {
+            type: 'LogTrajectories',
+            log_id: ids.next(),
+            split,
+            groups: trajectory_groups.length,
+            trajectories: rewards.length,
+            mean_reward:
+              rewards.length === 0 ? null : rewards.reduce((sum, one) => sum + one, 0) / rewards.length,
+            content: await blobs.put(Buffer.from(jsonText(trajectory_groups as Json))),
+            now: now(),
+          } as const
+          return writing((by) => models.write(modelId, command, by, () => undefined))(cause)
+        },
+    }),
+  ]
+}

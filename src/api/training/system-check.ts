@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Training } from '../../application/training/training.js'
+import type { Engine } from '../../engine/engine.js'
+import { promptTokens } from '../../engine/tokens.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { boolean, int64, number, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { AnyRoute } from '../server/route.js'
+import { openRoute } from '../server/route-kinds.js'
+import type { HealthChecks } from '../service/health.js'
+
+export interface SystemChecks extends Pick<HealthChecks, 'readsFail' | 'writesBlocked' | 'writesFail'> {
+  readonly training: Pick<Training, 'board' | 'builtIn'>
+  readonly engine: Pick<Engine, 'sample'>
+}
+
+const checkFields = {
+  required: { success: boolean, duration_ms: number },
+  optional: { error: nullable(string) },
+}
+const check = open('SystemCheckPart', checkFields)
+const queueCheck = open('SystemCheckQueue', {
+  says: 'Jobs that wait and run, and the workers that ever registered.',
+  required: { ...checkFields.required, queued: int64, running: int64, workers: int64 },
+  optional: checkFields.optional,
+})
+
+const systemCheck = open('SystemCheck', {
+  says: '`cpu_queue` are the jobs of the built-in engine, `gpu_queue` those of other workers.',
+  required: {
+    api: boolean,
+    database: check,
+    read_models: check,
+    cpu_queue: queueCheck,
+    gpu_queue: queueCheck,
+  },
+})
+
+const ENGINE_MS = 10_000
+/** The route needs no key, so requests to it must not cause work each. */
+const CHECK_EVERY_MS = 1000
+
+const timed = async (failing: () => Promise<string | undefined>) => {
+  const began = performance.now()
+  const error = (await failing()) ?? null
+  return { success: error === null, duration_ms: Math.round(performance.now() - began), error }
+}
+
+/** Whether each part works; 503 if one does not. */
+export const systemCheckRoute = (services: SystemChecks): AnyRoute => {
+  const { training, engine, writesBlocked, writesFail, readsFail } = services
+
+  const queue = (isBuiltIn: boolean) => {
+    const models = training.board.models().filter((one) => training.builtIn.has(one.base_model) === isBuiltIn)
+    return {
+      queued: models.reduce((sum, { queued }) => sum + queued.length, 0),
+      running: models.filter(({ lease }) => lease !== null).length,
+    }
+  }
+
+  /** Samples one token. */
+  const engineFails = async (): Promise<string | undefined> => {
+    const late = AbortSignal.timeout(ENGINE_MS)
+    const [baseModel = ''] = training.builtIn
+    const options = { temperature: 0, topP: 1, seed: 1, maxTokens: 1 }
+    const prompt = promptTokens([{ role: 'user', content: '?' }])
+    try {
+      for await (const _ of engine.sample({ checkpoint: null, baseModel, prompt, options, choices: 1 }, late))
+        return undefined
+      return 'the engine sampled nothing'
+    } catch (error) {
+      return `the engine does not answer: ${error instanceof Error ? error.message : 'unknown'}`
+    }
+  }
+
+  const look = async () => {
+    const [database, read_models, cpu] = await Promise.all([
+      timed(async () => (await writesBlocked()) ?? writesFail()),
+      timed(() => Promise.resolve(readsFail())),
+      timed(engineFails),
+    ])
+    const body = {
+      api: true,
+      database,
+      read_models,
+      cpu_queue: { ...cpu, ...queue(true), workers: 1 },
+      gpu_queue: {
+        success: true,
+        duration_ms: 0,
+        error: null,
+        ...queue(false),
+        workers: training.board.workers().length,
+      },
+    }
+    const isWell = database.success && read_models.success && cpu.success
+    return isWell ? { body } : { status: 503, body, headers: { 'Retry-After': '1' } }
+  }
+
+  let looking: ReturnType<typeof look> | undefined
+  return openRoute({
+    method: 'get',
+    path: '/v1/system-check',
+    summary: 'Checks the event log, the read models, the queues and the engine; 503 if one fails.',
+    response: {
+      schema: systemCheck.schema,
+      otherStatuses: {
+        503: { says: 'A check failed.', schema: systemCheck.schema, headers: ['Retry-After'] },
+      },
+    },
+    handle: () => {
+      if (looking === undefined) {
+        looking = look()
+        void looking
+          .then(() => sleep(CHECK_EVERY_MS, undefined, { ref: false }))
+          .finally(() => (looking = undefined))
+      }
+      return looking
+    },
+  })
+}

@@ -1,0 +1,283 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { storedByMd5 } from '../../application/artifacts/uploads.js'
+import { Failure } from '../../application/failure.js'
+import type { Principal } from '../../application/principal.js'
+import type { ClaimedJob, Worker } from '../../application/training/work.js'
+import type { Progress } from '../../domain/training/commands.js'
+import { baseModelName, jobKind, stepMetrics, workerName } from '../../domain/training/events.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { boolean, int64, integerBetween, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
+import type { Cause } from '../../kernel/event.js'
+import { linksFor } from '../files/links.js'
+import { anyKey } from '../server/authorization.js'
+import { emptyResponse } from '../server/empty-response.js'
+import type { AnyRoute } from '../server/route.js'
+import { writeAuthorized, writeDirectory } from '../server/route-kinds.js'
+import { ofJob } from './authorization.js'
+import type { TrainingServices } from './models.js'
+
+const MAX_WAIT_SECONDS = 30
+const MAX_REPORTS = 10_000
+const MAX_FILES = 1000
+
+const claimRequest = closed('ClaimTrainingJob', {
+  required: { worker: workerName, base_models: arrayOf(baseModelName, 1) },
+  optional: { wait_seconds: withDefault(integerBetween(0, MAX_WAIT_SECONDS), 0, true) },
+})
+
+const linkedFile = open('CheckpointFile', { required: { path: string, size: int64, url: string } })
+
+const claimedJob = open('ClaimedTrainingJob', {
+  says: 'Links open without a key. `from` is the checkpoint that training begins with, null for the base model.',
+  required: {
+    id: string,
+    kind: jobKind,
+    entity: string,
+    project: string,
+    model: string,
+    base_model: string,
+    step: int64,
+    config: jsonObject,
+    input_url: string,
+    lease_id: string,
+    lease_expires_at: string,
+  },
+  optional: {
+    from: nullable(open('FromCheckpoint', { required: { step: int64, files: arrayOf(linkedFile) } })),
+  },
+})
+
+const claimed = open('ClaimedTrainingJobOrNone', { optional: { job: nullable(claimedJob) } })
+
+const ofLease = { lease_id: string }
+
+const heartbeat = closed('TrainingHeartbeat', { required: ofLease })
+const heartbeatAnswer = open('TrainingHeartbeatAnswer', {
+  says: 'With `cancel` the worker no longer has the job, and should stop.',
+  required: { cancel: boolean },
+  optional: { lease_expires_at: nullable(string) },
+})
+
+const report = closed('TrainingReport', {
+  says: '`training_started` has `num_sequences`, a `gradient_step` its `metrics`.',
+  required: { type: oneOf('training_started', 'gradient_step') },
+  optional: {
+    num_sequences: nullable(integerBetween(0, Number.MAX_SAFE_INTEGER)),
+    metrics: nullable(stepMetrics),
+  },
+})
+
+const reportsRequest = closed('TrainingReports', {
+  says: '`first` is the number of the first report, counted from 0 in the job. Reports that were sent before are not logged again.',
+  required: { ...ofLease, first: integerBetween(0, Number.MAX_SAFE_INTEGER), reports: arrayOf(report) },
+})
+
+const md5 = textLike('md5', /^[0-9a-f]{32}$/, 'String should be an MD5 in lower-case hexadecimal')
+const file = closed('NewCheckpointFile', { required: { path: textUpToBytes(1024), md5 } })
+const filesRequest = closed('NewCheckpointFiles', { required: { ...ofLease, files: arrayOf(file, 1) } })
+const uploads = open('CheckpointUploads', {
+  says: 'Null for content that the project has already.',
+  required: {
+    files: arrayOf(
+      open('CheckpointUpload', { required: { path: string }, optional: { upload_url: nullable(string) } }),
+    ),
+  },
+})
+
+const completion = closed('CompletedTrainingJob', {
+  required: { ...ofLease, files: arrayOf(file, 1) },
+  optional: { metrics: withDefault(stepMetrics, {}, true) },
+})
+const completedStep = open('CompletedStep', { required: { step: int64 } })
+
+const failure = closed('FailedTrainingJob', {
+  required: { ...ofLease, error_message: textUpToBytes(16_384) },
+})
+
+const JOB = '/v1/preview/training-jobs/:job_id'
+
+/** The protocol of programs that train: they claim jobs, report progress, and store checkpoints. */
+export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] => {
+  const { work, board } = services.training
+
+  const claimWithin = async (worker: Worker, seconds: number, cause: Cause, signal: AbortSignal) => {
+    const until = performance.now() + seconds * 1000
+    for (;;) {
+      const left = until - performance.now()
+      const change = board.change(Math.max(1, Math.min(left, RECHECK_MS)), signal)
+      const found = await work.claim(worker, cause)
+      if (found !== undefined || left <= 0 || signal.aborted) return found
+      await change
+    }
+  }
+
+  return [
+    writeDirectory({
+      method: 'post',
+      path: '/v1/preview/workers/claim',
+      summary:
+        'Registers a worker with the base models that it trains, and gives it a job of one of them, if there is one within `wait_seconds`.',
+      errorFormat: 'chat',
+      body: claimRequest,
+      response: claimed,
+      authorization: anyKey,
+      handle: ({ principal, headers, onDisconnect, body: { worker, base_models, wait_seconds } }) => {
+        const gone = new AbortController()
+        onDisconnect(() => gone.abort())
+        return async (cause) => {
+          const asked = {
+            name: `${principal.userId}/${worker}`,
+            baseModels: base_models,
+            teams: principal.administrator ? null : principal.teams,
+          }
+          await work.register(asked, cause)
+          const found = await claimWithin(asked, wait_seconds, cause, gone.signal)
+          return { body: { job: found === undefined ? null : shown(services, headers, principal, found) } }
+        }
+      },
+    }),
+    writeAuthorized(services, {
+      method: 'post',
+      path: `${JOB}/heartbeat`,
+      summary: 'Extends the lease of a job by a minute.',
+      errorFormat: 'chat',
+      body: heartbeat,
+      response: heartbeatAnswer,
+      authorization: ofJob(services),
+      handle:
+        ({ job, body }) =>
+        async (cause) => {
+          try {
+            const expiry = await work.extend({ jobId: job.job_id, leaseId: body.lease_id }, cause)
+            return { body: { cancel: false, lease_expires_at: expiry } }
+          } catch (error) {
+            if (!(error instanceof Failure)) throw error
+            return { body: { cancel: true, lease_expires_at: null } }
+          }
+        },
+    }),
+    writeAuthorized(services, {
+      method: 'post',
+      path: `${JOB}/reports`,
+      summary: 'Logs the start of training and its gradient steps.',
+      errorFormat: 'chat',
+      body: reportsRequest,
+      errors: ['conflict'],
+      response: emptyResponse,
+      authorization: ofJob(services),
+      handle: ({ job, body: { lease_id, first, reports } }) => {
+        requireAtMost('reports', reports.length, MAX_REPORTS)
+        const progress = reports.map(({ type, num_sequences, metrics }): Progress =>
+          type === 'training_started'
+            ? { type, num_sequences: num_sequences ?? 0 }
+            : { type, metrics: metrics ?? {} },
+        )
+        return async (cause) => {
+          await work.log({ jobId: job.job_id, leaseId: lease_id }, first, progress, cause)
+          return { body: {} }
+        }
+      },
+    }),
+    writeAuthorized(services, {
+      method: 'post',
+      path: `${JOB}/files`,
+      summary: 'Gives links by which the files of a checkpoint are stored, with PUT.',
+      errorFormat: 'chat',
+      body: filesRequest,
+      response: uploads,
+      authorization: ofJob(services),
+      handle: ({ job: { project_id }, principal, headers, body: { files } }) => {
+        requireAtMost('files', files.length, MAX_FILES)
+        const links = linksFor(services, headers, principal.userId)
+        return async () => ({
+          body: {
+            files: await Promise.all(
+              files.map(async ({ path, md5 }) => {
+                const stored = await storedByMd5(services, project_id, md5)
+                return { path, upload_url: stored === undefined ? links.store(project_id, md5) : null }
+              }),
+            ),
+          },
+        })
+      },
+    }),
+    writeAuthorized(services, {
+      method: 'post',
+      path: `${JOB}/complete`,
+      summary: 'Ends a job with the checkpoint of its next step, whose files were stored before.',
+      errorFormat: 'chat',
+      body: completion,
+      errors: ['conflict'],
+      response: completedStep,
+      authorization: ofJob(services),
+      handle: ({ job, body: { lease_id, files, metrics } }) => {
+        requireAtMost('files', files.length, MAX_FILES)
+        return async (cause) => {
+          const step = await work.complete({ jobId: job.job_id, leaseId: lease_id }, files, metrics, cause)
+          return { body: { step } }
+        }
+      },
+    }),
+    writeAuthorized(services, {
+      method: 'post',
+      path: `${JOB}/fail`,
+      summary: 'Ends a job with an error.',
+      errorFormat: 'chat',
+      body: failure,
+      errors: ['conflict'],
+      response: emptyResponse,
+      authorization: ofJob(services),
+      handle:
+        ({ job, body: { lease_id, error_message } }) =>
+        async (cause) => {
+          await work.fail({ jobId: job.job_id, leaseId: lease_id }, error_message, cause)
+          return { body: {} }
+        },
+    }),
+  ]
+}
+
+/** In case another process leased the job that woke the worker, and lost it. */
+const RECHECK_MS = 5000
+
+const requireAtMost = (field: string, length: number, most: number): void => {
+  if (length > most) throw new Failure('too-large', `${field}: List should have at most ${most} items.`)
+}
+
+const shown = (
+  services: TrainingServices,
+  headers: IncomingHttpHeaders,
+  { userId }: Principal,
+  { job, model, lease, step, from }: ClaimedJob,
+) => {
+  const links = linksFor(services, headers, userId)
+  const { project_id } = job
+  const [entity = '', project = ''] = project_id.split('/')
+  return {
+    id: job.job_id,
+    kind: job.kind,
+    entity,
+    project,
+    model: model.name,
+    base_model: job.base_model,
+    step,
+    config: job.config,
+    input_url: links.read(
+      project_id,
+      job.input,
+      job.kind === 'sft' ? 'train.jsonl' : 'trajectory_groups.json',
+    ),
+    lease_id: lease.id,
+    lease_expires_at: lease.expiresAt,
+    from: from && {
+      step: from.step,
+      files: from.files.map(({ path, blob, size }) => ({
+        path,
+        size,
+        url: links.read(project_id, blob, path),
+      })),
+    },
+  }
+}

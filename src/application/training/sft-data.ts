@@ -1,0 +1,92 @@
+import type { VersionCreated } from '../../domain/artifacts/events.js'
+import { collectionName, collectionStream } from '../../domain/artifacts/place.js'
+import { versionNamed } from '../../domain/artifacts/state.js'
+import { conversationIn, dataAddressIn, linesOf, type DataAddress } from '../../domain/training/sft-data.js'
+import { entityOf } from '../../kernel/ids.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
+import type { Collections } from '../artifacts/collections.js'
+import { storedVersions, withAliases } from '../artifacts/stored-versions.js'
+import { Failure, invalidField } from '../failure.js'
+import { filesIn } from './work.js'
+
+/** The names of the file that has the data, in the order of preference. */
+const FILES = ['train.jsonl', 'trajectories.jsonl']
+const MAX_BYTES = 256 * 1024 * 1024
+const MOST_NAMED = 5
+const FIELD = ['training_data_url']
+
+interface TrainingData {
+  /** The blob with the lines. */
+  readonly blob: string
+  readonly conversations: number
+}
+
+interface DataTools {
+  readonly collections: Collections
+  readonly canSee: (entity: string) => boolean
+}
+
+/**
+ * Finds the data of a fine-tuning job in an artifact and checks each line.
+ *
+ * @throws Failure that names the field, and the first lines that are wrong
+ */
+export const findTrainingData = async (
+  ports: Pick<Ports, 'eventStore' | 'blobs'>,
+  { collections, canSee }: DataTools,
+  url: string,
+): Promise<TrainingData> => {
+  const address = dataAddressIn(url)
+  if (address === undefined || !collectionName.is(address.collection))
+    throw invalidField(FIELD, 'value_error', 'Input should be wandb-artifact:///entity/project/name:version')
+  const version = canSee(entityOf(address.project)) ? await versionAt(ports, collections, address) : undefined
+  if (version === undefined)
+    throw new Failure('not-found', `There is no artifact ${url}, or the API key has no access to its team.`, {
+      param: 'training_data_url',
+    })
+  const files = await filesIn(ports, address.project, version)
+  const file = FILES.map((name) => files.find(({ path }) => path === name)).find((one) => one !== undefined)
+  if (file === undefined)
+    throw invalidField(FIELD, 'value_error', `The artifact has no file ${FILES.join(' or ')}`)
+  if (file.size > MAX_BYTES)
+    throw invalidField(FIELD, 'value_error', `The file ${file.path} should have at most ${MAX_BYTES} bytes`)
+  const content = await ports.blobs.get(file.blob)
+  if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+  return { blob: file.blob, conversations: await countedLines(content, file.path) }
+}
+
+const versionAt = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  collections: Collections,
+  { project, collection, version }: DataAddress,
+): Promise<VersionCreated | undefined> => {
+  const stream = collectionStream({
+    team: entityOf(project),
+    collection,
+    project_id: project,
+    registry: null,
+  })
+  const found = await collections.stateOf(stream, ({ state }) => {
+    const known = versionNamed(state, version)
+    return known === undefined || known.gone ? [] : withAliases(state, [known])
+  })
+  const [stored] = await storedVersions({ eventStore }, stream, found)
+  return stored?.event.data as unknown as VersionCreated | undefined
+}
+
+const countedLines = async (content: Uint8Array, path: string): Promise<number> => {
+  const pause = yielding()
+  const wrong: string[] = []
+  const lines = linesOf(content)
+  for (const [at, line] of lines.entries()) {
+    const read = conversationIn(line)
+    if (typeof read === 'string') wrong.push(`line ${at + 1} ${read}`)
+    if (wrong.length === MOST_NAMED) break
+    await pause()
+  }
+  if (wrong.length > 0)
+    throw invalidField(FIELD, 'value_error', `The file ${path} is not valid: ${wrong.join('; ')}`)
+  if (lines.length === 0) throw invalidField(FIELD, 'value_error', `The file ${path} has no lines`)
+  return lines.length
+}

@@ -1,0 +1,150 @@
+import type { TrainedModelEvent, WorkerEvent, WorkerRegistered } from '../../domain/training/events.js'
+import type { Json } from '../../kernel/json/json.js'
+import { isJsonObject } from '../../kernel/json/json.js'
+import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Log } from '../../kernel/ports/log.js'
+import type { Snapshots } from '../../kernel/ports/snapshots.js'
+import { startReactor, type Reactor, type RunningReactor } from '../../kernel/reactor.js'
+
+/** A model that has jobs to do. */
+export interface BusyModel {
+  readonly model_id: string
+  readonly project_id: string
+  readonly base_model: string
+  /** How many jobs wait. */
+  readonly queued: readonly string[]
+  /** The job that runs. */
+  readonly lease: {
+    readonly job_id: string
+    readonly lease_id: string
+    readonly worker: string
+    readonly leased_at: string
+    readonly expires_at: string
+  } | null
+}
+
+interface Board {
+  readonly models: Map<string, BusyModel>
+  readonly workers: Map<string, WorkerRegistered>
+}
+
+/**
+ * Which models have jobs to do, and which workers there are, as the log says. It only finds work: the stream of a model
+ * decides.
+ */
+export interface TrainingBoard {
+  readonly models: () => readonly BusyModel[]
+  readonly workers: () => readonly WorkerRegistered[]
+  /** Resolves when a job may have become free, or after a time. */
+  readonly change: (withinMs: number, signal: AbortSignal) => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+const evolve = ({ models, workers }: Board, event: RecordedEvent): Board => {
+  if (event.type === 'WorkerRegistered') {
+    const { data } = event as unknown as WorkerEvent
+    workers.set(data.worker, data)
+    return { models, workers }
+  }
+  const known = event as unknown as TrainedModelEvent
+  const { model_id } = known.data
+  const next = changed(models.get(model_id), known)
+  if (next === undefined || (next.queued.length === 0 && next.lease === null)) models.delete(model_id)
+  else models.set(model_id, next)
+  return { models, workers }
+}
+
+const changed = (model: BusyModel | undefined, { type, data }: TrainedModelEvent): BusyModel | undefined => {
+  switch (type) {
+    case 'TrainingJobQueued': {
+      const { model_id, project_id, base_model, job_id } = data
+      const known = model ?? { model_id, project_id, base_model, queued: [], lease: null }
+      return known.queued.includes(job_id) ? known : { ...known, queued: [...known.queued, job_id] }
+    }
+    case 'TrainingJobLeased': {
+      const { job_id, lease_id, worker, leased_at, expires_at } = data
+      const lease = { job_id, lease_id, worker, leased_at, expires_at }
+      return model && { ...without(model, job_id), lease }
+    }
+    case 'TrainingLeaseExtended':
+      return model && { ...model, lease: model.lease && { ...model.lease, expires_at: data.expires_at } }
+    case 'TrainingLeaseEnded':
+      return model && { ...model, lease: null, queued: [data.job_id, ...without(model, data.job_id).queued] }
+    case 'TrainingEnded':
+    case 'TrainingFailed':
+      return (
+        model && {
+          ...without(model, data.job_id),
+          lease: model.lease?.job_id === data.job_id ? null : model.lease,
+        }
+      )
+    default:
+      return model
+  }
+}
+
+const without = (model: BusyModel, jobId: string): BusyModel => ({
+  ...model,
+  queued: model.queued.filter((one) => one !== jobId),
+})
+
+const board: Omit<Reactor<Board>, 'react'> = {
+  name: 'training',
+  types: new Set([
+    'TrainingJobQueued',
+    'TrainingJobLeased',
+    'TrainingLeaseExtended',
+    'TrainingLeaseEnded',
+    'TrainingEnded',
+    'TrainingFailed',
+    'WorkerRegistered',
+  ]),
+  initialState: () => ({ models: new Map(), workers: new Map() }),
+  evolve,
+  snapshot: {
+    encode: ({ models, workers }) =>
+      ({ models: [...models.values()], workers: [...workers.values()] }) as unknown as Json,
+    decode: (encoded) => {
+      if (!isJsonObject(encoded)) return undefined
+      const listed = <A>(name: string, keyOf: (one: A) => string) =>
+        new Map(((encoded[name] ?? []) as unknown as readonly A[]).map((one) => [keyOf(one), one]))
+      return {
+        models: listed<BusyModel>('models', ({ model_id }) => model_id),
+        workers: listed<WorkerRegistered>('workers', ({ worker }) => worker),
+      }
+    },
+  },
+}
+
+interface BoardPorts {
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
+  readonly snapshots: Snapshots
+  readonly log: Pick<Log, 'info' | 'warn'>
+}
+
+export const startTrainingBoard = async (ports: BoardPorts): Promise<TrainingBoard> => {
+  const waiting = new Set<() => void>()
+  const react = () => {
+    for (const wake of waiting) wake()
+    return undefined
+  }
+  const reactor: RunningReactor<Board> = await startReactor({ ...board, react }, ports)
+  return {
+    models: () => [...reactor.state().models.values()],
+    workers: () => [...reactor.state().workers.values()],
+    change: (withinMs, signal) =>
+      new Promise((resolve) => {
+        const wake = () => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', wake)
+          waiting.delete(wake)
+          resolve()
+        }
+        const timer = setTimeout(wake, withinMs)
+        signal.addEventListener('abort', wake)
+        waiting.add(wake)
+        if (signal.aborted) wake()
+      }),
+    stop: reactor.stop,
+  }
+}

@@ -1,0 +1,230 @@
+import { collectionStream } from '../../domain/artifacts/place.js'
+import type { VersionCreated } from '../../domain/artifacts/events.js'
+import type { Progress } from '../../domain/training/commands.js'
+import type { Lease } from '../../domain/training/decider.js'
+import type {
+  LeaseEnd,
+  ModelCreated,
+  StepMetrics,
+  TrainingJobCreated,
+  WorkerRegistered,
+} from '../../domain/training/events.js'
+import { WORKERS_STREAM } from '../../domain/training/events.js'
+import { workerDecider } from '../../domain/training/workers.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import type { Cause } from '../../kernel/event.js'
+import { entityOf } from '../../kernel/ids.js'
+import { execute } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { throwIfRefused } from '../access/rights.js'
+import type { Collections } from '../artifacts/collections.js'
+import { storedVersions, withAliases } from '../artifacts/stored-versions.js'
+import { readManifest, storedByMd5 } from '../artifacts/uploads.js'
+import { hexOfMd5 } from '../../domain/artifacts/manifest.js'
+import { collectionOfModel, saveCheckpointVersion, type UploadedFile } from './checkpoints.js'
+import type { TrainedModels } from './trained-models.js'
+import type { TrainingBoard } from './training-board.js'
+import { noSuchJob, readJob } from './training-jobs.js'
+
+export const LEASE_MS = 60_000
+
+export interface Worker {
+  readonly name: string
+  readonly baseModels: readonly string[]
+  /** Null for all. */
+  readonly teams: readonly string[] | null
+}
+
+export interface CheckpointFile {
+  readonly path: string
+  readonly blob: string
+  readonly size: number
+}
+
+/** A job that a worker has, and what it needs. */
+export interface ClaimedJob {
+  readonly job: TrainingJobCreated
+  readonly model: ModelCreated
+  readonly lease: Pick<Lease, 'id' | 'expiresAt'>
+  /** The step that the job is to make. */
+  readonly step: number
+  /** What training begins with; null for the base model. */
+  readonly from: { readonly step: number; readonly files: readonly CheckpointFile[] } | null
+}
+
+interface OfLease {
+  readonly jobId: string
+  readonly leaseId: string
+}
+
+/** What workers do with jobs, whether they are programs elsewhere or the engine of this process. */
+export interface TrainingWork {
+  /** Notes which base models a worker trains, and for whom. A repeat writes nothing. */
+  readonly register: (worker: Worker, cause: Cause) => Promise<void>
+  /** A job for the worker; undefined if none is free. */
+  readonly claim: (worker: Worker, cause: Cause) => Promise<ClaimedJob | undefined>
+  /** Says when the lease now expires. @throws Failure if the worker no longer has the job */
+  readonly extend: (lease: OfLease, cause: Cause) => Promise<string>
+  readonly log: (lease: OfLease, first: number, reports: readonly Progress[], cause: Cause) => Promise<void>
+  readonly complete: (
+    lease: OfLease,
+    files: readonly UploadedFile[],
+    metrics: StepMetrics,
+    cause: Cause,
+  ) => Promise<number>
+  readonly fail: (lease: OfLease, message: string, cause: Cause) => Promise<void>
+  readonly end: (lease: OfLease, reason: LeaseEnd, cause: Cause) => Promise<void>
+}
+
+interface WorkTools {
+  readonly models: TrainedModels
+  readonly collections: Collections
+  readonly board: TrainingBoard
+}
+
+export const trainingWork = (
+  ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'clock'>,
+  { models, collections, board }: WorkTools,
+): TrainingWork => {
+  const now = () => instantOf(ports.clock.now())
+  const untilExpiry = () => instantOf(new Date(ports.clock.now().getTime() + LEASE_MS))
+  const modelOf = async (jobId: string): Promise<string> => {
+    const job = await readJob(ports, jobId)
+    if (job === undefined) throw noSuchJob()
+    return job.model_id
+  }
+
+  const register = async ({ name, baseModels, teams }: Worker, cause: Cause): Promise<void> => {
+    const worker: WorkerRegistered = { worker: name, base_models: baseModels, teams }
+    const command = { type: 'RegisterWorker', worker } as const
+    const known = board.workers().find((one) => one.worker === name)
+    if (known === undefined || workerDecider.decide(new Map([[name, known]]), command).events.length > 0)
+      await execute(ports)(workerDecider, WORKERS_STREAM, [command], cause)
+  }
+
+  /** Leases the first job of a model; undefined if another worker was faster. */
+  const lease = async (modelId: string, worker: string, cause: Cause): Promise<ClaimedJob | undefined> => {
+    const leased = await models.write(
+      modelId,
+      { type: 'LeaseJob', lease_id: ports.ids.next(), worker, now: now(), expires_at: untilExpiry() },
+      cause,
+      ({ created, lastStep, checkpoints }, [event]) =>
+        event?.type === 'TrainingJobLeased'
+          ? {
+              model: created!,
+              step: lastStep + 1,
+              from: [...checkpoints.values()].at(-1),
+              jobId: event.data.job_id,
+              lease: { id: event.data.lease_id, expiresAt: event.data.expires_at },
+            }
+          : undefined,
+    )
+    if (leased.state === undefined) return undefined
+    const { model, jobId, from, ...given } = leased.state
+    const job = await readJob(ports, jobId)
+    if (job === undefined) throw new Error('a training job of the log has no definition')
+    const files = from === undefined ? undefined : await filesOf(model, from.artifactId)
+    return { ...given, job, model, from: files === undefined ? null : { step: from!.step, files } }
+  }
+
+  /** The files of a checkpoint; undefined if its version was deleted as an artifact. */
+  const filesOf = async (model: ModelCreated, artifactId: string) => {
+    const stream = collectionStream(collectionOfModel(model))
+    const found = await collections.stateOf(stream, ({ state }) => {
+      const known = state.versions.get(state.byId.get(artifactId) ?? -1)
+      return known === undefined || known.gone ? [] : withAliases(state, [known])
+    })
+    const [version] = await storedVersions(ports, stream, found)
+    return version && filesIn(ports, model.project_id, version.event.data as unknown as VersionCreated)
+  }
+
+  return {
+    register,
+    claim: async (worker, cause) => {
+      for (const { model_id, project_id, base_model, queued, lease: held } of board.models()) {
+        const isFor = worker.teams === null || worker.teams.includes(entityOf(project_id))
+        if (!isFor || held !== null || queued.length === 0 || !worker.baseModels.includes(base_model))
+          continue
+        const claimed = await lease(model_id, worker.name, cause)
+        if (claimed !== undefined) return claimed
+      }
+      return undefined
+    },
+    extend: async ({ jobId, leaseId }, cause) => {
+      const expires_at = untilExpiry()
+      const command = { type: 'ExtendLease', job_id: jobId, lease_id: leaseId, expires_at } as const
+      const written = await models.write(await modelOf(jobId), command, cause, () => undefined)
+      throwIfRefused(written.refusals.get(0))
+      return expires_at
+    },
+    log: async ({ jobId, leaseId }, first, reports, cause) => {
+      const command = { type: 'LogProgress', job_id: jobId, lease_id: leaseId, first, reports } as const
+      const written = await models.write(await modelOf(jobId), command, cause, () => undefined)
+      throwIfRefused(written.refusals.get(0))
+    },
+    complete: async ({ jobId, leaseId }, files, metrics, cause) => {
+      const modelId = await modelOf(jobId)
+      const held = await models.read(modelId, ({ state: { created, lease, jobs, lastStep } }) => ({
+        model: created!,
+        holds: lease?.jobId === jobId && lease.id === leaseId,
+        doneStep: jobs.get(jobId)?.step ?? null,
+        step: lastStep + 1,
+      }))
+      if (held === undefined) throw noSuchJob()
+      if (held.doneStep !== null) return held.doneStep
+      const { model, step } = held
+      const saved = held.holds
+        ? await saveCheckpointVersion(ports, collections)(model, step, files, now(), cause)
+        : { artifactId: '' }
+      const written = await models.write(
+        modelId,
+        {
+          type: 'CompleteJob',
+          job_id: jobId,
+          lease_id: leaseId,
+          checkpoint_id: ports.ids.next(),
+          artifact_id: saved.artifactId,
+          step,
+          metrics,
+          now: now(),
+        },
+        cause,
+        () => undefined,
+      )
+      throwIfRefused(written.refusals.get(0))
+      return step
+    },
+    fail: async ({ jobId, leaseId }, error_message, cause) => {
+      const command = {
+        type: 'FailJob',
+        job_id: jobId,
+        lease_id: leaseId,
+        error_message,
+        now: now(),
+      } as const
+      const written = await models.write(await modelOf(jobId), command, cause, () => undefined)
+      throwIfRefused(written.refusals.get(0))
+    },
+    end: async ({ jobId, leaseId }, reason, cause) => {
+      const command = { type: 'EndLease', job_id: jobId, lease_id: leaseId, reason, now: now() } as const
+      await models.write(await modelOf(jobId), command, cause, () => undefined)
+    },
+  }
+}
+
+/** The stored files of an uploaded version; those that are elsewhere are left out. */
+export const filesIn = async (
+  ports: Pick<Ports, 'eventStore' | 'blobs'>,
+  project: string,
+  { manifest }: Pick<VersionCreated, 'manifest'>,
+): Promise<readonly CheckpointFile[]> => {
+  const entries = manifest == null ? [] : ((await readManifest(ports, manifest.blob)) ?? [])
+  const files = await Promise.all(
+    entries.map(async ({ path, digest, reference }) => {
+      const md5 = reference === null ? hexOfMd5(digest) : undefined
+      const stored = md5 === undefined ? undefined : await storedByMd5(ports, project, md5)
+      return stored && { path, blob: stored.blob, size: stored.size }
+    }),
+  )
+  return files.filter((file) => file !== undefined)
+}

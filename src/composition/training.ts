@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
+import { openCollections } from '../application/artifacts/collections.js'
+import { openTrainedModels } from '../application/training/trained-models.js'
+import type { Training } from '../application/training/training.js'
+import { startTrainingBoard } from '../application/training/training-board.js'
+import { trainingWork } from '../application/training/work.js'
+import type { Config } from '../config.js'
+import { startBuiltInWorker } from '../dispatch/training/built-in-worker.js'
+import { startReaper } from '../dispatch/training/reaper.js'
+import { startEngine, type Engine } from '../engine/engine.js'
+import { BASE_MODELS } from '../engine/shape.js'
+import type { Log } from '../kernel/ports/log.js'
+import type { Ports } from '../kernel/ports/ports.js'
+
+export interface OpenTraining {
+  readonly training: Training
+  readonly engine: Engine
+  /** Begins to work on jobs, where this process has the role of the dispatcher. */
+  readonly startWork: () => void
+  /** Jobs of the engine that run go on after the next start. */
+  readonly stop: () => Promise<void>
+}
+
+/** Models with jobs, and workers; it may be deleted while the service is stopped. */
+const STATE_FILE = 'training.json'
+
+export const openTraining = async (
+  { dataDirectory, eventStoreUrl }: Pick<Config, 'dataDirectory' | 'eventStoreUrl'>,
+  ports: Ports & { readonly log: Log },
+): Promise<OpenTraining> => {
+  const models = openTrainedModels(ports)
+  const collections = openCollections(ports)
+  const snapshots = fileSnapshots(join(dataDirectory, STATE_FILE))
+  const board = await startTrainingBoard({ ...ports, snapshots })
+  const work = trainingWork(ports, { models, collections, board })
+  const training = { models, collections, board, work, builtIn: new Set(Object.keys(BASE_MODELS)) }
+  const engine = startEngine()
+  const isAlone = eventStoreUrl === null
+  const stops: (() => Promise<void>)[] = []
+  return {
+    training,
+    engine,
+    startWork: () => {
+      const name = isAlone ? 'built-in' : `built-in/${ports.ids.next()}`
+      stops.push(startBuiltInWorker(ports, training, engine, { name, isAlone }), startReaper(ports, training))
+    },
+    stop: async () => {
+      await Promise.all(stops.map((stop) => stop()))
+      await engine.stop()
+      await board.stop()
+    },
+  }
+}

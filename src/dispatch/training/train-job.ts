@@ -1,0 +1,139 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { CHECKPOINT_FILE } from '../../application/training/checkpoints.js'
+import type { ClaimedJob } from '../../application/training/work.js'
+import type { Progress } from '../../domain/training/commands.js'
+import { rlConfig, type RlConfig } from '../../domain/training/rl-config.js'
+import { sftConfig } from '../../domain/training/sft-config.js'
+import { conversationIn, linesOf } from '../../domain/training/sft-data.js'
+import {
+  trainingGroups,
+  trajectoryGroup,
+  UntrainableTrajectories,
+} from '../../domain/training/trajectories.js'
+import type { Engine } from '../../engine/engine.js'
+import { advantagesOf } from '../../engine/advantages.js'
+import type { RlOptions } from '../../engine/rl.js'
+import { trainingTokens } from '../../engine/tokens.js'
+import { decode, type Codec } from '../../kernel/codec/codec.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+
+interface Training {
+  readonly report: (progress: Progress) => void
+  readonly signal: AbortSignal
+}
+
+type BlobsOfJob = Pick<Ports, 'blobs'>
+
+const contentOf = async ({ blobs }: BlobsOfJob, digest: string): Promise<Uint8Array> => {
+  const content = await blobs.get(digest)
+  if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+  return content
+}
+
+const checkpointOf = async (ports: BlobsOfJob, { from }: ClaimedJob): Promise<Uint8Array | null> => {
+  if (from === null) return null
+  const file = from.files.find(({ path }) => path === CHECKPOINT_FILE)
+  if (file === undefined)
+    throw new UntrainableTrajectories(`The checkpoint of step ${from.step} has no file ${CHECKPOINT_FILE}.`)
+  return contentOf(ports, file.blob)
+}
+
+const read = <A>(codec: Codec<A>, value: unknown): A => {
+  const decoded = decode(codec)(value)
+  if (E.isRight(decoded)) return decoded.right
+  throw new Error('a training job of the log does not match its codec')
+}
+
+const groupsCodec = arrayOf(trajectoryGroup)
+
+/** One pass over the trajectories of the job. Returns the checkpoint. */
+export const trainRlJob = async (
+  ports: BlobsOfJob,
+  engine: Engine,
+  claimed: ClaimedJob,
+  { report, signal }: Training,
+): Promise<Uint8Array> => {
+  const { job, model } = claimed
+  const given = parseJson(new TextDecoder().decode(await contentOf(ports, job.input)))
+  const config = read(rlConfig, job.config)
+  const groups = trainingGroups(read(groupsCodec, given), {
+    allowWithoutLogprobs: config.allow_training_without_logprobs,
+    isModel: isNameOf(`${model.project_id}/${model.name}`),
+  })
+  requireSampledTokens(groups)
+  const hasSignal = groups.some((group) =>
+    advantagesOf(
+      group.map(({ reward }) => reward),
+      false,
+    ).some((advantage) => advantage !== 0),
+  )
+  report({ type: 'training_started', num_sequences: hasSignal ? 1 : 0 })
+  const { checkpoint } = await engine.rl(
+    {
+      checkpoint: await checkpointOf(ports, claimed),
+      baseModel: job.base_model,
+      groups,
+      options: optionsOf(config),
+    },
+    { onStep: (metrics) => report({ type: 'gradient_step', metrics }), signal },
+  )
+  return checkpoint
+}
+
+/** A batch of which nothing was sampled by the model would train nothing for ever. */
+const requireSampledTokens = (
+  groups: readonly (readonly { readonly sequences: readonly object[] }[])[],
+): void => {
+  const trajectories = groups.flat()
+  if (trajectories.length > 0 && trajectories.every(({ sequences }) => sequences.length === 0))
+    throw new UntrainableTrajectories(
+      'No answer in the trajectories has log probabilities. Sample with the chat endpoint of this service, and keep its choices as they are.',
+    )
+}
+
+const isNameOf =
+  (model: string) =>
+  (name: string): boolean =>
+    name.replace(/^wandb-artifact:\/{2,3}/, '').replace(/:[^:/]*$/, '') === model
+
+const optionsOf = (config: RlConfig): RlOptions => ({
+  learningRate: config.learning_rate,
+  lossFn: config.loss_fn ?? (config.ppo ? 'ppo' : 'cispo'),
+  epsilon: config.epsilon,
+  epsilonHigh: config.epsilon_high,
+  importanceSamplingLevel: config.importance_sampling_level,
+  scaleRewards: config.scale_rewards,
+  normalizeAdvantages: config.normalize_advantages,
+  advantageBalance: config.advantage_balance,
+  maxNegativeAdvantageImportanceSamplingWeight: config.max_negative_advantage_importance_sampling_weight,
+  maskProbRatio: config.mask_prob_ratio,
+  kimiK2Tau: config.kimi_k2_tau,
+})
+
+/** One step for each batch of conversations, in the order of the file. Returns the checkpoint. */
+export const trainSftJob = async (
+  ports: BlobsOfJob,
+  engine: Engine,
+  claimed: ClaimedJob,
+  { report, signal }: Training,
+): Promise<Uint8Array> => {
+  const { job } = claimed
+  const { batch_size, learning_rate, assistant_turns } = read(sftConfig, job.config as JsonObject)
+  const examples = linesOf(await contentOf(ports, job.input)).map((line, at) => {
+    const conversation = conversationIn(line)
+    if (typeof conversation === 'string') throw new UntrainableTrajectories(`Line ${at + 1} ${conversation}.`)
+    return trainingTokens(conversation.messages, assistant_turns)
+  })
+  const batches = Array.from({ length: Math.ceil(examples.length / batch_size) }, (_, at) => ({
+    examples: examples.slice(at * batch_size, (at + 1) * batch_size),
+    learningRate: typeof learning_rate === 'number' ? learning_rate : learning_rate[at]!,
+  }))
+  report({ type: 'training_started', num_sequences: batches.length })
+  return engine.sft(
+    { checkpoint: await checkpointOf(ports, claimed), baseModel: job.base_model, batches },
+    { onStep: (metrics) => report({ type: 'gradient_step', metrics }), signal },
+  )
+}

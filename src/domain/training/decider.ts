@@ -1,0 +1,337 @@
+import { nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type {
+  CompleteJob,
+  CreateModel,
+  FailJob,
+  LeaseJob,
+  LogProgress,
+  TrainedModelCommand,
+} from './commands.js'
+import type { JobKind, ModelCreated, StepMetrics, TrainedModelEvent } from './events.js'
+
+export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
+
+export interface TrainingJob {
+  readonly id: string
+  readonly kind: JobKind
+  readonly state: JobState
+  readonly queuedAt: Instant
+  readonly endedAt: Instant | null
+  readonly error: string | null
+  /** The step of its checkpoint. */
+  readonly step: number | null
+  /** The number of the next report. */
+  readonly reports: number
+  /** Leases that expired since the last new report. */
+  readonly lost: number
+}
+
+export interface Lease {
+  readonly jobId: string
+  readonly id: string
+  readonly worker: string
+  readonly since: Instant
+  readonly expiresAt: Instant
+}
+
+export interface Checkpoint {
+  readonly id: string
+  readonly step: number
+  readonly artifactId: string
+  readonly metrics: StepMetrics
+}
+
+export interface ModelState {
+  readonly created: ModelCreated | null
+  readonly deleted: boolean
+  /** By step, in ascending order. */
+  readonly checkpoints: Map<number, Checkpoint>
+  /** The highest step there ever was. */
+  readonly lastStep: number
+  readonly jobs: Map<string, TrainingJob>
+  /** Ids of the jobs that wait, in the order in which they will run. */
+  readonly queue: readonly string[]
+  /** Of the job that runs. */
+  readonly lease: Lease | null
+}
+
+const initialState = (): ModelState => ({
+  created: null,
+  deleted: false,
+  checkpoints: new Map(),
+  lastStep: 0,
+  jobs: new Map(),
+  queue: [],
+  lease: null,
+})
+
+const evolve = (state: ModelState, event: TrainedModelEvent): ModelState => {
+  switch (event.type) {
+    case 'ModelCreated':
+      return { ...initialState(), created: event.data }
+    case 'ModelDeleted':
+      return { ...state, deleted: true, checkpoints: new Map() }
+    case 'TrainingJobQueued': {
+      const { job_id, kind, queued_at } = event.data
+      state.jobs.set(job_id, {
+        id: job_id,
+        kind,
+        state: 'queued',
+        queuedAt: queued_at,
+        endedAt: null,
+        error: null,
+        step: null,
+        reports: 0,
+        lost: 0,
+      })
+      return { ...state, queue: [...state.queue, job_id] }
+    }
+    case 'TrainingJobLeased': {
+      const { job_id, lease_id, worker, leased_at, expires_at } = event.data
+      change(state, job_id, { state: 'running' })
+      return {
+        ...state,
+        queue: state.queue.filter((one) => one !== job_id),
+        lease: { jobId: job_id, id: lease_id, worker, since: leased_at, expiresAt: expires_at },
+      }
+    }
+    case 'TrainingLeaseExtended':
+      return { ...state, lease: state.lease && { ...state.lease, expiresAt: event.data.expires_at } }
+    case 'TrainingLeaseEnded': {
+      const { job_id, reason } = event.data
+      const lost = (state.jobs.get(job_id)?.lost ?? 0) + (reason === 'expired' ? 1 : 0)
+      change(state, job_id, { state: 'queued', lost })
+      return { ...state, queue: [job_id, ...state.queue], lease: null }
+    }
+    case 'TrainingStarted':
+      change(state, event.data.job_id, { reports: 1, lost: 0 })
+      return state
+    case 'GradientStepLogged':
+      change(state, event.data.job_id, { reports: event.data.sequence + 1, lost: 0 })
+      return state
+    case 'CheckpointSaved': {
+      const { checkpoint_id, step, artifact_id, metrics } = event.data
+      state.checkpoints.set(step, { id: checkpoint_id, step, artifactId: artifact_id, metrics })
+      return { ...state, lastStep: Math.max(state.lastStep, step) }
+    }
+    case 'CheckpointsDeleted':
+      for (const step of event.data.steps) state.checkpoints.delete(step)
+      return state
+    case 'TrainingEnded': {
+      const { job_id, step, ended_at } = event.data
+      return ended(state, job_id, { state: 'succeeded', step, endedAt: ended_at })
+    }
+    case 'TrainingFailed': {
+      const { job_id, error_message, cancelled, ended_at } = event.data
+      const outcome = cancelled ? 'cancelled' : 'failed'
+      return ended(state, job_id, { state: outcome, error: error_message, endedAt: ended_at })
+    }
+    default:
+      // A newer release may have written an event type that this one does not know.
+      return state
+  }
+}
+
+const change = ({ jobs }: ModelState, id: string, changes: Partial<TrainingJob>): void => {
+  const job = jobs.get(id)
+  if (job !== undefined) jobs.set(id, { ...job, ...changes })
+}
+
+const ended = (state: ModelState, id: string, changes: Partial<TrainingJob>): ModelState => {
+  change(state, id, changes)
+  return {
+    ...state,
+    queue: state.queue.filter((one) => one !== id),
+    lease: state.lease?.jobId === id ? null : state.lease,
+  }
+}
+
+const decide = (state: ModelState, command: TrainedModelCommand): Decision<TrainedModelEvent> => {
+  if (command.type === 'CreateModel') return create(state, command)
+  if (state.created === null || state.deleted) return refused('not-found', 'Model not found.')
+  const model = modelOf(state.created)
+  switch (command.type) {
+    case 'DeleteModel':
+      return {
+        events: [
+          ...unfinishedJobs(state).map((job_id) =>
+            failure(model, job_id, 'The model was deleted.', command.now, true),
+          ),
+          { type: 'ModelDeleted', data: { ...model, deleted_at: command.now } },
+        ],
+      }
+    case 'QueueJob': {
+      const { job_id, kind, base_model, now } = command
+      if (state.jobs.has(job_id)) return nothing
+      if (state.queue.length >= MAX_QUEUE)
+        return refused(
+          'conflict',
+          `The model has ${MAX_QUEUE} jobs in its queue. Wait until some have ended.`,
+        )
+      return {
+        events: [{ type: 'TrainingJobQueued', data: { ...model, job_id, kind, base_model, queued_at: now } }],
+      }
+    }
+    case 'LeaseJob':
+      return lease(state, model, command)
+    case 'ExtendLease': {
+      const { job_id, lease_id, expires_at } = command
+      if (!holds(state, command)) return leaseLost
+      return { events: [{ type: 'TrainingLeaseExtended', data: { ...model, job_id, lease_id, expires_at } }] }
+    }
+    case 'EndLease': {
+      const { job_id, lease_id, reason, now } = command
+      if (!holds(state, command)) return nothing
+      if (reason === 'expired' && state.jobs.get(job_id)!.lost + 1 >= MAX_LOST)
+        return {
+          events: [failure(model, job_id, `Its workers were lost ${MAX_LOST} times in a row.`, now, false)],
+        }
+      const data = { ...model, job_id, lease_id, reason, ended_at: now }
+      return { events: [{ type: 'TrainingLeaseEnded', data }] }
+    }
+    case 'LogProgress':
+      return logProgress(state, model, command)
+    case 'CompleteJob':
+      return complete(state, model, command)
+    case 'FailJob':
+      return fail(state, model, command)
+    case 'CancelJob': {
+      const job = state.jobs.get(command.job_id)
+      if (job === undefined) return refused('not-found', 'Training job not found.')
+      if (job.endedAt !== null) return nothing
+      return { events: [failure(model, job.id, 'The job was cancelled.', command.now, true)] }
+    }
+    case 'DeleteCheckpoints': {
+      const steps = [...new Set(command.steps)].filter((step) => state.checkpoints.has(step))
+      if (steps.length === 0) return nothing
+      return { events: [{ type: 'CheckpointsDeleted', data: { ...model, steps } }] }
+    }
+    case 'LogTrajectories': {
+      const { type: _, now, ...logged } = command
+      return { events: [{ type: 'TrajectoriesLogged', data: { ...model, ...logged, logged_at: now } }] }
+    }
+    default:
+      return command satisfies never
+  }
+}
+
+const MAX_QUEUE = 10_000
+const MAX_LOST = 3
+
+type OfModel = Pick<ModelCreated, 'model_id' | 'project_id'>
+
+const modelOf = ({ model_id, project_id }: ModelCreated): OfModel => ({ model_id, project_id })
+
+const create = ({ created, deleted }: ModelState, command: CreateModel): Decision<TrainedModelEvent> => {
+  const { model_id, project_id, name, base_model, returnExisting, now } = command
+  if (created === null || deleted)
+    return {
+      events: [{ type: 'ModelCreated', data: { model_id, project_id, name, base_model, created_at: now } }],
+    }
+  if (!returnExisting) return refused('conflict', `A model named ${name} already exists in the project.`)
+  return created.base_model === base_model
+    ? nothing
+    : refused(
+        'conflict',
+        `The model ${name} is trained from ${created.base_model}. Name that base model, or choose another name.`,
+      )
+}
+
+const unfinishedJobs = ({ queue, lease }: ModelState): readonly string[] =>
+  lease === null ? queue : [lease.jobId, ...queue]
+
+const lease = (
+  { queue, lease }: ModelState,
+  model: OfModel,
+  command: LeaseJob,
+): Decision<TrainedModelEvent> => {
+  const [job_id] = queue
+  if (lease !== null || job_id === undefined) return nothing
+  const { lease_id, worker, now, expires_at } = command
+  const data = { ...model, job_id, lease_id, worker, leased_at: now, expires_at }
+  return { events: [{ type: 'TrainingJobLeased', data }] }
+}
+
+const holds = (
+  { lease }: ModelState,
+  { job_id, lease_id }: { readonly job_id: string; readonly lease_id: string },
+): boolean => lease?.jobId === job_id && lease.id === lease_id
+
+const leaseLost = refused(
+  'conflict',
+  'The worker no longer has the job: its lease expired, or the job has ended. Stop working on it.',
+)
+
+const logProgress = (
+  state: ModelState,
+  model: OfModel,
+  command: LogProgress,
+): Decision<TrainedModelEvent> => {
+  if (!holds(state, command)) return leaseLost
+  const { job_id, first, reports } = command
+  const { reports: next } = state.jobs.get(job_id)!
+  if (first > next)
+    return refused(
+      'conflict',
+      `The next report of the job is number ${next}, but the request begins with ${first}.`,
+    )
+  const events: TrainedModelEvent[] = []
+  for (const [at, report] of reports.entries()) {
+    const sequence = first + at
+    if (report.type === 'training_started' ? sequence !== 0 : sequence === 0)
+      return refused('invalid', 'The first report of a job, and no other, should be training_started.')
+    if (sequence < next) continue
+    events.push(
+      report.type === 'training_started'
+        ? { type: 'TrainingStarted', data: { ...model, job_id, num_sequences: report.num_sequences } }
+        : { type: 'GradientStepLogged', data: { ...model, job_id, sequence, metrics: report.metrics } },
+    )
+  }
+  return { events }
+}
+
+/** A worker that repeats its last message is answered as before. */
+const complete = (state: ModelState, model: OfModel, command: CompleteJob): Decision<TrainedModelEvent> => {
+  const { job_id, checkpoint_id, artifact_id, step, metrics, now } = command
+  const job = state.jobs.get(job_id)
+  if (job?.state === 'succeeded') return nothing
+  if (job === undefined || !holds(state, command)) return leaseLost
+  const started: TrainedModelEvent = { type: 'TrainingStarted', data: { ...model, job_id, num_sequences: 0 } }
+  return {
+    events: [
+      ...(job.reports === 0 ? [started] : []),
+      {
+        type: 'CheckpointSaved',
+        data: { ...model, job_id, checkpoint_id, step, artifact_id, metrics, saved_at: now },
+      },
+      { type: 'TrainingEnded', data: { ...model, job_id, step, ended_at: now } },
+    ],
+  }
+}
+
+const fail = (state: ModelState, model: OfModel, command: FailJob): Decision<TrainedModelEvent> => {
+  const { job_id, lease_id, error_message, now } = command
+  const job = state.jobs.get(job_id)
+  if (job?.state === 'failed' || job?.state === 'cancelled') return nothing
+  if (job === undefined || job.endedAt !== null || (lease_id !== null && !holds(state, { job_id, lease_id })))
+    return leaseLost
+  return { events: [failure(model, job_id, error_message, now, false)] }
+}
+
+const failure = (
+  model: OfModel,
+  job_id: string,
+  error_message: string,
+  ended_at: Instant,
+  cancelled: boolean,
+): TrainedModelEvent => ({
+  type: 'TrainingFailed',
+  data: { ...model, job_id, error_message, cancelled, ended_at },
+})
+
+export const trainedModelDecider: Decider<ModelState, TrainedModelCommand, TrainedModelEvent> = {
+  initialState,
+  evolve,
+  decide,
+}

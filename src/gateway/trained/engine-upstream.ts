@@ -1,0 +1,243 @@
+import { randomInt } from 'node:crypto'
+import {
+  UpstreamFault,
+  type UpstreamAnswer,
+  type UpstreamClient,
+  type UpstreamEnd,
+  type UpstreamRequest,
+} from '../../domain/gateway/upstreams/upstream-client.js'
+import type { Engine } from '../../engine/engine.js'
+import { END_OF_TEXT, tokenText } from '../../engine/tokens.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import { jsonText } from '../../kernel/json/text.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { choiceText, type ChoiceText } from './choice-text.js'
+import { EngineRequestInvalid, engineRequestIn, type EngineRequest } from './engine-request.js'
+import { ENGINE_ADDRESS, modelIn } from './trained-targets.js'
+
+type EnginePorts = Pick<Ports, 'blobs' | 'ids' | 'clock'>
+
+/** Answers requests to the engine of the service as an upstream would, and passes on the others. */
+export const withEngine = (ports: EnginePorts, engine: Engine, others: UpstreamClient): UpstreamClient => ({
+  ask: (request, signal) =>
+    request.url.startsWith(ENGINE_ADDRESS)
+      ? answerOf(ports, engine, request, signal)
+      : others.ask(request, signal),
+  close: others.close,
+})
+
+const encoded = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const answerOf = async (
+  ports: EnginePorts,
+  engine: Engine,
+  { body }: UpstreamRequest,
+  signal: AbortSignal | undefined,
+): Promise<UpstreamAnswer> => {
+  const given = parseJson(body ?? 'null')
+  const left = new AbortController()
+  const either = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
+  try {
+    const request = engineRequestIn(isJsonObject(given) ? given : {}, () => randomInt(2 ** 31))
+    const sampled = engine.sample(sampleOf(ports, request), either)[Symbol.asyncIterator]()
+    // A request that cannot be sampled fails before the answer begins.
+    const first = await sampled.next()
+    const tokens = (async function* () {
+      try {
+        if (first.done !== true) yield first.value
+        for (let next = await sampled.next(); next.done !== true; next = await sampled.next())
+          yield next.value
+      } finally {
+        left.abort()
+      }
+    })()
+    const head = {
+      id: `chatcmpl-${ports.ids.next()}`,
+      created: Math.floor(ports.clock.now().getTime() / 1000),
+    }
+    return request.stream
+      ? answering(200, 'text/event-stream', streamed(head, request, tokens), either)
+      : answering(200, 'application/json', whole(head, request, tokens), either)
+  } catch (error) {
+    left.abort()
+    if (signal?.aborted === true) throw new UpstreamFault('aborted', 'engine', { cause: error })
+    const refusal = refusalOf(error)
+    if (refusal === undefined) throw new UpstreamFault('reset', 'engine', { cause: error })
+    return answering(400, 'application/json', [encoded(jsonText(refusal))], either)
+  }
+}
+
+const refusalOf = (error: unknown): JsonObject | undefined => {
+  if (!(error instanceof Error)) return undefined
+  const refused = (param: string | null, code: string | null): JsonObject => ({
+    error: { message: error.message, type: 'invalid_request_error', param, code },
+  })
+  if (error instanceof EngineRequestInvalid) return refused(error.param, null)
+  if (error.name === 'PromptTooLong') return refused('messages', 'context_length_exceeded')
+  return error.name === 'CheckpointInvalid' ? refused('model', null) : undefined
+}
+
+const sampleOf = ({ blobs }: EnginePorts, { model, prompt, options, choices }: EngineRequest) => {
+  const sampled = modelIn(model)
+  const load = async (digest: string) => {
+    const content = await blobs.get(digest)
+    if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+    return content
+  }
+  const rest = { prompt, options, choices }
+  if ('baseModel' in sampled) return { ...rest, checkpoint: null, baseModel: sampled.baseModel }
+  const { blob } = sampled
+  return { ...rest, checkpoint: { key: blob, load: () => load(blob) }, baseModel: '' }
+}
+
+const answering = (
+  status: number,
+  type: string,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  signal: AbortSignal,
+): UpstreamAnswer => {
+  let end: (how: UpstreamEnd) => void = () => undefined
+  const ended = new Promise<UpstreamEnd>((resolve) => (end = resolve))
+  const read = async function* () {
+    let isComplete = false
+    try {
+      yield* body
+      isComplete = true
+    } catch (error) {
+      const fault = new UpstreamFault(signal.aborted ? 'aborted' : 'reset', 'engine', { cause: error })
+      end(fault)
+      throw fault
+    } finally {
+      end(isComplete ? 'complete' : 'left')
+    }
+  }
+  return { status, headers: { 'content-type': type }, body: read(), ended }
+}
+
+interface Head {
+  readonly id: string
+  readonly created: number
+}
+
+interface Sampled {
+  readonly choice: number
+  readonly token: number
+  readonly logprob: number
+}
+
+interface Choice {
+  readonly text: ChoiceText
+  readonly tokens: number[]
+  readonly logprobs: JsonObject[]
+  content: string
+  /** Tokens that come after a stop text are not part of the choice. */
+  finish: 'stop' | null
+}
+
+const choicesOf = ({ choices, stop }: EngineRequest): readonly Choice[] =>
+  Array.from({ length: choices }, () => ({
+    text: choiceText(stop),
+    tokens: [],
+    logprobs: [],
+    content: '',
+    finish: null,
+  }))
+
+/** Adds a token. Returns the text that is now sure; undefined for a token after the end of the choice. */
+const take = (choice: Choice, { token, logprob }: Sampled, tokensAsIds: boolean): string | undefined => {
+  if (choice.finish !== null) return undefined
+  choice.tokens.push(token)
+  choice.logprobs.push({
+    token: tokensAsIds ? `token_id:${token}` : tokenText(token),
+    logprob,
+    bytes: token < 256 ? [token] : [],
+    top_logprobs: [],
+  })
+  const text = token === END_OF_TEXT ? choice.text.end() : choice.text.add(token)
+  if (token === END_OF_TEXT || choice.text.isStopped()) choice.finish = 'stop'
+  choice.content += text
+  return text
+}
+
+const usageOf = ({ prompt }: EngineRequest, choices: readonly Choice[]): JsonObject => {
+  const completion_tokens = choices.reduce((sum, { tokens }) => sum + tokens.length, 0)
+  return { prompt_tokens: prompt.length, completion_tokens, total_tokens: prompt.length + completion_tokens }
+}
+
+async function* whole(
+  head: Head,
+  request: EngineRequest,
+  tokens: AsyncIterable<Sampled>,
+): AsyncGenerator<Uint8Array> {
+  const choices = choicesOf(request)
+  for await (const sampled of tokens) {
+    take(choices[sampled.choice]!, sampled, request.tokensAsIds)
+    if (choices.every(({ finish }) => finish !== null)) break
+  }
+  for (const choice of choices) if (choice.finish === null) choice.content += choice.text.end()
+  const { prompt } = request
+  yield encoded(
+    jsonText({
+      ...head,
+      object: 'chat.completion',
+      model: request.model,
+      choices: choices.map(({ content, logprobs, tokens: token_ids, finish }, index) => ({
+        index,
+        message: { role: 'assistant', content, refusal: null },
+        logprobs: { content: logprobs, refusal: null },
+        finish_reason: finish ?? 'length',
+        token_ids,
+        prompt_token_ids: prompt,
+      })),
+      prompt_token_ids: prompt,
+      usage: usageOf(request, choices),
+    }),
+  )
+}
+
+async function* streamed(
+  head: Head,
+  request: EngineRequest,
+  tokens: AsyncIterable<Sampled>,
+): AsyncGenerator<Uint8Array> {
+  const choices = choicesOf(request)
+  const event = (choice: JsonObject | null, more: JsonObject = {}): Uint8Array =>
+    encoded(
+      `data: ${jsonText({
+        ...head,
+        object: 'chat.completion.chunk',
+        model: request.model,
+        choices: choice === null ? [] : [choice],
+        ...more,
+      })}\n\n`,
+    )
+  for (const index of choices.keys())
+    yield event(
+      { index, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null },
+      { prompt_token_ids: request.prompt },
+    )
+  for await (const sampled of tokens) {
+    const { choice: index, token } = sampled
+    const choice = choices[index]!
+    const text = take(choice, sampled, request.tokensAsIds)
+    if (text === undefined) continue
+    yield event({
+      index,
+      delta: { content: text },
+      logprobs: { content: [choice.logprobs.at(-1)!], refusal: null },
+      token_ids: [token],
+      finish_reason: null,
+    })
+    if (choices.every(({ finish }) => finish !== null)) break
+  }
+  for (const [index, { finish, text }] of choices.entries())
+    yield event({
+      index,
+      delta: finish === null ? { content: text.end() } : {},
+      logprobs: null,
+      finish_reason: finish ?? 'length',
+    })
+  yield event(null, { usage: usageOf(request, choices) })
+  yield encoded('data: [DONE]\n\n')
+}

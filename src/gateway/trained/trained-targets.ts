@@ -1,0 +1,125 @@
+import type { VersionCreated } from '../../domain/artifacts/events.js'
+import { collectionName, collectionStream } from '../../domain/artifacts/place.js'
+import { versionNamed } from '../../domain/artifacts/state.js'
+import { upstreamContent, type ServedModel } from '../../domain/gateway/upstreams/content.js'
+import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
+import type { Target } from '../../domain/gateway/upstreams/offered.js'
+import { trainedModelId } from '../../domain/training/model-id.js'
+import { dataAddressIn, type DataAddress } from '../../domain/training/sft-data.js'
+import { storedVersions, withAliases } from '../../application/artifacts/stored-versions.js'
+import { CHECKPOINT_FILE } from '../../application/training/checkpoints.js'
+import type { Training } from '../../application/training/training.js'
+import { filesIn } from '../../application/training/work.js'
+import { decode } from '../../kernel/codec/codec.js'
+import { entityOf } from '../../kernel/ids.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import * as E from 'fp-ts/lib/Either.js'
+
+/** Requests to it are answered by the engine of the service. */
+export const ENGINE_ADDRESS = 'engine:local'
+export const ENGINE_UPSTREAM = 'built-in'
+
+const content = decode(upstreamContent)({
+  name: 'built-in',
+  base_url: ENGINE_ADDRESS,
+  models: [{ id: 'tiny', upstream_id: 'tiny' }],
+})
+
+/** Every model that was asked for is offered while it is asked: older checkpoints answer while newer ones are made. */
+export const engineModelOf = (upstreamId: string, modelId: string): ServedModel | undefined =>
+  upstreamId === ENGINE_UPSTREAM ? servedModel(modelId, modelId) : undefined
+
+const servedModel = (id: string, upstream_id: string): ServedModel => ({
+  id,
+  upstream_id,
+  aliases: [],
+  price: null,
+  concurrency: null,
+})
+
+const target = (model: string, sampled: SampledModel): Target => {
+  if (E.isLeft(content)) throw new Error('the built-in upstream does not match its codec')
+  const served = servedModel(model, modelText(sampled))
+  const upstream: Upstream = {
+    id: ENGINE_UPSTREAM,
+    team: null,
+    content: { ...content.right, models: [served] },
+    isConfigured: true,
+  }
+  return { upstream, model: served }
+}
+
+/** What the engine samples: a base model, or the checkpoint in a blob. */
+export type SampledModel = { readonly baseModel: string } | { readonly blob: string }
+
+const BLOB = 'checkpoint:'
+
+/** As the name of the model in the request to the engine. */
+const modelText = (sampled: SampledModel): string =>
+  'blob' in sampled ? BLOB + sampled.blob : sampled.baseModel
+
+export const modelIn = (text: string): SampledModel =>
+  text.startsWith(BLOB) ? { blob: text.slice(BLOB.length) } : { baseModel: text }
+
+const ARTIFACT = 'wandb-artifact:'
+
+export const isTrainedName = (model: string): boolean => model.startsWith(ARTIFACT)
+
+type Sampling = Pick<Ports, 'eventStore' | 'blobs' | 'sha256'> & {
+  readonly training: Pick<Training, 'models' | 'collections' | 'builtIn'>
+}
+
+/** The project of a model named `wandb-artifact:///entity/project/name[:version]`; undefined for other names. */
+export const projectOfTrained = (model: string): string | undefined =>
+  isTrainedName(model) ? dataAddressIn(model)?.project : undefined
+
+/**
+ * The target of a base model of the engine, or of a trained model as of now; undefined if there is none. A model without
+ * checkpoints is its base model.
+ */
+export const trainedTarget = async (
+  services: Sampling,
+  model: string,
+  canSee: (entity: string) => boolean,
+): Promise<Target | undefined> => {
+  const { builtIn } = services.training
+  if (builtIn.has(model)) return target(model, { baseModel: model })
+  const address = isTrainedName(model) ? dataAddressIn(model) : undefined
+  if (address === undefined || !canSee(entityOf(address.project)) || !collectionName.is(address.collection))
+    return undefined
+  const sampled = (await checkpointAt(services, address)) ?? (await baseOf(services, address))
+  return sampled && target(model, sampled)
+}
+
+const checkpointAt = async (
+  { eventStore, blobs, training: { collections } }: Sampling,
+  { project, collection, version }: DataAddress,
+): Promise<SampledModel | undefined> => {
+  const stream = collectionStream({
+    team: entityOf(project),
+    collection,
+    project_id: project,
+    registry: null,
+  })
+  const found = await collections.stateOf(stream, ({ state }) => {
+    const known = versionNamed(state, version)
+    return known === undefined || known.gone ? [] : withAliases(state, [known])
+  })
+  const [stored] = await storedVersions({ eventStore }, stream, found)
+  if (stored === undefined) return undefined
+  const files = await filesIn({ eventStore, blobs }, project, stored.event.data as unknown as VersionCreated)
+  const file = files.find(({ path }) => path === CHECKPOINT_FILE)
+  return file && { blob: file.blob }
+}
+
+/** Only the newest checkpoint of a model that has none is its base model. */
+const baseOf = async (
+  { sha256, training: { models, builtIn } }: Sampling,
+  { project, collection, version }: DataAddress,
+): Promise<SampledModel | undefined> => {
+  if (version !== 'latest') return undefined
+  const baseModel = await models.read(trainedModelId(sha256, project, collection), ({ state }) =>
+    state.checkpoints.size === 0 ? state.created!.base_model : undefined,
+  )
+  return baseModel !== undefined && builtIn.has(baseModel) ? { baseModel } : undefined
+}

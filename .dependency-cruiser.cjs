@@ -51,13 +51,19 @@ module.exports = {
       name: 'gateway-knows-use-cases',
       severity: 'error',
       from: { path: '^src/gateway/' },
-      to: { path: '^src/', pathNot: '^src/(kernel|domain|projections|application|gateway)/' },
+      to: { path: '^src/', pathNot: '^src/(kernel|domain|projections|application|engine|gateway)/' },
+    },
+    {
+      name: 'engine-knows-itself',
+      severity: 'error',
+      from: { path: '^src/engine/' },
+      to: { path: '^src/', pathNot: '^src/(engine/|files\\.ts$)' },
     },
     {
       name: 'dispatch-does-not-know-the-api',
       severity: 'error',
       from: { path: '^src/dispatch/' },
-      to: { path: '^src/', pathNot: '^src/(kernel|domain|projections|application|gateway|dispatch)/' },
+      to: { path: '^src/', pathNot: '^src/(kernel|domain|projections|application|engine|gateway|dispatch)/' },
     },
     {
       name: 'api-does-not-know-dispatch',

@@ -25,7 +25,6 @@ import { storageRoutes } from './projects/stats.js'
 import { refRoutes } from './refs/read-batch.js'
 import { gatewayRoutes } from './gateway/routes.js'
 import { collectionRoutes } from './artifacts/collections/routes.js'
-import type { Engine } from '../engine/engine.js'
 import type { AnyRoute } from './server/route.js'
 import { openRegistries } from './artifacts/collections/find.js'
 import { openRuns } from '../application/runs/runs.js'
@@ -48,9 +47,7 @@ import { renameAndDeleteRoutes } from './calls/rename-and-delete.js'
 import { startAndEndRoutes } from './calls/start-and-end.js'
 import { usageRoutes } from './usage/usage.js'
 
-export interface ApiServices extends GatewayServices, HealthChecks {
-  readonly engine: Engine
-}
+export interface ApiServices extends GatewayServices, HealthChecks {}
 
 export const allRoutes = (services: ApiServices): readonly AnyRoute[] => {
   const routes = servedRoutes(services, openShared(services))

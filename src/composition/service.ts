@@ -26,7 +26,7 @@ import { scoringTools } from './scoring-tools.js'
 import { openSigner } from '../adapters/secrets/signer.js'
 import { keyRingOf, reconcileSecretsAtStart } from './secrets.js'
 import type { Stores } from './stores.js'
-import { openTraining } from './training.js'
+import { openTraining, type OpenTraining } from './training.js'
 import { openWebhookSender } from './webhook-sender.js'
 
 export interface Service {
@@ -109,12 +109,12 @@ const start = async (
     : undefined
   cleanup.add(() => gateway?.close())
 
-  const checks = healthChecks(stores, readSide, metrics)
+  const checks = healthChecks(stores, readSide, metrics, training)
   const api =
     gateway &&
     (await openApi(
       config,
-      { ...ports, ...checks, gateway: gateway.gateway, training: training.training, engine: training.engine },
+      { ...ports, ...checks, gateway: gateway.gateway, training: training.training },
       readSide,
       onAdminKeyCreated,
     ))
@@ -177,8 +177,10 @@ const healthChecks = (
   { eventStore, clickHouse, health }: Stores,
   readSide: ReadSide,
   metrics: Metrics,
+  { engineFails }: Pick<OpenTraining, 'engineFails'>,
 ): HealthChecks => ({
   metrics,
+  engineFails,
   quarantined: readSide.quarantined,
   readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
   writesBlocked: () => health.writesBlocked(eventStore),

@@ -9,6 +9,7 @@ import type { Config } from '../config.js'
 import { startBuiltInWorker } from '../dispatch/training/built-in-worker.js'
 import { startReaper } from '../dispatch/training/reaper.js'
 import { startEngine, type Engine } from '../engine/engine.js'
+import { promptTokens } from '../engine/tokens.js'
 import { BASE_MODELS } from '../engine/shape.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { Ports } from '../kernel/ports/ports.js'
@@ -16,6 +17,8 @@ import type { Ports } from '../kernel/ports/ports.js'
 export interface OpenTraining {
   readonly training: Training
   readonly engine: Engine
+  /** Samples a token. Says why that fails. */
+  readonly engineFails: () => Promise<string | undefined>
   /** Begins to work on jobs, where this process has the role of the dispatcher. */
   readonly startWork: () => void
   /** Jobs of the engine that run go on after the next start. */
@@ -41,6 +44,7 @@ export const openTraining = async (
   return {
     training,
     engine,
+    engineFails: () => engineFails(engine),
     startWork: () => {
       const name = isAlone ? 'built-in' : `built-in/${ports.ids.next()}`
       stops.push(startBuiltInWorker(ports, training, engine, { name, isAlone }), startReaper(ports, training))
@@ -50,5 +54,22 @@ export const openTraining = async (
       await engine.stop()
       await board.stop()
     },
+  }
+}
+
+const CHECK_WITHIN_MS = 10_000
+
+const engineFails = async (engine: Engine): Promise<string | undefined> => {
+  const [baseModel = ''] = Object.keys(BASE_MODELS)
+  const options = { temperature: 0, topP: 1, seed: 1, maxTokens: 1 }
+  const prompt = promptTokens([{ role: 'user', content: '?' }])
+  const request = { checkpoint: null, baseModel, prompt, options, choices: 1 }
+  try {
+    const sampled = engine.sample(request, AbortSignal.timeout(CHECK_WITHIN_MS))[Symbol.asyncIterator]()
+    const { done } = await sampled.next()
+    await sampled.return?.()
+    return done === true ? 'the engine samples nothing' : undefined
+  } catch (error) {
+    return `the engine does not answer: ${error instanceof Error ? error.message : typeof error}`
   }
 }

@@ -1,5 +1,6 @@
 import { OF_AUTOMATIONS } from './webhooks/given.js'
 import { OF_DELIVERIES } from './webhooks/deliveries/given.js'
+import { OF_TRAINING } from './training/given.js'
 import { OF_UPSTREAMS } from './gateway/given.js'
 
 /** Endpoints that are about no project, and no team in their path; each is held against other tenants in a test of its own. */
@@ -35,6 +36,8 @@ export const OF_NEITHER = new Set([
   'POST /v1/chat/completions',
   'GET /v1/models',
   'GET /v1/models/{id}',
+  // They are named by id, or name their project in the body: training/tenants.test.ts.
+  ...OF_TRAINING,
   // A rule is named by its id, in a project: evaluation-rules/rules.test.ts.
   'POST /api/evaluation-rules/{entity}/{project}',
   'GET /api/evaluation-rules/{entity}/{project}/{id}',

@@ -8,6 +8,8 @@ import { arrayOf } from '../../kernel/codec/containers.js'
 import { integerBetween, oneOf, string, jsonObject } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { anyKey } from '../server/authorization.js'
+import type { Principal } from '../../application/principal.js'
+import { trainedNames, trainedTarget } from '../../gateway/trained/trained-targets.js'
 import { noSuchModel, teamsOf } from '../../gateway/models.js'
 import { readDirectory } from '../server/route-kinds.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -17,10 +19,10 @@ import { complete } from '../../gateway/completions/complete.js'
 /** `POST /v1/chat/completions`: one completion, whole or streamed, recorded as a call. */
 const completionRoutes = (
   services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'>,
-): readonly AnyRoute[] =>
-  ['/v1/chat/completions', '/v1/chat/completions/'].map((path) => ({
+): readonly AnyRoute[] => [
+  {
     method: 'post',
-    path,
+    path: '/v1/chat/completions',
     summary: 'Creates a chat completion. All keys of the request are forwarded to the upstream.',
     errorFormat: 'chat',
     body: completionRequest,
@@ -43,7 +45,8 @@ const completionRoutes = (
     },
     responseHeaders: ['Tallytree-Position'],
     handle: (asked: RouteRequest<CompletionRequest>) => complete(services, asked),
-  }))
+  },
+]
 
 const model = open('Model', {
   required: {
@@ -59,8 +62,15 @@ const list = open('ModelList', { required: { object: oneOf('list'), data: arrayO
 
 const shown = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'system', root: id }) as const
 
+const canSeeOf =
+  ({ access }: Pick<GatewayServices, 'access'>, principal: Principal) =>
+  (team: string): boolean =>
+    access.canAccessTeam(principal, team)
+
 /** The models that a key may use. */
-const modelRoutes = ({ gateway }: Pick<GatewayServices, 'gateway'>): readonly AnyRoute[] => [
+const modelRoutes = (
+  services: Pick<GatewayServices, 'gateway' | 'training' | 'access' | keyof Ports>,
+): readonly AnyRoute[] => [
   readDirectory({
     method: 'get',
     path: '/v1/models',
@@ -68,9 +78,11 @@ const modelRoutes = ({ gateway }: Pick<GatewayServices, 'gateway'>): readonly An
     errorFormat: 'chat',
     response: list,
     authorization: anyKey,
-    handle: ({ principal }) => ({
-      body: { object: 'list', data: modelsOf(gateway.upstreams.now(), teamsOf(principal)).map(shown) },
-    }),
+    handle: ({ principal }) => {
+      const offered = modelsOf(services.gateway.upstreams.now(), teamsOf(principal))
+      const trained = trainedNames(services, canSeeOf(services, principal))
+      return { body: { object: 'list', data: [...new Set([...offered, ...trained])].sort().map(shown) } }
+    },
   }),
   readDirectory({
     method: 'get',
@@ -80,8 +92,13 @@ const modelRoutes = ({ gateway }: Pick<GatewayServices, 'gateway'>): readonly An
     errors: ['not-found'],
     response: model,
     authorization: anyKey,
-    handle: ({ principal, params }) => {
-      const [target] = targetsOf(gateway.upstreams.now(), teamsOf(principal), params['id']!)
+    handle: async ({ principal, params }) => {
+      const name = params['id']!
+      const [target = await trainedTarget(services, name, canSeeOf(services, principal))] = targetsOf(
+        services.gateway.upstreams.now(),
+        teamsOf(principal),
+        name,
+      )
       if (target === undefined) throw noSuchModel()
       return { body: shown(target.model.id) }
     },

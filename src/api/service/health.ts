@@ -15,6 +15,8 @@ export interface HealthChecks {
   readonly writesBlocked: () => Promise<string | undefined>
   /** Why some writes fail although others succeed. */
   readonly writesFail: () => string | undefined
+  /** Why the built-in engine does not answer; undefined if it does. */
+  readonly engineFails: () => Promise<string | undefined>
   readonly metrics: Pick<Metrics, 'read'>
 }
 

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Training } from '../../application/training/training.js'
-import type { Engine } from '../../engine/engine.js'
-import { promptTokens } from '../../engine/tokens.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { boolean, int64, number, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -9,9 +7,11 @@ import type { AnyRoute } from '../server/route.js'
 import { openRoute } from '../server/route-kinds.js'
 import type { HealthChecks } from '../service/health.js'
 
-export interface SystemChecks extends Pick<HealthChecks, 'readsFail' | 'writesBlocked' | 'writesFail'> {
+export interface SystemChecks extends Pick<
+  HealthChecks,
+  'readsFail' | 'writesBlocked' | 'writesFail' | 'engineFails'
+> {
   readonly training: Pick<Training, 'board' | 'builtIn'>
-  readonly engine: Pick<Engine, 'sample'>
 }
 
 const checkFields = {
@@ -36,7 +36,6 @@ const systemCheck = open('SystemCheck', {
   },
 })
 
-const ENGINE_MS = 10_000
 /** The route needs no key, so requests to it must not cause work each. */
 const CHECK_EVERY_MS = 1000
 
@@ -48,28 +47,13 @@ const timed = async (failing: () => Promise<string | undefined>) => {
 
 /** Whether each part works; 503 if one does not. */
 export const systemCheckRoute = (services: SystemChecks): AnyRoute => {
-  const { training, engine, writesBlocked, writesFail, readsFail } = services
+  const { training, engineFails, writesBlocked, writesFail, readsFail } = services
 
   const queue = (isBuiltIn: boolean) => {
     const models = training.board.models().filter((one) => training.builtIn.has(one.base_model) === isBuiltIn)
     return {
       queued: models.reduce((sum, { queued }) => sum + queued.length, 0),
       running: models.filter(({ lease }) => lease !== null).length,
-    }
-  }
-
-  /** Samples one token. */
-  const engineFails = async (): Promise<string | undefined> => {
-    const late = AbortSignal.timeout(ENGINE_MS)
-    const [baseModel = ''] = training.builtIn
-    const options = { temperature: 0, topP: 1, seed: 1, maxTokens: 1 }
-    const prompt = promptTokens([{ role: 'user', content: '?' }])
-    try {
-      for await (const _ of engine.sample({ checkpoint: null, baseModel, prompt, options, choices: 1 }, late))
-        return undefined
-      return 'the engine sampled nothing'
-    } catch (error) {
-      return `the engine does not answer: ${error instanceof Error ? error.message : 'unknown'}`
     }
   }
 

@@ -21,9 +21,9 @@ export interface KeptModel {
 export interface TrainedModels {
   /** Undefined if there is no such model. `read` must not keep the model, which later events change in place. */
   readonly read: <A>(modelId: string, read: (model: KeptModel) => A) => Promise<A | undefined>
-  readonly write: <Command extends TrainedModelCommand, Answer>(
+  readonly write: <Answer>(
     modelId: string,
-    command: Command,
+    command: TrainedModelCommand,
     cause: Cause,
     answer: (before: ModelState, events: readonly TrainedModelEvent[]) => Answer,
   ) => Promise<ExecuteResult<Answer, TrainedModelEvent>>

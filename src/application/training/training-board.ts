@@ -23,7 +23,15 @@ export interface BusyModel {
   } | null
 }
 
+/** A model that exists. */
+export interface NamedModel {
+  readonly model_id: string
+  readonly project_id: string
+  readonly name: string
+}
+
 interface Board {
+  readonly named: Map<string, NamedModel>
   readonly models: Map<string, BusyModel>
   readonly workers: Map<string, WorkerRegistered>
 }
@@ -34,24 +42,31 @@ interface Board {
  */
 export interface TrainingBoard {
   readonly models: () => readonly BusyModel[]
+  readonly named: () => readonly NamedModel[]
   readonly workers: () => readonly WorkerRegistered[]
   /** Resolves when a job may have become free, or after a time. */
   readonly change: (withinMs: number, signal: AbortSignal) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-const evolve = ({ models, workers }: Board, event: RecordedEvent): Board => {
+const evolve = (state: Board, event: RecordedEvent): Board => {
+  const { named, models, workers } = state
   if (event.type === 'WorkerRegistered') {
     const { data } = event as unknown as WorkerEvent
     workers.set(data.worker, data)
-    return { models, workers }
+    return state
   }
   const known = event as unknown as TrainedModelEvent
   const { model_id } = known.data
+  if (known.type === 'ModelCreated') {
+    const { project_id, name } = known.data
+    named.set(model_id, { model_id, project_id, name })
+  }
+  if (known.type === 'ModelDeleted') named.delete(model_id)
   const next = changed(models.get(model_id), known)
   if (next === undefined || (next.queued.length === 0 && next.lease === null)) models.delete(model_id)
   else models.set(model_id, next)
-  return { models, workers }
+  return state
 }
 
 const changed = (model: BusyModel | undefined, { type, data }: TrainedModelEvent): BusyModel | undefined => {
@@ -91,6 +106,8 @@ const without = (model: BusyModel, jobId: string): BusyModel => ({
 const board: Omit<Reactor<Board>, 'react'> = {
   name: 'training',
   types: new Set([
+    'ModelCreated',
+    'ModelDeleted',
     'TrainingJobQueued',
     'TrainingJobLeased',
     'TrainingLeaseExtended',
@@ -99,16 +116,21 @@ const board: Omit<Reactor<Board>, 'react'> = {
     'TrainingFailed',
     'WorkerRegistered',
   ]),
-  initialState: () => ({ models: new Map(), workers: new Map() }),
+  initialState: () => ({ named: new Map(), models: new Map(), workers: new Map() }),
   evolve,
   snapshot: {
-    encode: ({ models, workers }) =>
-      ({ models: [...models.values()], workers: [...workers.values()] }) as unknown as Json,
+    encode: ({ named, models, workers }) =>
+      ({
+        named: [...named.values()],
+        models: [...models.values()],
+        workers: [...workers.values()],
+      }) as unknown as Json,
     decode: (encoded) => {
       if (!isJsonObject(encoded)) return undefined
       const listed = <A>(name: string, keyOf: (one: A) => string) =>
         new Map(((encoded[name] ?? []) as unknown as readonly A[]).map((one) => [keyOf(one), one]))
       return {
+        named: listed<NamedModel>('named', ({ model_id }) => model_id),
         models: listed<BusyModel>('models', ({ model_id }) => model_id),
         workers: listed<WorkerRegistered>('workers', ({ worker }) => worker),
       }
@@ -131,6 +153,7 @@ export const startTrainingBoard = async (ports: BoardPorts): Promise<TrainingBoa
   const reactor: RunningReactor<Board> = await startReactor({ ...board, react }, ports)
   return {
     models: () => [...reactor.state().models.values()],
+    named: () => [...reactor.state().named.values()],
     workers: () => [...reactor.state().workers.values()],
     change: (withinMs, signal) =>
       new Promise((resolve) => {

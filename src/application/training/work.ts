@@ -26,7 +26,7 @@ import type { TrainedModels } from './trained-models.js'
 import type { TrainingBoard } from './training-board.js'
 import { noSuchJob, readJob } from './training-jobs.js'
 
-export const LEASE_MS = 60_000
+const LEASE_MS = 60_000
 
 export interface Worker {
   readonly name: string
@@ -59,7 +59,7 @@ interface OfLease {
 
 /** What workers do with jobs, whether they are programs elsewhere or the engine of this process. */
 export interface TrainingWork {
-  /** Notes which base models a worker trains, and for whom. A repeat writes nothing. */
+  /** Records the base models and teams of a worker. A repeat writes nothing. */
   readonly register: (worker: Worker, cause: Cause) => Promise<void>
   /** A job for the worker; undefined if none is free. */
   readonly claim: (worker: Worker, cause: Cause) => Promise<ClaimedJob | undefined>
@@ -212,7 +212,7 @@ export const trainingWork = (
   }
 }
 
-/** The stored files of an uploaded version; those that are elsewhere are left out. */
+/** The stored files of an uploaded version, without references to content elsewhere. */
 export const filesIn = async (
   ports: Pick<Ports, 'eventStore' | 'blobs'>,
   project: string,

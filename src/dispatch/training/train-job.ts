@@ -16,7 +16,6 @@ import type { RlOptions } from '../../engine/rl.js'
 import { trainingTokens } from '../../engine/tokens.js'
 import { decode, type Codec } from '../../kernel/codec/codec.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
-import type { JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
@@ -121,7 +120,7 @@ export const trainSftJob = async (
   { report, signal }: Training,
 ): Promise<Uint8Array> => {
   const { job } = claimed
-  const { batch_size, learning_rate, assistant_turns } = read(sftConfig, job.config as JsonObject)
+  const { batch_size, learning_rate, assistant_turns } = read(sftConfig, job.config)
   const examples = linesOf(await contentOf(ports, job.input)).map((line, at) => {
     const conversation = conversationIn(line)
     if (typeof conversation === 'string') throw new UntrainableTrajectories(`Line ${at + 1} ${conversation}.`)

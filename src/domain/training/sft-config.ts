@@ -15,7 +15,7 @@ const learningRate = new Codec<number | readonly number[]>(
   (u): u is number | readonly number[] => isRate(u) || (Array.isArray(u) && u.every(isRate)),
   (u, context) =>
     isRate(u) || (Array.isArray(u) && u.length <= MAX_BATCHES && u.every(isRate))
-      ? t.success(u as number | readonly number[])
+      ? t.success(u)
       : refuse(u, context, 'value_error', 'Input should be a number of at least 0, or a list of them'),
   {
     anyOf: [
@@ -42,4 +42,3 @@ export const sftConfig = open('SftTrainingConfig', {
     metric_logging: nullable(jsonObject),
   },
 })
-export type SftConfig = t.TypeOf<typeof sftConfig>

@@ -158,7 +158,9 @@ const idsIn = (value: Json | undefined): readonly number[] | undefined =>
 
 /** `token_id:<n>`, as servers write tokens when they are asked to. */
 const idsOfEntries = (entries: readonly JsonObject[] | undefined): readonly number[] | undefined => {
-  const ids = entries?.map(({ token }) => Number(/^token_id:(\d+)$/.exec(String(token))?.[1] ?? Number.NaN))
+  const ids = entries?.map(({ token }) =>
+    Number(/^token_id:(\d+)$/.exec(typeof token === 'string' ? token : '')?.[1] ?? Number.NaN),
+  )
   return ids?.every(Number.isSafeInteger) === true ? ids : undefined
 }
 

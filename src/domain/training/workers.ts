@@ -1,6 +1,5 @@
 import { nothing, type Decider } from '../../kernel/decider.js'
 import { jsonEqual } from '../../kernel/json/equal.js'
-import type { Json } from '../../kernel/json/json.js'
 import type { WorkerEvent, WorkerRegistered } from './events.js'
 
 export interface RegisterWorker {
@@ -16,7 +15,7 @@ export const workerDecider: Decider<Workers, RegisterWorker, WorkerEvent> = {
   evolve: (workers, { type, data }) =>
     (type as string) === 'WorkerRegistered' ? workers.set(data.worker, data) : workers,
   decide: (workers, { worker }) =>
-    jsonEqual((workers.get(worker.worker) ?? null) as Json, worker as unknown as Json)
+    jsonEqual(workers.get(worker.worker) ?? null, worker)
       ? nothing
       : { events: [{ type: 'WorkerRegistered', data: worker }] },
 }

@@ -39,7 +39,7 @@ export const choiceText = (stops: readonly string[]): ChoiceText => {
       if (stopped) return ''
       held += decoder.decode()
       const text = released()
-      return stopped ? text : text + held
+      return text + held
     },
   }
 }

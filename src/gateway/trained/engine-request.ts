@@ -55,7 +55,7 @@ const stopsIn = (stop: Json | undefined): readonly string[] => {
 
 /** @throws EngineRequestInvalid */
 export const engineRequestIn = (body: JsonObject, randomSeed: () => number): EngineRequest => ({
-  model: String(body['model']),
+  model: typeof body['model'] === 'string' ? body['model'] : '',
   prompt: promptTokens(messagesIn(body['messages'])),
   options: {
     temperature: numberIn(body, 'temperature', 0, 2, 1),

@@ -24,7 +24,7 @@ export const withEngine = (ports: EnginePorts, engine: Engine, others: UpstreamC
     request.url.startsWith(ENGINE_ADDRESS)
       ? answerOf(ports, engine, request, signal)
       : others.ask(request, signal),
-  close: others.close,
+  close: () => others.close(),
 })
 
 const encoded = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -1,7 +1,11 @@
 import type { VersionCreated } from '../../domain/artifacts/events.js'
 import { collectionName, collectionStream } from '../../domain/artifacts/place.js'
 import { versionNamed } from '../../domain/artifacts/state.js'
-import { upstreamContent, type ServedModel } from '../../domain/gateway/upstreams/content.js'
+import {
+  upstreamContent,
+  type ServedModel,
+  type UpstreamContent,
+} from '../../domain/gateway/upstreams/content.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { trainedModelId } from '../../domain/training/model-id.js'
@@ -17,33 +21,37 @@ import * as E from 'fp-ts/lib/Either.js'
 
 /** Requests to it are answered by the engine of the service. */
 export const ENGINE_ADDRESS = 'engine:local'
-export const ENGINE_UPSTREAM = 'built-in'
+const ENGINE_UPSTREAM = 'built-in'
 
-const content = decode(upstreamContent)({
-  name: 'built-in',
-  base_url: ENGINE_ADDRESS,
-  models: [{ id: 'tiny', upstream_id: 'tiny' }],
+const content = E.getOrElse((): UpstreamContent => {
+  throw new Error('the built-in upstream does not match its codec')
+})(
+  decode(upstreamContent)({
+    name: ENGINE_UPSTREAM,
+    base_url: ENGINE_ADDRESS,
+    // The engine is part of the service, so its tokens cost nothing.
+    models: [
+      { id: 'any', upstream_id: 'any', price: { prompt_token_cost: '0', completion_token_cost: '0' } },
+    ],
+  }),
+)
+
+const servedModel = (id: string, upstream_id: string): ServedModel => ({
+  ...content.models[0]!,
+  id,
+  upstream_id,
 })
 
 /** Every model that was asked for is offered while it is asked: older checkpoints answer while newer ones are made. */
 export const engineModelOf = (upstreamId: string, modelId: string): ServedModel | undefined =>
   upstreamId === ENGINE_UPSTREAM ? servedModel(modelId, modelId) : undefined
 
-const servedModel = (id: string, upstream_id: string): ServedModel => ({
-  id,
-  upstream_id,
-  aliases: [],
-  price: null,
-  concurrency: null,
-})
-
 const target = (model: string, sampled: SampledModel): Target => {
-  if (E.isLeft(content)) throw new Error('the built-in upstream does not match its codec')
   const served = servedModel(model, modelText(sampled))
   const upstream: Upstream = {
     id: ENGINE_UPSTREAM,
     team: null,
-    content: { ...content.right, models: [served] },
+    content: { ...content, models: [served] },
     isConfigured: true,
   }
   return { upstream, model: served }
@@ -63,7 +71,7 @@ export const modelIn = (text: string): SampledModel =>
 
 const ARTIFACT = 'wandb-artifact:'
 
-export const isTrainedName = (model: string): boolean => model.startsWith(ARTIFACT)
+const isTrainedName = (model: string): boolean => model.startsWith(ARTIFACT)
 
 type Sampling = Pick<Ports, 'eventStore' | 'blobs' | 'sha256'> & {
   readonly training: Pick<Training, 'models' | 'collections' | 'builtIn'>
@@ -123,3 +131,15 @@ const baseOf = async (
   )
   return baseModel !== undefined && builtIn.has(baseModel) ? { baseModel } : undefined
 }
+
+/** The base models of the engine, and the trained models of some teams. */
+export const trainedNames = (
+  { training: { board, builtIn } }: { readonly training: Pick<Training, 'board' | 'builtIn'> },
+  canSee: (team: string) => boolean,
+): readonly string[] => [
+  ...builtIn,
+  ...board
+    .named()
+    .filter(({ project_id }) => canSee(entityOf(project_id)))
+    .map(({ project_id, name }) => `${ARTIFACT}///${project_id}/${name}`),
+]

@@ -10,16 +10,38 @@ interface JobEvent {
   readonly data: JsonObject
 }
 
+const MODEL = '/v1/preview/models/{model_id}'
+const JOB = '/v1/preview/training-jobs/{job_id}'
+
+/** Every endpoint of a model or a job. */
+export const OF_TRAINING = [
+  'POST /v1/preview/models',
+  `DELETE ${MODEL}`,
+  `GET ${MODEL}/checkpoints`,
+  `DELETE ${MODEL}/checkpoints`,
+  `POST ${MODEL}/log`,
+  'POST /v1/preview/training-jobs',
+  'POST /v1/preview/sft-training-jobs',
+  `GET ${JOB}`,
+  `GET ${JOB}/events`,
+  `POST ${JOB}/cancel`,
+  'POST /v1/preview/workers/claim',
+  `POST ${JOB}/heartbeat`,
+  `POST ${JOB}/reports`,
+  `POST ${JOB}/files`,
+  `POST ${JOB}/complete`,
+  `POST ${JOB}/fail`,
+]
+
 /** What clients of the training API do. */
 export const trainingClientOf = (service: TestService, project: string, options: object = {}) => {
   const [entity, name] = project.split('/') as [string, string]
   const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body, options)
-  const get = async (path: string) => accepted(await service.send('GET', `/v1/preview${path}`, undefined, options))
+  const get = async (path: string) =>
+    accepted(await service.send('GET', `/v1/preview${path}`, undefined, options))
 
   const createModel = async (model: string, base_model = 'tiny/byte'): Promise<JsonObject> =>
-    accepted(
-      await post('/models', { entity, project: name, name: model, base_model, return_existing: true }),
-    )
+    accepted(await post('/models', { entity, project: name, name: model, base_model, return_existing: true }))
 
   const events = async (job: string): Promise<readonly JobEvent[]> => {
     const all: JobEvent[] = []

@@ -41,8 +41,11 @@ describe('the training API', () => {
         choice!.logprobs.content.map(({ token }) => token),
         choice!.token_ids.map((token) => `token_id:${token}`),
       )
-      const reward = [...choice!.message.content].filter((letter) => 'aeiou'.includes(letter)).length
-      return { messages_and_choices: [{ role: 'user', content: 'hello' }, choice], reward: Math.random() + reward }
+      const reward = choice!.message.content.replace(/[^aeiou]/g, '').length
+      return {
+        messages_and_choices: [{ role: 'user', content: 'hello' }, choice],
+        reward: Math.random() + reward,
+      }
     }
     const groups = [{ trajectories: await Promise.all([1, 2, 3, 4].map(rollout)) }]
     const job = await client.createRl(id, groups, { learning_rate: 1e-2 })
@@ -55,7 +58,15 @@ describe('the training API', () => {
     assert.deepEqual(await client.steps(id), [1])
     const trained = (await client.chat(`${name}:step1`)).json<Completion>()
     assert.ok(trained.choices[0]!.token_ids.length > 0)
-    assert.equal((await service.post('/v1/chat/completions', { model: `${name}:step2`, messages: [{ role: 'user', content: 'x' }] })).status, 404)
+    assert.equal(
+      (
+        await service.post('/v1/chat/completions', {
+          model: `${name}:step2`,
+          messages: [{ role: 'user', content: 'x' }],
+        })
+      ).status,
+      404,
+    )
     const done = await client.get(`/training-jobs/${job}`)
     assert.deepEqual([done['state'], done['step']], ['succeeded', 1])
   })

@@ -25,6 +25,8 @@ import { rebuildDecider } from '../../../src/domain/rebuilds/decider.js'
 import { runDecider } from '../../../src/domain/runs/decider.js'
 import { secretDecider } from '../../../src/domain/secrets/decider.js'
 import { tableDecider } from '../../../src/domain/tables/decider.js'
+import { trainedModelDecider } from '../../../src/domain/training/decider.js'
+import { workerDecider } from '../../../src/domain/training/workers.js'
 import { upstreamDecider } from '../../../src/domain/gateway/upstreams/decider.js'
 import { webhookDecider } from '../../../src/domain/webhooks/decider.js'
 import { arbitraryOf } from '../../support/arbitrary-of-codec.js'
@@ -37,6 +39,8 @@ const deciders = {
   'annotation item': annotationItemDecider,
   'annotation queue': annotationQueueDecider,
   artifact: artifactDecider,
+  'trained model': trainedModelDecider,
+  'training worker': workerDecider,
   'artifact draft': draftDecider,
   automation: automationDecider,
   call: callDecider,
@@ -69,7 +73,7 @@ const countedUnknown = (name: string, state: unknown): unknown =>
     : state
 
 describe('an event of an unknown type', () => {
-  const folded = catalogue.filter(({ name }) => !['intake', 'webhook health', 'redrive'].includes(name))
+  const folded = catalogue.filter(({ name }) => !['intake', 'webhook health', 'redrive', 'training job'].includes(name))
   for (const { name, events } of folded)
     it(`leaves the state of ${name} unchanged`, () => {
       const { initialState, evolve } = deciders[name as keyof typeof deciders] as unknown as AnyDecider

@@ -10,7 +10,7 @@ interface Authorizing extends Pick<Services, 'access' | 'eventStore'> {
   readonly training: Pick<Training, 'models'>
 }
 
-const noSuchModel = (): Failure =>
+export const noSuchModel = (): Failure =>
   new Failure('not-found', 'Model not found, or the API key has no access to its team.')
 
 /** Requires access to the team of the model in the path. */

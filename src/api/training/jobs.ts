@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { findTrainingData } from '../../application/training/sft-data.js'
 import { createJob, jobEvents, noSuchJob } from '../../application/training/training-jobs.js'
-import { Failure, invalidBody, invalidField } from '../../application/failure.js'
-import { authorizeRead } from '../../application/access/project-access.js'
+import { invalidBody, invalidField } from '../../application/failure.js'
 import type { ModelCreated, TrainingJobCreated } from '../../domain/training/events.js'
 import { optionsLacking, rlConfig } from '../../domain/training/rl-config.js'
 import { sftConfig } from '../../domain/training/sft-config.js'
@@ -12,6 +11,7 @@ import { nullable } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
+import { entityOf } from '../../kernel/ids.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
@@ -20,7 +20,7 @@ import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readLog, writeAuthorized } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { ofJob } from './authorization.js'
+import { noSuchModel, ofJob } from './authorization.js'
 import { createdJob, eventsQuery, job, jobEventList, page } from './codecs.js'
 import type { TrainingServices } from './models.js'
 
@@ -44,9 +44,8 @@ const modelInBody = ({
   errors: ['not-found'],
   authorize: async ({ body, principal }: RouteRequest<{ readonly model_id: string }>) => {
     const model = await models.read(body.model_id, ({ state }) => state.created!)
-    if (model === undefined)
-      throw new Failure('not-found', 'Model not found, or the API key has no access to its team.')
-    authorizeRead(access, principal, model.project_id)
+    if (model === undefined || !access.canAccessTeam(principal, entityOf(model.project_id)))
+      throw noSuchModel()
     return { project: model.project_id, model }
   },
 })

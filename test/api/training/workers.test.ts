@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { createHash, randomUUID } from 'node:crypto'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
+import { startTestService, type TestService } from '../../support/service.js'
+import { accepted } from '../calls/given.js'
+import { put } from '../wandb/given.js'
+import { trainingClientOf } from './given.js'
+
+const someProject = () => `team-${randomUUID().slice(0, 8)}/p`
+const md5 = (content: string) => createHash('md5').update(content).digest('hex')
+
+interface Claimed {
+  readonly id: string
+  readonly step: number
+  readonly lease_id: string
+  readonly input_url: string
+  readonly config: JsonObject
+  readonly from: {
+    readonly step: number
+    readonly files: readonly { readonly path: string; readonly url: string }[]
+  } | null
+}
+
+/** A worker elsewhere, in its requests. */
+const workerOf = (service: TestService, baseModel: string, name = 'worker') => {
+  const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body)
+  const claim = async (wait_seconds = 0): Promise<Claimed | null> =>
+    accepted(await post('/workers/claim', { worker: name, base_models: [baseModel], wait_seconds }))[
+      'job'
+    ] as unknown as Claimed | null
+  const of = ({ id, lease_id }: Claimed) => ({
+    heartbeat: async () => accepted(await post(`/training-jobs/${id}/heartbeat`, { lease_id })),
+    reports: (first: number, reports: readonly object[]) =>
+      post(`/training-jobs/${id}/reports`, { lease_id, first, reports }),
+    upload: async (files: Readonly<Record<string, string>>) => {
+      const named = Object.entries(files).map(([path, content]) => ({ path, md5: md5(content) }))
+      const links = accepted(await post(`/training-jobs/${id}/files`, { lease_id, files: named }))
+      for (const { path, upload_url } of links['files'] as unknown as {
+        path: string
+        upload_url: string | null
+      }[])
+        if (upload_url !== null) assert.equal((await put(upload_url, files[path]!)).status, 200)
+      return named
+    },
+    complete: (files: readonly object[], metrics: object = {}) =>
+      post(`/training-jobs/${id}/complete`, { lease_id, files, metrics }),
+    fail: (error_message: string) => post(`/training-jobs/${id}/fail`, { lease_id, error_message }),
+  })
+  return { claim, of }
+}
+
+describe('a worker', () => {
+  let service: TestService
+  before(async () => {
+    service = await startTestService()
+  })
+  after(() => service.stop())
+
+  const given = async () => {
+    const base = `base-${randomUUID()}`
+    const worker = workerOf(service, base)
+    await worker.claim()
+    const project = someProject()
+    const client = trainingClientOf(service, project)
+    const model = (await client.createModel('agent', base))['id'] as string
+    return { base, worker, project, client, model }
+  }
+
+  it('claims a job, reports, stores a checkpoint, and completes the job once', async () => {
+    const { worker, project, client, model } = await given()
+    const groups = [{ trajectories: [{ reward: 1, tools: ['kept'] }] }]
+    const job = await client.createRl(model, groups, { any: 'option' })
+    const claimed = (await worker.claim())!
+    assert.deepEqual(
+      [claimed.id, claimed.step, claimed.from, claimed.config],
+      [job, 1, null, { any: 'option' }],
+    )
+    assert.deepEqual(await (await fetch(claimed.input_url)).json(), groups)
+    assert.equal(await worker.claim(), null)
+    const held = worker.of(claimed)
+    assert.equal((await held.heartbeat())['cancel'], false)
+    const started = { type: 'training_started', num_sequences: 1 }
+    const step = { type: 'gradient_step', metrics: { loss: 0.5 } }
+    for (let n = 0; n < 2; n += 1) accepted(await held.reports(0, [started, step]))
+    assert.equal((await held.reports(3, [step])).status, 409)
+    assert.equal((await held.reports(2, [{ type: 'gradient_step', metrics: { loss: 'x' } }])).status, 422)
+    assert.equal((await held.complete([{ path: 'adapter.bin', md5: md5('never stored') }])).status, 409)
+    assert.deepEqual(await client.steps(model), [])
+    const files = await held.upload({ 'adapter.bin': 'weights', 'config.json': '{}' })
+    for (let n = 0; n < 2; n += 1) assert.deepEqual(accepted(await held.complete(files)), { step: 1 })
+    assert.deepEqual(
+      (await client.events(job)).map(({ type, data }) => [type, data]),
+      [
+        ['training_started', { num_sequences: 1 }],
+        ['gradient_step', { loss: 0.5 }],
+        ['training_ended', {}],
+      ],
+    )
+    const version = accepted(await service.send('GET', `/api/artifacts/${project}/agent/versions/step1`))
+    assert.deepEqual(
+      [version['type'], version['aliases'], version['file_count']],
+      ['lora', ['latest', 'step1'], 2],
+    )
+
+    await client.createRl(model, [])
+    const next = (await worker.claim())!
+    assert.deepEqual([next.step, next.from?.step], [2, 1])
+    const [adapter] = next.from!.files
+    assert.equal(await (await fetch(adapter!.url)).text(), 'weights')
+    // Equal content is the same version, which keeps what another checkpoint needs.
+    const same = worker.of(next)
+    accepted(await same.complete(files))
+    assert.deepEqual(await client.steps(model), [1, 2])
+    accepted(await service.send('DELETE', `/v1/preview/models/${model}/checkpoints`, { steps: [1] }))
+    const kept = accepted(await service.send('GET', `/api/artifacts/${project}/agent/versions/step2`))
+    assert.deepEqual(kept['aliases'], ['latest', 'step2'])
+  })
+
+  it('that is late finds its lease gone, and changes nothing', async () => {
+    const { worker, client, model } = await given()
+    const job = await client.createRl(model, [])
+    const held = worker.of((await worker.claim())!)
+    accepted(await service.post(`/v1/preview/training-jobs/${job}/cancel`, {}))
+    assert.equal((await held.heartbeat())['cancel'], true)
+    assert.equal((await held.reports(0, [{ type: 'training_started' }])).status, 409)
+    const files = await held.upload({ a: randomUUID() })
+    assert.equal((await held.complete(files)).status, 409)
+    accepted(await held.fail('too late'))
+    assert.deepEqual(
+      (await client.events(job)).map(({ type, data }) => [type, data]),
+      [['training_failed', { error_message: 'The job was cancelled.' }]],
+    )
+    assert.deepEqual(await client.steps(model), [])
+  })
+
+  it('that waits gets a job as soon as there is one, and jobs of a model one after another', async () => {
+    const { worker, client, model } = await given()
+    const waiting = worker.claim(20)
+    const [first, second] = [await client.createRl(model, []), await client.createRl(model, [])]
+    const claimed = (await waiting)!
+    assert.equal(claimed.id, first)
+    assert.equal(await worker.claim(), null)
+    const place = await client.get(`/training-jobs/${second}`)
+    assert.deepEqual([place['state'], place['queue_position']], ['queued', 0])
+    accepted(await worker.of(claimed).fail('out of memory'))
+    assert.equal((await worker.claim(5))?.id, second)
+    assert.deepEqual((await client.get(`/training-jobs/${first}`))['error_message'], 'out of memory')
+  })
+})

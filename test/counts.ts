@@ -65,6 +65,7 @@ export const COUNTS = {
   dispatchersOverServer: repetitions(1, 4),
   completionKills: repetitions(1, 20),
   wandbKills: repetitions(3, 25),
+  trainingKills: repetitions(4, 30),
   wandbRows: repetitions(10_000, 100_000),
   completionsBetweenKills: repetitions(60, 900),
   tornTails: repetitions(2, 40),

@@ -1,6 +1,6 @@
 import { shapeOf, type ModelState } from './checkpoint.js'
 import { createDecoder, type DecodedSequence, type Decoder } from './decoder.js'
-import { PromptTooLong, SequenceInvalid } from './errors.js'
+import { PromptTooLong, SequenceInvalid, TrainingDiverged } from './errors.js'
 import type { Floats } from './kernel.js'
 import { randomNumbers } from './random.js'
 import { checkTokens, END_OF_TEXT } from './tokens.js'
@@ -39,7 +39,7 @@ const openSequence = (state: ModelState): DecodedSequence => {
  * Samples tokens until `END_OF_TEXT`, which it yields, `maxTokens` or the end of the context. Equal seeds give equal
  * tokens.
  *
- * @throws PromptTooLong, SequenceInvalid
+ * @throws PromptTooLong, SequenceInvalid, TrainingDiverged
  */
 export function* sample(
   state: ModelState,
@@ -80,7 +80,9 @@ const logprobOf = (logits: Floats, token: number): number => {
   const largest = logits[mostProbable(logits)]!
   let sum = 0
   for (const logit of logits) sum += Math.exp(logit - largest)
-  return logits[token]! - largest - Math.log(sum)
+  const logprob = logits[token]! - largest - Math.log(sum)
+  if (!Number.isFinite(logprob)) throw new TrainingDiverged('The logits of the model are not finite.')
+  return logprob
 }
 
 const drawn = (logits: Floats, temperature: number, topP: number, random: number): number => {

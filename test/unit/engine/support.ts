@@ -14,6 +14,7 @@ export const RL_OPTIONS: RlOptions = {
   advantageBalance: 0,
   maxNegativeAdvantageImportanceSamplingWeight: null,
   maskProbRatio: false,
+  truncatedImportanceSampling: null,
   kimiK2Tau: null,
 }
 

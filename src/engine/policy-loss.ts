@@ -42,11 +42,7 @@ export interface PolicyLoss {
 /** Differences of logprobs are clamped to ± this. */
 const LARGEST_LOG_RATIO = 20
 
-export const clippingRange = ({
-  lossFn,
-  epsilon,
-  epsilonHigh,
-}: PolicyLossOptions): readonly [number, number] => {
+const clippingRange = ({ lossFn, epsilon, epsilonHigh }: PolicyLossOptions): readonly [number, number] => {
   const low = epsilon ?? (lossFn === 'ppo' ? 0.2 : 1)
   return [1 - low, 1 + (epsilonHigh ?? (lossFn === 'ppo' ? low : 4))]
 }

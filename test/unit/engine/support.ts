@@ -22,8 +22,7 @@ export const decodedText = (tokens: readonly number[]): string =>
   new TextDecoder().decode(bytesOfTokens(tokens))
 
 /** The share of vowels among the characters of a text. */
-export const vowelShare = (text: string): number =>
-  text.replace(/[^aeiou]/g, '').length / Math.max(1, text.length)
+const vowelShare = (text: string): number => text.replace(/[^aeiou]/g, '').length / Math.max(1, text.length)
 
 const ROLLOUTS = 8
 

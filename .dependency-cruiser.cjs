@@ -42,6 +42,13 @@ module.exports = {
       to: { path: '^src/', pathNot: '^src/(kernel/|domain/|projections/|files\\.ts$)' },
     },
     {
+      name: 'engine-stands-alone',
+      comment: 'the engine trains and samples; it knows nothing of the service',
+      severity: 'error',
+      from: { path: '^src/engine/' },
+      to: { path: '^src/', pathNot: '^src/(engine/|files\\.ts$)' },
+    },
+    {
       name: 'application-knows-read-models',
       severity: 'error',
       from: { path: '^src/application/' },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Moments } from './adam.js'
 import { CheckpointInvalid } from './errors.js'
 import { initialWeights } from './initial.js'
@@ -76,10 +77,17 @@ export const decodeCheckpoint = (bytes: Uint8Array): ModelState => {
   if (!digestOf(content).equals(file.subarray(-DIGEST_BYTES)))
     throw new CheckpointInvalid('The checkpoint is truncated or damaged: its SHA-256 digest does not match.')
   const dataStart = HEADER_START + content.readUInt32LE(MAGIC.length)
-  const { base_model: baseModel, step, arrays } = headerOf(content.toString('utf8', HEADER_START, dataStart))
+  const {
+    base_model: baseModel,
+    shape,
+    step,
+    arrays,
+  } = headerOf(content.toString('utf8', HEADER_START, dataStart))
   const count = weightCount(shapeOf(baseModel))
-  if (content.length !== dataStart + arrays.length * count * FLOAT)
-    throw new CheckpointInvalid(`The checkpoint does not have the size of a model ${baseModel}.`)
+  const isOfShape =
+    isDeepStrictEqual(shape, shapeOf(baseModel)) &&
+    content.length === dataStart + arrays.length * count * FLOAT
+  if (!isOfShape) throw new CheckpointInvalid(`The checkpoint does not have the shape of ${baseModel}.`)
   const array = (index: number): Float32Array => {
     const floats = new Float32Array(count)
     const start = dataStart + index * count * FLOAT
@@ -94,6 +102,7 @@ export const decodeCheckpoint = (bytes: Uint8Array): ModelState => {
 
 interface Header {
   readonly base_model: string
+  readonly shape: unknown
   readonly step: number
   readonly arrays: readonly string[]
 }
@@ -106,7 +115,7 @@ const headerOf = (text: string): Header => {
       throw new CheckpointInvalid('The header of the checkpoint is not JSON.', { cause: error })
     }
   })()
-  const { version, ...rest } = header as Header & { readonly version: unknown }
+  const { version, ...rest } = (header ?? {}) as Header & { readonly version: unknown }
   if (version !== VERSION)
     throw new CheckpointInvalid(
       `The checkpoint has version ${String(version)}; this engine reads version ${VERSION}.`,

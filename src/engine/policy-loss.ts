@@ -12,6 +12,8 @@ export interface PolicyLossOptions {
   readonly maxNegativeAdvantageImportanceSamplingWeight: number | null
   /** Sets ratios outside of the clipping range to 0. */
   readonly maskProbRatio: boolean
+  /** Multiplies the loss of a token by its ratio, by this at most. */
+  readonly truncatedImportanceSampling: number | null
   /** Lowers the advantage of a token by this times (new − old logprob). */
   readonly kimiK2Tau: number | null
 }
@@ -33,26 +35,19 @@ export interface PolicyLoss {
   readonly ratios: Float64Array
   /** Targets with a ratio outside of the clipping range. */
   readonly clipped: number
-  /** The sum of (new − old) logprob. */
-  readonly logRatioSum: number
   /** The sum of old / new − 1 − log(old / new), an estimate of the divergence that is at least 0. */
   readonly divergenceSum: number
 }
 
-/** The exponent of a ratio stays within ±20. */
+/** Differences of logprobs are clamped to ± this. */
 const LARGEST_LOG_RATIO = 20
 
-export const clippingRange = ({
-  lossFn,
-  epsilon,
-  epsilonHigh,
-}: PolicyLossOptions): readonly [number, number] => {
+const clippingRange = ({ lossFn, epsilon, epsilonHigh }: PolicyLossOptions): readonly [number, number] => {
   const low = epsilon ?? (lossFn === 'ppo' ? 0.2 : 1)
   return [1 - low, 1 + (epsilonHigh ?? (lossFn === 'ppo' ? low : 4))]
 }
 
 const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
-const boundedExp = (value: number): number => Math.exp(clamp(value, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO))
 const mean = (values: Float64Array): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 
@@ -63,7 +58,8 @@ export const policyLoss = (
 ): PolicyLoss => {
   const logRatios = logprobs.map((logprob, index) => {
     const before = old[index]
-    return before == null || !Number.isFinite(before) ? 0 : logprob - before
+    if (before == null || !Number.isFinite(before)) return 0
+    return clamp(logprob - before, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
   })
   const [low, high] = clippingRange(options)
   const ofLevel = ratiosOf(logRatios, options.importanceSamplingLevel)
@@ -74,6 +70,7 @@ export const policyLoss = (
     Float64Array,
     Float64Array,
   ]
+  const truncation = options.truncatedImportanceSampling
   const largest = options.maxNegativeAdvantageImportanceSamplingWeight
   let clipped = 0
   for (let i = 0; i < length; i += 1) {
@@ -85,13 +82,14 @@ export const policyLoss = (
     if (isMasked) ratios[i] = 0
     const ofToken = advantage - (options.kimiK2Tau ?? 0) * logRatios[i]!
     const bounded = clamp(ratios[i]!, low, high)
+    const factor = weight * (truncation === null ? 1 : Math.min(ratios[i]!, truncation))
     if (options.lossFn === 'cispo') {
-      losses[i] = -bounded * ofToken * logprobs[i]! * weight
-      derivatives[i] = -bounded * ofToken * weight
+      losses[i] = -bounded * ofToken * logprobs[i]! * factor
+      derivatives[i] = -bounded * ofToken * factor
     } else {
       const isBound = bounded * ofToken < ratios[i]! * ofToken
-      losses[i] = -Math.min(ratios[i]! * ofToken, bounded * ofToken) * weight
-      if (!isBound && !isCapped && !isMasked) byRatio[i] = -ofToken * weight
+      losses[i] = -Math.min(ratios[i]! * ofToken, bounded * ofToken) * factor
+      if (!isBound && !isCapped && !isMasked) byRatio[i] = -ofToken * factor
     }
   }
   if (options.lossFn === 'ppo') ofLevel.addDerivatives(byRatio, derivatives)
@@ -100,8 +98,7 @@ export const policyLoss = (
     derivatives,
     ratios,
     clipped,
-    logRatioSum: logRatios.reduce((sum, value) => sum + value, 0),
-    divergenceSum: logRatios.reduce((sum, value) => sum + boundedExp(-value) - 1 + value, 0),
+    divergenceSum: logRatios.reduce((sum, value) => sum + Math.exp(-value) - 1 + value, 0),
   }
 }
 
@@ -112,8 +109,8 @@ interface Ratios {
 }
 
 const ratiosOf = (logRatios: Float64Array, level: ImportanceSamplingLevel): Ratios => {
-  const ofTokens = logRatios.map(boundedExp)
-  const ofSequence = boundedExp(mean(logRatios))
+  const ofTokens = logRatios.map((value) => Math.exp(value))
+  const ofSequence = Math.exp(mean(logRatios))
   const { length } = logRatios
   /** For each token the derivatives of its ratio: by its own logprob, and by the mean over the sequence. */
   const partsOf = (index: number): readonly [value: number, byOwn: number, byMean: number] => {
@@ -124,16 +121,18 @@ const ratiosOf = (logRatios: Float64Array, level: ImportanceSamplingLevel): Rati
     const root = Math.sqrt(own * ofSequence)
     return [root, root / 2, root / 2]
   }
+  /** A clamped difference does not change with the new logprob. */
+  const isClamped = (index: number): boolean => Math.abs(logRatios[index]!) >= LARGEST_LOG_RATIO
   return {
     values: logRatios.map((_, index) => partsOf(index)[0]),
     addDerivatives: (byRatio, to) => {
       let common = 0
       for (let i = 0; i < length; i += 1) {
         const [, byOwn, byMean] = partsOf(i)
-        to[i]! += byRatio[i]! * byOwn
+        if (!isClamped(i)) to[i]! += byRatio[i]! * byOwn
         common += (byRatio[i]! * byMean) / length
       }
-      for (let i = 0; i < length; i += 1) to[i]! += common
+      for (let i = 0; i < length; i += 1) if (!isClamped(i)) to[i]! += common
     },
   }
 }

@@ -32,6 +32,9 @@ export interface RlResult {
   readonly gradientSteps: number
 }
 
+/** Squares of larger rewards would overflow. */
+const LARGEST_REWARD = 1e100
+
 interface TrainableTrajectory {
   readonly sequences: readonly RlSequence[]
   readonly advantage: number
@@ -89,6 +92,10 @@ export const trainRl = (
   onStep: (metrics: Readonly<Record<string, number>>) => void,
   beforeBatch?: () => void,
 ): RlResult => {
+  const rewards = groups.map((group) => group.map(({ reward }) => reward))
+  for (const reward of rewards.flat())
+    if (!(Math.abs(reward) <= LARGEST_REWARD))
+      throw new TrainingDiverged(`Reward ${reward} is too large: the limit is ${LARGEST_REWARD}.`)
   const ofGroups = groups.map((group) => trainableOf(group, from.baseModel, options))
   const trajectories = ofGroups.flat()
   if (trajectories.length === 0) return { state: from, gradientSteps: 0 }
@@ -111,7 +118,6 @@ export const trainRl = (
   )
   if (!Number.isFinite(loss)) throw new TrainingDiverged('The loss is not finite. Use a lower learning rate.')
   const norm = trainer.update(options.learningRate)
-  const rewards = groups.map((group) => group.map(({ reward }) => reward))
   ratios.sort((a, b) => a - b)
   onStep({
     reward: meanOf(rewards.flat()),

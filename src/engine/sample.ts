@@ -1,6 +1,6 @@
 import { shapeOf, type ModelState } from './checkpoint.js'
 import { createDecoder, type DecodedSequence, type Decoder } from './decoder.js'
-import { PromptTooLong, SequenceInvalid } from './errors.js'
+import { PromptTooLong, SequenceInvalid, TrainingDiverged } from './errors.js'
 import type { Floats } from './kernel.js'
 import { randomNumbers } from './random.js'
 import { checkTokens, END_OF_TEXT } from './tokens.js'
@@ -39,7 +39,7 @@ const openSequence = (state: ModelState): DecodedSequence => {
  * Samples tokens until `END_OF_TEXT`, which it yields, `maxTokens` or the end of the context. Equal seeds give equal
  * tokens.
  *
- * @throws PromptTooLong, SequenceInvalid
+ * @throws PromptTooLong, SequenceInvalid, TrainingDiverged
  */
 export function* sample(
   state: ModelState,
@@ -60,8 +60,10 @@ export function* sample(
   try {
     let logits = sequence.append(prompt)
     for (let index = 1; ; index += 1) {
-      const token = temperature === 0 ? mostProbable(logits) : drawn(logits, temperature, topP, random())
-      yield { token, logprob: logprobOf(logits, token) }
+      const best = mostProbable(logits)
+      const own = distribution(logits, best, 1)
+      const token = temperature === 0 ? best : drawn(logits, best, own, temperature, topP, random())
+      yield { token, logprob: logprobOf(logits, token, best, own) }
       if (token === END_OF_TEXT || index === count) return
       logits = sequence.append([token])
     }
@@ -76,31 +78,56 @@ const mostProbable = (logits: Floats): number => {
   return best
 }
 
-const logprobOf = (logits: Floats, token: number): number => {
-  const largest = logits[mostProbable(logits)]!
-  let sum = 0
-  for (const logit of logits) sum += Math.exp(logit - largest)
-  return logits[token]! - largest - Math.log(sum)
+/** Probabilities of all tokens, times `total`. */
+interface Distribution {
+  readonly powers: Float64Array
+  readonly total: number
 }
 
-const drawn = (logits: Floats, temperature: number, topP: number, random: number): number => {
-  const largest = logits[mostProbable(logits)]!
-  const powers = Array.from(logits, (logit) => Math.exp((logit - largest) / temperature))
-  const total = powers.reduce((sum, power) => sum + power, 0)
-  const order = topP < 1 ? mostProbableFirst(powers, topP * total) : [...powers.keys()]
-  const ofOrder = order.reduce((sum, token) => sum + powers[token]!, 0)
-  let remaining = random * ofOrder
-  for (const token of order) {
+const distribution = (logits: Floats, best: number, temperature: number): Distribution => {
+  const powers = new Float64Array(logits.length)
+  let total = 0
+  for (let token = 0; token < powers.length; token += 1) {
+    powers[token] = Math.exp((logits[token]! - logits[best]!) / temperature)
+    total += powers[token]!
+  }
+  return { powers, total }
+}
+
+const logprobOf = (logits: Floats, token: number, best: number, { total }: Distribution): number => {
+  const logprob = logits[token]! - logits[best]! - Math.log(total)
+  if (!Number.isFinite(logprob)) throw new TrainingDiverged('The logits of the model are not finite.')
+  return logprob
+}
+
+const drawn = (
+  logits: Floats,
+  best: number,
+  own: Distribution,
+  temperature: number,
+  topP: number,
+  random: number,
+): number => {
+  const tempered = temperature === 1 ? own : distribution(logits, best, temperature)
+  const { powers, total } = topP < 1 ? mostProbableOf(tempered, topP) : tempered
+  let remaining = random * total
+  for (let token = 0; token < powers.length; token += 1) {
     remaining -= powers[token]!
     if (remaining < 0) return token
   }
-  return order.findLast((token) => powers[token]! > 0)!
+  // The sum of the powers was rounded.
+  return best
 }
 
-/** The fewest tokens that together reach `least`, at least one. */
-const mostProbableFirst = (powers: readonly number[], least: number): readonly number[] => {
+/** The fewest tokens that together have a probability of `topP`, at least one. */
+const mostProbableOf = ({ powers, total }: Distribution, topP: number): Distribution => {
   const order = [...powers.keys()].sort((a, b) => powers[b]! - powers[a]! || a - b)
+  const selected = new Float64Array(powers.length)
   let sum = 0
-  const count = order.findIndex((token) => (sum += powers[token]!) >= least)
-  return count === -1 ? order : order.slice(0, count + 1)
+  for (const token of order) {
+    selected[token] = powers[token]!
+    sum += powers[token]!
+    if (sum >= topP * total) break
+  }
+  return { powers: selected, total: sum }
 }

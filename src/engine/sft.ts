@@ -38,13 +38,13 @@ export const startSft = (from: ModelState, beforeBatch?: () => void): SftTrainin
       const trainable = sum(examples.map(targetCount))
       let loss = 0
       trainer.addGradients(examples, (_, { logprobs }) => {
-        loss -= sum(logprobs) / trainable
+        loss -= sum(logprobs)
         return new Float64Array(logprobs.length).fill(-1 / trainable)
       })
       if (!Number.isFinite(loss))
         throw new TrainingDiverged('The loss is not finite. Use a lower learning rate.')
       return {
-        loss,
+        loss: loss / Math.max(1, trainable),
         grad_norm: trainable === 0 ? 0 : trainer.update(learningRate),
         learning_rate: learningRate,
         num_trajectories: examples.length,

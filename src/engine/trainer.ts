@@ -29,6 +29,7 @@ export interface Trainer {
   ) => void
   /** Ends a step: clips the gradients and updates the weights. Returns the norm of the gradients before. */
   readonly update: (learningRate: number) => number
+  /** @throws TrainingDiverged for weights that are not finite */
   readonly state: () => ModelState
 }
 
@@ -106,12 +107,16 @@ export const createTrainer = (from: ModelState, beforeBatch: () => void = () => 
       gradients.fill(0)
       return norm
     },
-    state: () => ({
-      baseModel: from.baseModel,
-      weights: Float32Array.from(weights),
-      moments: isTrained ? { first: moments.first.slice(), second: moments.second.slice() } : null,
-      updates,
-    }),
+    state: () => {
+      if (!weights.every(Number.isFinite))
+        throw new TrainingDiverged('The weights are not finite. Use a lower learning rate.')
+      return {
+        baseModel: from.baseModel,
+        weights: Float32Array.from(weights),
+        moments: isTrained ? { first: moments.first.slice(), second: moments.second.slice() } : null,
+        updates,
+      }
+    },
   }
 }
 

@@ -14,6 +14,7 @@ export const RL_OPTIONS: RlOptions = {
   advantageBalance: 0,
   maxNegativeAdvantageImportanceSamplingWeight: null,
   maskProbRatio: false,
+  truncatedImportanceSampling: null,
   kimiK2Tau: null,
 }
 
@@ -21,8 +22,7 @@ export const decodedText = (tokens: readonly number[]): string =>
   new TextDecoder().decode(bytesOfTokens(tokens))
 
 /** The share of vowels among the characters of a text. */
-export const vowelShare = (text: string): number =>
-  text.replace(/[^aeiou]/g, '').length / Math.max(1, text.length)
+const vowelShare = (text: string): number => text.replace(/[^aeiou]/g, '').length / Math.max(1, text.length)
 
 const ROLLOUTS = 8
 

@@ -61,12 +61,6 @@ module.exports = {
       to: { path: '^src/', pathNot: '^src/(kernel|domain|projections|application|engine|gateway)/' },
     },
     {
-      name: 'engine-knows-itself',
-      severity: 'error',
-      from: { path: '^src/engine/' },
-      to: { path: '^src/', pathNot: '^src/(engine/|files\\.ts$)' },
-    },
-    {
       name: 'dispatch-does-not-know-the-api',
       severity: 'error',
       from: { path: '^src/dispatch/' },

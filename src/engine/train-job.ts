@@ -10,7 +10,7 @@ export interface TrainedCheckpoint {
 }
 
 /** @throws CheckpointInvalid */
-export const stateOf = (checkpoint: Uint8Array | null, baseModel: string): ModelState => {
+const stateOf = (checkpoint: Uint8Array | null, baseModel: string): ModelState => {
   if (checkpoint === null) return baseState(baseModel)
   const state = decodeCheckpoint(checkpoint)
   if (state.baseModel !== baseModel)

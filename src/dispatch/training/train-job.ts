@@ -110,6 +110,7 @@ const optionsOf = (config: RlConfig): RlOptions => ({
   maxNegativeAdvantageImportanceSamplingWeight: config.max_negative_advantage_importance_sampling_weight,
   maskProbRatio: config.mask_prob_ratio,
   kimiK2Tau: config.kimi_k2_tau,
+  truncatedImportanceSampling: config.truncated_importance_sampling,
 })
 
 /** One step for each batch of conversations, in the order of the file. Returns the checkpoint. */

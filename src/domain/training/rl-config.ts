@@ -24,6 +24,7 @@ export const rlConfig = open('RlTrainingConfig', {
     max_negative_advantage_importance_sampling_weight: nullable(number),
     mask_prob_ratio: withDefault(boolean, false, true),
     kimi_k2_tau: nullable(number),
+    truncated_importance_sampling: nullable(number),
     allow_training_without_logprobs: withDefault(boolean, false, true),
   },
 })
@@ -36,7 +37,6 @@ const LACKING: Readonly<Record<string, readonly Json[]>> = {
   kl_penalty_step_lag: [],
   kl_penalty_source: ['current_learner', 'sample'],
   kl_ref_adapter_path: [],
-  truncated_importance_sampling: [],
   num_trajectories_learning_rate_multiplier_power: [0],
   scale_learning_rate_by_reward_std_dev: [false],
   plot_tensors: [false],

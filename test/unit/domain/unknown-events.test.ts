@@ -73,7 +73,9 @@ const countedUnknown = (name: string, state: unknown): unknown =>
     : state
 
 describe('an event of an unknown type', () => {
-  const folded = catalogue.filter(({ name }) => !['intake', 'webhook health', 'redrive', 'training job'].includes(name))
+  const folded = catalogue.filter(
+    ({ name }) => !['intake', 'webhook health', 'redrive', 'training job'].includes(name),
+  )
   for (const { name, events } of folded)
     it(`leaves the state of ${name} unchanged`, () => {
       const { initialState, evolve } = deciders[name as keyof typeof deciders] as unknown as AnyDecider

@@ -13,7 +13,7 @@ export interface PolicyLossOptions {
   /** Sets ratios outside of the clipping range to 0. */
   readonly maskProbRatio: boolean
   /** Multiplies the loss of a token by its ratio, by this at most. */
-  readonly truncatedImportanceSampling: number | null
+  readonly truncatedImportanceSampling?: number | null
   /** Lowers the advantage of a token by this times (new − old logprob). */
   readonly kimiK2Tau: number | null
 }
@@ -70,7 +70,7 @@ export const policyLoss = (
     Float64Array,
     Float64Array,
   ]
-  const truncation = options.truncatedImportanceSampling
+  const truncation = options.truncatedImportanceSampling ?? null
   const largest = options.maxNegativeAdvantageImportanceSamplingWeight
   let clipped = 0
   for (let i = 0; i < length; i += 1) {

@@ -17,7 +17,7 @@ const pairs = fc.array(fc.tuple(logprob, fc.option(logprob)), { minLength: 1, ma
 const advantage = fc.double({ min: -3, max: 3, noNaN: true })
 
 const level = fc.constantFrom('token', 'sequence', 'average', 'geometric_average')
-const options: fc.Arbitrary<PolicyLossOptions> = fc.record({
+const options: fc.Arbitrary<Required<PolicyLossOptions>> = fc.record({
   lossFn: fc.constantFrom('cispo', 'ppo'),
   epsilon: fc.option(fc.double({ min: 0.05, max: 1, noNaN: true })),
   epsilonHigh: fc.option(fc.double({ min: 0.05, max: 4, noNaN: true })),
@@ -68,7 +68,7 @@ const referenceLosses = (
       chosen.lossFn === 'cispo'
         ? -clip(stopped[index]!) * adjusted * value
         : -Math.min(moving[index]! * adjusted, clip(moving[index]!) * adjusted)
-    const limit = chosen.truncatedImportanceSampling
+    const limit = chosen.truncatedImportanceSampling ?? null
     return loss * weight * (limit === null ? 1 : Math.min(stopped[index]!, limit))
   })
 }

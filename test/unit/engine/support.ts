@@ -14,7 +14,6 @@ export const RL_OPTIONS: RlOptions = {
   advantageBalance: 0,
   maxNegativeAdvantageImportanceSamplingWeight: null,
   maskProbRatio: false,
-  truncatedImportanceSampling: null,
   kimiK2Tau: null,
 }
 

@@ -20,6 +20,7 @@ import { projectEvents } from './projects/events.js'
 import { rebuildEvents } from './rebuilds/events.js'
 import { redriveEvents } from './webhooks/redrives/events.js'
 import { runEvents } from './runs/events.js'
+import { fineTuningEvents } from './training/fine-tuning.js'
 import { trainedModelEvents, trainingJobEvents, workerEvents } from './training/events.js'
 import { secretEvents } from './secrets/events.js'
 import { tableEvents } from './tables/events.js'
@@ -59,6 +60,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'access', stream: 'access-directory', events: accessEvents },
   { name: 'trained model', stream: 'trained_model-<model id>', events: trainedModelEvents },
   { name: 'training job', stream: 'training_job-<job id>', events: trainingJobEvents },
+  { name: 'fine-tuning', stream: 'fine_tuning-<entity>/<project>', events: fineTuningEvents },
   { name: 'training worker', stream: 'training-workers', events: workerEvents },
   { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },
   { name: 'artifact draft', stream: 'draft-<entity>/<project>/<artifact id>', events: draftEvents },

@@ -1,6 +1,6 @@
 import { OF_AUTOMATIONS } from './webhooks/given.js'
 import { OF_DELIVERIES } from './webhooks/deliveries/given.js'
-import { OF_TRAINING } from './training/given.js'
+import { OF_FINE_TUNING, OF_TRAINING } from './training/given.js'
 import { OF_UPSTREAMS } from './gateway/given.js'
 
 /** Endpoints that are about no project, and no team in their path; each is held against other tenants in a test of its own. */
@@ -38,6 +38,7 @@ export const OF_NEITHER = new Set([
   'GET /v1/models/{id}',
   // They are named by id, or name their project in the body: training/tenants.test.ts.
   ...OF_TRAINING,
+  ...OF_FINE_TUNING,
   // A rule is named by its id, in a project: evaluation-rules/rules.test.ts.
   'POST /api/evaluation-rules/{entity}/{project}',
   'GET /api/evaluation-rules/{entity}/{project}/{id}',

@@ -98,7 +98,7 @@ const checkDigest = (fields: Upload['fields'], digest: string): void => {
 export interface Upload {
   readonly fields: ReadonlyMap<string, string>
   /** The file's content, already durable in the blob store. */
-  readonly file: { readonly digest: string; readonly size: number } | undefined
+  readonly file: { readonly digest: string; readonly size: number; readonly name: string } | undefined
 }
 
 const MAX_FILE_BYTES = 104_857_600
@@ -118,12 +118,12 @@ export const readUpload = async (
   let files = 0
   let storing: Promise<Upload['file']> | undefined
   parser.on('field', (name: string, value: string) => fields.set(name, value))
-  parser.on('file', (name: string, file: Readable) => {
+  parser.on('file', (name: string, file: Readable, { filename }: { readonly filename?: string }) => {
     if (name === 'file') files += 1
     // An incomplete form emits an error on the file, even if nothing reads it yet.
     file.on('error', () => undefined)
     if (name !== 'file' || files > 1 || !mayStore(fields)) file.resume()
-    else storing = store(blobs, file)
+    else storing = store(blobs, file, filename ?? '')
     storing?.catch(() => file.resume())
   })
   await parsed(parser, body)
@@ -149,10 +149,10 @@ const parsed = (parser: busboy.Busboy, body: Readable): Promise<void> =>
     body.pipe(parser)
   })
 
-const store = async (blobs: BlobStore, file: Readable): Promise<Upload['file']> => {
+const store = async (blobs: BlobStore, file: Readable, name: string): Promise<Upload['file']> => {
   try {
     // The parser hangs if a file stream is destroyed before its end.
-    return await blobs.putStream(file.iterator({ destroyOnReturn: false }), MAX_FILE_BYTES)
+    return { name, ...(await blobs.putStream(file.iterator({ destroyOnReturn: false }), MAX_FILE_BYTES)) }
   } catch (error) {
     if (error instanceof BlobTooLarge)
       throw new Failure('too-large', `The file exceeds the limit of ${MAX_FILE_BYTES} bytes.`)

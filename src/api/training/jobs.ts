@@ -122,16 +122,16 @@ export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
       response: createdJob,
       authorization: modelInBody(services),
       handle: ({ model, principal, body: { training_data_url, config } }) => {
-        const { batch_size, learning_rate } = checked(sftConfig, 'config', config)
+        const { batch_size, learning_rate, epochs } = checked(sftConfig, 'config', config)
         return async (cause) => {
           const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
           const data = await findTrainingData(services, { collections, canSee }, training_data_url)
-          const batches = Math.ceil(data.conversations / batch_size)
+          const batches = epochs * Math.ceil(data.conversations / batch_size)
           if (typeof learning_rate !== 'number' && learning_rate.length !== batches)
             throw invalidField(
               ['config', 'learning_rate'],
               'value_error',
-              `The list has ${learning_rate.length} items, but ${data.conversations} conversations make ${batches} batches of ${batch_size}`,
+              `The list has ${learning_rate.length} items, but ${data.conversations} conversations in ${epochs} epochs make ${batches} batches of ${batch_size}`,
             )
           return create(
             model,

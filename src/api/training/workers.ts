@@ -45,6 +45,8 @@ const claimedJob = open('ClaimedTrainingJob', {
     lease_expires_at: string,
   },
   optional: {
+    /** Conversations whose loss is reported as `validation_loss`. */
+    validation_url: nullable(string),
     from: nullable(open('FromCheckpoint', { required: { step: int64, files: arrayOf(linkedFile) } })),
   },
 })
@@ -269,6 +271,8 @@ const shown = (
       job.input,
       job.kind === 'sft' ? 'train.jsonl' : 'trajectory_groups.json',
     ),
+    validation_url:
+      job.validation === null ? null : links.read(project_id, job.validation, 'validation.jsonl'),
     lease_id: lease.id,
     lease_expires_at: lease.expiresAt,
     from: from && {

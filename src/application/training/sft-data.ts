@@ -53,7 +53,7 @@ export const findTrainingData = async (
     throw invalidField(FIELD, 'value_error', `The file ${file.path} should have at most ${MAX_BYTES} bytes`)
   const content = await ports.blobs.get(file.blob)
   if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
-  return { blob: file.blob, conversations: await countedLines(content, file.path) }
+  return { blob: file.blob, conversations: await countConversations(content, file.path, FIELD) }
 }
 
 const versionAt = async (
@@ -75,7 +75,12 @@ const versionAt = async (
   return stored?.event.data as unknown as VersionCreated | undefined
 }
 
-const countedLines = async (content: Uint8Array, path: string): Promise<number> => {
+/** How many lines a file has, which are all conversations. @throws Failure that names the field and the first bad lines */
+export const countConversations = async (
+  content: Uint8Array,
+  path: string,
+  field: readonly string[],
+): Promise<number> => {
   const pause = yielding()
   const wrong: string[] = []
   const lines = linesOf(content)
@@ -86,7 +91,7 @@ const countedLines = async (content: Uint8Array, path: string): Promise<number> 
     await pause()
   }
   if (wrong.length > 0)
-    throw invalidField(FIELD, 'value_error', `The file ${path} is not valid: ${wrong.join('; ')}`)
-  if (lines.length === 0) throw invalidField(FIELD, 'value_error', `The file ${path} has no lines`)
+    throw invalidField(field, 'value_error', `The file ${path} is not valid: ${wrong.join('; ')}`)
+  if (lines.length === 0) throw invalidField(field, 'value_error', `The file ${path} has no lines`)
   return lines.length
 }

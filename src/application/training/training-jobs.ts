@@ -63,12 +63,19 @@ const revisionIn = (jobId: string, eventId: string): bigint | undefined => {
     : undefined
 }
 
-/** The events of a job after a cursor, oldest first. @throws Failure for a cursor that is no event of the job */
+export interface JobEventPage {
+  readonly after: string | undefined
+  readonly limit: number
+  /** By default oldest first. */
+  readonly newestFirst?: boolean
+}
+
+/** The events of a job after a cursor. @throws Failure for a cursor that is no event of the job */
 export const jobEvents =
   ({ eventStore }: Pick<Ports, 'eventStore'>, models: TrainedModels) =>
   async (
     { model_id, job_id }: Pick<TrainingJobCreated, 'model_id' | 'job_id'>,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+    { after, limit, newestFirst = false }: JobEventPage,
   ): Promise<{ readonly data: readonly JobEvent[]; readonly has_more: boolean }> => {
     const range = await models.read(model_id, ({ ranges }) => ranges.get(job_id))
     const cursor = after === undefined ? undefined : revisionIn(job_id, after)
@@ -76,9 +83,12 @@ export const jobEvents =
       throw new Failure('not-found', `No event of the training job has the id ${after}.`)
     const data: JobEvent[] = []
     if (range === undefined) return { data, has_more: false }
-    const from = cursor === undefined || cursor < range.first ? range.first : cursor + 1n
-    for await (const recorded of eventStore.readStream(trainedModelStream(model_id), { from })) {
-      if (recorded.revision > range.last) break
+    const [start, step] = newestFirst ? [range.last, -1n] : [range.first, 1n]
+    const from = cursor === undefined ? start : cursor + step
+    if (from < range.first || from > range.last) return { data, has_more: false }
+    const options = { from, backwards: newestFirst }
+    for await (const recorded of eventStore.readStream(trainedModelStream(model_id), options)) {
+      if (recorded.revision < range.first || recorded.revision > range.last) break
       const event = recorded as unknown as TrainedModelEvent
       if (!isReported(recorded) || !('job_id' in event.data) || event.data.job_id !== job_id) continue
       if (data.length === limit) return { data, has_more: true }

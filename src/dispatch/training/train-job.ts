@@ -121,19 +121,28 @@ export const trainSftJob = async (
   { report, signal }: Training,
 ): Promise<Uint8Array> => {
   const { job } = claimed
-  const { batch_size, learning_rate, assistant_turns } = read(sftConfig, job.config)
-  const examples = linesOf(await contentOf(ports, job.input)).map((line, at) => {
-    const conversation = conversationIn(line)
-    if (typeof conversation === 'string') throw new UntrainableTrajectories(`Line ${at + 1} ${conversation}.`)
-    return trainingTokens(conversation.messages, assistant_turns)
-  })
-  const batches = Array.from({ length: Math.ceil(examples.length / batch_size) }, (_, at) => ({
-    examples: examples.slice(at * batch_size, (at + 1) * batch_size),
+  const { batch_size, learning_rate, assistant_turns, epochs } = read(sftConfig, job.config)
+  const examplesIn = async (blob: string) =>
+    linesOf(await contentOf(ports, blob)).map((line, at) => {
+      const conversation = conversationIn(line)
+      if (typeof conversation === 'string')
+        throw new UntrainableTrajectories(`Line ${at + 1} ${conversation}.`)
+      return trainingTokens(conversation.messages, assistant_turns)
+    })
+  const examples = await examplesIn(job.input)
+  const perEpoch = Math.ceil(examples.length / batch_size)
+  const batches = Array.from({ length: epochs * perEpoch }, (_, at) => ({
+    examples: examples.slice((at % perEpoch) * batch_size, ((at % perEpoch) + 1) * batch_size),
     learningRate: typeof learning_rate === 'number' ? learning_rate : learning_rate[at]!,
   }))
   report({ type: 'training_started', num_sequences: batches.length })
   return engine.sft(
-    { checkpoint: await checkpointOf(ports, claimed), baseModel: job.base_model, batches },
+    {
+      checkpoint: await checkpointOf(ports, claimed),
+      baseModel: job.base_model,
+      batches,
+      validation: job.validation === null ? [] : await examplesIn(job.validation),
+    },
     { onStep: (metrics) => report({ type: 'gradient_step', metrics }), signal },
   )
 }

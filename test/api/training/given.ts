@@ -33,6 +33,23 @@ export const OF_TRAINING = [
   `POST ${JOB}/fail`,
 ]
 
+const TUNING = '/v1/fine_tuning/jobs/{job_id}'
+
+/** They name their project in a header: training/fine-tuning.test.ts. */
+export const OF_FINE_TUNING = [
+  'POST /v1/files',
+  'GET /v1/files',
+  'GET /v1/files/{file_id}',
+  'GET /v1/files/{file_id}/content',
+  'DELETE /v1/files/{file_id}',
+  'POST /v1/fine_tuning/jobs',
+  'GET /v1/fine_tuning/jobs',
+  `GET ${TUNING}`,
+  `POST ${TUNING}/cancel`,
+  `GET ${TUNING}/events`,
+  `GET ${TUNING}/checkpoints`,
+]
+
 /** What clients of the training API do. */
 export const trainingClientOf = (service: TestService, project: string, options: object = {}) => {
   const [entity, name] = project.split('/') as [string, string]

@@ -26,6 +26,7 @@ import { runDecider } from '../../../src/domain/runs/decider.js'
 import { secretDecider } from '../../../src/domain/secrets/decider.js'
 import { tableDecider } from '../../../src/domain/tables/decider.js'
 import { trainedModelDecider } from '../../../src/domain/training/decider.js'
+import { fineTuningDecider } from '../../../src/domain/training/fine-tuning.js'
 import { workerDecider } from '../../../src/domain/training/workers.js'
 import { upstreamDecider } from '../../../src/domain/gateway/upstreams/decider.js'
 import { webhookDecider } from '../../../src/domain/webhooks/decider.js'
@@ -41,6 +42,7 @@ const deciders = {
   artifact: artifactDecider,
   'trained model': trainedModelDecider,
   'training worker': workerDecider,
+  'fine-tuning': fineTuningDecider,
   'artifact draft': draftDecider,
   automation: automationDecider,
   call: callDecider,

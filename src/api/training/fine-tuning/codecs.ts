@@ -1,0 +1,85 @@
+import type { Codec } from '../../../kernel/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
+import { boolean, int64, jsonObject, oneOf, string } from '../../../kernel/codec/leaves.js'
+import { open } from '../../../kernel/codec/struct.js'
+import { integerInQuery } from '../../server/integer-in-query.js'
+
+export const listQuery = open('FineTuningListQuery', {
+  optional: {
+    limit: withDefault(integerInQuery(1, 10_000), 20),
+    after: withDefault(string, undefined),
+    purpose: withDefault(string, undefined),
+    order: withDefault(oneOf('asc', 'desc'), 'desc' as const),
+  },
+})
+
+export const listOf = <A>(item: Codec<A>) =>
+  open(`${item.name}Items`, { required: { object: oneOf('list'), data: arrayOf(item), has_more: boolean } })
+
+export const file = open('DataFile', {
+  required: {
+    id: string,
+    object: oneOf('file'),
+    bytes: int64,
+    created_at: int64,
+    filename: string,
+    purpose: string,
+    status: oneOf('processed'),
+  },
+})
+
+export const deletedFile = open('DeletedDataFile', {
+  required: { id: string, object: oneOf('file'), deleted: boolean },
+})
+
+export const fineTuningJob = open('FineTuningJob', {
+  required: {
+    id: string,
+    object: oneOf('fine_tuning.job'),
+    created_at: int64,
+    model: string,
+    organization_id: string,
+    status: oneOf('validating_files', 'queued', 'running', 'succeeded', 'failed', 'cancelled'),
+    training_file: string,
+    result_files: arrayOf(string),
+    seed: int64,
+    hyperparameters: jsonObject,
+    method: jsonObject,
+    metadata: jsonObject,
+    integrations: arrayOf(jsonObject),
+  },
+  optional: {
+    finished_at: nullable(int64),
+    fine_tuned_model: nullable(string),
+    validation_file: nullable(string),
+    trained_tokens: nullable(int64),
+    estimated_finish: nullable(int64),
+    error: nullable(jsonObject),
+  },
+})
+
+export const fineTuningEvent = open('FineTuningEvent', {
+  required: {
+    id: string,
+    object: oneOf('fine_tuning.job.event'),
+    created_at: int64,
+    level: oneOf('info', 'warn', 'error'),
+    message: string,
+    type: oneOf('message', 'metrics'),
+    data: jsonObject,
+  },
+})
+
+export const fineTuningCheckpoint = open('FineTuningCheckpoint', {
+  required: {
+    id: string,
+    object: oneOf('fine_tuning.job.checkpoint'),
+    created_at: int64,
+    fine_tuned_model_checkpoint: string,
+    fine_tuning_job_id: string,
+    step_number: int64,
+    metrics: jsonObject,
+  },
+})
+
+export const seconds = (at: string): number => Math.floor(Date.parse(at) / 1000)

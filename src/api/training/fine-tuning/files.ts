@@ -1,0 +1,156 @@
+import { Readable } from 'node:stream'
+import type { DataFile } from '../../../domain/training/fine-tuning.js'
+import { instantOf } from '../../../kernel/codec/instant.js'
+import { Failure, invalidField } from '../../../application/failure.js'
+import { readUpload } from '../../files/upload.js'
+import type { AnyRoute } from '../../server/route.js'
+import { readLog, writeAuthorized } from '../../server/route-kinds.js'
+import { deletedFile, file, listOf, listQuery, seconds } from './codecs.js'
+import { projectInHeader, type FineTunings, type FineTuningServices } from './project.js'
+
+const shown = ({ file_id, bytes, uploaded_at, filename, purpose }: DataFile) =>
+  ({
+    id: file_id,
+    object: 'file',
+    bytes,
+    created_at: seconds(uploaded_at),
+    filename,
+    purpose,
+    status: 'processed',
+  }) as const
+
+export const noSuchFile = (id: string, param?: string): Failure =>
+  new Failure('not-found', `There is no file ${id} in the project.`, param === undefined ? {} : { param })
+
+const FILE = '/v1/files/:file_id'
+
+/** A page of items, which are in the order of the list. @throws Failure for a cursor that is no item */
+export const pageAfter = <A extends { readonly id: string }>(
+  items: readonly A[],
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+) => {
+  const at = after === undefined ? 0 : items.findIndex(({ id }) => id === after) + 1
+  if (after !== undefined && at === 0) throw new Failure('not-found', `The list has no item ${after}.`)
+  return { object: 'list', data: items.slice(at, at + limit), has_more: at + limit < items.length } as const
+}
+
+/** Files with conversations, in the API of OpenAI. */
+export const dataFileRoutes = (services: FineTuningServices, tunings: FineTunings): readonly AnyRoute[] => {
+  const { blobs, ids, clock } = services
+  const authorization = projectInHeader(services)
+  const fileNamed = async (project: string, id: string): Promise<DataFile> => {
+    const found = await tunings.read(project, ({ files }) => files.get(id))
+    if (found === undefined) throw noSuchFile(id)
+    return found
+  }
+  return [
+    writeAuthorized(services, {
+      method: 'post',
+      path: '/v1/files',
+      summary: 'Uploads a file for fine-tuning from a multipart form with the parts file and purpose.',
+      errorFormat: 'chat',
+      form: {
+        title: 'DataFileForm',
+        type: 'object',
+        properties: { file: { type: 'string', format: 'binary' }, purpose: { type: 'string' } },
+        required: ['file', 'purpose'],
+      },
+      requestHeaders: ['OpenAI-Project'],
+      response: file,
+      authorization,
+      handle:
+        ({ project, headers, stream }) =>
+        async (cause) => {
+          const { fields, file } = await readUpload(blobs, headers, stream, () => true)
+          if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
+          if (fields.get('purpose') !== 'fine-tune')
+            throw invalidField(['purpose'], 'value_error', 'Input should be fine-tune')
+          const uploaded: DataFile = {
+            project_id: project,
+            file_id: `file-${ids.next()}`,
+            filename: file.name,
+            purpose: 'fine-tune',
+            blob: file.digest,
+            bytes: file.size,
+            uploaded_at: instantOf(clock.now()),
+          }
+          const written = await tunings.write(project, { type: 'AddDataFile', file: uploaded }, cause)
+          return { body: shown(uploaded), readableAt: written.readableAt }
+        },
+    }),
+    readLog(services, {
+      method: 'get',
+      path: '/v1/files',
+      summary: 'Lists files for fine-tuning, the newest first.',
+      errorFormat: 'chat',
+      requestHeaders: ['OpenAI-Project'],
+      query: listQuery,
+      response: listOf(file),
+      authorization,
+      handle:
+        ({ project, query }) =>
+        async () => {
+          const files = await tunings.read(project, ({ files }) => [...files.values()].map(shown))
+          const ordered = query.order === 'asc' ? files : files.toReversed()
+          const wanted = ordered.filter(
+            ({ purpose }) => query.purpose === undefined || purpose === query.purpose,
+          )
+          return { body: pageAfter(wanted, query) }
+        },
+    }),
+    readLog(services, {
+      method: 'get',
+      path: FILE,
+      summary: 'Reads what is known of a file.',
+      errorFormat: 'chat',
+      errors: ['not-found'],
+      requestHeaders: ['OpenAI-Project'],
+      response: file,
+      authorization,
+      handle:
+        ({ project, params }) =>
+        async () => ({ body: shown(await fileNamed(project, params['file_id']!)) }),
+    }),
+    readLog(services, {
+      method: 'get',
+      path: `${FILE}/content`,
+      summary: 'Reads the content of a file.',
+      errorFormat: 'chat',
+      errors: ['not-found'],
+      requestHeaders: ['OpenAI-Project'],
+      response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
+      authorization,
+      handle:
+        ({ project, params }) =>
+        async () => {
+          const { blob } = await fileNamed(project, params['file_id']!)
+          const opened = await blobs.open(blob)
+          if (opened === undefined)
+            throw new Error('a blob referenced by the log is missing from the blob store')
+          return {
+            body: Readable.from(opened.chunks, { objectMode: false }),
+            type: 'application/octet-stream',
+          }
+        },
+    }),
+    writeAuthorized(services, {
+      method: 'delete',
+      path: FILE,
+      summary: 'Deletes a file. Jobs that were created with it are not changed.',
+      errorFormat: 'chat',
+      errors: ['not-found'],
+      requestHeaders: ['OpenAI-Project'],
+      response: deletedFile,
+      authorization,
+      handle: ({ project, params }) => {
+        const id = params['file_id']!
+        return async (cause) => {
+          await fileNamed(project, id)
+          const command = { type: 'DeleteDataFile', project_id: project, file_id: id } as const
+          const written = await tunings.write(project, command, cause)
+          return { body: { id, object: 'file' as const, deleted: true }, readableAt: written.readableAt }
+        }
+      },
+    }),
+  ]
+}

@@ -23,12 +23,15 @@ describe('fine-tuning with the package openai', () => {
   const clientOf = (project: string, apiKey = ADMINISTRATOR_KEY) =>
     new OpenAI({ baseURL: `${service.address}/v1`, apiKey, project, maxRetries: 0 })
   const upload = async (client: OpenAI, lines: readonly string[]) =>
-    client.files.create({ file: await toFile(Buffer.from(lines.join('\n')), 'data.jsonl'), purpose: 'fine-tune' })
+    client.files.create({
+      file: await toFile(Buffer.from(lines.join('\n')), 'data.jsonl'),
+      purpose: 'fine-tune',
+    })
 
   it('trains a model that answers', async () => {
     const client = clientOf('tuning/p')
     const file = await upload(client, LINES)
-    assert.deepEqual([file.filename, file.status], ['data.jsonl', 'processed'])
+    assert.equal(file.filename, 'data.jsonl')
     assert.equal(await (await client.files.content(file.id)).text(), LINES.join('\n'))
     const validation = await upload(client, LINES.slice(0, 2))
     const created = await client.fineTuning.jobs.create({
@@ -51,7 +54,7 @@ describe('fine-tuning with the package openai', () => {
         model: job.fine_tuned_model!,
         messages: [{ role: 'user', content: question }],
         temperature: 0,
-        max_tokens: 8,
+        max_completion_tokens: 8,
       })
       assert.equal(completion.choices[0]!.message.content, answer)
     }
@@ -104,7 +107,7 @@ describe('fine-tuning with the package openai', () => {
       training_file: file.id,
     })
     const { teams, options } = await memberOf(service, 'stranger')
-    const stranger = clientOf(`${teams[0]}/p`, options.key as string)
+    const stranger = clientOf(`${teams[0]}/p`, options.key)
     await assert.rejects(stranger.files.retrieve(file.id), { status: 404 })
     await assert.rejects(stranger.files.content(file.id), { status: 404 })
     await assert.rejects(stranger.files.delete(file.id), { status: 404 })
@@ -116,6 +119,6 @@ describe('fine-tuning with the package openai', () => {
     })
     assert.deepEqual((await stranger.files.list()).data, [])
     assert.deepEqual((await stranger.fineTuning.jobs.list()).data, [])
-    await assert.rejects(clientOf('tuning/p', options.key as string).files.list(), { status: 401 })
+    await assert.rejects(clientOf('tuning/p', options.key).files.list(), { status: 401 })
   })
 })

@@ -129,7 +129,7 @@ export const fineTuningJobRoutes = (
       job_id,
       model_id,
       model_name,
-      given: given as unknown as JsonObject,
+      given: given,
       created_at,
       seed: given.seed,
     }

@@ -41,10 +41,19 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
     'Chat completions, the upstreams that serve them, and limits on their use.',
     ['chat', 'models', 'inference', 'limits'],
   ],
+  [
+    'training',
+    'Models that are trained, their checkpoints and jobs, and workers that train them.',
+    ['preview', 'fine_tuning'],
+  ],
   ['admin', 'Operation of the whole service. Needs the administrator key.', ['admin']],
   ['audit', 'The event log and digests of the read models.', ['events', 'blobs']],
   ['pages', 'What the web interface asks for. Changes with its pages.', ['pages']],
-  ['service', 'The service itself. No API key needed.', ['health', 'server_info', 'metrics', 'openapi.json']],
+  [
+    'service',
+    'The service itself. No API key needed.',
+    ['health', 'system-check', 'server_info', 'metrics', 'openapi.json'],
+  ],
 ]
 
 /** The words of a path that identify its area, without parameters and common prefixes. */

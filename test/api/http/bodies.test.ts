@@ -18,6 +18,7 @@ interface Kind {
 /** These ignore keys that they do not know, as the servers of the field do. */
 const isTolerant = (template: string): boolean =>
   template === '/v1/chat/completions' ||
+  /^\/v1\/(preview\/(models|training-jobs$|sft)|fine_tuning)/.test(template) ||
   /^\/evaluations\/(rescore|evaluate_model)$/.test(template) ||
   (template.startsWith('/v2/') && !/\/call\/(start|end)$/.test(template))
 

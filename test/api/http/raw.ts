@@ -20,7 +20,15 @@ export const sendBytes = (
   new Promise((resolve, reject) => {
     const sent = request(
       `${address}${path}`,
-      { method, headers: { authorization: `Bearer ${ADMINISTRATOR_KEY}`, ...headers } },
+      {
+        method,
+        headers: {
+          authorization: `Bearer ${ADMINISTRATOR_KEY}`,
+          // Node sends the body of a DELETE without it.
+          'content-length': body.length,
+          ...headers,
+        },
+      },
       (response) => {
         const { statusCode: status = 0, headers: received } = response
         resolve(

@@ -84,6 +84,7 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
       summary: 'Lists files for fine-tuning, the newest first.',
       errorFormat: 'chat',
       requestHeaders: ['OpenAI-Project'],
+      errors: ['not-found'],
       query: listQuery,
       response: listOf(file),
       authorization,

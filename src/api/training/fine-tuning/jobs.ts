@@ -161,6 +161,7 @@ export const fineTuningJobRoutes = (
       summary: 'Lists the fine-tuning jobs of a project, the newest first.',
       errorFormat: 'chat',
       requestHeaders: ['OpenAI-Project'],
+      errors: ['not-found'],
       query: listQuery,
       response: listOf(fineTuningJob),
       authorization: inProject,

@@ -123,8 +123,20 @@ export const trainingWork = (
     const { model, jobId, from, ...given } = leased.state
     const job = await readJob(ports, jobId)
     if (job === undefined) throw new Error('a training job of the log has no definition')
-    const files = from === undefined ? undefined : await filesOf(model, from.artifactId)
-    return { ...given, job, model, from: files === undefined ? null : { step: from!.step, files } }
+    if (from === undefined) return { ...given, job, model, from: null }
+    const files = await filesOf(model, from.artifactId)
+    if (files !== undefined) return { ...given, job, model, from: { step: from.step, files } }
+    // Training from the base model instead would lose what the model has learned.
+    const error_message = `The checkpoint of step ${from.step} was deleted as an artifact. Delete the checkpoint too, to train from the one before.`
+    const failed = {
+      type: 'FailJob',
+      job_id: jobId,
+      lease_id: given.lease.id,
+      error_message,
+      now: now(),
+    } as const
+    await models.write(modelId, failed, cause, () => undefined)
+    return undefined
   }
 
   /** The files of a checkpoint; undefined if its version was deleted as an artifact. */

@@ -8,6 +8,7 @@ import {
 } from '../../domain/gateway/upstreams/content.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
+import type { Checkpoint, ModelState } from '../../domain/training/decider.js'
 import { trainedModelId } from '../../domain/training/model-id.js'
 import { dataAddressIn, type DataAddress } from '../../domain/training/sft-data.js'
 import { storedVersions, withAliases } from '../../application/artifacts/stored-versions.js'
@@ -99,10 +100,15 @@ export const trainedTarget = async (
   return sampled && target(model, sampled)
 }
 
+/** The checkpoint that a model has of a step, or its newest; else a version that a client uploaded. */
 const checkpointAt = async (
-  { eventStore, blobs, training: { collections } }: Sampling,
+  { eventStore, blobs, sha256, training: { models, collections } }: Sampling,
   { project, collection, version }: DataAddress,
 ): Promise<SampledModel | undefined> => {
+  const artifactId = await models.read(
+    trainedModelId(sha256, project, collection),
+    ({ state: { checkpoints } }) => checkpointNamed(checkpoints, version)?.artifactId,
+  )
   const stream = collectionStream({
     team: entityOf(project),
     collection,
@@ -110,7 +116,9 @@ const checkpointAt = async (
     registry: null,
   })
   const found = await collections.stateOf(stream, ({ state }) => {
-    const known = versionNamed(state, version)
+    const { byId, versions } = state
+    const known =
+      artifactId === undefined ? versionNamed(state, version) : versions.get(byId.get(artifactId) ?? -1)
     return known === undefined || known.gone ? [] : withAliases(state, [known])
   })
   const [stored] = await storedVersions({ eventStore }, stream, found)
@@ -118,6 +126,12 @@ const checkpointAt = async (
   const files = await filesIn({ eventStore, blobs }, project, stored.event.data as unknown as VersionCreated)
   const file = files.find(({ path }) => path === CHECKPOINT_FILE)
   return file && { blob: file.blob }
+}
+
+const checkpointNamed = (checkpoints: ModelState['checkpoints'], version: string): Checkpoint | undefined => {
+  if (version === 'latest') return [...checkpoints.values()].at(-1)
+  const [, step] = /^step(\d{1,9})$/.exec(version) ?? []
+  return step === undefined ? undefined : checkpoints.get(Number(step))
 }
 
 /** Only the newest checkpoint of a model that has none is its base model. */

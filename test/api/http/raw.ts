@@ -25,7 +25,7 @@ export const sendBytes = (
         headers: {
           authorization: `Bearer ${ADMINISTRATOR_KEY}`,
           // Node sends the body of a DELETE without it.
-          'content-length': body.length,
+          ...(method === 'DELETE' ? { 'content-length': body.length } : {}),
           ...headers,
         },
       },

@@ -137,6 +137,7 @@ const start = async (
   // The server and the dispatcher may take seconds to finish what is in flight, so they stop at the same time.
   cleanup.add(async () => {
     gateway?.hurry()
+    training.hurry()
     const testsOver = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)
     await Promise.all([server.close(), dispatcher?.stop(), evaluations?.stop()])
     clearTimeout(testsOver)

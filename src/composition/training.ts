@@ -1,9 +1,10 @@
+import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openCollections } from '../application/artifacts/collections.js'
 import { openTrainedModels } from '../application/training/trained-models.js'
 import type { Training } from '../application/training/training.js'
-import { startTrainingBoard } from '../application/training/training-board.js'
+import { startJobIndex } from '../application/training/job-index.js'
 import { trainingWork } from '../application/training/work.js'
 import type { Config } from '../config.js'
 import { startBuiltInWorker } from '../dispatch/training/built-in-worker.js'
@@ -21,6 +22,8 @@ export interface OpenTraining {
   readonly engineFails: () => Promise<string | undefined>
   /** Begins to work on jobs, where this process has the role of the dispatcher. */
   readonly startWork: () => void
+  /** Called when the service begins to stop: answers workers that wait for a job. */
+  readonly hurry: () => void
   /** Jobs of the engine that run go on after the next start. */
   readonly stop: () => Promise<void>
 }
@@ -35,9 +38,18 @@ export const openTraining = async (
   const models = openTrainedModels(ports)
   const collections = openCollections(ports)
   const snapshots = fileSnapshots(join(dataDirectory, STATE_FILE))
-  const board = await startTrainingBoard({ ...ports, snapshots })
-  const work = trainingWork(ports, { models, collections, board })
-  const training = { models, collections, board, work, builtIn: new Set(Object.keys(BASE_MODELS)) }
+  const index = await startJobIndex({ ...ports, snapshots })
+  const work = trainingWork(ports, { models, collections, index })
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  const training = {
+    models,
+    collections,
+    index,
+    work,
+    builtIn: new Set(Object.keys(BASE_MODELS)),
+    stopping: stopping.signal,
+  }
   const engine = startEngine()
   const isAlone = eventStoreUrl === null
   const stops: (() => Promise<void>)[] = []
@@ -49,10 +61,11 @@ export const openTraining = async (
       const name = isAlone ? 'built-in' : `built-in/${ports.ids.next()}`
       stops.push(startBuiltInWorker(ports, training, engine, { name, isAlone }), startReaper(ports, training))
     },
+    hurry: () => stopping.abort(),
     stop: async () => {
       await Promise.all(stops.map((stop) => stop()))
       await engine.stop()
-      await board.stop()
+      await index.stop()
     },
   }
 }

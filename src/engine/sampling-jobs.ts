@@ -8,6 +8,9 @@ import { sample, type SampledToken } from './sample.js'
 /** Checkpoints in memory at a time. */
 const CHECKPOINTS = 8
 
+/** Choices that are sampled at the same time; each has a cache of keys and values. */
+const MOST_CHOICES = 256
+
 interface RunningRequest {
   readonly id: number
   readonly choices: Map<number, Generator<SampledToken, void, undefined>>
@@ -30,6 +33,7 @@ export const samplingJobs = (post: (message: FromThread) => void): SamplingJobs 
   const states = new LRUCache<string, ModelState>({ max: CHECKPOINTS })
   const pending = new Map<string, PendingRequest[]>()
   const running = new Map<number, RunningRequest>()
+  const queue: { readonly request: PendingRequest; readonly state: ModelState }[] = []
   let isRunning = false
 
   const fail = (id: number, error: unknown): void =>
@@ -64,18 +68,33 @@ export const samplingJobs = (post: (message: FromThread) => void): SamplingJobs 
     isRunning = true
     while (running.size > 0) {
       for (const request of [...running.values()]) advance(request)
+      beginQueued()
       // Lets messages arrive: new requests and cancellations.
       await nextTurn()
     }
     isRunning = false
   }
 
-  const begin = ({ id, job: { prompt, options, choices } }: PendingRequest, state: ModelState): void => {
-    const generators = Array.from({ length: choices }, (_, choice) =>
-      sample(state, prompt, { ...options, seed: options.seed + choice }),
-    )
-    running.set(id, { id, choices: new Map(generators.entries()) })
+  const hasRoomFor = (choices: number): boolean => {
+    const inUse = [...running.values()].reduce((sum, request) => sum + request.choices.size, 0)
+    return inUse === 0 || inUse + choices <= MOST_CHOICES
+  }
+
+  const begin = (request: PendingRequest, state: ModelState): void => {
+    queue.push({ request, state })
+    beginQueued()
     void run()
+  }
+
+  const beginQueued = (): void => {
+    while (queue.length > 0 && hasRoomFor(queue[0]!.request.job.choices)) {
+      const { request, state } = queue.shift()!
+      const { prompt, options, choices } = request.job
+      const generators = Array.from({ length: choices }, (_, choice) =>
+        sample(state, prompt, { ...options, seed: options.seed + choice }),
+      )
+      running.set(request.id, { id: request.id, choices: new Map(generators.entries()) })
+    }
   }
 
   const cached = (key: string, make: () => ModelState): ModelState => {
@@ -126,6 +145,9 @@ export const samplingJobs = (post: (message: FromThread) => void): SamplingJobs 
     cancel: (id) => {
       const request = running.get(id)
       if (request !== undefined) close(request)
+      const queued = queue.findIndex((candidate) => candidate.request.id === id)
+      if (queued >= 0) queue.splice(queued, 1)
+      beginQueued()
       for (const [key, requests] of pending) {
         const others = requests.filter((candidate) => candidate.id !== id)
         if (others.length > 0) pending.set(key, others)

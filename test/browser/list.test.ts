@@ -97,7 +97,7 @@ describeInBrowser('the list of traces', () => {
     const page = await pages.open(`${LIST}?sort=-usage.total_cost`)
     await page.getByText('answer_question').first().waitFor()
     const links = await page.locator('tbody tr').evaluateAll(
-      // eslint-disable-next-line @typescript-eslint/no-explicit-any -- runs in the browser
+      // eslint-disable-next-line @typescript-eslint/no-explicit-any -- elements of the page: the tests have no types of the DOM
       (rows: any[]) => rows.map((row) => row.querySelector('td a')?.getAttribute('href')).filter(Boolean),
     )
     await page.locator('tbody tr td a').first().click()

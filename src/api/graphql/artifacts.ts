@@ -1,16 +1,8 @@
 import type { VersionCreated } from '../../domain/artifacts/events.js'
-import {
-  collectionStream,
-  projectOfPlace,
-  REGISTRY_PREFIX,
-  type CollectionPlace,
-} from '../../domain/artifacts/place.js'
+import { projectOfPlace, REGISTRY_PREFIX, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionNamed, type CollectionState, type KnownVersion } from '../../domain/artifacts/state.js'
-import {
-  storedVersions,
-  withAliases,
-  type StoredVersion,
-} from '../../application/artifacts/stored-versions.js'
+import type { StoredVersion } from '../../application/artifacts/stored-versions.js'
+import { findVersion, versionWithId } from '../../application/artifacts/find-version.js'
 import { readDraft } from '../../application/artifacts/uploads.js'
 import { entityOf as entityNameOf } from '../../kernel/ids.js'
 import { instantOf } from '../../kernel/codec/instant.js'
@@ -38,12 +30,7 @@ const findIn = async (
   place: CollectionPlace,
   choose: (state: CollectionState) => KnownVersion | undefined,
 ): Promise<PlacedVersion | undefined> => {
-  const stream = collectionStream(place)
-  const found = await caller.collections.stateOf(stream, ({ state }) => {
-    const known = choose(state)
-    return known === undefined || known.gone ? [] : withAliases(state, [known])
-  })
-  const [version] = await storedVersions(caller.services, stream, found)
+  const version = await findVersion(caller.services, caller.collections, place, choose)
   return version && { place, version }
 }
 
@@ -63,13 +50,8 @@ export const sourceOf = async (caller: Caller, found: PlacedVersion): Promise<Pl
   if (source === null) return found
   if (!canSee(caller, entityNameOf(source.project_id))) return undefined
   const place = placeIn(source.project_id, source.collection)
-  return place && findIn(caller, place, byId(source.artifact_id))
+  return place && findIn(caller, place, versionWithId(source.artifact_id))
 }
-
-const byId =
-  (artifactId: string) =>
-  ({ byId, versions }: CollectionState): KnownVersion | undefined =>
-    versions.get(byId.get(artifactId) ?? -1)
 
 export const artifactNamed = async (caller: Caller, project: string, named: string) => {
   const found = await findNamed(caller, project, named)
@@ -102,7 +84,7 @@ export const placeOfId = (caller: Caller, id: string): ArtifactPlace | undefined
 export const findById = (
   caller: Caller,
   { place, artifact }: ArtifactPlace,
-): Promise<PlacedVersion | undefined> => findIn(caller, place, byId(artifact))
+): Promise<PlacedVersion | undefined> => findIn(caller, place, versionWithId(artifact))
 
 /** A version or a draft by its id; null if there is none. */
 export const artifactWithId = async (caller: Caller, id: string) => {
@@ -232,7 +214,7 @@ export const linksOf = async (
   const found = await Promise.all(
     links.map(async ({ project_id, collection }) => {
       const of = placeIn(project_id, collection)
-      return of && (await findIn(caller, of, byId(artifact)))
+      return of && (await findIn(caller, of, versionWithId(artifact)))
     }),
   )
   return found.filter((one) => one !== undefined)

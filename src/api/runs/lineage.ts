@@ -1,4 +1,5 @@
 import type { Collections } from '../../application/artifacts/collections.js'
+import { versionWithId } from '../../application/artifacts/find-version.js'
 import type { Principal } from '../../application/principal.js'
 import type { Runs } from '../../application/runs/runs.js'
 import type { Services } from '../../application/services.js'
@@ -22,7 +23,7 @@ const versionOfRun = open('VersionOfRun', {
 })
 
 const artifactsOfRun = open('ArtifactsOfRun', {
-  required: { made: arrayOf(versionOfRun), used: arrayOf(versionOfRun) },
+  required: { inputs: arrayOf(versionOfRun), outputs: arrayOf(versionOfRun) },
 })
 
 const runOfVersion = open('RunOfVersion', { required: { project_id: string, run_id: id, name: string } })
@@ -45,9 +46,7 @@ export const lineageRoutes = (
   /** Undefined for a version that was deleted. */
   const versionOf = async (project_id: string, collection: string, artifact_id: string) => {
     const stream = collectionStream(placeInProject(project_id, collection))
-    const known = await collections.stateOf(stream, ({ state: { byId, versions } }) =>
-      versions.get(byId.get(artifact_id) ?? -1),
-    )
+    const known = await collections.stateOf(stream, ({ state }) => versionWithId(artifact_id)(state))
     if (known === undefined || known.gone) return undefined
     return { project_id, collection, version: versionName(known.version), artifact_id }
   }
@@ -60,7 +59,7 @@ export const lineageRoutes = (
       {
         ...common,
         path: '/api/runs/:entity/:project/:run/artifacts',
-        summary: 'The versions of artifacts that a run made, and those that it used.',
+        summary: 'Lists the input and output artifact versions of a run.',
         response: artifactsOfRun,
         handle: (request) => {
           const { project, reader, principal } = request
@@ -69,13 +68,12 @@ export const lineageRoutes = (
             if ((await runs.read(project, run, () => true)) === undefined) throw noSuchRun()
             const made = await madeBy(reader)(project, run)
             const used = await usedBy(reader)(project, run)
+            const visible = used.filter(({ source_project }) => canSee(principal, source_project))
             const body = {
-              made: await present(made.map((one) => versionOf(project, one.collection, one.artifact_id))),
-              used: await present(
-                used
-                  .filter(({ source_project }) => canSee(principal, source_project))
-                  .map((one) => versionOf(one.source_project, one.collection, one.artifact_id)),
+              inputs: await present(
+                visible.map((one) => versionOf(one.source_project, one.collection, one.artifact_id)),
               ),
+              outputs: await present(made.map((one) => versionOf(project, one.collection, one.artifact_id))),
             }
             return { body }
           }

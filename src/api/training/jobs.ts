@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { findTrainingData } from '../../application/training/sft-data.js'
+import { findTrainingData, stepsOf } from '../../application/training/sft-data.js'
 import { createJob, jobEvents, noSuchJob } from '../../application/training/training-jobs.js'
 import { invalidBody, invalidField } from '../../application/failure.js'
 import type { ModelCreated, TrainingJobCreated } from '../../domain/training/events.js'
@@ -14,6 +14,7 @@ import { open } from '../../kernel/codec/struct.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { isLargerThan } from '../../kernel/json/measure.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { Authorization } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
@@ -50,16 +51,25 @@ const modelInBody = ({
   },
 })
 
+/** It is in an event. */
+const MAX_CONFIG_BYTES = 512 * 1024
+
 const checked = <A>(codec: Codec<A>, field: string, given: JsonObject | null): A => {
+  requireSmallConfig(field, given)
   const decoded = decode(codec)(given ?? {})
   if (E.isRight(decoded)) return decoded.right
   throw invalidBody(decoded.left.map(({ loc, ...problem }) => ({ ...problem, loc: [field, ...loc] })))
 }
 
+const requireSmallConfig = (field: string, given: JsonObject | null): void => {
+  if (isLargerThan(MAX_CONFIG_BYTES, given))
+    throw invalidField([field], 'value_error', `Value should have at most ${MAX_CONFIG_BYTES} bytes as JSON`)
+}
+
 /** Jobs of reinforcement learning and of fine-tuning. */
 export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
   const { training, clock, ids, blobs } = services
-  const { models, collections, builtIn, board } = training
+  const { models, collections, builtIn, index } = training
   const now = () => instantOf(clock.now())
 
   const create = async (
@@ -94,6 +104,7 @@ export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
       response: createdJob,
       authorization: modelInBody(services),
       handle: ({ model, body: { trajectory_groups, experimental_config: config } }) => {
+        requireSmallConfig('experimental_config', config)
         if (builtIn.has(model.base_model)) {
           checked(rlConfig, 'experimental_config', config)
           const [lacking] = optionsLacking(config ?? {})
@@ -123,10 +134,11 @@ export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
       authorization: modelInBody(services),
       handle: ({ model, principal, body: { training_data_url, config } }) => {
         const { batch_size, learning_rate, epochs } = checked(sftConfig, 'config', config)
+        const isBuiltIn = builtIn.has(model.base_model)
         return async (cause) => {
           const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
-          const data = await findTrainingData(services, { collections, canSee }, training_data_url)
-          const batches = epochs * Math.ceil(data.conversations / batch_size)
+          const data = await findTrainingData(services, { collections, canSee, isBuiltIn }, training_data_url)
+          const batches = stepsOf(data.conversations, { epochs, batchSize: batch_size, isBuiltIn })
           if (typeof learning_rate !== 'number' && learning_rate.length !== batches)
             throw invalidField(
               ['config', 'learning_rate'],
@@ -151,13 +163,13 @@ export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
       handle:
         ({ job: { job_id, model_id, kind, base_model, created_at } }) =>
         async () => {
-          const known = await models.read(model_id, ({ state: { jobs, queue } }) => ({
+          const known = await models.readJobs(model_id, ({ state: { jobs, queue } }) => ({
             job: jobs.get(job_id),
             place: queue.indexOf(job_id),
           }))
-          if (known?.job === undefined) throw noSuchJob()
+          if (known.job === undefined) throw noSuchJob()
           const { state, error, step, endedAt } = known.job
-          const held = board.models().find((one) => one.lease?.job_id === job_id)
+          const held = index.queues().find((one) => one.lease?.job_id === job_id)
           return {
             body: {
               id: job_id,

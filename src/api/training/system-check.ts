@@ -11,7 +11,7 @@ export interface SystemChecks extends Pick<
   HealthChecks,
   'readsFail' | 'writesBlocked' | 'writesFail' | 'engineFails'
 > {
-  readonly training: Pick<Training, 'board' | 'builtIn'>
+  readonly training: Pick<Training, 'index' | 'builtIn'>
 }
 
 const checkFields = {
@@ -20,9 +20,9 @@ const checkFields = {
 }
 const check = open('SystemCheckPart', checkFields)
 const queueCheck = open('SystemCheckQueue', {
-  says: 'Jobs that wait and run, and the workers that ever registered.',
-  required: { ...checkFields.required, queued: int64, running: int64, workers: int64 },
-  optional: checkFields.optional,
+  says: 'The number of queued and running jobs, and of registered workers.',
+  required: { ...checkFields.required, queued: int64, running: int64 },
+  optional: { ...checkFields.optional, workers: nullable(int64) },
 })
 
 const systemCheck = open('SystemCheck', {
@@ -50,33 +50,31 @@ export const systemCheckRoute = (services: SystemChecks): AnyRoute => {
   const { training, engineFails, writesBlocked, writesFail, readsFail } = services
 
   const queue = (isBuiltIn: boolean) => {
-    const models = training.board.models().filter((one) => training.builtIn.has(one.base_model) === isBuiltIn)
+    const models = training.index.queues().filter((one) => training.builtIn.has(one.base_model) === isBuiltIn)
     return {
       queued: models.reduce((sum, { queued }) => sum + queued.length, 0),
       running: models.filter(({ lease }) => lease !== null).length,
     }
   }
 
+  /** Jobs are found by an index that follows the log. */
+  const indexFails = () => (training.index.isCaughtUp() ? undefined : 'the index of jobs reads the log')
+
   const look = async () => {
-    const [database, read_models, cpu] = await Promise.all([
+    const [database, read_models, cpu, gpu] = await Promise.all([
       timed(async () => (await writesBlocked()) ?? writesFail()),
       timed(() => Promise.resolve(readsFail())),
-      timed(engineFails),
+      timed(async () => indexFails() ?? (await engineFails())),
+      timed(() => Promise.resolve(indexFails())),
     ])
     const body = {
       api: true,
       database,
       read_models,
-      cpu_queue: { ...cpu, ...queue(true), workers: 1 },
-      gpu_queue: {
-        success: true,
-        duration_ms: 0,
-        error: null,
-        ...queue(false),
-        workers: training.board.workers().length,
-      },
+      cpu_queue: { ...cpu, ...queue(true), workers: null },
+      gpu_queue: { ...gpu, ...queue(false), workers: training.index.workers().length },
     }
-    const isWell = database.success && read_models.success && cpu.success
+    const isWell = [database, read_models, cpu, gpu].every(({ success }) => success)
     return isWell ? { body } : { status: 503, body, headers: { 'Retry-After': '1' } }
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { storedByMd5 } from '../../application/artifacts/uploads.js'
-import { Failure } from '../../application/failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import type { ClaimedJob, Worker } from '../../application/training/work.js'
 import type { Progress } from '../../domain/training/commands.js'
@@ -77,7 +77,13 @@ const reportsRequest = closed('TrainingReports', {
 })
 
 const md5 = textLike('md5', /^[0-9a-f]{32}$/, 'String should be an MD5 in lower-case hexadecimal')
-const file = closed('NewCheckpointFile', { required: { path: textUpToBytes(1024), md5 } })
+/** Clients store the files of a checkpoint under their paths. */
+const filePath = textLike(
+  'path',
+  /^(?!\/)(?!(?:[\s\S]*\/)?\.{0,2}(?:\/|$))[^\\\0]{1,1024}$/,
+  'String should be a relative path without empty parts, . or ..',
+)
+const file = closed('NewCheckpointFile', { required: { path: filePath, md5 } })
 const filesRequest = closed('NewCheckpointFiles', { required: { ...ofLease, files: arrayOf(file, 1) } })
 const uploads = open('CheckpointUploads', {
   says: 'Null for content that the project has already.',
@@ -102,13 +108,13 @@ const JOB = '/v1/preview/training-jobs/:job_id'
 
 /** The protocol of programs that train: they claim jobs, report progress, and store checkpoints. */
 export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] => {
-  const { work, board } = services.training
+  const { work, index, stopping } = services.training
 
   const claimWithin = async (worker: Worker, seconds: number, cause: Cause, signal: AbortSignal) => {
     const until = performance.now() + seconds * 1000
     for (;;) {
       const left = until - performance.now()
-      const change = board.change(Math.max(1, Math.min(left, RECHECK_MS)), signal)
+      const change = index.waitForChange(Math.max(1, Math.min(left, RECHECK_MS)), signal)
       const found = await work.claim(worker, cause)
       if (found !== undefined || left <= 0 || signal.aborted) return found
       await change
@@ -135,7 +141,8 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
             teams: principal.administrator ? null : principal.teams,
           }
           await work.register(asked, cause)
-          const found = await claimWithin(asked, wait_seconds, cause, gone.signal)
+          const signal = AbortSignal.any([gone.signal, stopping])
+          const found = await claimWithin(asked, wait_seconds, cause, signal)
           return { body: { job: found === undefined ? null : shown(services, headers, principal, found) } }
         }
       },
@@ -190,19 +197,23 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       body: filesRequest,
       response: uploads,
       authorization: ofJob(services),
-      handle: ({ job: { project_id }, principal, headers, body: { files } }) => {
-        requireAtMost('files', files.length, MAX_FILES)
+      errors: ['conflict'],
+      handle: ({ job: { project_id, job_id }, principal, headers, body: { lease_id, files } }) => {
+        checkFiles(files)
         const links = linksFor(services, headers, principal.userId)
-        return async () => ({
-          body: {
-            files: await Promise.all(
-              files.map(async ({ path, md5 }) => {
-                const stored = await storedByMd5(services, project_id, md5)
-                return { path, upload_url: stored === undefined ? links.store(project_id, md5) : null }
-              }),
-            ),
-          },
-        })
+        return async () => {
+          await work.requireLease({ jobId: job_id, leaseId: lease_id })
+          return {
+            body: {
+              files: await Promise.all(
+                files.map(async ({ path, md5 }) => {
+                  const stored = await storedByMd5(services, project_id, md5)
+                  return { path, upload_url: stored === undefined ? links.store(project_id, md5) : null }
+                }),
+              ),
+            },
+          }
+        }
       },
     }),
     writeAuthorized(services, {
@@ -215,7 +226,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       response: completedStep,
       authorization: ofJob(services),
       handle: ({ job, body: { lease_id, files, metrics } }) => {
-        requireAtMost('files', files.length, MAX_FILES)
+        checkFiles(files)
         return async (cause) => {
           const step = await work.complete({ jobId: job.job_id, leaseId: lease_id }, files, metrics, cause)
           return { body: { step } }
@@ -246,6 +257,13 @@ const RECHECK_MS = 5000
 
 const requireAtMost = (field: string, length: number, most: number): void => {
   if (length > most) throw new Failure('too-large', `${field}: List should have at most ${most} items.`)
+}
+
+const checkFiles = (files: readonly { readonly path: string }[]): void => {
+  requireAtMost('files', files.length, MAX_FILES)
+  const paths = new Set(files.map(({ path }) => path))
+  if (paths.size < files.length)
+    throw invalidField(['files'], 'value_error', 'Each path should be there once')
 }
 
 const shown = (

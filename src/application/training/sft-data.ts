@@ -1,18 +1,21 @@
 import type { VersionCreated } from '../../domain/artifacts/events.js'
-import { collectionName, collectionStream } from '../../domain/artifacts/place.js'
+import { collectionName } from '../../domain/artifacts/place.js'
 import { versionNamed } from '../../domain/artifacts/state.js'
 import { conversationIn, dataAddressIn, linesOf, type DataAddress } from '../../domain/training/sft-data.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { Collections } from '../artifacts/collections.js'
-import { storedVersions, withAliases } from '../artifacts/stored-versions.js'
+import { findVersion } from '../artifacts/find-version.js'
 import { Failure, invalidField } from '../failure.js'
-import { filesIn } from './work.js'
+import { filesIn, type CheckpointFile } from './work.js'
 
 /** The names of the file that has the data, in the order of preference. */
 const FILES = ['train.jsonl', 'trajectories.jsonl']
+/** Workers read the data themselves; the engine has them in memory as tokens. */
 const MAX_BYTES = 256 * 1024 * 1024
+const MAX_ENGINE_BYTES = 8 * 1024 * 1024
+const MAX_ENGINE_STEPS = 100_000
 const MOST_NAMED = 5
 const FIELD = ['training_data_url']
 
@@ -23,6 +26,7 @@ interface TrainingData {
 }
 
 interface DataTools {
+  readonly isBuiltIn: boolean
   readonly collections: Collections
   readonly canSee: (entity: string) => boolean
 }
@@ -34,7 +38,7 @@ interface DataTools {
  */
 export const findTrainingData = async (
   ports: Pick<Ports, 'eventStore' | 'blobs'>,
-  { collections, canSee }: DataTools,
+  { collections, canSee, isBuiltIn }: DataTools,
   url: string,
 ): Promise<TrainingData> => {
   const address = dataAddressIn(url)
@@ -49,11 +53,45 @@ export const findTrainingData = async (
   const file = FILES.map((name) => files.find(({ path }) => path === name)).find((one) => one !== undefined)
   if (file === undefined)
     throw invalidField(FIELD, 'value_error', `The artifact has no file ${FILES.join(' or ')}`)
-  if (file.size > MAX_BYTES)
-    throw invalidField(FIELD, 'value_error', `The file ${file.path} should have at most ${MAX_BYTES} bytes`)
-  const content = await ports.blobs.get(file.blob)
+  return checkedData(ports, file, { isBuiltIn, field: FIELD })
+}
+
+interface DataFileRules {
+  /** Whether the engine of the service trains on it. */
+  readonly isBuiltIn: boolean
+  readonly field: readonly string[]
+}
+
+/** @throws Failure that names the field, and the first lines that are not conversations */
+export const checkedData = async (
+  { blobs }: Pick<Ports, 'blobs'>,
+  { path, blob, size }: CheckpointFile,
+  { isBuiltIn, field }: DataFileRules,
+): Promise<TrainingData> => {
+  const most = isBuiltIn ? MAX_ENGINE_BYTES : MAX_BYTES
+  if (size > most)
+    throw invalidField(field, 'value_error', `The file ${path} should have at most ${most} bytes`)
+  const content = await blobs.get(blob)
   if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
-  return { blob: file.blob, conversations: await countConversations(content, file.path, FIELD) }
+  return { blob, conversations: await countConversations(content, path, field) }
+}
+
+/** The number of gradient steps. @throws Failure for more than the engine makes in one job */
+export const stepsOf = (
+  conversations: number,
+  {
+    epochs,
+    batchSize,
+    isBuiltIn,
+  }: { readonly epochs: number; readonly batchSize: number; readonly isBuiltIn: boolean },
+): number => {
+  const steps = epochs * Math.ceil(conversations / batchSize)
+  if (isBuiltIn && steps > MAX_ENGINE_STEPS)
+    throw new Failure(
+      'too-large',
+      `${conversations} conversations in batches of ${batchSize} and ${epochs} epochs make ${steps} steps; the engine makes at most ${MAX_ENGINE_STEPS} in one job.`,
+    )
+  return steps
 }
 
 const versionAt = async (
@@ -61,22 +99,14 @@ const versionAt = async (
   collections: Collections,
   { project, collection, version }: DataAddress,
 ): Promise<VersionCreated | undefined> => {
-  const stream = collectionStream({
-    team: entityOf(project),
-    collection,
-    project_id: project,
-    registry: null,
-  })
-  const found = await collections.stateOf(stream, ({ state }) => {
-    const known = versionNamed(state, version)
-    return known === undefined || known.gone ? [] : withAliases(state, [known])
-  })
-  const [stored] = await storedVersions({ eventStore }, stream, found)
+  const place = { team: entityOf(project), collection, project_id: project, registry: null }
+  const stored = await findVersion({ eventStore }, collections, place, (state) =>
+    versionNamed(state, version),
+  )
   return stored?.event.data as unknown as VersionCreated | undefined
 }
 
-/** How many lines a file has, which are all conversations. @throws Failure that names the field and the first bad lines */
-export const countConversations = async (
+const countConversations = async (
   content: Uint8Array,
   path: string,
   field: readonly string[],

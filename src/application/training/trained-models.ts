@@ -1,5 +1,6 @@
 import type { TrainedModelCommand } from '../../domain/training/commands.js'
-import { trainedModelDecider, type ModelState } from '../../domain/training/decider.js'
+import { trainedModelDecider } from '../../domain/training/decider.js'
+import type { ModelState } from '../../domain/training/state.js'
 import { trainedModelStream, type TrainedModelEvent } from '../../domain/training/events.js'
 import type { Cause } from '../../kernel/event.js'
 import type { ExecuteResult } from '../../kernel/execute.js'
@@ -21,6 +22,8 @@ export interface KeptModel {
 export interface TrainedModels {
   /** Undefined if there is no such model. `read` must not keep the model, which later events change in place. */
   readonly read: <A>(modelId: string, read: (model: KeptModel) => A) => Promise<A | undefined>
+  /** As `read`, for the jobs of a model that may be deleted: their clients still wait for the end. */
+  readonly readJobs: <A>(modelId: string, read: (model: KeptModel) => A) => Promise<A>
   readonly write: <Answer>(
     modelId: string,
     command: TrainedModelCommand,
@@ -65,6 +68,7 @@ export const openTrainedModels = (ports: Pick<Ports, 'eventStore' | 'ids'>): Tra
       folds(trainedModelStream(modelId), ({ state: kept }) =>
         kept.state.created === null || kept.state.deleted ? undefined : read(kept),
       ),
+    readJobs: (modelId, read) => folds(trainedModelStream(modelId), ({ state }) => read(state)),
     write: (modelId, command, cause, answer) =>
       executeOnFold(ports)(
         (stream, read) => folds(stream, (loaded) => read({ ...loaded, state: loaded.state.state })),

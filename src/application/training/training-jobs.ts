@@ -77,9 +77,11 @@ export const jobEvents =
     { model_id, job_id }: Pick<TrainingJobCreated, 'model_id' | 'job_id'>,
     { after, limit, newestFirst = false }: JobEventPage,
   ): Promise<{ readonly data: readonly JobEvent[]; readonly has_more: boolean }> => {
-    const range = await models.read(model_id, ({ ranges }) => ranges.get(job_id))
+    const range = await models.readJobs(model_id, ({ ranges }) => ranges.get(job_id))
     const cursor = after === undefined ? undefined : revisionIn(job_id, after)
-    if (after !== undefined && (cursor === undefined || range === undefined || cursor > range.last))
+    const isEvent =
+      cursor !== undefined && range !== undefined && cursor >= range.first && cursor <= range.last
+    if (after !== undefined && !isEvent)
       throw new Failure('not-found', `No event of the training job has the id ${after}.`)
     const data: JobEvent[] = []
     if (range === undefined) return { data, has_more: false }

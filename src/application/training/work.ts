@@ -1,7 +1,7 @@
-import { collectionStream } from '../../domain/artifacts/place.js'
 import type { VersionCreated } from '../../domain/artifacts/events.js'
+import { LEASE_LOST } from '../../domain/training/decider.js'
 import type { Progress } from '../../domain/training/commands.js'
-import type { Lease } from '../../domain/training/decider.js'
+import type { Lease } from '../../domain/training/state.js'
 import type {
   LeaseEnd,
   ModelCreated,
@@ -17,13 +17,14 @@ import { entityOf } from '../../kernel/ids.js'
 import { execute } from '../../kernel/execute.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { throwIfRefused } from '../access/rights.js'
+import { Failure } from '../failure.js'
 import type { Collections } from '../artifacts/collections.js'
-import { storedVersions, withAliases } from '../artifacts/stored-versions.js'
+import { findVersion, versionWithId } from '../artifacts/find-version.js'
 import { readManifest, storedByMd5 } from '../artifacts/uploads.js'
 import { hexOfMd5 } from '../../domain/artifacts/manifest.js'
 import { collectionOfModel, saveCheckpointVersion, type UploadedFile } from './checkpoints.js'
 import type { TrainedModels } from './trained-models.js'
-import type { TrainingBoard } from './training-board.js'
+import type { JobIndex } from './job-index.js'
 import { noSuchJob, readJob } from './training-jobs.js'
 
 const LEASE_MS = 60_000
@@ -72,6 +73,8 @@ export interface TrainingWork {
     metrics: StepMetrics,
     cause: Cause,
   ) => Promise<number>
+  /** @throws Failure if the worker no longer has the job */
+  readonly requireLease: (lease: OfLease) => Promise<void>
   readonly fail: (lease: OfLease, message: string, cause: Cause) => Promise<void>
   readonly end: (lease: OfLease, reason: LeaseEnd, cause: Cause) => Promise<void>
 }
@@ -79,12 +82,12 @@ export interface TrainingWork {
 interface WorkTools {
   readonly models: TrainedModels
   readonly collections: Collections
-  readonly board: TrainingBoard
+  readonly index: JobIndex
 }
 
 export const trainingWork = (
   ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'clock'>,
-  { models, collections, board }: WorkTools,
+  { models, collections, index }: WorkTools,
 ): TrainingWork => {
   const now = () => instantOf(ports.clock.now())
   const untilExpiry = () => instantOf(new Date(ports.clock.now().getTime() + LEASE_MS))
@@ -97,7 +100,7 @@ export const trainingWork = (
   const register = async ({ name, baseModels, teams }: Worker, cause: Cause): Promise<void> => {
     const worker: WorkerRegistered = { worker: name, base_models: baseModels, teams }
     const command = { type: 'RegisterWorker', worker } as const
-    const known = board.workers().find((one) => one.worker === name)
+    const known = index.workers().find((one) => one.worker === name)
     if (known === undefined || workerDecider.decide(new Map([[name, known]]), command).events.length > 0)
       await execute(ports)(workerDecider, WORKERS_STREAM, [command], cause)
   }
@@ -141,19 +144,14 @@ export const trainingWork = (
 
   /** The files of a checkpoint; undefined if its version was deleted as an artifact. */
   const filesOf = async (model: ModelCreated, artifactId: string) => {
-    const stream = collectionStream(collectionOfModel(model))
-    const found = await collections.stateOf(stream, ({ state }) => {
-      const known = state.versions.get(state.byId.get(artifactId) ?? -1)
-      return known === undefined || known.gone ? [] : withAliases(state, [known])
-    })
-    const [version] = await storedVersions(ports, stream, found)
+    const version = await findVersion(ports, collections, collectionOfModel(model), versionWithId(artifactId))
     return version && filesIn(ports, model.project_id, version.event.data as unknown as VersionCreated)
   }
 
   return {
     register,
     claim: async (worker, cause) => {
-      for (const { model_id, project_id, base_model, queued, lease: held } of board.models()) {
+      for (const { model_id, project_id, base_model, queued, lease: held } of index.queues()) {
         const isFor = worker.teams === null || worker.teams.includes(entityOf(project_id))
         if (!isFor || held !== null || queued.length === 0 || !worker.baseModels.includes(base_model))
           continue
@@ -205,6 +203,10 @@ export const trainingWork = (
       )
       throwIfRefused(written.refusals.get(0))
       return step
+    },
+    requireLease: async ({ jobId, leaseId }) => {
+      const holds = await models.read(await modelOf(jobId), ({ state: { lease } }) => lease?.id === leaseId)
+      if (holds !== true) throw new Failure('conflict', LEASE_LOST)
     },
     fail: async ({ jobId, leaseId }, error_message, cause) => {
       const command = {

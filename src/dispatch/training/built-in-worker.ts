@@ -15,6 +15,8 @@ const RECHECK_MS = 5000
 const RETRY_MS = 1000
 const EXTEND_MS = 20_000
 const REPORT_MS = 250
+/** Reports of one append. */
+const MAX_BATCH = 500
 
 /** The cause of what the engine writes. */
 const engineCause = (): Cause => {
@@ -33,7 +35,7 @@ interface WorkerOptions {
 /** Trains the base models of the built-in engine, one job after another. Returns a function that stops it. */
 export const startBuiltInWorker = (
   ports: WorkerPorts,
-  { models, board, work, builtIn }: Training,
+  { models, index, work, builtIn }: Training,
   engine: Engine,
   { name, isAlone }: WorkerOptions,
 ): (() => Promise<void>) => {
@@ -52,7 +54,7 @@ export const startBuiltInWorker = (
     const extending = setInterval(() => void work.extend(held, cause).catch(() => undefined), EXTEND_MS)
     const watching = (async () => {
       while (!signal.aborted) {
-        await board.change(RECHECK_MS, signal)
+        await index.waitForChange(RECHECK_MS, signal)
         if ((await holds(claimed)) !== true) lost.abort()
       }
     })().catch(() => lost.abort())
@@ -77,12 +79,12 @@ export const startBuiltInWorker = (
 
   const workOn = async (): Promise<void> => {
     if (isAlone)
-      for (const { lease } of board.models())
+      for (const { lease } of index.queues())
         if (lease?.worker === name)
-          await work.end({ jobId: lease.job_id, leaseId: lease.lease_id }, 'released', engineCause())
+          await work.end({ jobId: lease.job_id, leaseId: lease.lease_id }, 'expired', engineCause())
     const worker = { name, baseModels: [...builtIn], teams: null }
     while (!stopping.signal.aborted) {
-      const change = board.change(RECHECK_MS, stopping.signal)
+      const change = index.waitForChange(RECHECK_MS, stopping.signal)
       const claimed = await work.claim(worker, engineCause())
       if (claimed === undefined) await change
       else await run(claimed)
@@ -99,7 +101,7 @@ export const startBuiltInWorker = (
           ports.log.warn('training.engine_failed', {
             error: error instanceof Error ? error.message : typeof error,
           })
-        await board.change(RETRY_MS, stopping.signal)
+        await index.waitForChange(RETRY_MS, stopping.signal)
       }
     }
   }
@@ -124,7 +126,7 @@ const isOfJob = ({ name }: Error): boolean =>
 /** Sends reports in batches, in order and with their numbers. */
 const reporter = (send: (first: number, reports: readonly Progress[]) => Promise<void>) => {
   const sums = new Map<string, { sum: number; count: number }>()
-  let waiting: Progress[] = []
+  const waiting: Progress[] = []
   let sent = 0
   let timer: NodeJS.Timeout | undefined
   let sending = Promise.resolve()
@@ -133,11 +135,11 @@ const reporter = (send: (first: number, reports: readonly Progress[]) => Promise
     clearTimeout(timer)
     timer = undefined
     sending = sending.then(async () => {
-      const list = waiting
-      if (list.length === 0) return
-      waiting = []
-      await send(sent, list)
-      sent += list.length
+      while (waiting.length > 0) {
+        const batch = waiting.splice(0, MAX_BATCH)
+        await send(sent, batch)
+        sent += batch.length
+      }
     })
     // The failure is that of `flush`.
     sending.catch(() => undefined)

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { JobIndex } from '../../application/training/job-index.js'
 import type { Training } from '../../application/training/training.js'
+import type { TrainingWork } from '../../application/training/work.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
@@ -8,26 +10,39 @@ const EVERY_MS = 2000
 /** A job may run this long. */
 const MAX_RUNNING_MS = 24 * 3600 * 1000
 
-/** Ends leases of workers that were not heard of, and jobs that run too long. Returns a function that stops it. */
+/** Workers could not reach a service that was away: after its start they have this long to extend their leases. */
+const GRACE_MS = 30_000
+
+/** Ends the leases that have expired, and jobs that run too long. */
+export const expireLeases = async (
+  {
+    index,
+    work,
+  }: { readonly index: Pick<JobIndex, 'queues'>; readonly work: Pick<TrainingWork, 'end' | 'fail'> },
+  now: number,
+  startedAt: number,
+): Promise<void> => {
+  const correlationId = randomUUID()
+  const cause = { correlationId, causationId: correlationId, actor: 'system' }
+  for (const { lease } of index.queues()) {
+    if (lease === null) continue
+    const held = { jobId: lease.job_id, leaseId: lease.lease_id }
+    if (now > Date.parse(lease.leased_at) + MAX_RUNNING_MS)
+      await work.fail(held, 'The job ran longer than 24 hours.', cause)
+    else if (now > Math.max(Date.parse(lease.expires_at), startedAt + GRACE_MS))
+      await work.end(held, 'expired', cause)
+  }
+}
+
+/** Looks for expired leases every few seconds. Returns a function that stops it. */
 export const startReaper = (
   { clock, log }: Pick<Ports, 'clock'> & { readonly log: Pick<Log, 'warn'> },
-  { board, work }: Pick<Training, 'board' | 'work'>,
+  training: Pick<Training, 'index' | 'work'>,
 ): (() => Promise<void>) => {
-  const pass = async () => {
-    const now = clock.now().getTime()
-    const correlationId = randomUUID()
-    const cause = { correlationId, causationId: correlationId, actor: 'system' }
-    for (const { lease } of board.models()) {
-      if (lease === null) continue
-      const held = { jobId: lease.job_id, leaseId: lease.lease_id }
-      if (now > Date.parse(lease.leased_at) + MAX_RUNNING_MS)
-        await work.fail(held, 'The job ran longer than 24 hours.', cause)
-      else if (now > Date.parse(lease.expires_at)) await work.end(held, 'expired', cause)
-    }
-  }
+  const startedAt = clock.now().getTime()
   let passing: Promise<void> | undefined
   const timer = setInterval(() => {
-    passing ??= pass()
+    passing ??= expireLeases(training, clock.now().getTime(), startedAt)
       .catch((error: unknown) =>
         log.warn('training.reaper_failed', { error: error instanceof Error ? error.name : typeof error }),
       )

@@ -8,144 +8,8 @@ import type {
   LogProgress,
   TrainedModelCommand,
 } from './commands.js'
-import type { JobKind, ModelCreated, StepMetrics, TrainedModelEvent } from './events.js'
-
-export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
-
-export interface TrainingJob {
-  readonly id: string
-  readonly kind: JobKind
-  readonly state: JobState
-  readonly queuedAt: Instant
-  readonly endedAt: Instant | null
-  readonly error: string | null
-  /** The step of its checkpoint. */
-  readonly step: number | null
-  /** The number of the next report. */
-  readonly reports: number
-  /** Leases that expired since the last new report. */
-  readonly lost: number
-}
-
-export interface Lease {
-  readonly jobId: string
-  readonly id: string
-  readonly worker: string
-  readonly since: Instant
-  readonly expiresAt: Instant
-}
-
-export interface Checkpoint {
-  readonly id: string
-  readonly step: number
-  readonly artifactId: string
-  readonly metrics: StepMetrics
-}
-
-export interface ModelState {
-  readonly created: ModelCreated | null
-  readonly deleted: boolean
-  /** By step, in ascending order. */
-  readonly checkpoints: Map<number, Checkpoint>
-  /** The highest step there ever was. */
-  readonly lastStep: number
-  readonly jobs: Map<string, TrainingJob>
-  /** Ids of the jobs that wait, in the order in which they will run. */
-  readonly queue: readonly string[]
-  /** Of the job that runs. */
-  readonly lease: Lease | null
-}
-
-const initialState = (): ModelState => ({
-  created: null,
-  deleted: false,
-  checkpoints: new Map(),
-  lastStep: 0,
-  jobs: new Map(),
-  queue: [],
-  lease: null,
-})
-
-const evolve = (state: ModelState, event: TrainedModelEvent): ModelState => {
-  switch (event.type) {
-    case 'ModelCreated':
-      return { ...initialState(), created: event.data }
-    case 'ModelDeleted':
-      return { ...state, deleted: true, checkpoints: new Map() }
-    case 'TrainingJobQueued': {
-      const { job_id, kind, queued_at } = event.data
-      state.jobs.set(job_id, {
-        id: job_id,
-        kind,
-        state: 'queued',
-        queuedAt: queued_at,
-        endedAt: null,
-        error: null,
-        step: null,
-        reports: 0,
-        lost: 0,
-      })
-      return { ...state, queue: [...state.queue, job_id] }
-    }
-    case 'TrainingJobLeased': {
-      const { job_id, lease_id, worker, leased_at, expires_at } = event.data
-      change(state, job_id, { state: 'running' })
-      return {
-        ...state,
-        queue: state.queue.filter((one) => one !== job_id),
-        lease: { jobId: job_id, id: lease_id, worker, since: leased_at, expiresAt: expires_at },
-      }
-    }
-    case 'TrainingLeaseExtended':
-      return { ...state, lease: state.lease && { ...state.lease, expiresAt: event.data.expires_at } }
-    case 'TrainingLeaseEnded': {
-      const { job_id, reason } = event.data
-      const lost = (state.jobs.get(job_id)?.lost ?? 0) + (reason === 'expired' ? 1 : 0)
-      change(state, job_id, { state: 'queued', lost })
-      return { ...state, queue: [job_id, ...state.queue], lease: null }
-    }
-    case 'TrainingStarted':
-      change(state, event.data.job_id, { reports: 1, lost: 0 })
-      return state
-    case 'GradientStepLogged':
-      change(state, event.data.job_id, { reports: event.data.sequence + 1, lost: 0 })
-      return state
-    case 'CheckpointSaved': {
-      const { checkpoint_id, step, artifact_id, metrics } = event.data
-      state.checkpoints.set(step, { id: checkpoint_id, step, artifactId: artifact_id, metrics })
-      return { ...state, lastStep: Math.max(state.lastStep, step) }
-    }
-    case 'CheckpointsDeleted':
-      for (const step of event.data.steps) state.checkpoints.delete(step)
-      return state
-    case 'TrainingEnded': {
-      const { job_id, step, ended_at } = event.data
-      return ended(state, job_id, { state: 'succeeded', step, endedAt: ended_at })
-    }
-    case 'TrainingFailed': {
-      const { job_id, error_message, cancelled, ended_at } = event.data
-      const outcome = cancelled ? 'cancelled' : 'failed'
-      return ended(state, job_id, { state: outcome, error: error_message, endedAt: ended_at })
-    }
-    default:
-      // A newer release may have written an event type that this one does not know.
-      return state
-  }
-}
-
-const change = ({ jobs }: ModelState, id: string, changes: Partial<TrainingJob>): void => {
-  const job = jobs.get(id)
-  if (job !== undefined) jobs.set(id, { ...job, ...changes })
-}
-
-const ended = (state: ModelState, id: string, changes: Partial<TrainingJob>): ModelState => {
-  change(state, id, changes)
-  return {
-    ...state,
-    queue: state.queue.filter((one) => one !== id),
-    lease: state.lease?.jobId === id ? null : state.lease,
-  }
-}
+import type { ModelCreated, TrainedModelEvent } from './events.js'
+import { evolve, initialState, type ModelState } from './state.js'
 
 const decide = (state: ModelState, command: TrainedModelCommand): Decision<TrainedModelEvent> => {
   if (command.type === 'CreateModel') return create(state, command)
@@ -216,8 +80,10 @@ const decide = (state: ModelState, command: TrainedModelCommand): Decision<Train
   }
 }
 
-const MAX_QUEUE = 10_000
-const MAX_LOST = 3
+/** All of them fail in one append when the model is deleted. */
+const MAX_QUEUE = 2000
+/** Leases that expire in a row without a new report. */
+const MAX_LOST = 5
 
 type OfModel = Pick<ModelCreated, 'model_id' | 'project_id'>
 
@@ -258,10 +124,10 @@ const holds = (
   { job_id, lease_id }: { readonly job_id: string; readonly lease_id: string },
 ): boolean => lease?.jobId === job_id && lease.id === lease_id
 
-const leaseLost = refused(
-  'conflict',
-  'The worker no longer has the job: its lease expired, or the job has ended. Stop working on it.',
-)
+export const LEASE_LOST =
+  'The worker no longer has the job: its lease expired, or the job has ended. Stop working on it.'
+
+const leaseLost = refused('conflict', LEASE_LOST)
 
 const logProgress = (
   state: ModelState,

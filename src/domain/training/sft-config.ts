@@ -4,7 +4,8 @@ import { Codec, refuse } from '../../kernel/codec/codec.js'
 import { integerBetween, jsonObject, oneOf } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 
-const MAX_BATCHES = 1_000_000
+/** Of a list of learning rates: the configuration is in an event. */
+const MAX_BATCHES = 20_000
 const AUTO_BATCH = 2
 
 const isRate = (u: unknown): u is number => typeof u === 'number' && Number.isFinite(u) && u >= 0

@@ -28,6 +28,8 @@ export class EngineRequestInvalid extends Error {
 }
 
 const DEFAULT_TOKENS = 4096
+/** In characters, far above the context of any model of the engine. Longer prompts are not turned into tokens. */
+const MAX_PROMPT = 100_000
 const MAX_STOPS = 16
 
 const numberIn = (body: JsonObject, name: string, least: number, most: number, usual: number): number => {
@@ -53,10 +55,17 @@ const stopsIn = (stop: Json | undefined): readonly string[] => {
   return list.filter((one) => one !== '')
 }
 
+const promptOf = (messages: readonly ChatMessage[]): readonly number[] => {
+  const length = messages.reduce((sum, { role, content }) => sum + role.length + content.length + 1, 0)
+  if (length > MAX_PROMPT)
+    throw new EngineRequestInvalid('messages', 'The prompt is longer than the context of the model')
+  return promptTokens(messages)
+}
+
 /** @throws EngineRequestInvalid */
 export const engineRequestIn = (body: JsonObject, randomSeed: () => number): EngineRequest => ({
   model: typeof body['model'] === 'string' ? body['model'] : '',
-  prompt: promptTokens(messagesIn(body['messages'])),
+  prompt: promptOf(messagesIn(body['messages'])),
   options: {
     temperature: numberIn(body, 'temperature', 0, 2, 1),
     topP: numberIn(body, 'top_p', 0, 1, 1),

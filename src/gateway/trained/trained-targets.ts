@@ -1,6 +1,6 @@
 import type { VersionCreated } from '../../domain/artifacts/events.js'
-import { collectionName, collectionStream } from '../../domain/artifacts/place.js'
-import { versionNamed } from '../../domain/artifacts/state.js'
+import { collectionName } from '../../domain/artifacts/place.js'
+import { versionNamed, type CollectionState } from '../../domain/artifacts/state.js'
 import {
   upstreamContent,
   type ServedModel,
@@ -8,10 +8,10 @@ import {
 } from '../../domain/gateway/upstreams/content.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
-import type { Checkpoint, ModelState } from '../../domain/training/decider.js'
+import type { Checkpoint, ModelState } from '../../domain/training/state.js'
 import { trainedModelId } from '../../domain/training/model-id.js'
 import { dataAddressIn, type DataAddress } from '../../domain/training/sft-data.js'
-import { storedVersions, withAliases } from '../../application/artifacts/stored-versions.js'
+import { findVersion, versionWithId } from '../../application/artifacts/find-version.js'
 import { CHECKPOINT_FILE } from '../../application/training/checkpoints.js'
 import type { Training } from '../../application/training/training.js'
 import { filesIn } from '../../application/training/work.js'
@@ -109,19 +109,12 @@ const checkpointAt = async (
     trainedModelId(sha256, project, collection),
     ({ state: { checkpoints } }) => checkpointNamed(checkpoints, version)?.artifactId,
   )
-  const stream = collectionStream({
-    team: entityOf(project),
-    collection,
-    project_id: project,
-    registry: null,
-  })
-  const found = await collections.stateOf(stream, ({ state }) => {
-    const { byId, versions } = state
-    const known =
-      artifactId === undefined ? versionNamed(state, version) : versions.get(byId.get(artifactId) ?? -1)
-    return known === undefined || known.gone ? [] : withAliases(state, [known])
-  })
-  const [stored] = await storedVersions({ eventStore }, stream, found)
+  const place = { team: entityOf(project), collection, project_id: project, registry: null }
+  const choose =
+    artifactId === undefined
+      ? (state: CollectionState) => versionNamed(state, version)
+      : versionWithId(artifactId)
+  const stored = await findVersion({ eventStore }, collections, place, choose)
   if (stored === undefined) return undefined
   const files = await filesIn({ eventStore, blobs }, project, stored.event.data as unknown as VersionCreated)
   const file = files.find(({ path }) => path === CHECKPOINT_FILE)
@@ -148,12 +141,12 @@ const baseOf = async (
 
 /** The base models of the engine, and the trained models of some teams. */
 export const trainedNames = (
-  { training: { board, builtIn } }: { readonly training: Pick<Training, 'board' | 'builtIn'> },
+  { training: { index, builtIn } }: { readonly training: Pick<Training, 'index' | 'builtIn'> },
   canSee: (team: string) => boolean,
 ): readonly string[] => [
   ...builtIn,
-  ...board
-    .named()
+  ...index
+    .models()
     .filter(({ project_id }) => canSee(entityOf(project_id)))
     .map(({ project_id, name }) => `${ARTIFACT}///${project_id}/${name}`),
 ]

@@ -102,6 +102,24 @@ describe('the training API', () => {
     assert.deepEqual(await client.steps(id), [1, 3])
   })
 
+  it('tells clients that follow a job of a deleted model how it ended', async () => {
+    const client = trainingClientOf(service, someProject())
+    const model = (await client.createModel('agent'))['id'] as string
+    const queued = await client.createRl(model, [])
+    const done = await client.createRl(model, [])
+    await client.ended(queued)
+    const [first] = await client.ended(done)
+    const behind = await client.createRl(model, await groupsOf(client, 'tiny/byte'))
+    accepted(await service.send('DELETE', `/v1/preview/models/${model}`))
+    const ends = await Promise.all([queued, done, behind].map((job) => client.ended(job)))
+    for (const events of ends) assert.match(events.at(-1)!.type, /^training_(ended|failed)$/)
+    const [forged] = ends[0]!
+    const at = `/v1/preview/training-jobs/${done}/events`
+    assert.equal((await service.send('GET', `${at}?after=${first!.id}`)).status, 200)
+    assert.equal((await service.send('GET', `${at}?after=${forged!.id}`)).status, 404)
+    assert.equal((await client.get(`/training-jobs/${done}`))['state'], 'succeeded')
+  })
+
   it('names what is wrong with a job', async () => {
     const project = someProject()
     const client = trainingClientOf(service, project)

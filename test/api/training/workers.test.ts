@@ -32,6 +32,7 @@ const workerOf = (service: TestService, baseModel: string, name = 'worker') => {
     heartbeat: async () => accepted(await post(`/training-jobs/${id}/heartbeat`, { lease_id })),
     reports: (first: number, reports: readonly object[]) =>
       post(`/training-jobs/${id}/reports`, { lease_id, first, reports }),
+    files: (files: readonly object[]) => post(`/training-jobs/${id}/files`, { lease_id, files }),
     upload: async (files: Readonly<Record<string, string>>) => {
       const named = Object.entries(files).map(([path, content]) => ({ path, md5: md5(content) }))
       const links = accepted(await post(`/training-jobs/${id}/files`, { lease_id, files: named }))
@@ -123,7 +124,8 @@ describe('a worker', () => {
     accepted(await service.post(`/v1/preview/training-jobs/${job}/cancel`, {}))
     assert.equal((await held.heartbeat())['cancel'], true)
     assert.equal((await held.reports(0, [{ type: 'training_started' }])).status, 409)
-    const files = await held.upload({ a: randomUUID() })
+    const files = [{ path: 'a', md5: md5('a') }]
+    assert.equal((await held.files(files)).status, 409)
     assert.equal((await held.complete(files)).status, 409)
     accepted(await held.fail('too late'))
     assert.deepEqual(
@@ -131,6 +133,18 @@ describe('a worker', () => {
       [['training_failed', { error_message: 'The job was cancelled.' }]],
     )
     assert.deepEqual(await client.steps(model), [])
+  })
+
+  it('names the files of a checkpoint by relative paths, each once', async () => {
+    const { worker, client, model } = await given()
+    await client.createRl(model, [])
+    const held = worker.of((await worker.claim())!)
+    const file = (path: string) => ({ path, md5: md5(path) })
+    for (const path of ['', '/a', 'a//b', 'a/', '.', '..', 'a/../b', '../a', 'a\\b'])
+      for (const send of [held.files, held.complete])
+        assert.equal((await send([file(path)])).status, 422, JSON.stringify(path))
+    assert.equal((await held.files([file('a'), file('a')])).status, 422)
+    accepted(await held.files([file('a'), file('.a/..b/c.d')]))
   })
 
   it('that waits gets a job as soon as there is one, and jobs of a model one after another', async () => {

@@ -283,9 +283,9 @@ describe('an artifact of the package wandb', () => {
     const artifact_id = Buffer.from(id, 'base64').toString().split(':').at(-1)
     const version = { project_id: near, collection: 'ds', version: 'v0', artifact_id }
     const of = (run: string, options: object) => get(`/api/runs/${run}/artifacts`, options)
-    assert.deepEqual(await of(`${near}/maker`, mine.options), { made: [version], used: [] })
-    assert.deepEqual(await of(`${near}/user`, mine.options), { made: [], used: [version] })
-    assert.deepEqual(await of(`${far}/user`, other.options), { made: [], used: [] })
+    assert.deepEqual(await of(`${near}/maker`, mine.options), { inputs: [], outputs: [version] })
+    assert.deepEqual(await of(`${near}/user`, mine.options), { inputs: [version], outputs: [] })
+    assert.deepEqual(await of(`${far}/user`, other.options), { inputs: [], outputs: [] })
     for (const path of [`/api/runs/${near}/none/artifacts`, `/api/artifacts/${near}/ds/versions/v9/used_by`])
       assert.equal((await service.send('GET', path)).status, 404)
   })

@@ -1,4 +1,6 @@
 import { Readable } from 'node:stream'
+import { noSuchProject } from '../../../application/access/project-access.js'
+import { entityOf } from '../../../kernel/ids.js'
 import type { DataFile } from '../../../domain/training/fine-tuning.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { Failure, invalidField } from '../../../application/failure.js'
@@ -36,7 +38,7 @@ export const pageAfter = <A extends { readonly id: string }>(
 
 /** Files with conversations, in the API of OpenAI. */
 export const dataFileRoutes = (services: FineTuningServices, tunings: FineTunings): readonly AnyRoute[] => {
-  const { blobs, ids, clock } = services
+  const { access, blobs, ids, clock } = services
   const authorization = projectInHeader(services)
   const fileNamed = async (project: string, id: string): Promise<DataFile> => {
     const found = await tunings.read(project, ({ files }) => files.get(id))
@@ -59,9 +61,11 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
       response: file,
       authorization,
       handle:
-        ({ project, headers, stream }) =>
+        ({ project, headers, stream, reauthenticate }) =>
         async (cause) => {
           const { fields, file } = await readUpload(blobs, headers, stream, () => true)
+          // The upload may have taken long.
+          if (!access.canAccessTeam(reauthenticate(), entityOf(project))) throw noSuchProject()
           if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
           if (fields.get('purpose') !== 'fine-tune')
             throw invalidField(['purpose'], 'value_error', 'Input should be fine-tune')

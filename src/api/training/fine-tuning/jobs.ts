@@ -1,10 +1,10 @@
 import { collectionOfModel } from '../../../application/training/checkpoints.js'
-import { countConversations } from '../../../application/training/sft-data.js'
+import { checkedData, stepsOf } from '../../../application/training/sft-data.js'
 import { isServed } from '../../../application/training/training.js'
 import { createJob, jobEvents, type JobEvent } from '../../../application/training/training-jobs.js'
 import { throwIfRefused } from '../../../application/access/rights.js'
 import { Failure, invalidField } from '../../../application/failure.js'
-import type { DataFile, FineTuning } from '../../../domain/training/fine-tuning.js'
+import type { FineTuning } from '../../../domain/training/fine-tuning.js'
 import { trainedModelId } from '../../../domain/training/model-id.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import type { Cause } from '../../../kernel/event.js'
@@ -26,7 +26,7 @@ export const fineTuningJobRoutes = (
   services: FineTuningServices,
   tunings: FineTunings,
 ): readonly AnyRoute[] => {
-  const { training, blobs, ids, clock, sha256 } = services
+  const { training, ids, clock, sha256 } = services
   const { models } = training
   const now = () => instantOf(clock.now())
   const inProject = projectInHeader(services)
@@ -47,9 +47,8 @@ export const fineTuningJobRoutes = (
 
   const shown = async (tuning: FineTuning) => {
     const { job_id, model_id, model_name, given, seed, created_at, project_id } = tuning
-    const known = await models.read(model_id, ({ state }) => state.jobs.get(job_id))
-    // A deleted model has cancelled its jobs.
-    const state = known?.state ?? 'cancelled'
+    const known = await models.readJobs(model_id, ({ state }) => state.jobs.get(job_id))
+    const state = known?.state ?? 'queued'
     const fileOf = (name: string) => (typeof given[name] === 'string' ? given[name] : null)
     return {
       id: PREFIX + job_id,
@@ -74,16 +73,11 @@ export const fineTuningJobRoutes = (
     }
   }
 
-  /** A file of the project with the number of its conversations. */
-  const dataIn = async (project: string, id: string, param: string) => {
+  const dataIn = async (project: string, id: string, param: string, isBuiltIn: boolean) => {
     const file = await tunings.read(project, ({ files }) => files.get(id))
     if (file === undefined) throw noSuchFile(id, param)
-    return { file, conversations: await conversationsIn(file, param) }
-  }
-  const conversationsIn = async ({ blob, filename }: DataFile, param: string): Promise<number> => {
-    const content = await blobs.get(blob)
-    if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
-    return countConversations(content, filename, [param])
+    const { filename: path, blob, bytes: size } = file
+    return checkedData(services, { path, blob, size }, { isBuiltIn, field: [param] })
   }
 
   const create = async (project: string, given: NewFineTuning, cause: Cause) => {
@@ -93,10 +87,14 @@ export const fineTuningJobRoutes = (
         'value_error',
         `No worker fine-tunes ${given.model}. The service itself trains ${[...training.builtIn].join(', ')}`,
       )
-    const data = await dataIn(project, given.training_file, 'training_file')
+    const isBuiltIn = training.builtIn.has(given.model)
+    const config = trainingOf(given, isBuiltIn)
+    const data = await dataIn(project, given.training_file, 'training_file', isBuiltIn)
+    stepsOf(data.conversations, { ...config, isBuiltIn })
     const validation =
-      given.validation_file === null ? null : await dataIn(project, given.validation_file, 'validation_file')
-    const config = trainingOf(given, training.builtIn.has(given.model))
+      given.validation_file === null
+        ? null
+        : await dataIn(project, given.validation_file, 'validation_file', isBuiltIn)
     const job_id = ids.next()
     const model_name = `ft-${(given.suffix ?? 'model').replace(/[^A-Za-z0-9_.-]/g, '-')}-${sha256(job_id).slice(0, 8)}`
     const model_id = trainedModelId(sha256, project, model_name)
@@ -117,11 +115,11 @@ export const fineTuningJobRoutes = (
       job_id,
       kind: 'sft' as const,
       base_model: given.model,
-      input: data.file.blob,
-      config,
+      input: data.blob,
+      config: { epochs: config.epochs, batch_size: config.batchSize, learning_rate: config.learningRate },
       created_at,
       training_data_url: null,
-      validation: validation?.file.blob ?? null,
+      validation: validation?.blob ?? null,
     }
     const readableAt = await createJob(services, models)(job, cause)
     const tuning: FineTuning = {

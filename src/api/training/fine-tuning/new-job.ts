@@ -6,6 +6,7 @@ import { int64, json, jsonObject, string } from '../../../kernel/codec/leaves.js
 import { open } from '../../../kernel/codec/struct.js'
 import { textUpToCharacters } from '../../../kernel/codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
+import { isLargerThan } from '../../../kernel/json/measure.js'
 
 export const newFineTuning = open('FineTuningJobCreate', {
   required: { model: baseModelName, training_file: string },
@@ -56,8 +57,20 @@ const numberOf = (
   return value
 }
 
+export interface FineTuningConfig {
+  readonly epochs: number
+  readonly batchSize: number
+  readonly learningRate: number
+}
+
+/** It is in an event. */
+const MAX_BYTES = 64 * 1024
+
 /** The configuration of the job. @throws Failure that names what is not served */
-export const trainingOf = (given: NewFineTuning, isBuiltIn: boolean): JsonObject => {
+export const trainingOf = (given: NewFineTuning, isBuiltIn: boolean): FineTuningConfig => {
+  for (const field of ['metadata', 'method', 'hyperparameters'] as const)
+    if (isLargerThan(MAX_BYTES, given[field]))
+      throw invalidField([field], 'value_error', `Value should have at most ${MAX_BYTES} bytes as JSON`)
   const type = given.method?.['type'] ?? 'supervised'
   if (type !== 'supervised')
     throw invalidField(
@@ -74,8 +87,8 @@ export const trainingOf = (given: NewFineTuning, isBuiltIn: boolean): JsonObject
   const { n_epochs, batch_size, learning_rate_multiplier } = hyperparametersIn(given)
   return {
     epochs: numberOf('n_epochs', n_epochs, AUTO_EPOCHS, MAX_EPOCHS, true),
-    batch_size: numberOf('batch_size', batch_size, AUTO_BATCH, MAX_BATCH, true),
-    learning_rate:
+    batchSize: numberOf('batch_size', batch_size, AUTO_BATCH, MAX_BATCH, true),
+    learningRate:
       (isBuiltIn ? ENGINE_RATE : WORKER_RATE) *
       numberOf('learning_rate_multiplier', learning_rate_multiplier, 1, 1000, false),
   }

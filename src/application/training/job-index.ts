@@ -7,11 +7,11 @@ import type { Snapshots } from '../../kernel/ports/snapshots.js'
 import { startReactor, type Reactor, type RunningReactor } from '../../kernel/reactor.js'
 
 /** A model that has jobs to do. */
-export interface BusyModel {
+export interface ModelQueue {
   readonly model_id: string
   readonly project_id: string
   readonly base_model: string
-  /** How many jobs wait. */
+  /** Ids of the jobs in the queue. */
   readonly queued: readonly string[]
   /** The job that runs. */
   readonly lease: {
@@ -30,27 +30,26 @@ export interface NamedModel {
   readonly name: string
 }
 
-interface Board {
-  readonly named: Map<string, NamedModel>
-  readonly models: Map<string, BusyModel>
+interface IndexState {
+  readonly models: Map<string, NamedModel>
+  readonly queues: Map<string, ModelQueue>
   readonly workers: Map<string, WorkerRegistered>
 }
 
-/**
- * Which models have jobs to do, and which workers there are, as the log says. It only finds work: the stream of a model
- * decides.
- */
-export interface TrainingBoard {
-  readonly models: () => readonly BusyModel[]
-  readonly named: () => readonly NamedModel[]
+/** Finds models with jobs, and workers. Eventually consistent: the stream of a model decides. */
+export interface JobIndex {
+  readonly queues: () => readonly ModelQueue[]
+  readonly models: () => readonly NamedModel[]
   readonly workers: () => readonly WorkerRegistered[]
   /** Resolves when a job may have become free, or after a time. */
-  readonly change: (withinMs: number, signal: AbortSignal) => Promise<void>
+  readonly waitForChange: (withinMs: number, signal: AbortSignal) => Promise<void>
+  /** Whether the log was read up to its head at the start. */
+  readonly isCaughtUp: () => boolean
   readonly stop: () => Promise<void>
 }
 
-const evolve = (state: Board, event: RecordedEvent): Board => {
-  const { named, models, workers } = state
+const evolve = (state: IndexState, event: RecordedEvent): IndexState => {
+  const { models, queues, workers } = state
   if (event.type === 'WorkerRegistered') {
     const { data } = event as unknown as WorkerEvent
     workers.set(data.worker, data)
@@ -60,16 +59,19 @@ const evolve = (state: Board, event: RecordedEvent): Board => {
   const { model_id } = known.data
   if (known.type === 'ModelCreated') {
     const { project_id, name } = known.data
-    named.set(model_id, { model_id, project_id, name })
+    models.set(model_id, { model_id, project_id, name })
   }
-  if (known.type === 'ModelDeleted') named.delete(model_id)
-  const next = changed(models.get(model_id), known)
-  if (next === undefined || (next.queued.length === 0 && next.lease === null)) models.delete(model_id)
-  else models.set(model_id, next)
+  if (known.type === 'ModelDeleted') models.delete(model_id)
+  const next = changed(queues.get(model_id), known)
+  if (next === undefined || (next.queued.length === 0 && next.lease === null)) queues.delete(model_id)
+  else queues.set(model_id, next)
   return state
 }
 
-const changed = (model: BusyModel | undefined, { type, data }: TrainedModelEvent): BusyModel | undefined => {
+const changed = (
+  model: ModelQueue | undefined,
+  { type, data }: TrainedModelEvent,
+): ModelQueue | undefined => {
   switch (type) {
     case 'TrainingJobQueued': {
       const { model_id, project_id, base_model, job_id } = data
@@ -98,12 +100,12 @@ const changed = (model: BusyModel | undefined, { type, data }: TrainedModelEvent
   }
 }
 
-const without = (model: BusyModel, jobId: string): BusyModel => ({
+const without = (model: ModelQueue, jobId: string): ModelQueue => ({
   ...model,
   queued: model.queued.filter((one) => one !== jobId),
 })
 
-const board: Omit<Reactor<Board>, 'react'> = {
+const index: Omit<Reactor<IndexState>, 'react'> = {
   name: 'training',
   types: new Set([
     'ModelCreated',
@@ -116,13 +118,13 @@ const board: Omit<Reactor<Board>, 'react'> = {
     'TrainingFailed',
     'WorkerRegistered',
   ]),
-  initialState: () => ({ named: new Map(), models: new Map(), workers: new Map() }),
+  initialState: () => ({ models: new Map(), queues: new Map(), workers: new Map() }),
   evolve,
   snapshot: {
-    encode: ({ named, models, workers }) =>
+    encode: ({ models, queues, workers }) =>
       ({
-        named: [...named.values()],
         models: [...models.values()],
+        queues: [...queues.values()],
         workers: [...workers.values()],
       }) as unknown as Json,
     decode: (encoded) => {
@@ -130,32 +132,32 @@ const board: Omit<Reactor<Board>, 'react'> = {
       const listed = <A>(name: string, keyOf: (one: A) => string) =>
         new Map(((encoded[name] ?? []) as unknown as readonly A[]).map((one) => [keyOf(one), one]))
       return {
-        named: listed<NamedModel>('named', ({ model_id }) => model_id),
-        models: listed<BusyModel>('models', ({ model_id }) => model_id),
+        models: listed<NamedModel>('models', ({ model_id }) => model_id),
+        queues: listed<ModelQueue>('queues', ({ model_id }) => model_id),
         workers: listed<WorkerRegistered>('workers', ({ worker }) => worker),
       }
     },
   },
 }
 
-interface BoardPorts {
+interface IndexPorts {
   readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
   readonly snapshots: Snapshots
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
-export const startTrainingBoard = async (ports: BoardPorts): Promise<TrainingBoard> => {
+export const startJobIndex = async (ports: IndexPorts): Promise<JobIndex> => {
   const waiting = new Set<() => void>()
   const react = () => {
     for (const wake of waiting) wake()
     return undefined
   }
-  const reactor: RunningReactor<Board> = await startReactor({ ...board, react }, ports)
+  const reactor: RunningReactor<IndexState> = await startReactor({ ...index, react }, ports)
   return {
+    queues: () => [...reactor.state().queues.values()],
     models: () => [...reactor.state().models.values()],
-    named: () => [...reactor.state().named.values()],
     workers: () => [...reactor.state().workers.values()],
-    change: (withinMs, signal) =>
+    waitForChange: (withinMs, signal) =>
       new Promise((resolve) => {
         const wake = () => {
           clearTimeout(timer)
@@ -168,6 +170,7 @@ export const startTrainingBoard = async (ports: BoardPorts): Promise<TrainingBoa
         waiting.add(wake)
         if (signal.aborted) wake()
       }),
+    isCaughtUp: reactor.isCaughtUp,
     stop: reactor.stop,
   }
 }

@@ -145,7 +145,7 @@ const start = async (
   if (config.roles.has('dispatcher')) {
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
     evaluations = await openEvaluations(config, ports, readSide, api)
-    training.startWork()
+    await training.startWork()
     cleanup.add(watchForCrashedRuns(ports, stores.clickHouse.reader))
   }
   return address

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openCollections } from '../application/artifacts/collections.js'
+import { openRuns } from '../application/runs/runs.js'
 import { openTrainedModels } from '../application/training/trained-models.js'
 import type { Training } from '../application/training/training.js'
 import { startJobIndex } from '../application/training/job-index.js'
@@ -9,6 +10,7 @@ import { trainingWork } from '../application/training/work.js'
 import type { Config } from '../config.js'
 import { startBuiltInWorker } from '../dispatch/training/built-in-worker.js'
 import { startReaper } from '../dispatch/training/reaper.js'
+import { startRunMetrics } from '../dispatch/training/run-metrics.js'
 import { startEngine, type Engine } from '../engine/engine.js'
 import { promptTokens } from '../engine/tokens.js'
 import { BASE_MODELS } from '../engine/shape.js'
@@ -21,7 +23,7 @@ export interface OpenTraining {
   /** Samples a token. Says why that fails. */
   readonly engineFails: () => Promise<string | undefined>
   /** Begins to work on jobs, where this process has the role of the dispatcher. */
-  readonly startWork: () => void
+  readonly startWork: () => Promise<void>
   /** Called when the service begins to stop: answers workers that wait for a job. */
   readonly hurry: () => void
   /** Jobs of the engine that run go on after the next start. */
@@ -30,6 +32,8 @@ export interface OpenTraining {
 
 /** Models with jobs, and workers; it may be deleted while the service is stopped. */
 const STATE_FILE = 'training.json'
+/** The place in the log up to which metrics were logged to runs; it may be deleted while the service is stopped. */
+const METRICS_FILE = 'training-metrics.json'
 
 export const openTraining = async (
   { dataDirectory, eventStoreUrl }: Pick<Config, 'dataDirectory' | 'eventStoreUrl'>,
@@ -37,8 +41,8 @@ export const openTraining = async (
 ): Promise<OpenTraining> => {
   const models = openTrainedModels(ports)
   const collections = openCollections(ports)
-  const snapshots = fileSnapshots(join(dataDirectory, STATE_FILE))
-  const index = await startJobIndex({ ...ports, snapshots })
+  const snapshots = (file: string) => fileSnapshots(join(dataDirectory, file))
+  const index = await startJobIndex({ ...ports, snapshots: snapshots(STATE_FILE) })
   const work = trainingWork(ports, { models, collections, index })
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
@@ -57,7 +61,9 @@ export const openTraining = async (
     training,
     engine,
     engineFails: () => engineFails(engine),
-    startWork: () => {
+    startWork: async () => {
+      const runs = openRuns(ports)
+      stops.push(await startRunMetrics({ ...ports, snapshots: snapshots(METRICS_FILE) }, { runs, models }))
       const name = isAlone ? 'built-in' : `built-in/${ports.ids.next()}`
       stops.push(startBuiltInWorker(ports, training, engine, { name, isAlone }), startReaper(ports, training))
     },

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { historyLine, rowOf, type HistoryLine } from '../../domain/runs/history.js'
-import { runStream, type HistoryLogged } from '../../domain/runs/events.js'
+import { runStream, type HistoryLogged, type MetricsLogged } from '../../domain/runs/events.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { readBack } from '../../kernel/spill/read-back.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
@@ -37,6 +38,7 @@ export interface RunHistory {
     range: StepRange,
     most: number,
   ) => Promise<readonly Readonly<Record<string, Json>>[]>
+  /** The last one that a program logged as a line: its client continues after it. */
   readonly lastLine: (place: RunPlace) => Promise<string | undefined>
   readonly keys: (place: RunPlace) => Promise<ReadonlyMap<string, HistoryKey>>
 }
@@ -46,8 +48,8 @@ const KEPT_LENGTH = 64 * 1024 * 1024
 const KEPT_KEYS = 1000
 
 interface KnownKeys {
-  /** The number of chunks that were read. */
-  chunks: number
+  /** The number of rows that were read. */
+  rows: number
   readonly keys: Map<string, { readonly types: Record<string, number>; lastValue: Json }>
 }
 
@@ -59,17 +61,24 @@ export const openHistory = (ports: Pick<Ports, 'eventStore' | 'blobs'>, runs: Ru
   })
   const known = new LRUCache<string, KnownKeys>({ max: KEPT_KEYS })
 
-  const linesOf = async (stream: string, { revision }: HistoryChunk): Promise<readonly HistoryLine[]> => {
-    const key = `${stream}\n${revision}`
+  const linesOf = async (
+    stream: string,
+    { of, rows, revision }: HistoryChunk,
+  ): Promise<readonly HistoryLine[]> => {
+    const key = `${stream}\n${revision}\n${rows}`
     const kept = parts.get(key)
     if (kept !== undefined) return kept
-    for await (const { data } of ports.eventStore.readStream(stream, { from: revision, limit: 1 })) {
-      const { lines } = (await readBack(ports.blobs, data)) as unknown as HistoryLogged
-      const read = (lines ?? []).map(historyLine)
-      parts.set(key, read)
-      return read
+    const lines: HistoryLine[] = []
+    const limit = of === 'metrics' ? rows : 1
+    for await (const event of ports.eventStore.readStream(stream, { from: revision, limit })) {
+      if (of === 'metrics') lines.push(lineOfMetrics(event))
+      else {
+        const read = (await readBack(ports.blobs, event.data)) as unknown as HistoryLogged
+        for (const text of read.lines ?? []) lines.push(historyLine(text))
+      }
     }
-    throw new Error('an event of the stream is missing from the event store')
+    parts.set(key, lines)
+    return lines
   }
 
   const chunksOf = async ({ project, run }: RunPlace, range: StepRange) =>
@@ -129,26 +138,41 @@ export const openHistory = (ports: Pick<Ports, 'eventStore' | 'blobs'>, runs: Ru
       return spread(rows.length, most).map((at) => rows[at]!)
     },
     lastLine: async (place) => {
-      const chunk = await runs.read(place.project, place.run, ({ chunks }) => chunks.at(-1))
+      const chunk = await runs.read(place.project, place.run, ({ chunks }) =>
+        chunks.findLast(({ of }) => of === 'lines'),
+      )
       if (chunk === undefined) return undefined
       return (await linesOf(runStream(place.project, place.run), chunk)).at(-1)?.text
     },
     keys: async (place) => {
       const stream = runStream(place.project, place.run)
-      const read = known.get(stream) ?? { chunks: 0, keys: new Map() }
+      const read = known.get(stream) ?? { rows: 0, keys: new Map() }
       const pause = yielding()
-      const chunks = await runs.read(place.project, place.run, (kept) => [...kept.chunks])
-      for (const chunk of chunks?.slice(read.chunks) ?? []) {
-        for (const { text } of await linesOf(stream, chunk)) {
+      const chunks = (await runs.read(place.project, place.run, (kept) => [...kept.chunks])) ?? []
+      let before = 0
+      for (const chunk of chunks) {
+        const counted = Math.max(0, read.rows - before)
+        before += chunk.rows
+        if (counted >= chunk.rows) continue
+        for (const { text } of (await linesOf(stream, chunk)).slice(counted)) {
           countKeys(read.keys, rowOf(text) ?? {}, '')
           await pause()
         }
-        read.chunks += 1
+        read.rows = before
       }
       known.set(stream, read)
       return read.keys
     },
   }
+}
+
+const MS_PER_SECOND = 1000
+
+/** A row as the package `wandb` would have logged it. */
+const lineOfMetrics = ({ data, recordedAt }: RecordedEvent): HistoryLine => {
+  const { metrics, step } = data as unknown as MetricsLogged
+  const own = { _timestamp: recordedAt.getTime() / MS_PER_SECOND, ...(step === null ? {} : { _step: step }) }
+  return { text: JSON.stringify({ ...metrics, ...own }), step }
 }
 
 const mayHave = ({ minStep, maxStep }: StepRange, chunk: HistoryChunk): boolean =>

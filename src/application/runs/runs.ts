@@ -19,11 +19,14 @@ import { utf8Bytes } from '../../kernel/codec/text.js'
 import { spill } from '../../kernel/spill/spill.js'
 import { LoggedSteps } from './logged-steps.js'
 
-/** Lines of a run's history, which are in the event at `revision`. */
+/**
+ * Rows of a run's history: the lines of the event at `revision`, or the metrics of that event and the next ones, of which
+ * each is one row.
+ */
 export interface HistoryChunk {
-  readonly offset: number
+  readonly of: 'lines' | 'metrics'
   readonly rows: number
-  /** Null if no line has a step. */
+  /** Null if no row has a step. */
   readonly minStep: number | null
   readonly maxStep: number | null
   readonly revision: bigint
@@ -51,6 +54,8 @@ export interface Runs {
 const MOST = 4_000_000
 const WEIGHT_OF_FILE = 20
 const BYTES_OF_WEIGHT = 16
+/** Rows of metrics that are read together. */
+const MOST_METRICS = 500
 /** In characters. Fewer lines are in the event itself: a blob takes at least a block of the disk. */
 const MOST_INLINE = 32_768
 
@@ -148,11 +153,12 @@ const withEvent = (run: KeptRun, { type, data, revision, recordedAt }: RecordedE
     case 'MetricsLogged': {
       const { metrics, step } = event.data
       if (step !== null) run.steps.add(step, Number(revision))
+      addMetrics(run.chunks as HistoryChunk[], step, revision)
       return { ...run, updatedAt, lastMetrics: { metrics, step } }
     }
     case 'HistoryLogged': {
-      const { offset, rows, min_step: minStep, max_step: maxStep } = event.data
-      if (rows > 0) (run.chunks as HistoryChunk[]).push({ offset, rows, minStep, maxStep, revision })
+      const { rows, min_step: minStep, max_step: maxStep } = event.data
+      if (rows > 0) (run.chunks as HistoryChunk[]).push({ of: 'lines', rows, minStep, maxStep, revision })
       break
     }
     case 'RunFinished':
@@ -163,6 +169,21 @@ const withEvent = (run: KeptRun, { type, data, revision, recordedAt }: RecordedE
     default:
   }
   return { ...run, updatedAt, state: runDecider.evolve(run.state, event) }
+}
+
+const addMetrics = (chunks: HistoryChunk[], step: number | null, revision: bigint): void => {
+  const last = chunks.at(-1)
+  const one = { of: 'metrics', rows: 1, minStep: step, maxStep: step, revision } as const
+  const continues =
+    last?.of === 'metrics' && last.rows < MOST_METRICS && last.revision + BigInt(last.rows) === revision
+  if (!continues) chunks.push(one)
+  else
+    chunks[chunks.length - 1] = {
+      ...last,
+      rows: last.rows + 1,
+      minStep: step === null ? last.minStep : Math.min(step, last.minStep ?? step),
+      maxStep: step === null ? last.maxStep : Math.max(step, last.maxStep ?? step),
+    }
 }
 
 const weightOf = ({ config, summary }: RunState): number =>

@@ -34,6 +34,8 @@ export interface LogMetrics extends OfRun {
   readonly type: 'LogMetrics'
   readonly metrics: Readonly<Record<string, number>>
   readonly step: number | null
+  /** Whether they are logged although the run has ended. */
+  readonly evenAfterEnd?: boolean
 }
 
 /** What a program sends from time to time. Lines are identified by their numbers, so a repeat writes nothing. */

@@ -178,11 +178,15 @@ const merged = (known: RunDetails, given: DescribeRun['details']): RunDetails =>
 }
 
 /** A repeat of acknowledged metrics is accepted even after the run has ended. */
-const log = ({ started, ended, steps }: RunState, { metrics, step }: LogMetrics): Decision<RunEvent> => {
+const log = (
+  { started, ended, steps }: RunState,
+  { metrics, step, evenAfterEnd }: LogMetrics,
+): Decision<RunEvent> => {
   if (started === null) return noSuchRun
   const known = step === null ? undefined : steps.get(step)
   if (known !== undefined && jsonEqual(known, metrics)) return nothing
-  if (ended !== null) return refused('conflict', `The run has already ended with state ${ended}.`)
+  if (ended !== null && evenAfterEnd !== true)
+    return refused('conflict', `The run has already ended with state ${ended}.`)
   if (known !== undefined)
     return refused('conflict', `Different metrics are already logged for step ${step}.`)
   if (Object.keys(metrics).length === 0) return nothing

@@ -7,6 +7,7 @@ import { rebuild } from './cli/rebuild.js'
 import { replay } from './cli/replay.js'
 import { reencrypt } from './cli/secrets.js'
 import { verify } from './cli/verify.js'
+import { watchJob } from './cli/watch-job.js'
 import { readConfig } from './config.js'
 import { OperatorError } from './kernel/ports/operator-error.js'
 
@@ -33,6 +34,9 @@ const USAGE = `usage: tallytree <command>
   keys issue [USER]
                  issues an API key for a user who lost theirs (default: the administrator) and prints it; requires a
                  stopped service or an EventStoreDB
+  jobs watch [--url URL] JOB
+                 follows a training job of the running service to its end, with charts of its metrics on a terminal
+                 (with a key in TALLYTREE_API_KEY); the exit code is 1 if the job failed
   docs           writes docs/events.md, the event catalogue
   docs --check   only checks whether it is up to date
 
@@ -68,6 +72,8 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
   if (command === 'rebuild' && only(0, url)) return rebuild(url, readConfig())
   if (command === 'prices' && directory === 'import' && file !== undefined && only(2, list, url))
     return importPrices({ file, list, url }, readConfig())
+  if (command === 'jobs' && directory === 'watch' && file !== undefined && only(2, url))
+    return watchJob({ job: file, url }, readConfig())
   if (command === 'secrets' && directory === 'reencrypt' && only(1)) return reencrypt(readConfig())
   if (command === 'keys' && directory === 'issue' && only(file === undefined ? 1 : 2))
     return issueKey(file, readConfig())

@@ -3,10 +3,10 @@ import { OperatorError } from '../../kernel/ports/operator-error.js'
 import { request as requestHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export const requireApiKey = (apiKey: string | null): string => {
+export const requireApiKey = (apiKey: string | null, whose = "the administrator's key"): string => {
   if (apiKey === null)
     throw new OperatorError(
-      "TALLYTREE_API_KEY must be set to the administrator's key for requests to a running service",
+      `TALLYTREE_API_KEY must be set to ${whose} for requests to a running service`,
     )
   return apiKey
 }

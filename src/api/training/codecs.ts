@@ -6,7 +6,7 @@ import { stepMetrics } from '../../domain/training/events.js'
 import { integerInQuery } from '../server/integer-in-query.js'
 
 const USUAL_LIMIT = 20
-const LARGEST_LIMIT = 100
+const LARGEST_LIMIT = 1000
 
 const pageFields = {
   limit: withDefault(integerInQuery(1, LARGEST_LIMIT), USUAL_LIMIT),

@@ -51,7 +51,11 @@ export const OF_FINE_TUNING = [
 ]
 
 /** What clients of the training API do. */
-export const trainingClientOf = (service: TestService, project: string, options: object = {}) => {
+export const trainingClientOf = (
+  service: Pick<TestService, 'send' | 'post'>,
+  project: string,
+  options: object = {},
+) => {
   const [entity, name] = project.split('/') as [string, string]
   const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body, options)
   const get = async (path: string) =>

@@ -1,7 +1,11 @@
+import type { KeyScope } from '../domain/access/events.js'
+
 /** The user of a request and the key it was sent with. */
 export interface Principal {
   readonly userId: string
   readonly keyId: string
+  /** What the key may be used for. */
+  readonly scope: KeyScope
   /** Has the administrator key: may write to any project, which creates its team if needed. */
   readonly administrator: boolean
   /** The teams the user belongs to, sorted by name. */

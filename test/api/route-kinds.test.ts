@@ -85,6 +85,7 @@ const asking = (
     administrator: false,
     teams: ['first', 'own'],
     administers: [],
+    scope: 'all' as const,
   }
   return handle({
     body: undefined,

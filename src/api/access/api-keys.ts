@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../domain/access/directory.js'
-import { keyName } from '../../domain/access/events.js'
+import { keyName, keyScope } from '../../domain/access/events.js'
 import { keysOf } from '../../domain/access/look-ups.js'
-import { nullable, nullableText } from '../../kernel/codec/containers.js'
+import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -18,19 +18,25 @@ import { pageOf, pageQuery, takePage } from '../server/page.js'
 
 const PATH = '/api/users/me/api-keys'
 
-const newApiKey = closed('NewApiKey', { optional: { name: nullableText(keyName) } })
+const newApiKey = closed('NewApiKey', {
+  says: 'With the scope `training_worker` the key can only claim training jobs and work on them.',
+  optional: { name: nullableText(keyName), scope: withDefault(keyScope, 'all' as const) },
+})
 
-const fields = { required: { id, name: nullable(keyName), prefix: string, created_at: instant } }
+const fields = {
+  required: { id, name: nullable(keyName), prefix: string, scope: keyScope, created_at: instant },
+}
 const apiKey = open('ApiKey', {
   says: '`last_used_at` is the first use of the last day on which the key was used, null before the first.',
   required: { ...fields.required, last_used_at: nullable(instant) },
 })
 const createdApiKey = open('CreatedApiKey', { required: { ...fields.required, api_key: nullable(string) } })
 
-const shown = ({ key_id, name, prefix, issued_at }: ApiKey) => ({
+const shown = ({ key_id, name, prefix, scope, issued_at }: ApiKey) => ({
   id: key_id,
   name,
   prefix,
+  scope,
   created_at: issued_at,
 })
 
@@ -61,16 +67,17 @@ export const createApiKey = (
     path: PATH,
     summary:
       'Creates an API key for the caller. The key is returned once; a retry with the same Idempotency-Key returns ' +
-      'its id without the key. A retry with a different name is a conflict.',
+      'its id without the key. A retry with a different name or scope is a conflict.',
     body: newApiKey,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
     response: createdApiKey,
     authorization: anyKey,
-    handle: ({ body: { name }, headers, principal: { userId: user } }) => {
+    handle: ({ body: { name, scope }, headers, principal: { userId: user } }) => {
       const id = repeatableId(services, user, headers['idempotency-key'])
       const { key, known } = makeKey(services, name, id)
-      return writing((cause) => services.access.run({ type: 'IssueApiKey', user, key: known }, cause), {
+      const command = { type: 'IssueApiKey', user, key: { ...known, scope } } as const
+      return writing((cause) => services.access.run(command, cause), {
         respond: ({ state }) => {
           const kept = state.keys.get(id)!
           const api_key = kept.hash === known.hash ? key : null

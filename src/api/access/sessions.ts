@@ -17,6 +17,7 @@ import { anyKey } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
 import { openRoute, readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { onlyForWorkers } from '../server/serve.js'
 import { sessionCookie, sessionTokenIn } from '../server/session-cookie.js'
 
 const PATH = '/api/sessions'
@@ -93,11 +94,12 @@ const signIn = (services: SessionServices): AnyRoute => {
       'Signs in with an API key: the response sets a cookie, which the pages of this service send instead of the key. The ' +
       'session ends after 12 hours without a request, and after 7 days.',
     body: closed('SignIn', { required: { api_key: string } }),
-    errors: ['unauthenticated', 'rate-limited', 'overloaded'],
+    errors: ['unauthenticated', 'forbidden', 'rate-limited', 'overloaded'],
     response: signedIn,
     handle: async ({ body: { api_key }, headers, stream, cause }) => {
       const address = (stream as { socket?: { remoteAddress?: string } }).socket?.remoteAddress ?? ''
       const principal = services.access.authenticate(api_key)
+      if (principal?.scope === 'training_worker') throw onlyForWorkers()
       if (principal === undefined) {
         const failed = (failures.get(address) ?? 0) + 1
         failures.set(address, failed)

@@ -87,7 +87,7 @@ const kindsOf = ({ access, body, form, errors }: AnyRoute): readonly FailureKind
   const all = Object.keys(SAYS) as FailureKind[]
   const isOpen = access === 'open'
   const possible = new Set<FailureKind>([
-    ...(isOpen ? [] : (['unauthenticated'] as const)),
+    ...(isOpen ? [] : (['unauthenticated', 'forbidden'] as const)),
     ...(isOpen && body === undefined ? [] : (['invalid'] as const)),
     ...(body === undefined ? [] : (['bad-request', 'too-large'] as const)),
     ...(form === undefined ? [] : (['too-large'] as const)),

@@ -88,6 +88,8 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
    */
   readonly lenientBatch?: true
   readonly query?: Codec<Query>
+  /** API keys of training workers may be used. */
+  readonly forWorkers?: true
   /** Request headers beyond those of its kind. */
   readonly requestHeaders?: readonly RequestHeader[]
   /** Failures in addition to those of its kind, its authorisation, and its body or form. */

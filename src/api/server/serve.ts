@@ -21,7 +21,14 @@ export interface Authenticator {
   readonly authenticateSession: (token: string) => Principal | undefined
 }
 
-const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
+const ANONYMOUS: Principal = {
+  userId: '',
+  keyId: '',
+  scope: 'all',
+  administrator: false,
+  teams: [],
+  administers: [],
+}
 
 /**
  * A route as a Koa handler: authenticate, decode, handle, respond. Authenticates again after reading the body, which
@@ -32,7 +39,8 @@ export const serve = (authenticating: Authenticator, reader: ClickHouseReader, r
   const decodeQuery = queryDecoder(route)
   const presentAlone = route.access !== 'open' && !route.requestHeaders.includes('Tallytree-As-Of')
   return async (ctx: Context): Promise<void> => {
-    const reauthenticate = () => (route.access === 'open' ? ANONYMOUS : principalOf(authenticating, ctx))
+    const reauthenticate = () =>
+      route.access === 'open' ? ANONYMOUS : principalOf(authenticating, route, ctx)
     const asking = reauthenticate()
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
@@ -78,13 +86,18 @@ const onDisconnectOf =
     return forget
   }
 
-const principalOf = ({ authenticate, authenticateSession }: Authenticator, ctx: Context): Principal => {
+const principalOf = (
+  { authenticate, authenticateSession }: Authenticator,
+  { forWorkers }: AnyRoute,
+  ctx: Context,
+): Principal => {
   const { headers } = ctx.req
   const key = keyIn(headers.authorization)
   const token = headers.authorization === undefined ? sessionTokenIn(headers) : undefined
   const principal =
     key !== undefined ? authenticate(key) : token === undefined ? undefined : authenticateSession(token)
   if (principal !== undefined && token !== undefined) requireSameOrigin(ctx.method, headers)
+  if (principal?.scope === 'training_worker' && forWorkers !== true) throw onlyForWorkers()
   if (principal !== undefined) return principal
   throw new Failure(
     'unauthenticated',
@@ -92,6 +105,10 @@ const principalOf = ({ authenticate, authenticateSession }: Authenticator, ctx: 
       '"Authorization: Bearer <key>". An administrator issues keys with POST /api/teams/{team}/members.',
   )
 }
+
+/** The failure of a key for workers that is used for something else. */
+export const onlyForWorkers = (): Failure =>
+  new Failure('forbidden', 'This API key is for training workers: it can only claim jobs and work on them.')
 
 type RawQuery = Readonly<Record<string, string | string[] | undefined>>
 

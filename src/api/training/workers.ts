@@ -121,7 +121,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
     }
   }
 
-  return [
+  const routes = [
     writeDirectory({
       method: 'post',
       path: '/v1/preview/workers/claim',
@@ -250,6 +250,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
         },
     }),
   ]
+  return routes.map((route) => ({ ...route, forWorkers: true }))
 }
 
 /** In case another process leased the job that woke the worker, and lost it. */

@@ -29,6 +29,7 @@ export const describeKey = (
     hash: sha256(key),
     issued_at: instantOf(clock.now()),
     kind: 'key',
+    scope: 'all',
     expires_at: null,
   },
 })

@@ -9,7 +9,7 @@ import type {
   RenewSession,
   RevokeApiKey,
 } from './commands.js'
-import { emptyDirectory, evolve, type Directory } from './directory.js'
+import { emptyDirectory, evolve, type ApiKey, type Directory } from './directory.js'
 import type { AccessEvent } from './events.js'
 import { isAdministrator, isFirstUseOfDay, keysOf, rolesIn } from './look-ups.js'
 import { missingRight } from './rights.js'
@@ -106,7 +106,7 @@ const issueApiKey = (directory: Directory, { user, key }: IssueApiKey): Decided 
   if (!directory.users.has(user)) return refused('not-found', 'User not found.')
   const known = directory.keys.get(key.key_id)
   if (known?.user === user)
-    return known.name === key.name
+    return known.name === key.name && known.scope === key.scope
       ? nothing
       : refused('conflict', 'The Idempotency-Key was already used for another API key. Use a new key.')
   if (directory.keys.has(key.key_id) || directory.keyIds.has(key.hash))
@@ -131,13 +131,19 @@ const revokeApiKey = (directory: Directory, { user, key_id }: RevokeApiKey): Dec
   const key = directory.keys.get(key_id)
   if (key?.user !== user) return refused('not-found', 'API key not found.')
   if (key.revoked) return nothing
-  if (key.kind === 'key' && isAdministrator(directory, user) && [...keysOf(directory, user)].length === 1)
+  if (isAdministrator(directory, user) && hasNoOther(directory, key))
     return refused(
       'conflict',
       "The administrator's last API key cannot be revoked. Create another one first.",
     )
   return { events: [{ type: 'ApiKeyRevoked', data: { key_id, user } }] }
 }
+
+/** Whether it is the only one of its user with all rights. */
+const hasNoOther = (directory: Directory, key: ApiKey): boolean =>
+  key.kind === 'key' &&
+  key.scope === 'all' &&
+  [...keysOf(directory, key.user)].filter(({ scope }) => scope === 'all').length === 1
 
 /** Decides on users, teams, memberships and API keys together, in the single stream `access-directory`. */
 export const accessDecider: Decider<Directory, AccessCommand, AccessEvent> = {

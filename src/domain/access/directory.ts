@@ -60,8 +60,8 @@ export const evolve = (directory: Directory, event: AccessEvent): Directory => {
     case 'ApiKeyIssued': {
       const { user, key_id, hash } = event.data
       entry(users, user, () => newUser(false)).keyIds.add(key_id)
-      const { kind = 'key', expires_at = null } = event.data as Partial<ApiKeyIssued>
-      keys.set(key_id, { ...event.data, kind, expires_at, revoked: false, last_used_at: null })
+      const { kind = 'key', scope = 'all', expires_at = null } = event.data as Partial<ApiKeyIssued>
+      keys.set(key_id, { ...event.data, kind, scope, expires_at, revoked: false, last_used_at: null })
       keyIds.set(hash, key_id)
       return directory
     }

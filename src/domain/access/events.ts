@@ -42,6 +42,10 @@ const memberRemoved = open('MemberRemoved', {
 
 const keyKind = oneOf('key', 'session')
 
+/** A key of the scope `training_worker` can only claim training jobs and work on them. */
+export const keyScope = oneOf('all', 'training_worker')
+export type KeyScope = t.TypeOf<typeof keyScope>
+
 export const apiKeyIssued = open('ApiKeyIssued', {
   says: 'An API key was issued to a user. The key itself is not stored: `hash` is its SHA-256, `prefix` its first characters.',
   required: { key_id: id, user: userName, prefix: string, hash: sha256Hex, issued_at: instant },
@@ -49,6 +53,7 @@ export const apiKeyIssued = open('ApiKeyIssued', {
     name: nullableText(keyName),
     /** A `session` is the key in the cookie of a browser. */
     kind: withDefault(keyKind, 'key'),
+    scope: withDefault(keyScope, 'all' as const),
     expires_at: nullable(instant),
   },
 })

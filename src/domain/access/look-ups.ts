@@ -1,5 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { ApiKey, Directory } from './directory.js'
+import type { KeyScope } from './events.js'
 import type { Role } from './roles.js'
 import { sorted, sortedAfter } from '../../kernel/sorted.js'
 
@@ -7,6 +8,7 @@ import { sorted, sortedAfter } from '../../kernel/sorted.js'
 export interface KeyHolder {
   readonly userId: string
   readonly keyId: string
+  readonly scope: KeyScope
   readonly administrator: boolean
   /** The user's teams, sorted by name. */
   readonly teams: readonly string[]
@@ -24,7 +26,7 @@ export const principalOf = (
   const keyId = directory.keyIds.get(hash)
   const key = keyId === undefined ? undefined : directory.keys.get(keyId)
   if (key?.kind !== kind || !isValid(key, now)) return undefined
-  return principalOfUser(directory, key.user, key.key_id)
+  return { ...principalOfUser(directory, key.user, key.key_id), scope: key.scope }
 }
 
 /** A user with their rights as of now, as if they came with a key. */
@@ -33,6 +35,7 @@ export const principalOfUser = (directory: Directory, userId: string, keyId: str
   return {
     userId,
     keyId,
+    scope: 'all',
     administrator: isAdministrator(directory, userId),
     teams: memberships.map(({ team }) => team),
     administers: memberships

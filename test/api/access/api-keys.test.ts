@@ -17,7 +17,14 @@ describe('API keys', () => {
     const listed = await as(alice).get(KEYS)
     assert.equal(listed.data.length, 2)
     for (const key of listed.data)
-      assert.deepEqual(Object.keys(key).sort(), ['created_at', 'id', 'last_used_at', 'name', 'prefix'])
+      assert.deepEqual(Object.keys(key).sort(), [
+        'created_at',
+        'id',
+        'last_used_at',
+        'name',
+        'prefix',
+        'scope',
+      ])
     assert.ok(!JSON.stringify(listed).includes(made.api_key))
   })
 
@@ -80,6 +87,9 @@ describe('API keys', () => {
     const { as, admin } = await givenTeams()
     const id = (await as(admin).get(KEYS)).data[0]!.id
     assert.equal((await failureOf(as(admin).delete(`${KEYS}/${id}`))).kind, 'conflict')
+    const ofWorker = await as(admin).post(KEYS, { scope: 'training_worker' })
+    assert.equal((await failureOf(as(admin).delete(`${KEYS}/${id}`))).kind, 'conflict')
+    await as(admin).delete(`${KEYS}/${ofWorker.id}`)
     const { api_key } = await as(admin).post(KEYS, {})
     await as(admin).delete(`${KEYS}/${id}`)
     assert.equal((await as(api_key).get('/api/users/me')).user, 'admin')
@@ -94,6 +104,8 @@ describe('API keys', () => {
     assert.notEqual((await as(bob).post(KEYS, {}, headers)).id, first.id)
     const other = await failureOf(as(alice).post(KEYS, { name: 'other' }, headers))
     assert.equal(other.kind, 'conflict')
+    const narrower = await failureOf(as(alice).post(KEYS, { scope: 'training_worker' }, headers))
+    assert.equal(narrower.kind, 'conflict')
     for (const bad of ['', 'x'.repeat(256)])
       assert.equal((await failureOf(as(alice).post(KEYS, {}, { 'idempotency-key': bad }))).kind, 'invalid')
   })

@@ -61,7 +61,14 @@ describe('GET /api/teams', () => {
 
   it('goes page by page through all of them', async () => {
     const { as, admin, access } = await givenService()
-    const principal = { userId: 'admin', keyId: 'k', administrator: true, teams: [], administers: [] }
+    const principal = {
+      userId: 'admin',
+      keyId: 'k',
+      scope: 'all' as const,
+      administrator: true,
+      teams: [],
+      administers: [],
+    }
     const cause = { correlationId: 'c', causationId: 'c', actor: 'admin' }
     for (let i = 0; i < 24; i += 1) await access.ensureTeam(principal, `t${i}`, cause)
     const seen: string[] = []

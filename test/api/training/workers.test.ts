@@ -22,10 +22,10 @@ interface Claimed {
 }
 
 /** A worker elsewhere, in its requests. */
-const workerOf = (service: TestService, baseModel: string, name = 'worker') => {
-  const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body)
+const workerOf = (service: TestService, baseModel: string, options: { readonly key?: string } = {}) => {
+  const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body, options)
   const claim = async (wait_seconds = 0): Promise<Claimed | null> =>
-    accepted(await post('/workers/claim', { worker: name, base_models: [baseModel], wait_seconds }))[
+    accepted(await post('/workers/claim', { worker: 'worker', base_models: [baseModel], wait_seconds }))[
       'job'
     ] as unknown as Claimed | null
   const of = ({ id, lease_id }: Claimed) => ({
@@ -133,6 +133,41 @@ describe('a worker', () => {
       [['training_failed', { error_message: 'The job was cancelled.' }]],
     )
     assert.deepEqual(await client.steps(model), [])
+  })
+
+  it('may have a key that is for nothing else', async () => {
+    const name = { name: 'gpu', scope: 'training_worker' }
+    const { api_key, scope } = accepted(await service.post('/api/users/me/api-keys', name))
+    assert.equal(scope, 'training_worker')
+    const key = api_key as string
+    const { base, client, model } = await given()
+    await client.createRl(model, [])
+    const worker = workerOf(service, base, { key })
+    const claimed = (await worker.claim())!
+    const held = worker.of(claimed)
+    accepted(await held.complete(await held.upload({ a: 'weights' })))
+    assert.deepEqual(await client.steps(model), [1])
+
+    const { paths } = accepted(await service.send('GET', '/openapi.json')) as unknown as {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly security?: unknown }>>>>
+    }
+    const served: string[] = []
+    for (const [path, operations] of Object.entries(paths))
+      for (const [method, { security }] of Object.entries(operations)) {
+        if (security !== undefined) continue
+        const { status } = await service.send(method.toUpperCase(), path, undefined, { key })
+        if (status !== 403) served.push(path.replace('/v1/preview', ''))
+      }
+    const of = (name: string) => `/training-jobs/{job_id}/${name}`
+    assert.deepEqual(served.sort(), [
+      of('complete'),
+      of('fail'),
+      of('files'),
+      of('heartbeat'),
+      of('reports'),
+      '/workers/claim',
+    ])
+    assert.equal((await service.post('/api/sessions', { api_key: key })).status, 403)
   })
 
   it('names the files of a checkpoint by relative paths, each once', async () => {

@@ -14,6 +14,7 @@ const session = (expiresInHours: number): ApiKey => ({
   hash: 'h',
   issued_at: at(0),
   kind: 'session',
+  scope: 'all',
   expires_at: at(expiresInHours),
   revoked: false,
   last_used_at: null,

@@ -18,6 +18,7 @@ export const arbitraryNewKey = (): NewApiKey => ({
   hash: sha256(arbitraryKey()),
   issued_at: parseInstant('2026-01-31T09:30:00Z')!,
   kind: 'key',
+  scope: 'all',
   expires_at: null,
 })
 

@@ -35,6 +35,7 @@ describe('the directory', () => {
     assert.deepEqual(principalOf(folded(alice), key.hash, 'key', NOW), {
       userId: 'alice',
       keyId: key.key_id,
+      scope: 'all',
       administrator: false,
       teams: ['blue', 'green', 'red'],
       administers: ['green'],

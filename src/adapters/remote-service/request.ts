@@ -5,9 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export const requireApiKey = (apiKey: string | null, whose = "the administrator's key"): string => {
   if (apiKey === null)
-    throw new OperatorError(
-      `TALLYTREE_API_KEY must be set to ${whose} for requests to a running service`,
-    )
+    throw new OperatorError(`TALLYTREE_API_KEY must be set to ${whose} for requests to a running service`)
   return apiKey
 }
 

@@ -9,7 +9,7 @@ import { integerBetween, oneOf, string, jsonObject } from '../../kernel/codec/le
 import { open } from '../../kernel/codec/struct.js'
 import { anyKey } from '../server/authorization.js'
 import type { Principal } from '../../application/principal.js'
-import { trainedNames, trainedTarget } from '../../gateway/trained/trained-targets.js'
+import { trainedNames, trainedTargets } from '../../gateway/trained/trained-targets.js'
 import { noSuchModel, teamsOf } from '../../gateway/models.js'
 import { readDirectory } from '../server/route-kinds.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -62,10 +62,13 @@ const list = open('ModelList', { required: { object: oneOf('list'), data: arrayO
 
 const shown = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'system', root: id }) as const
 
-const canSeeOf =
-  ({ access }: Pick<GatewayServices, 'access'>, principal: Principal) =>
-  (team: string): boolean =>
-    access.canAccessTeam(principal, team)
+const askingOf = (
+  { access, gateway }: Pick<GatewayServices, 'access' | 'gateway'>,
+  principal: Principal,
+) => ({
+  canSee: (team: string) => access.canAccessTeam(principal, team),
+  offered: (name: string, team: string) => targetsOf(gateway.upstreams.now(), teamsOf(principal), name, team),
+})
 
 /** The models that a key may use. */
 const modelRoutes = (
@@ -80,7 +83,7 @@ const modelRoutes = (
     authorization: anyKey,
     handle: ({ principal }) => {
       const offered = modelsOf(services.gateway.upstreams.now(), teamsOf(principal))
-      const trained = trainedNames(services, canSeeOf(services, principal))
+      const trained = trainedNames(services, askingOf(services, principal))
       return { body: { object: 'list', data: [...new Set([...offered, ...trained])].sort().map(shown) } }
     },
   }),
@@ -94,11 +97,9 @@ const modelRoutes = (
     authorization: anyKey,
     handle: async ({ principal, params }) => {
       const name = params['id']!
-      const [target = await trainedTarget(services, name, canSeeOf(services, principal))] = targetsOf(
-        services.gateway.upstreams.now(),
-        teamsOf(principal),
-        name,
-      )
+      const named = targetsOf(services.gateway.upstreams.now(), teamsOf(principal), name)
+      const [target] =
+        named.length > 0 ? named : await trainedTargets(services, name, askingOf(services, principal))
       if (target === undefined) throw noSuchModel()
       return { body: shown(target.model.id) }
     },

@@ -28,6 +28,7 @@ export interface NamedModel {
   readonly model_id: string
   readonly project_id: string
   readonly name: string
+  readonly base_model: string
 }
 
 interface IndexState {
@@ -58,8 +59,8 @@ const evolve = (state: IndexState, event: RecordedEvent): IndexState => {
   const known = event as unknown as TrainedModelEvent
   const { model_id } = known.data
   if (known.type === 'ModelCreated') {
-    const { project_id, name } = known.data
-    models.set(model_id, { model_id, project_id, name })
+    const { project_id, name, base_model } = known.data
+    models.set(model_id, { model_id, project_id, name, base_model })
   }
   if (known.type === 'ModelDeleted') models.delete(model_id)
   const next = changed(queues.get(model_id), known)

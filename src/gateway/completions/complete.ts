@@ -14,7 +14,7 @@ import { ask, NobodyAnswered, type Asked as UpstreamAsked } from './asking.js'
 import { attributedProject } from './attribution.js'
 import type { Completing, CompletionResponse } from './completing.js'
 import type { GatewayServices } from '../gateway.js'
-import { projectOfTrained, trainedTarget } from '../trained/trained-targets.js'
+import { projectOfTrained, trainedTargets } from '../trained/trained-targets.js'
 import { noSuchModel, teamsOf } from '../models.js'
 import { atHand } from './keeping.js'
 import { placedBy } from './parent.js'
@@ -41,10 +41,12 @@ export const complete = async (
   const { body: request, headers, principal } = asked
   const { upstreams, underWay } = services.gateway
   const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
-  const trained = await trainedTarget(services, request.model, canSee)
-  const project = attributedProject(services, headers, principal, trained && projectOfTrained(request.model))
-  const offered = targetsOf(upstreams.now(), teamsOf(principal), request.model, entityOf(project))
-  const targets = offered.length === 0 && trained !== undefined ? [trained] : offered
+  const offered = (name: string, team: string) => targetsOf(upstreams.now(), teamsOf(principal), name, team)
+  const trained = await trainedTargets(services, request.model, { canSee, offered })
+  const ofTrained = trained.length > 0 ? projectOfTrained(request.model) : undefined
+  const project = attributedProject(services, headers, principal, ofTrained)
+  const named = offered(request.model, entityOf(project))
+  const targets = named.length === 0 ? trained : named
   const [first] = targets
   if (first === undefined) throw noSuchModel()
   const leave = underWay.enter(asked.onDisconnect)

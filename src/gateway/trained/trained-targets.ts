@@ -6,6 +6,7 @@ import {
   type ServedModel,
   type UpstreamContent,
 } from '../../domain/gateway/upstreams/content.js'
+import { checkpointName } from '../../domain/gateway/upstreams/checkpoint-name.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import type { Checkpoint, ModelState } from '../../domain/training/state.js'
@@ -82,43 +83,81 @@ type Sampling = Pick<Ports, 'eventStore' | 'blobs' | 'sha256'> & {
 export const projectOfTrained = (model: string): string | undefined =>
   isTrainedName(model) ? dataAddressIn(model)?.project : undefined
 
+interface Asking {
+  readonly canSee: (entity: string) => boolean
+  /** The targets of a base model at upstreams that a team may use. */
+  readonly offered: (baseModel: string, team: string) => readonly Target[]
+}
+
 /**
- * The target of a base model of the engine, or of a trained model as of now; undefined if there is none. A model without
+ * The targets of a base model of the engine, or of a trained model as of now; empty if there is none. A model without
  * checkpoints is its base model.
  */
-export const trainedTarget = async (
+export const trainedTargets = async (
   services: Sampling,
   model: string,
-  canSee: (entity: string) => boolean,
-): Promise<Target | undefined> => {
-  const { builtIn } = services.training
-  if (builtIn.has(model)) return target(model, { baseModel: model })
+  { canSee, offered }: Asking,
+): Promise<readonly Target[]> => {
+  const { training, sha256 } = services
+  if (training.builtIn.has(model)) return [target(model, { baseModel: model })]
   const address = isTrainedName(model) ? dataAddressIn(model) : undefined
   if (address === undefined || !canSee(entityOf(address.project)) || !collectionName.is(address.collection))
-    return undefined
-  const sampled = (await checkpointAt(services, address)) ?? (await baseOf(services, address))
-  return sampled && target(model, sampled)
+    return []
+  const { project, collection, version } = address
+  const known = await training.models.read(
+    trainedModelId(sha256, project, collection),
+    ({ state: { created, checkpoints } }): KnownModel => ({
+      baseModel: created!.base_model,
+      checkpoint: checkpointNamed(checkpoints, version),
+      isUntrained: version === 'latest' && checkpoints.size === 0,
+    }),
+  )
+  if (known !== undefined && !training.builtIn.has(known.baseModel))
+    return offered(known.baseModel, entityOf(project)).flatMap((one) =>
+      atUpstream(one, model, address, known),
+    )
+  const blob = await checkpointBlob(services, address, known?.checkpoint)
+  if (blob !== undefined) return [target(model, { blob })]
+  return known?.isUntrained === true ? [target(model, { baseModel: known.baseModel })] : []
+}
+
+interface KnownModel {
+  readonly baseModel: string
+  readonly checkpoint: Checkpoint | undefined
+  readonly isUntrained: boolean
+}
+
+/** A checkpoint at an upstream that offers its base model and says how it names checkpoints. */
+const atUpstream = (
+  { upstream, model: base }: Target,
+  id: string,
+  { project, collection }: DataAddress,
+  { checkpoint, isUntrained }: KnownModel,
+): readonly Target[] => {
+  const own = { ...base, id, aliases: [] }
+  if (isUntrained) return [{ upstream, model: own, sharesWith: base.id }]
+  if (checkpoint === undefined || base.checkpoint_id === null) return []
+  const [entity = '', name = ''] = project.split('/')
+  const place = { entity, project: name, model: collection, step: checkpoint.step }
+  const upstream_id = checkpointName(base.checkpoint_id, place)
+  return [{ upstream, model: { ...own, upstream_id }, sharesWith: base.id }]
 }
 
 /** The checkpoint that a model has of a step, or its newest; else a version that a client uploaded. */
-const checkpointAt = async (
-  { eventStore, blobs, sha256, training: { models, collections } }: Sampling,
+const checkpointBlob = async (
+  { eventStore, blobs, training: { collections } }: Sampling,
   { project, collection, version }: DataAddress,
-): Promise<SampledModel | undefined> => {
-  const artifactId = await models.read(
-    trainedModelId(sha256, project, collection),
-    ({ state: { checkpoints } }) => checkpointNamed(checkpoints, version)?.artifactId,
-  )
+  checkpoint: Checkpoint | undefined,
+): Promise<string | undefined> => {
   const place = { team: entityOf(project), collection, project_id: project, registry: null }
   const choose =
-    artifactId === undefined
+    checkpoint === undefined
       ? (state: CollectionState) => versionNamed(state, version)
-      : versionWithId(artifactId)
+      : versionWithId(checkpoint.artifactId)
   const stored = await findVersion({ eventStore }, collections, place, choose)
   if (stored === undefined) return undefined
   const files = await filesIn({ eventStore, blobs }, project, stored.event.data as unknown as VersionCreated)
-  const file = files.find(({ path }) => path === CHECKPOINT_FILE)
-  return file && { blob: file.blob }
+  return files.find(({ path }) => path === CHECKPOINT_FILE)?.blob
 }
 
 const checkpointNamed = (checkpoints: ModelState['checkpoints'], version: string): Checkpoint | undefined => {
@@ -127,26 +166,17 @@ const checkpointNamed = (checkpoints: ModelState['checkpoints'], version: string
   return step === undefined ? undefined : checkpoints.get(Number(step))
 }
 
-/** Only the newest checkpoint of a model that has none is its base model. */
-const baseOf = async (
-  { sha256, training: { models, builtIn } }: Sampling,
-  { project, collection, version }: DataAddress,
-): Promise<SampledModel | undefined> => {
-  if (version !== 'latest') return undefined
-  const baseModel = await models.read(trainedModelId(sha256, project, collection), ({ state }) =>
-    state.checkpoints.size === 0 ? state.created!.base_model : undefined,
-  )
-  return baseModel !== undefined && builtIn.has(baseModel) ? { baseModel } : undefined
-}
-
-/** The base models of the engine, and the trained models of some teams. */
+/** The base models of the engine, and the trained models of some teams that can be asked. */
 export const trainedNames = (
   { training: { index, builtIn } }: { readonly training: Pick<Training, 'index' | 'builtIn'> },
-  canSee: (team: string) => boolean,
+  { canSee, offered }: Asking,
 ): readonly string[] => [
   ...builtIn,
   ...index
     .models()
-    .filter(({ project_id }) => canSee(entityOf(project_id)))
+    .filter(({ project_id, base_model }) => {
+      const team = entityOf(project_id)
+      return canSee(team) && (builtIn.has(base_model) || offered(base_model, team).length > 0)
+    })
     .map(({ project_id, name }) => `${ARTIFACT}///${project_id}/${name}`),
 ]

@@ -30,7 +30,7 @@ interface Waiter {
   readonly giveUp: () => void
 }
 
-const keyOf = ({ upstream, model }: Target): string => `${upstream.id}\n${model.id}`
+const keyOf = ({ upstream, model, sharesWith = model.id }: Target): string => `${upstream.id}\n${sharesWith}`
 const idsIn = (key: string) => key.split('\n') as [upstreamId: string, modelId: string]
 
 /** How the targets of this process do, and how much of each is in use. */

@@ -119,6 +119,8 @@ describe('managing upstreams', () => {
       [{ models: [{ ...model, aliases: ['x'] }] }, 'models.0.aliases.0'],
       [{ models: [{ ...model, id: ' x' }] }, 'models.0.id'],
       [{ models: [{ ...model, upstream_id: '' }] }, 'models.0.upstream_id'],
+      [{ models: [{ ...model, checkpoint_id: '${model}' }] }, 'models.0.checkpoint_id'],
+      [{ models: [{ ...model, checkpoint_id: '${model}-${step}-${rank}' }] }, 'models.0.checkpoint_id'],
       [{ models: [{ ...model, concurrency: 0 }] }, 'models.0.concurrency'],
       [
         { models: [{ ...model, price: { prompt_token_cost: 1, completion_token_cost: '1' } }] },

@@ -1,5 +1,6 @@
 import type { Problem } from '../../../kernel/codec/problem.js'
 import { urlProblem } from '../../webhooks/checks.js'
+import { checkpointVariablesIn, isCheckpointVariable } from './checkpoint-name.js'
 import type { UpstreamContent, ServedModel } from './content.js'
 import type { Upstream, Upstreams } from './directory.js'
 
@@ -14,10 +15,12 @@ export const upstreamProblems = ({ base_url, models = [] }: Partial<UpstreamCont
   if (wrongUrl !== undefined) add(['base_url'], wrongUrl)
   if (models.length > MOST_MODELS) add(['models'], `List should have at most ${MOST_MODELS} items`)
   const seen = new Set<string>()
-  for (const [place, { id, upstream_id, aliases }] of models.slice(0, MOST_MODELS).entries()) {
+  for (const [place, { id, upstream_id, checkpoint_id, aliases }] of models.slice(0, MOST_MODELS).entries()) {
     if (aliases.length > MOST_ALIASES)
       add(['models', place, 'aliases'], `List should have at most ${MOST_ALIASES} items`)
     if (!isName(upstream_id)) add(['models', place, 'upstream_id'], NO_NAME)
+    const wrongTemplate = checkpoint_id === null ? undefined : templateProblem(checkpoint_id)
+    if (wrongTemplate !== undefined) add(['models', place, 'checkpoint_id'], wrongTemplate)
     for (const [at, name] of [id, ...aliases.slice(0, MOST_ALIASES)].entries()) {
       const loc = at === 0 ? ['models', place, 'id'] : ['models', place, 'aliases', at - 1]
       if (!isName(name)) add(loc, NO_NAME)
@@ -31,6 +34,16 @@ export const upstreamProblems = ({ base_url, models = [] }: Partial<UpstreamCont
 const NO_NAME = 'Input should be a name without control characters or surrounding whitespace'
 
 const isName = (name: string): boolean => name !== '' && name.trim() === name && !/\p{Cc}/u.test(name)
+
+const templateProblem = (template: string): string | undefined => {
+  if (!isName(template)) return NO_NAME
+  const variables = checkpointVariablesIn(template)
+  const unknown = variables.find((variable) => !isCheckpointVariable(variable))
+  if (unknown !== undefined) return `There is no variable ${unknown}: use entity, project, model and step`
+  return variables.includes('model') && variables.includes('step')
+    ? undefined
+    : 'Input should have the variables ${model} and ${step}'
+}
 
 const baseUrlProblem = (text: string): string | undefined =>
   urlProblem(text, 'a secret') ??

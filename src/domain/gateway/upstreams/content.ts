@@ -41,10 +41,13 @@ export const modelPrice = completedBy(
 export type ModelPrice = t.TypeOf<typeof modelPrice>
 
 export const servedModel = open('UpstreamModel', {
-  says: 'A model: `id` is its name for clients, `upstream_id` its name at the upstream.',
+  says:
+    'A model: `id` is its name for clients, `upstream_id` its name at the upstream. `checkpoint_id` is the name at the upstream of a ' +
+    'checkpoint that was trained from it, with the variables `${entity}`, `${project}`, `${model}` and `${step}`.',
   required: { id: modelName, upstream_id: modelName },
   optional: {
     aliases: withDefault<readonly string[], readonly string[]>(arrayOf(modelName), []),
+    checkpoint_id: nullable(modelName),
     price: nullable(modelPrice),
     /** Maximum number of concurrent requests to the upstream for this model. */
     concurrency: nullable(integerBetween(1, 100_000)),

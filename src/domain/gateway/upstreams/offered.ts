@@ -5,6 +5,8 @@ import type { Upstream, Upstreams } from './directory.js'
 export interface Target {
   readonly upstream: Upstream
   readonly model: ServedModel
+  /** The id of the offered model whose health and concurrency it shares, if that is not its own. */
+  readonly sharesWith?: string
 }
 
 export const serves = ({ id, aliases }: ServedModel, name: string): boolean =>

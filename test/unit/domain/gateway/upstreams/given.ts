@@ -5,6 +5,7 @@ export const aModel = (id: string, more: Partial<ServedModel> = {}): ServedModel
   id,
   upstream_id: id,
   aliases: [],
+  checkpoint_id: null,
   price: null,
   concurrency: null,
   ...more,

@@ -21,7 +21,7 @@ export interface PythonSdk extends SdkService {
   readonly got: (path: string) => Promise<JsonObject>
 }
 
-const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+export const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 
 /** Of the package wandb, the newest first; each has an environment `.venv-wandb-<version>`. */
 export const wandbVersions = readFileSync(join(FOLDER, 'wandb-versions.txt'), 'utf8').trim().split('\n')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { pythonIn, startPythonSdk } from './python-sdk.js'
+import { join } from 'node:path'
+import { FOLDER, pythonIn, startPythonSdk } from './python-sdk.js'
 
 const ENVIRONMENT = '.venv-art'
 
@@ -8,11 +9,11 @@ const ENVIRONMENT = '.venv-art'
 const itWithArt = existsSync(pythonIn(ENVIRONMENT)) ? it : it.skip
 
 describe('the package openpipe-art', () => {
-  itWithArt('trains a model that answers', async () => {
+  const trains = async (environment: Readonly<Record<string, string>>) => {
     const sdk = await startPythonSdk({}, ENVIRONMENT)
     try {
       const { address } = sdk.proxy
-      const seen = await sdk.printed<object>('training_models.py', [address, sdk.service.key])
+      const seen = await sdk.printed<object>('training_models.py', [address, sdk.service.key], environment)
       assert.deepEqual(seen, {
         steps: Array.from({ length: 14 }, (_, step) => step),
         rises: true,
@@ -22,5 +23,11 @@ describe('the package openpipe-art', () => {
     } finally {
       await sdk.stop()
     }
-  })
+  }
+
+  itWithArt('trains a model that answers', () => trains({}))
+
+  itWithArt('does so with wandb 0.28.0', () =>
+    trains({ PYTHONPATH: join(FOLDER, ENVIRONMENT, 'wandb-0.28.0') }),
+  )
 })

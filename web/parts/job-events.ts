@@ -67,7 +67,8 @@ const pause = (milliseconds: number, signal: AbortSignal) =>
 
 /** Reads the events of a job page by page after the last one, until the job has ended. */
 const follow = async (jobId: string, store: Store, onPage: () => void, signal: AbortSignal) => {
-  while (!signal.aborted) {
+  const hasLeft = () => signal.aborted
+  while (!hasLeft()) {
     const last = store.events.at(-1)
     if (last !== undefined && isLast(last)) return
     try {
@@ -84,12 +85,12 @@ const follow = async (jobId: string, store: Store, onPage: () => void, signal: A
       // The page draws what arrived before the next answer is read.
       await pause(has_more ? 0 : EVERY_MS, signal)
     } catch (error) {
-      if (signal.aborted) return
+      if (hasLeft()) return
       store.error = error as Error
       onPage()
       await pause(RETRY_MS, signal)
     }
-    while (document.hidden && !signal.aborted) await pause(EVERY_MS, signal)
+    while (document.hidden && !hasLeft()) await pause(EVERY_MS, signal)
   }
 }
 

@@ -87,10 +87,10 @@ describeInBrowser('the pages of training', () => {
     const { client, model } = await given('cancelled')
     await client.createRl(model, [])
     const page = await pages.open(`/${PROJECT}/training/cancelled`)
-    await page.getByRole('button', { name: 'Cancel the job' }).click()
+    await page.getByRole('button', { name: 'Cancel job' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel job' }).click()
     await page.getByRole('link', { name: 'cancelled' }).waitFor()
-    assert.equal(await page.getByRole('button', { name: 'Cancel the job' }).count(), 0)
+    assert.equal(await page.getByRole('button', { name: 'Cancel job' }).count(), 0)
   })
 
   it('chat with the base model and a step, and delete the step', async () => {
@@ -106,7 +106,7 @@ describeInBrowser('the pages of training', () => {
       return (response.request().postDataJSON() as { model: string }).model
     }
     await page.getByLabel('Message').fill('Hello')
-    await page.getByText('Step 1').first().waitFor()
+    await page.getByRole('button', { name: 'Delete the checkpoint of step 1' }).waitFor()
     assert.equal(await send(), `wandb-artifact:///${PROJECT}/chatty:step1`)
     await page.getByRole('combobox', { name: 'Model' }).click()
     await page.getByRole('option', { name: /Base model/ }).click()
@@ -140,7 +140,7 @@ describeInBrowser('the pages of training', () => {
     const job = await client.createRl(model, [])
     const held = worker.of((await worker.claim())!)
     accepted(await held.reports(0, [{ type: 'training_started', num_sequences: EVENTS }]))
-    for (let first = 1; first < EVENTS; first += 5000) accepted(await held.reports(first, steps(5000)))
+    for (let first = 1; first < EVENTS; first += 2500) accepted(await held.reports(first, steps(2500)))
     accepted(await held.fail('enough'))
     const page = await pages.open('/-/account')
     await page.addInitScript(() => {

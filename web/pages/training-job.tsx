@@ -43,34 +43,29 @@ export const TrainingJobPage = () => {
       {job.isPending && <Loading what="the job" />}
       {job.isSuccess && (
         <>
-          {job.data.error_message !== null && (
-            <div className="notice" data-tone={job.data.state === 'failed' ? 'danger' : 'warn'}>
-              <strong>{job.data.state === 'failed' ? 'The job failed' : 'The job was cancelled'}</strong>
-              <div className="message-text">{job.data.error_message}</div>
-            </div>
-          )}
           <Facts job={job.data} />
           <Progress job={job.data} onEnd={() => void job.refetch()} />
-          <section aria-label="Configuration">
-            <h2>Configuration</h2>
-            <JsonView text={JSON.stringify(job.data.config)} label="Configuration" />
-          </section>
         </>
       )}
     </div>
   )
 }
 
+const ErrorText = ({ job: { error_message } }: { readonly job: Job }) =>
+  error_message === null ? '—' : <div className="message-text error-text">{error_message}</div>
+
+/** All rows are there from the start, so that nothing moves while the job runs. */
 const Facts = ({ job }: { readonly job: Job }) => {
   const facts: readonly (readonly [label: string, value: ReactNode])[] = [
     ['Id', <span className="mono">{job.id}</span>],
     ['Kind', kindOf(job)],
     ['Base model', job.base_model],
     ['Queued', <Time at={job.queued_at} />],
-    ...(job.before === null ? [] : [['Before it', plural(job.before, 'job')] as const]),
+    ['Before it', job.before === null ? '—' : plural(job.before, 'job')],
     ['Started', <Time at={job.started_at} />],
-    ...(job.worker === null ? [] : [['Worker', job.worker] as const]),
+    ['Worker', job.worker ?? '—'],
     ['Ended', <Time at={job.ended_at} />],
+    ['Error', <ErrorText job={job} />],
     ['Checkpoint', job.step === null ? '—' : `step ${job.step}`],
     ...(job.training_data_url === null
       ? []
@@ -99,19 +94,27 @@ const Progress = ({ job, onEnd }: { readonly job: Job; readonly onEnd: () => voi
   return (
     <>
       {read.error !== undefined && <Failed error={read.error} what="New events" />}
-      <section aria-label="Metrics">
-        <h2>Metrics</h2>
-        <Reading job={job} read={read} />
-        <div className="curves">
-          {namesOf(read).map((name) => (
-            <Curve key={name} name={name} series={read.series.get(name)!} version={read.version} />
-          ))}
+      <div className="columns">
+        <section aria-label="Metrics">
+          <h2>Metrics</h2>
+          <Reading job={job} read={read} />
+          <div className="curves">
+            {namesOf(read).map((name) => (
+              <Curve key={name} name={name} series={read.series.get(name)!} version={read.version} />
+            ))}
+          </div>
+        </section>
+        <div className="page" style={{ padding: 0 }}>
+          <section aria-label="Events">
+            <h2>Events</h2>
+            <EventList events={read.events} />
+          </section>
+          <section aria-label="Configuration">
+            <h2>Configuration</h2>
+            <JsonView text={JSON.stringify(job.config)} label="Configuration" />
+          </section>
         </div>
-      </section>
-      <section aria-label="Events">
-        <h2>Events</h2>
-        <EventList events={read.events} />
-      </section>
+      </div>
     </>
   )
 }

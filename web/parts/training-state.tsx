@@ -44,7 +44,7 @@ export const CancelJob = ({ id }: { readonly id: string }) => {
     <>
       <ConfirmButton
         label="Cancel job"
-        title="Cancel the job?"
+        title="Cancel job?"
         loading={cancel.isPending}
         onConfirm={() => cancel.mutate()}
       >

@@ -85,7 +85,7 @@ const jobColumns = ({ team, project }: Place, model: string): readonly Column<Jo
       </Link>
     ),
   },
-  { label: 'Kind', width: 160, cell: kindOf },
+  { label: 'Kind', width: 190, cell: kindOf },
   { label: 'Queued', width: 130, cell: ({ queued_at }) => <Time at={queued_at} /> },
   { label: 'Started', width: 130, cell: ({ started_at }) => <Time at={started_at} /> },
   { label: 'Ended', width: 130, cell: ({ ended_at }) => <Time at={ended_at} /> },
@@ -186,7 +186,7 @@ const checkpointColumns = (onDelete: (step: number) => void): readonly Column<Ch
   { label: 'Made', width: 120, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     label: '',
-    width: 80,
+    width: 100,
     cell: ({ step }) => (
       <ConfirmButton
         label="Delete"

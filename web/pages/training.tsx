@@ -30,17 +30,17 @@ const columnsIn = ({ team, project }: Place): readonly Column<Model>[] => [
     cell: ({ newest_step }) => (newest_step === null ? '—' : wholeNumber(newest_step)),
   },
   {
-    label: 'Newest job',
+    label: 'Running or newest job',
     width: 240,
-    cell: ({ name, newest_job }) =>
-      newest_job === null ? (
+    cell: ({ name, job }) =>
+      job === null ? (
         '—'
       ) : (
         <Link
           to="/$team/$project/training/$model/jobs/$job"
-          params={{ team, project, model: name, job: newest_job.id }}
+          params={{ team, project, model: name, job: job.id }}
         >
-          <JobState job={newest_job} />
+          <JobState job={job} />
         </Link>
       ),
   },

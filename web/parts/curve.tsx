@@ -11,24 +11,38 @@ const HEIGHT = 200
 const shown = (value: number | null | undefined): string =>
   value == null ? '—' : Number.isInteger(value) ? wholeNumber(value) : String(Number(value.toPrecision(5)))
 
-const optionsOf = (width: number, color: (name: string) => string): uPlot.Options => {
-  const axis = {
+/** `onMove` gets the point under the pointer, null without one. */
+const optionsOf = (
+  width: number,
+  color: (name: string) => string,
+  onMove: (x: number, y: number | null | undefined) => void,
+): uPlot.Options => {
+  const lines = { stroke: color('--border'), width: 1 }
+  const axis: uPlot.Axis = {
     stroke: color('--text-2'),
-    grid: { stroke: color('--border') },
-    ticks: { stroke: color('--border') },
+    grid: lines,
+    ticks: lines,
+    values: (_, values) => values.map((value) => shown(value)),
   }
   return {
     width,
     height: HEIGHT,
     scales: { x: { time: false } },
-    axes: [axis, { ...axis, size: 64, values: (_, values) => values.map((value) => shown(value)) }],
-    series: [
-      { label: 'Step', value: (_, value) => shown(value) },
-      { label: 'Value', stroke: color('--accent'), width: 1.5, value: (_, value) => shown(value) },
+    axes: [
+      { ...axis, size: 32 },
+      { ...axis, size: 64 },
     ],
-    // A legend of live values would shift the layout.
+    series: [{}, { stroke: color('--accent'), width: 1.5 }],
     legend: { show: false },
     cursor: { drag: { x: true, y: false } },
+    hooks: {
+      setCursor: [
+        ({ cursor: { idx }, data: [x, y] }) => {
+          if (idx == null) onMove(0, null)
+          else onMove(x[idx]!, y?.[idx])
+        },
+      ],
+    },
   }
 }
 
@@ -46,11 +60,18 @@ export const Curve = ({
   const { ref: frame, width } = useElementSize()
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(null)
+  const readout = useRef<HTMLSpanElement>(null)
   const scheme = useComputedColorScheme()
   useEffect(() => {
     if (width === 0 || place.current === null) return
     const styles = getComputedStyle(document.documentElement)
-    const options = optionsOf(width, (color) => styles.getPropertyValue(color))
+    const options = optionsOf(
+      width,
+      (color) => styles.getPropertyValue(color),
+      (x, y) => {
+        readout.current!.textContent = y == null ? '' : `${shown(y)} at step ${shown(x)}`
+      },
+    )
     plot.current = new uPlot(options, [...thin(series)], place.current)
     return () => plot.current?.destroy()
     // eslint-disable-next-line react-hooks/exhaustive-deps -- new points are added to the plot below
@@ -61,8 +82,10 @@ export const Curve = ({
   const last = series.y.at(-1)
   return (
     <figure className="curve">
-      <figcaption>
+      <figcaption className="bar">
         <strong>{name}</strong> <span className="secondary">{shown(last)}</span>
+        <span className="spacer" />
+        <span ref={readout} className="secondary" />
       </figcaption>
       <div ref={frame}>
         <div

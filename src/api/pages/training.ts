@@ -61,20 +61,21 @@ const trainingModel = open('TrainingModelRow', {
     base_model: string,
     /** Null without checkpoints. */
     newest_step: nullable(int64),
-    newest_job: nullable(trainingJobRow),
+    /** The one that runs, otherwise the newest. */
+    job: nullable(trainingJobRow),
     jobs_queued: int64,
     last_event_at: nullable(string),
   },
 })
 
-const shownModel = ({ state: { created, checkpoints, jobs, queue }, lastEventAt }: KeptModel) => {
-  const newest = [...jobs.values()].at(-1)
+const shownModel = ({ state: { created, checkpoints, jobs, queue, lease }, lastEventAt }: KeptModel) => {
+  const job = lease === null ? [...jobs.values()].at(-1) : jobs.get(lease.jobId)
   return {
     id: created!.model_id,
     name: created!.name,
     base_model: created!.base_model,
     newest_step: [...checkpoints.keys()].at(-1) ?? null,
-    newest_job: newest === undefined ? null : shownJob(newest),
+    job: job === undefined ? null : shownJob(job),
     jobs_queued: queue.length,
     last_event_at: lastEventAt?.toISOString() ?? null,
   }
@@ -85,7 +86,7 @@ export const trainingModelsRoute = (services: TrainingPages): AnyRoute =>
     method: 'get',
     path: '/api/pages/training/models',
     summary:
-      'The trained models of a project by name, with their newest jobs. `after` is the name of a model; `next` is null on the last page.',
+      'The trained models of a project by name, each with the job that runs or else its newest. `after` is the name of a model; `next` is null on the last page.',
     query: closed('TrainingModelsQuery', {
       required: { project_id: projectId },
       optional: { after: withDefault(string, ''), limit },

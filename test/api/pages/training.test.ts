@@ -27,7 +27,7 @@ describe('the training of a project, for the pages', () => {
     return { project, base, worker, client, ask, get, options }
   }
 
-  it('lists models by name in pages, with their newest jobs', async () => {
+  it('lists models by name in pages, with the job that runs', async () => {
     const { base, worker, client, get } = await given()
     assert.deepEqual(await get('models'), { data: [], next: null })
     const model = (await client.createModel('a', base))['id'] as string
@@ -43,7 +43,7 @@ describe('the training of a project, for the pages', () => {
       [row!['name'], row!['base_model'], row!['newest_step'], row!['jobs_queued']],
       ['a', base, null, 1],
     )
-    assert.equal((row!['newest_job'] as JsonObject)['state'], 'queued')
+    assert.equal((row!['job'] as JsonObject)['state'], 'running')
     assert.equal(typeof row!['last_event_at'], 'string')
     assert.equal(first['next'], 'b')
     const rest = await get('models', '&limit=2&after=b')

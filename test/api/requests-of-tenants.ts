@@ -303,7 +303,13 @@ export const makeFor = async (
     await post('/call/start', { start: aStart(project_id, { id: 'of-some-trace', trace_id: 'some-trace' }) })
   if (path === '/api/pages/training/jobs') {
     const [entity, project] = project_id.split('/')
-    await post('/v1/preview/models', { entity, project, name: 'something', base_model: 'tiny/byte' })
+    await post('/v1/preview/models', {
+      entity,
+      project,
+      name: 'something',
+      base_model: 'tiny/byte',
+      return_existing: true,
+    })
   }
   if (path.startsWith('/leaderboards')) {
     const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }

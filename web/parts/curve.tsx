@@ -8,6 +8,11 @@ import { thin } from './thin.js'
 
 const HEIGHT = 200
 
+/** Distances of ticks between whole steps. */
+const WHOLE = [1, 2, 5]
+  .flatMap((digit) => Array.from({ length: 9 }, (_, zeros) => digit * 10 ** zeros))
+  .sort((one, other) => one - other)
+
 const shown = (value: number | null | undefined): string =>
   value == null ? '—' : Number.isInteger(value) ? wholeNumber(value) : String(Number(value.toPrecision(5)))
 
@@ -29,7 +34,7 @@ const optionsOf = (
     height: HEIGHT,
     scales: { x: { time: false } },
     axes: [
-      { ...axis, size: 32 },
+      { ...axis, size: 32, incrs: WHOLE },
       { ...axis, size: 64 },
     ],
     series: [{}, { stroke: color('--accent'), width: 1.5 }],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { accepted } from '../api/calls/given.js'
 import { trainingClientOf, workerOf } from '../api/training/given.js'
+import { until } from '../support/until.js'
 import {
   accessibilityProblems,
   describeInBrowser,
@@ -124,6 +125,19 @@ describeInBrowser('the pages of training', () => {
     await page.getByText('The completion failed').waitFor()
   })
 
+  it('show people of other teams nothing', async () => {
+    const { client, model } = await given('secret')
+    const job = await client.createRl(model, [])
+    await pages.service.teams.create('others')
+    const added = await pages.service.post('/api/teams/others/members', { user: 'eve', role: 'member' })
+    const { api_key: key } = added.json<{ api_key: string }>()
+    for (const path of ['', '/secret', `/secret/jobs/${job}`]) {
+      const page = await pages.open(`/${PROJECT}/training${path}`, { key })
+      await page.getByText('was not found').waitFor()
+      await page.context().close()
+    }
+  })
+
   it('refuse forged requests for completions', async () => {
     const page = await pages.open(`/${PROJECT}/training`)
     const answer = await page
@@ -152,9 +166,18 @@ describeInBrowser('the pages of training', () => {
     })
     await page.goto(`/${PROJECT}/training/long/jobs/${job}`)
     await page.getByText(/^20.000 gradient steps$/).waitFor()
-    const longest = await page.evaluate(() => (globalThis as unknown as { longest?: number }).longest)
-    assert.ok((longest ?? 0) < MAX_TASK_MS, `a task took ${longest} ms`)
+    const longest = () => page.evaluate(() => (globalThis as unknown as { longest: number }).longest)
+    const taken = await longest()
+    assert.ok(taken < MAX_TASK_MS, `a task took ${taken} ms`)
     assert.ok((await page.locator('.event-list li').count()) < 60)
+    // The observer sees long tasks.
+    await page.evaluate(() =>
+      setTimeout(() => {
+        const end = performance.now() + 300
+        while (performance.now() < end);
+      }),
+    )
+    await until(async () => (await longest()) >= MAX_TASK_MS, 5000)
   })
 })
 

@@ -17,7 +17,8 @@ type Job = Schemas['TrainingJobDetail']
 /** A training job: its state, the curves of its metrics and its events, live while it runs. */
 export const TrainingJobPage = () => {
   const { team, project, projectId } = usePlace()
-  const [model, id] = [useIdInPath('model'), useIdInPath('job')]
+  const id = useIdInPath('job')
+  const inPath = useIdInPath('model')
   const job = useQuery({
     queryKey: ['training', 'job', projectId, id],
     queryFn: ({ signal }) => {
@@ -26,6 +27,7 @@ export const TrainingJobPage = () => {
     },
     refetchInterval: ({ state: { data } }) => (data !== undefined && hasEnded(data) ? false : 2000),
   })
+  const model = job.data?.model ?? inPath
   return (
     <div className="page">
       <div className="bar">

@@ -30,7 +30,7 @@ export class ApiError extends Error {
 
 const errorOf = async (response: Response): Promise<ApiError> => {
   const text = await response.text().catch(() => '')
-  let body: { reason?: string; detail?: readonly FieldProblem[] } = {}
+  let body: { reason?: string; detail?: readonly FieldProblem[]; error?: { readonly message?: string } } = {}
   try {
     body = JSON.parse(text) as typeof body
   } catch {
@@ -38,7 +38,9 @@ const errorOf = async (response: Response): Promise<ApiError> => {
   }
   const problems = (Array.isArray(body.detail) ? body.detail : []) as readonly FieldProblem[]
   const message =
-    body.reason ?? problems.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('. ')
+    body.reason ??
+    body.error?.message ??
+    problems.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('. ')
   const retryAfter = Number(response.headers.get('retry-after') ?? NaN)
   return new ApiError(
     response.status,

@@ -73,6 +73,18 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/call-link.js'), 'CallLink'),
   ),
   page(
+    '/$team/$project/training',
+    lazyRouteComponent(() => import('./pages/training.js'), 'TrainingPage'),
+  ),
+  page(
+    '/$team/$project/training/$model',
+    lazyRouteComponent(() => import('./pages/trained-model.js'), 'TrainedModelPage'),
+  ),
+  page(
+    '/$team/$project/training/$model/jobs/$job',
+    lazyRouteComponent(() => import('./pages/training-job.js'), 'TrainingJobPage'),
+  ),
+  page(
     '/$team/-/webhooks',
     lazyRouteComponent(() => import('./pages/webhooks.js'), 'WebhooksPage'),
   ),

@@ -39,6 +39,8 @@ export const OF_NEITHER = new Set([
   // They are named by id, or name their project in the body: training/tenants.test.ts.
   ...OF_TRAINING,
   ...OF_FINE_TUNING,
+  // A job is named by its id, in a project: pages/training.test.ts.
+  'GET /api/pages/training/job',
   // A rule is named by its id, in a project: evaluation-rules/rules.test.ts.
   'POST /api/evaluation-rules/{entity}/{project}',
   'GET /api/evaluation-rules/{entity}/{project}/{id}',

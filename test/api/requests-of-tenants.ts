@@ -115,6 +115,8 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   }),
   'POST /api/pages/trace': (project_id) => ({ body: { project_id, trace_id: 'some-trace' } }),
   'GET /api/pages/position': (project_id) => ({ query: `?project_id=${project_id}` }),
+  'GET /api/pages/training/models': (project_id) => ({ query: `?project_id=${project_id}` }),
+  'GET /api/pages/training/jobs': (project_id) => ({ query: `?project_id=${project_id}&model=something` }),
   'GET /api/pages/values': (project_id) => ({ query: `?project_id=${project_id}&field=op_name` }),
   'GET /api/pages/fields': (project_id) => ({ query: `?project_id=${project_id}` }),
   'POST /call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
@@ -299,6 +301,16 @@ export const makeFor = async (
     await post('/call/upsert_batch', { batch: evaluationCalls(project_id) })
   if (path === '/api/pages/trace' || path === '/api/pages/explain')
     await post('/call/start', { start: aStart(project_id, { id: 'of-some-trace', trace_id: 'some-trace' }) })
+  if (path === '/api/pages/training/jobs') {
+    const [entity, project] = project_id.split('/')
+    await post('/v1/preview/models', {
+      entity,
+      project,
+      name: 'something',
+      base_model: 'tiny/byte',
+      return_existing: true,
+    })
+  }
   if (path.startsWith('/leaderboards')) {
     const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }
     await post('/obj/create', { obj: { project_id, object_id: 'board', val } })

@@ -21,6 +21,7 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   [`/${PROJECT}/weave/objects/prompt/versions/latest`, 'Be brief.'],
   [`/${PROJECT}/r/call/{failed}`, 'TimeoutError'],
   [`/${PROJECT}/weave/agents/conversations/none`, 'No trace matches'],
+  [`/${PROJECT}/training`, 'No models in acme/support yet'],
   ['/acme/-/webhooks', 'deploy'],
   ['/acme/-/webhooks/new', 'Test webhook'],
   ['/acme/-/webhooks/{webhook}', 'Failing since'],

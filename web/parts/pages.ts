@@ -7,7 +7,10 @@ interface PageLink {
   readonly key: string
 }
 
-export const PROJECT_PAGES: readonly PageLink[] = [{ label: 'Traces', path: 'traces', key: 't' }]
+export const PROJECT_PAGES: readonly PageLink[] = [
+  { label: 'Traces', path: 'traces', key: 't' },
+  { label: 'Training', path: 'training', key: 'm' },
+]
 
 export const TEAM_PAGES: readonly PageLink[] = [
   { label: 'Automations', path: 'automations', key: 'a' },

@@ -5,10 +5,11 @@ import { explainRoute } from './explain.js'
 import { fieldsRoute, valuesRoute } from './fields.js'
 import { positionRoute } from './position.js'
 import { teamProjectsRoute } from './projects.js'
+import { trainingJobRoute, trainingJobsRoute, trainingModelsRoute, type TrainingPages } from './training.js'
 import { traceRoute } from './trace.js'
 
 /** What the web interface asks for. These endpoints change with its pages. */
-export const pageRoutes = (services: Services): readonly AnyRoute[] => [
+export const pageRoutes = (services: Services & TrainingPages): readonly AnyRoute[] => [
   traceRoute(services),
   explainRoute(services),
   callsRoute(services),
@@ -16,4 +17,7 @@ export const pageRoutes = (services: Services): readonly AnyRoute[] => [
   fieldsRoute(services),
   positionRoute(services),
   teamProjectsRoute(services),
+  trainingModelsRoute(services),
+  trainingJobsRoute(services),
+  trainingJobRoute(services),
 ]

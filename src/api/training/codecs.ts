@@ -6,13 +6,17 @@ import { stepMetrics } from '../../domain/training/events.js'
 import { integerInQuery } from '../server/integer-in-query.js'
 
 const USUAL_LIMIT = 20
-const LARGEST_LIMIT = 1000
+const LARGEST_LIMIT = 100
+/** A page of the web interface reads all events of a job. */
+const MOST_EVENTS = 2000
 
 const pageFields = {
   limit: withDefault(integerInQuery(1, LARGEST_LIMIT), USUAL_LIMIT),
   after: withDefault(string, undefined),
 }
-export const eventsQuery = open('TrainingEventsQuery', { optional: pageFields })
+export const eventsQuery = open('TrainingEventsQuery', {
+  optional: { ...pageFields, limit: withDefault(integerInQuery(1, MOST_EVENTS), USUAL_LIMIT) },
+})
 export const checkpointsQuery = open('CheckpointsQuery', {
   optional: { ...pageFields, order: withDefault(oneOf('asc', 'desc'), 'asc' as const) },
 })
@@ -49,7 +53,9 @@ export const model = open('TrainedModel', {
   },
 })
 
-const checkpoint = open('Checkpoint', { required: { id: string, step: int64, metrics: stepMetrics } })
+const checkpoint = open('Checkpoint', {
+  required: { id: string, step: int64, metrics: stepMetrics, created_at: string },
+})
 export const checkpointList = listOf(checkpoint)
 
 const jobEvent = open('TrainingEvent', {

@@ -147,7 +147,12 @@ export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] => 
         ({ modelId, query: { after, limit, order } }) =>
         async () => {
           const all = await models.read(modelId, ({ state: { checkpoints } }) =>
-            [...checkpoints.values()].map(({ id, step, metrics }) => ({ id, step, metrics })),
+            [...checkpoints.values()].map(({ id, step, metrics, savedAt }) => ({
+              id,
+              step,
+              metrics,
+              created_at: savedAt,
+            })),
           )
           const ordered = order === 'asc' ? (all ?? []) : (all ?? []).toReversed()
           const at = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1

@@ -17,6 +17,7 @@ export interface JobRange {
 export interface KeptModel {
   readonly state: ModelState
   readonly ranges: Map<string, JobRange>
+  readonly lastEventAt: Date | null
 }
 
 export interface TrainedModels {
@@ -50,14 +51,18 @@ export const openTrainedModels = (ports: Pick<Ports, 'eventStore' | 'ids'>): Tra
   const folds = foldCache<KeptModel>(
     ports,
     {
-      initialState: () => ({ state: trainedModelDecider.initialState(), ranges: new Map() }),
+      initialState: () => ({
+        state: trainedModelDecider.initialState(),
+        ranges: new Map(),
+        lastEventAt: null,
+      }),
       evolve: ({ state, ranges }, recorded) => {
         const event = recorded as unknown as TrainedModelEvent
         if (isReported(recorded) && 'job_id' in event.data) {
           const first = ranges.get(event.data.job_id)?.first ?? recorded.revision
           ranges.set(event.data.job_id, { first, last: recorded.revision })
         }
-        return { state: trainedModelDecider.evolve(state, event), ranges }
+        return { state: trainedModelDecider.evolve(state, event), ranges, lastEventAt: recorded.recordedAt }
       },
       weightOf: ({ state: { jobs, checkpoints } }) => 1 + jobs.size + checkpoints.size,
     },

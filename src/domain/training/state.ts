@@ -8,12 +8,16 @@ export interface TrainingJob {
   readonly kind: JobKind
   readonly state: JobState
   readonly queuedAt: Instant
+  /** When the last worker got it. */
+  readonly startedAt: Instant | null
   readonly endedAt: Instant | null
   readonly error: string | null
   /** The step of its checkpoint. */
   readonly step: number | null
   /** The number of the next report. */
   readonly reports: number
+  /** How many gradient steps the worker expects. */
+  readonly expectedSteps: number | null
   /** Leases that expired since the last new report. */
   readonly lost: number
 }
@@ -31,6 +35,7 @@ export interface Checkpoint {
   readonly step: number
   readonly artifactId: string
   readonly metrics: StepMetrics
+  readonly savedAt: Instant
 }
 
 export interface ModelState {
@@ -71,17 +76,19 @@ export const evolve = (state: ModelState, event: TrainedModelEvent): ModelState 
         kind,
         state: 'queued',
         queuedAt: queued_at,
+        startedAt: null,
         endedAt: null,
         error: null,
         step: null,
         reports: 0,
+        expectedSteps: null,
         lost: 0,
       })
       return { ...state, queue: [...state.queue, job_id] }
     }
     case 'TrainingJobLeased': {
       const { job_id, lease_id, worker, leased_at, expires_at } = event.data
-      change(state, job_id, { state: 'running' })
+      change(state, job_id, { state: 'running', startedAt: leased_at })
       return {
         ...state,
         queue: state.queue.filter((one) => one !== job_id),
@@ -97,14 +104,15 @@ export const evolve = (state: ModelState, event: TrainedModelEvent): ModelState 
       return { ...state, queue: [job_id, ...state.queue], lease: null }
     }
     case 'TrainingStarted':
-      change(state, event.data.job_id, { reports: 1, lost: 0 })
+      change(state, event.data.job_id, { reports: 1, expectedSteps: event.data.num_sequences, lost: 0 })
       return state
     case 'GradientStepLogged':
       change(state, event.data.job_id, { reports: event.data.sequence + 1, lost: 0 })
       return state
     case 'CheckpointSaved': {
-      const { checkpoint_id, step, artifact_id, metrics } = event.data
-      state.checkpoints.set(step, { id: checkpoint_id, step, artifactId: artifact_id, metrics })
+      const { checkpoint_id, step, artifact_id, metrics, saved_at } = event.data
+      const checkpoint = { id: checkpoint_id, step, artifactId: artifact_id, metrics, savedAt: saved_at }
+      state.checkpoints.set(step, checkpoint)
       return { ...state, lastStep: Math.max(state.lastStep, step) }
     }
     case 'CheckpointsDeleted':

@@ -2,14 +2,13 @@ import type { Services } from '../application/services.js'
 import { join } from 'node:path'
 import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
-import { openFileSpools } from '../adapters/spools/file-spools.js'
 import { targetOf } from '../adapters/outgoing/guard/target.js'
 import type { Gateway } from '../gateway/gateway.js'
 import type { Engine } from '../engine/engine.js'
 import { withEngine } from '../gateway/trained/engine-upstream.js'
 import { engineModelOf } from '../gateway/trained/trained-targets.js'
+import { openAnswerRooms } from '../gateway/answer/answer-room.js'
 import { openEnds } from '../gateway/completions/ends.js'
-import { openKeeping } from '../gateway/completions/keeping.js'
 import { chosenRecordLevels } from '../gateway/completions/record-level.js'
 import { LiveTargets } from '../gateway/upstreams/live-targets.js'
 import { openUpstreams } from '../gateway/upstreams/live-upstreams.js'
@@ -91,7 +90,7 @@ export const openGateway = async (
       recordLevel: chosenRecordLevels(services),
       underWay: completions,
       ends,
-      keeping: openKeeping({ ...services, spools: openFileSpools(join(config.dataDirectory, 'spools')) }),
+      answerRoom: openAnswerRooms(),
       instance,
       live: limits.live,
       gate: limits.gate,

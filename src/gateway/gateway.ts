@@ -6,9 +6,9 @@ import type { Training } from '../application/training/training.js'
 import type { Services } from '../application/services.js'
 import type { Gate } from '../domain/gateway/limits/gate.js'
 import type { LiveLedger } from './limits/live-ledger.js'
+import type { AnswerRoom } from './answer/answer-room.js'
 import type { Ends } from './completions/ends.js'
 import type { KeepAlive } from './completions/keep-alive.js'
-import type { Keeping } from './completions/keeping.js'
 import type { ChosenRecordLevel } from './completions/record-level.js'
 import type { Admit } from './limits/admission.js'
 import type { LiveUpstreams } from './upstreams/live-upstreams.js'
@@ -32,8 +32,8 @@ export interface Gateway {
   readonly recordLevel: ChosenRecordLevel
   readonly underWay: UnderWay
   readonly ends: Ends
-  /** Keeps what streamed answers say until they are recorded. */
-  readonly keeping: Keeping
+  /** Memory for the record of a streamed answer. */
+  readonly answerRoom: () => AnswerRoom
   /** This process, in what it records. */
   readonly instance: string
 }

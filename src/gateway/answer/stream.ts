@@ -1,8 +1,9 @@
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import type { AnswerBuilder } from './answer-builder.js'
-import { estimated, greatest, isCredible, reportedIn, unknown, type Metered, type Usage } from './usage.js'
-import { choicesIn, isReason, isUpstreamError } from './whole-answer.js'
+import type { AnswerFold } from './fold.js'
+import { indexIn } from './merge.js'
+import { estimated, greatest, isCredible, unknown, usageIn, type Metered, type Usage } from './usage.js'
+import { isReason, isUpstreamError } from './whole-answer.js'
 import { writtenBytes } from './written-bytes.js'
 
 interface StreamedRequest {
@@ -16,37 +17,37 @@ interface StreamedRequest {
   readonly promptTokens: number
 }
 
-/** The chunk to send to the client, null for none, or why it is invalid. */
-export type ChunkResult = JsonObject | null | 'malformed' | 'upstream-error'
+/** The chunk to send to the client, null for none, or the error that it reports. */
+export type ChunkResult = { readonly chunk: JsonObject | null } | { readonly error: Json }
 
-/** The maximum of `n` in a request. */
-const MOST_CHOICES = 128
+const NONE: ChunkResult = { chunk: null }
 
-/** Validates, rewrites and meters a streamed response, and passes it to the answer builder. */
+/** Rewrites and meters a streamed response, and passes it to the fold. What is no chunk of a completion is skipped. */
 export class CompletionStream {
   private usage: Usage | null = null
   private contentBytes = 0
   private isDone = false
   private readonly seen = new Set<number>()
   private readonly finished = new Set<number>()
-  private hasStarted = false
 
   constructor(
     private readonly request: StreamedRequest,
     /** Null if the response is not recorded. */
-    private readonly answer: AnswerBuilder | null,
+    private readonly answer: AnswerFold | null,
+    private readonly onContent: () => void = () => undefined,
   ) {}
 
   take(chunk: Json): ChunkResult {
-    if (!isJsonObject(chunk)) return 'malformed'
-    if (isUpstreamError(chunk)) return 'upstream-error'
-    const choices = isUsageAlone(chunk) ? [] : choicesIn(chunk)
-    if (choices?.every(hasPlace) !== true) return 'malformed'
-    this.hasStarted = true
-    this.usage = greatest(this.usage, reportedIn(chunk['usage']))
+    if (isUpstreamError(chunk)) return { error: chunk }
+    if (!isJsonObject(chunk)) return NONE
+    const isChunk = Array.isArray(chunk['choices'])
+    const choices = isChunk ? (chunk['choices'] as readonly Json[]).filter(isJsonObject) : []
+    const usage = usageIn(chunk, choices)
+    if (!isChunk && usage === null) return NONE
+    this.usage = greatest(this.usage, usage)
     for (const choice of choices) this.takeChoice(choice)
     this.answer?.take(chunk, choices)
-    return this.shown(chunk, choices)
+    return { chunk: this.shown(isChunk ? chunk : { ...chunk, choices }, choices) }
   }
 
   /** The upstream sent `[DONE]`. */
@@ -54,52 +55,51 @@ export class CompletionStream {
     this.isDone = true
   }
 
-  /** Every choice has a finish reason, and either all requested choices came or the upstream sent `[DONE]`. */
-  get isComplete(): boolean {
-    const { seen, finished, isDone, request } = this
-    return finished.size > 0 && finished.size === seen.size && (isDone || finished.size >= request.n)
+  get hasEnded(): boolean {
+    return this.isDone
   }
 
-  get hasContent(): boolean {
-    return this.contentBytes > 0
+  /** Whether any of a completion has come. */
+  get hasBegun(): boolean {
+    return this.seen.size > 0
+  }
+
+  /** The upstream sent `[DONE]`, or all requested choices have a finish reason. */
+  get isComplete(): boolean {
+    const { seen, finished, isDone, request } = this
+    if (isDone) return this.hasBegun
+    return finished.size > 0 && finished.size === seen.size && finished.size >= request.n
   }
 
   get metered(): Metered {
     const { usage, contentBytes } = this
     if (usage !== null && this.isComplete && isCredible(usage, contentBytes))
       return { metering: 'reported', usage }
-    if (!this.hasStarted) return unknown
+    if (!this.hasBegun) return unknown
     return estimated(this.request.promptTokens, contentBytes, usage)
   }
 
-  private takeChoice({ index, delta, finish_reason }: JsonObject): void {
-    const place = typeof index === 'number' ? index : 0
+  private takeChoice(choice: JsonObject): void {
+    const place = indexIn(choice) ?? 0
+    const { delta, message, finish_reason } = choice
     this.seen.add(place)
     if (isReason(finish_reason)) this.finished.add(place)
-    if (isJsonObject(delta)) this.contentBytes += writtenBytes(delta)
+    const written = isJsonObject(delta) ? delta : message
+    if (!isJsonObject(written)) return
+    const bytes = writtenBytes(written)
+    if (this.contentBytes === 0 && bytes > 0) this.onContent()
+    this.contentBytes += bytes
   }
 
   /** Removes usage for a client that did not request it. */
   private shown(chunk: JsonObject, choices: readonly Json[]): JsonObject | null {
     const { publicModel, includeUsage, hidesRunningUsage } = this.request
-    const model = { model: publicModel, ...(isUsageAlone(chunk) ? { choices } : {}) }
-    if (includeUsage)
-      return withDigitsOf(
-        chunk,
-        hidesRunningUsage && choices.length > 0 && 'usage' in chunk
-          ? { ...chunk, ...model, usage: null }
-          : { ...chunk, ...model },
-      )
     const { usage, ...rest } = chunk
+    const model = { model: publicModel }
+    if (includeUsage) {
+      const isRunning = hidesRunningUsage && choices.length > 0 && usage !== undefined
+      return withDigitsOf(chunk, { ...chunk, ...model, ...(isRunning ? { usage: null } : {}) })
+    }
     return choices.length === 0 && isJsonObject(usage) ? null : withDigitsOf(chunk, { ...rest, ...model })
   }
 }
-
-/** Some upstreams send the usage in a last chunk without a list of choices. */
-const isUsageAlone = ({ choices, usage }: JsonObject): boolean =>
-  (choices === undefined || choices === null) && isJsonObject(usage)
-
-const hasPlace = ({ index }: JsonObject): boolean =>
-  index === undefined ||
-  index === null ||
-  (Number.isInteger(index) && Number(index) >= 0 && Number(index) < MOST_CHOICES)

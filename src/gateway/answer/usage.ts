@@ -44,6 +44,20 @@ export const reportedIn = (value: Json | undefined): Usage | null => {
   }
 }
 
+/** The greatest report of a response or chunk: its own, one of its choices, or one in another member. */
+export const usageIn = (value: JsonObject, choices: readonly JsonObject[]): Usage | null =>
+  [value, ...Object.values(value), ...choices.flatMap(withMessages)]
+    .filter(isJsonObject)
+    .flatMap(({ usage, usageMetadata, usage_metadata }) => [usage, usageMetadata, usage_metadata])
+    .map(reportedIn)
+    .reduce(greatest, null)
+
+const withMessages = (choice: JsonObject): readonly Json[] => [
+  choice,
+  choice['delta'] ?? null,
+  choice['message'] ?? null,
+]
+
 /** Some upstreams report the prompt first and the completion last, or end with zeros. */
 export const greatest = (before: Usage | null, next: Usage | null): Usage | null => {
   if (before === null || next === null) return next ?? before

@@ -24,19 +24,20 @@ interface Try extends JsonObject {
   readonly outcome: string
 }
 
-export interface Asked {
+/** A response of an upstream whose status promises an answer. */
+export interface Answering {
   readonly target: Target
   readonly answer: UpstreamAnswer
-  readonly tries: readonly Try[]
-  /** Whether an upstream that was asked before may have worked on the request. */
-  readonly isOwed: boolean
   /** Logs an error that the answer reports, and makes it a failure. */
   readonly errorIn: (reported: Json) => Failure
 }
 
-/** An upstream reported an error in place of an answer: it refused, whatever the status was. */
-export const refusedIn = ({ errorIn, tries, isOwed }: Asked, reported: Json): NobodyAnswered =>
-  new NobodyAnswered(errorIn(reported), tries, isOwed)
+export interface Asked<A> {
+  readonly target: Target
+  readonly answer: UpstreamAnswer
+  readonly begun: A
+  readonly tries: readonly Try[]
+}
 
 /** Every target was asked that could be; the last one's failure counts. */
 export class NobodyAnswered extends Error {
@@ -57,16 +58,18 @@ const MOST_WAIT_MS = 3000
 type Asking = Pick<GatewayServices, 'gateway'>
 
 /**
- * Asks the targets in turn until one answers with a head that says it will do it. Those without room are passed over, and
+ * Asks the targets in turn until the answer of one begins: until then the client has nothing of it. `begin` reads that
+ * beginning, and throws a Failure or an UpstreamFault if there is no completion. Targets without room are passed over, and
  * waited for when all others failed.
  */
-export const ask = async (
+export const ask = async <A>(
   { gateway }: Asking,
   request: CompletionRequest,
   targets: readonly Target[],
   signal: AbortSignal,
   logsMessages: boolean,
-): Promise<Asked> => {
+  begin: (answering: Answering) => Promise<A>,
+): Promise<Asked<A>> => {
   const tries: Try[] = []
   let failure = noRoom
   let isOwed = false
@@ -83,8 +86,8 @@ export const ask = async (
     }
     patienceMs = Math.max(0, patienceMs - (performance.now() - since))
     left = left.filter((target) => target !== visit.target)
-    const tried = await askOne({ gateway }, request, visit, signal, tries, logsMessages)
-    if ('answer' in tried) return { ...tried, isOwed }
+    const tried = await askOne({ gateway }, request, visit, signal, tries, logsMessages, begin)
+    if ('answer' in tried) return tried
     ;({ failure } = tried)
     isOwed ||= tried.isOwed
     isFinal &&= failure.details.isFinal === true
@@ -111,14 +114,15 @@ interface Failed {
   readonly isOwed: boolean
 }
 
-const askOne = async (
+const askOne = async <A>(
   { gateway }: Asking,
   request: CompletionRequest,
   visit: Visit,
   signal: AbortSignal,
   tries: Try[],
   logsMessages: boolean,
-): Promise<Omit<Asked, 'isOwed'> | Failed> => {
+  begin: (answering: Answering) => Promise<A>,
+): Promise<Asked<A> | Failed> => {
   const { target } = visit
   const note = (outcome: string, counted: string) => {
     tries.push({ upstream: target.upstream.content.name, outcome })
@@ -146,27 +150,25 @@ const askOne = async (
     const answer = await postTo({ gateway }, request, target, bearer, signal, () =>
       note(`reset ${KEPT_CONNECTION}`, 'fault'),
     )
-    if (answer.status === 200) {
+    if (answer.status >= 200 && answer.status < 300) {
+      const errorIn = (reported: Json) => logged(answer.status, failureOfError(reported, redact))
+      const begun = await begin({ target, answer, errorIn })
       note('answered', 'answered')
       visit.begin()
       void answer.ended.then((ended) => visit.end(shownBy(ended)))
-      return {
-        target,
-        answer,
-        tries,
-        errorIn: (reported) => logged(answer.status, failureOfError(reported, redact)),
-      }
+      return { target, answer, begun, tries }
     }
     const error = await readError(answer.body)
-    visit.end(answer.status >= 500 ? 'fault' : 'answer')
+    const failure = logged(answer.status, failureOfStatus(answer.status, answer.headers, error, redact))
+    visit.end(shownByFailure(failure, answer.status, 'retry-after' in answer.headers))
     note(`status ${answer.status}`, answer.status >= 500 ? 'fault' : 'refused')
-    return {
-      failure: logged(answer.status, failureOfStatus(answer.status, answer.headers, error, redact)),
-      mayGoOn: answer.status !== 400 && answer.status !== 422,
-      isAborted: false,
-      isOwed: false,
-    }
+    return refusal(failure)
   } catch (error) {
+    if (error instanceof Failure) {
+      visit.end(shownByFailure(error))
+      note('no completion', 'fault')
+      return refusal(error)
+    }
     visit.end(error instanceof UpstreamFault ? shownBy(error) : 'nothing')
     if (!(error instanceof UpstreamFault)) throw error
     note(error.message, error.kind === 'aborted' ? 'aborted' : 'fault')
@@ -210,6 +212,27 @@ const postTo = async (
     onKept()
     return post(true)
   }
+}
+
+/** The client's mistakes are the same at every upstream. Nothing is owed for a refusal. */
+const refusal = (failure: Failure): Failed => ({
+  failure,
+  mayGoOn: failure.kind !== 'bad-request' && failure.kind !== 'invalid',
+  isAborted: false,
+  isOwed: false,
+})
+
+/** Statuses of an upstream whose key, quota or rate is at fault: it is left alone for a while. */
+const COOLING = new Set([401, 402, 403, 429])
+
+const shownByFailure = (
+  { kind, details: { retryAfter } }: Failure,
+  status?: number,
+  saysWhen = false,
+): RequestOutcome => {
+  if (kind === 'rate-limited' || (status !== undefined && COOLING.has(status)))
+    return { coolMs: saysWhen && retryAfter !== undefined ? retryAfter * 1000 : null }
+  return kind === 'upstream-failed' && (status === undefined || status >= 500) ? 'fault' : 'answer'
 }
 
 const shownBy = (ended: UpstreamEnd): RequestOutcome => {

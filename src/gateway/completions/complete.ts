@@ -10,20 +10,19 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { Principal } from '../../application/principal.js'
 import type { Cause } from '../../kernel/event.js'
-import { ask, NobodyAnswered, type Asked as UpstreamAsked } from './asking.js'
+import { ask, NobodyAnswered, type Answering, type Asked } from './asking.js'
 import { attributedProject } from './attribution.js'
 import type { Completing, CompletionResponse } from './completing.js'
 import type { GatewayServices } from '../gateway.js'
 import { projectOfTrained, trainedTargets } from '../trained/trained-targets.js'
 import { noSuchModel, teamsOf } from '../models.js'
-import { atHand } from './keeping.js'
 import { placedBy } from './parent.js'
 import { recordLevelOf } from './record-level.js'
 import { begin, endingOnce, type Recorded } from './recording.js'
-import { streamAnswer, streamOf } from './streaming.js'
+import { beginStream, streamAnswer, streamOf } from './streaming.js'
 import type { Leave } from './under-way.js'
 import { failureIn } from './upstream-failure.js'
-import { wholeOf } from './whole.js'
+import { readCompletion, wholeOf } from './whole.js'
 
 export interface AskedCompletion {
   readonly body: CompletionRequest
@@ -106,32 +105,40 @@ const answered = async (
 ): Promise<CompletionResponse> => {
   let way: JsonObject = {}
   const said = () => ({ latency_ms: Math.round(performance.now() - startedAt), ...way })
-  const from = async <A>(
-    answerOf: (asked: UpstreamAsked, completing: Completing) => A,
+  const from = async <Begun, A>(
+    begin: (answering: Answering) => Promise<Begun>,
+    answerOf: (asked: Asked<Begun>, completing: Completing) => A,
   ): Promise<Awaited<A>> => {
     try {
-      const asked = await ask(services, request, targets, leave.signal, call.keepsContent)
+      const asked = await ask(services, request, targets, leave.signal, call.keepsContent, begin)
       const { target, tries } = asked
       way = { upstream: target.upstream.content.name, price: target.model.price, tries }
-      const model = target.model.id
-      return await answerOf(asked, { model, call, promptTokens, leave, startedAt, said })
+      return await answerOf(asked, { call, promptTokens, leave, startedAt, said })
     } catch (error) {
       if (error instanceof NobodyAnswered)
         way = { tries: error.tries, ...(error.isOwed ? {} : { owed: false }) }
       const failure = failureIn(error instanceof NobodyAnswered ? error.failure : error, leave.signal)
-      await call.end({ output: atHand(null), metered: unknown, failure: failure ?? unforeseen, said: said() })
+      await call.end({ output: null, metered: unknown, failure: failure ?? unforeseen, said: said() })
       leave.over()
       throw failure ?? error
     }
   }
-  if (request.stream)
+  if (request.stream) {
+    const asking = { promptTokens, isRecorded: call.keepsContent }
     return streamAnswer(
       (closeAnswer) =>
-        from((asked, completing) => streamOf(services, request, asked, completing, closeAnswer)),
+        from(
+          (answering) => beginStream(services.gateway, request, answering, asking),
+          (asked, completing) => streamOf(asked, completing, closeAnswer),
+        ),
       services.gateway.keepAlive,
       call.position,
     )
-  const whole = await from(wholeOf)
+  }
+  const whole = await from(
+    (answering) => readCompletion(answering, answering.target.model.id),
+    ({ begun }, completing) => wholeOf(begun, completing),
+  )
   leave.over()
   return whole
 }

@@ -16,8 +16,6 @@ export interface CompletionResponse {
 /** A completion that has begun. */
 export interface Completing {
   readonly call: Recorded
-  /** The public id of its model. */
-  readonly model: string
   readonly promptTokens: number
   /** By the clock of `performance`, in milliseconds. */
   readonly startedAt: number

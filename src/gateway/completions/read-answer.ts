@@ -63,44 +63,59 @@ export const parsed = (text: string): Json | undefined => {
   }
 }
 
-const MAX_EVENT_CHARACTERS = 4_194_304
+/** The server-sent events in an upstream's answer. */
+export interface EventReader {
+  /** Those of the next bytes, which may be none; undefined at the end. */
+  readonly next: () => Promise<readonly EventSourceMessage[] | undefined>
+  /** The beginning of an answer that had no event so far. */
+  readonly textWithoutEvents: () => string
+  /** Closes the connection, if it is still open. */
+  readonly close: () => void
+}
 
-/** The server-sent events in an upstream's answer, in one batch for each chunk received. */
-export async function* readEvents(
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<readonly EventSourceMessage[]> {
+export const eventReader = (body: AsyncIterable<Uint8Array>): EventReader => {
+  const reading = body[Symbol.asyncIterator]()
   const decoder = new TextDecoder()
   let ready: EventSourceMessage[] = []
+  let withoutEvents: string | undefined = ''
   let failed: Error | undefined
   const parser = createParser({
-    maxBufferSize: MAX_EVENT_CHARACTERS,
+    maxBufferSize: MAX_BYTES,
     // An event without data is none (server-sent events, 9.2.6).
     onEvent: (event) => {
       if (event.data !== '') ready.push(event)
     },
     onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded')
-        failed = badAnswer(`an event exceeds ${MAX_EVENT_CHARACTERS} characters`)
+      if (type === 'max-buffer-size-exceeded') failed = badAnswer(`an event exceeds ${MAX_BYTES} characters`)
     },
   })
-  for await (const piece of body) {
-    parser.feed(decoder.decode(piece, { stream: true }))
+  const feed = (text: string): readonly EventSourceMessage[] => {
+    if (withoutEvents !== undefined && withoutEvents.length <= MAX_ERROR_BYTES) withoutEvents += text
+    parser.feed(text)
     const events = ready
     ready = []
-    if (events.length > 0) yield events
-    if (failed !== undefined) throw failed
+    if (events.length > 0) withoutEvents = undefined
+    if (events.length === 0 && failed !== undefined) throw failed
+    return events
   }
-  // The parser holds back a final CR, because an LF may follow it.
-  parser.feed(`${decoder.decode()}\n`)
-  if (ready.length > 0) yield ready
+  let isOver = false
+  return {
+    next: async () => {
+      if (isOver) return undefined
+      if (failed !== undefined) throw failed
+      const read = await reading.next()
+      if (read.done !== true) return feed(decoder.decode(read.value, { stream: true }))
+      isOver = true
+      // The parser holds back a final CR, because an LF may follow it.
+      return feed(`${decoder.decode()}\n`)
+    },
+    textWithoutEvents: () => withoutEvents ?? '',
+    close: () => void reading.return?.(),
+  }
 }
 
-/** @throws Failure if the answer is compressed, or is not a stream exactly when a stream was requested */
-export const requireType = ({ headers }: UpstreamAnswer, asked: 'stream' | 'whole'): void => {
-  // The request named no encoding that it accepts.
+/** @throws Failure if the answer is compressed: the request named no encoding that it accepts */
+export const requireUncompressed = ({ headers }: UpstreamAnswer): void => {
   if (!/^\s*(identity\s*)?$/i.test(headers['content-encoding'] ?? ''))
     throw badAnswer('it is compressed, which was not requested')
-  const isStream = /^\s*text\/event-stream\b/i.test(headers['content-type'] ?? '')
-  if (isStream && asked === 'whole') throw badAnswer('it is a stream, but no stream was requested')
-  if (!isStream && asked === 'stream') throw badAnswer('it is not a stream, but a stream was requested')
 }

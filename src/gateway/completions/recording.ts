@@ -15,7 +15,7 @@ import { authorizeWrite } from '../../application/access/project-access.js'
 import { writeCalls } from '../../application/calls/write-calls.js'
 import { giveUp, type GivenUp } from './giving-up.js'
 import type { GatewayServices } from '../gateway.js'
-import { nothing, type Output } from './keeping.js'
+import { clientGone } from './under-way.js'
 
 export interface Beginning {
   readonly id: string
@@ -29,8 +29,7 @@ export interface Beginning {
 }
 
 export interface Ending {
-  /** Asked for once, where content is recorded; never fails. */
-  readonly output: () => Promise<Output>
+  readonly output: JsonObject | null
   readonly metered: Metered
   /** Null where all went well. */
   readonly failure: Failure | null
@@ -95,29 +94,28 @@ export const begin = async (
     end: async ({ output, metered, failure, said }) => {
       // As long after its start as it took, also where the clock was set meanwhile.
       const ended_at = instantOf(new Date(startedAt.getTime() + performance.now() - began))
+      const isCancelled = failure === clientGone
       const summary: JsonObject = {
-        tallytree: { metering: metered.metering, ...said },
+        tallytree: { metering: metered.metering, ...said, ...(isCancelled ? { cancelled: true } : {}) },
         ...summaryUsage(publicModel, metered.usage),
       }
-      const write = async ({ output, spilled }: Output) => {
+      const write = async (output: JsonObject | null) => {
         const end = endCall({
           project_id: project,
           id,
           ended_at,
           output: wellFormed(output),
           summary,
-          exception: failure === null ? null : exceptionOf(failure, level),
-          spilled,
+          exception: failure === null || isCancelled ? null : exceptionOf(failure, level),
+          spilled: {},
         })
         const { written, position } = await writeCalls(services)([end], cause)
         return { isTooLarge: written[0]?.refused === 'too-large', position }
       }
-      let asked: Promise<Output> | undefined
       // Who might write when it began has what it used counted, whatever became of the key meanwhile.
       return ends.write(async () => {
-        const kept = level === 'all' ? await (asked ??= output()) : nothing
-        const first = await write(kept)
-        const { position } = first.isTooLarge ? await write(nothing) : first
+        const first = await write(level === 'all' ? output : null)
+        const { position } = first.isTooLarge ? await write(null) : first
         return reading.ackPosition(project, position)
       })
     },

@@ -1,37 +1,46 @@
 import { Readable } from 'node:stream'
 import type { CompletionRequest } from '../answer/request.js'
-import { AnswerBuilder } from '../answer/answer-builder.js'
+import type { AnswerRoom } from '../answer/answer-room.js'
+import { AnswerFold } from '../answer/fold.js'
 import { CompletionStream } from '../answer/stream.js'
-import { isUpstreamError } from '../answer/whole-answer.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import type { GatewayServices } from '../gateway.js'
-import type { Failure } from '../../application/failure.js'
-import { requireType, readError } from './read-answer.js'
-import { refusedIn, type Asked } from './asking.js'
+import type { Gateway } from '../gateway.js'
+import type { Answering, Asked } from './asking.js'
 import type { Completing, CompletionResponse } from './completing.js'
 import { keptAlive, type KeepAlive } from './keep-alive.js'
-import { atHand } from './keeping.js'
-import { streamed } from './streamed.js'
-import { stopping } from './under-way.js'
+import { openStream, streamed, type OpenedStream } from './streamed.js'
 import { tooSlowReader } from './upstream-failure.js'
 
-/** The events of an upstream's stream as the client gets them. `closeAnswer` ends an answer that its client does not read. */
-export const streamOf = async (
-  { gateway }: Pick<GatewayServices, 'gateway'>,
+/** A stream whose answer has begun, and what it is recorded as. */
+export interface BegunStream {
+  readonly opened: OpenedStream
+  readonly fold: AnswerFold | null
+  readonly room: AnswerRoom
+  /** By the clock of `performance`, in milliseconds; undefined before there is content. */
+  readonly contentAt: () => number | undefined
+}
+
+/**
+ * Reads the beginning of an upstream's stream.
+ *
+ * @throws Failure or UpstreamFault if there is no completion
+ */
+export const beginStream = async (
+  { answerRoom }: Pick<Gateway, 'answerRoom'>,
   { n, stream_options, given }: CompletionRequest,
-  asked: Asked,
-  { call, model, promptTokens, startedAt, said, leave }: Completing,
-  closeAnswer: () => void,
-): Promise<AsyncGenerator<string>> => {
-  const { answer, target } = asked
-  await requireStream(asked)
+  answering: Answering,
+  { promptTokens, isRecorded }: { readonly promptTokens: number; readonly isRecorded: boolean },
+): Promise<BegunStream> => {
+  const { target } = answering
+  const publicModel = target.model.id
   const options = given['stream_options']
-  const answerBuilder = call.keepsContent ? new AnswerBuilder(model) : null
-  const kept = answerBuilder && gateway.keeping(answerBuilder)
+  const room = answerRoom()
+  let contentAt: number | undefined
+  const fold = isRecorded ? new AnswerFold(publicModel, room) : null
   const stream = new CompletionStream(
     {
-      publicModel: model,
+      publicModel,
       n,
       includeUsage: stream_options?.include_usage === true,
       hidesRunningUsage:
@@ -39,35 +48,36 @@ export const streamOf = async (
         !(isJsonObject(options) && options['continuous_usage_stats'] === true),
       promptTokens,
     },
-    answerBuilder,
+    fold,
+    () => (contentAt = performance.now()),
   )
-  let contentAt: number | undefined
-  let reported: Failure | undefined
+  try {
+    return { opened: await openStream(answering, stream), fold, room, contentAt: () => contentAt }
+  } catch (error) {
+    room.release()
+    throw error
+  }
+}
+
+/** The events of a stream as the client gets them. `closeAnswer` ends an answer that its client does not read. */
+export const streamOf = (
+  { begun: { opened, fold, room, contentAt }, answer, target }: Asked<BegunStream>,
+  { call, startedAt, said, leave }: Completing,
+  closeAnswer: () => void,
+): AsyncGenerator<string> => {
+  const { stream } = opened
   const reader = unreadFor(Math.min(MOST_UNREAD_MS, target.upstream.content.timeouts.total_ms))
-  const events = streamed(
-    { answer, errorIn: (error) => (reported = asked.errorIn(error)) },
-    stream,
-    leave.signal,
-    () => (contentAt ??= performance.now()),
-    () => kept?.makeRoom(),
-    async (failure) => {
-      reader.over()
-      const { metered } = stream
-      // An error before anything else is a refusal.
-      const isRefused = failure !== null && failure === reported && metered.metering === 'unknown'
-      await call.end({
-        output: kept === null ? atHand(null) : () => kept.output(failure === stopping),
-        metered,
-        failure,
-        said: {
-          ...said(),
-          ...(isRefused && !asked.isOwed ? { owed: false } : {}),
-          ...(contentAt === undefined ? {} : { time_to_first_token_ms: Math.round(contentAt - startedAt) }),
-        },
-      })
-      leave.over()
-    },
-  )
+  const events = streamed(opened, answer, leave.signal, async (failure) => {
+    reader.over()
+    await call.end({
+      output: fold?.whole() ?? null,
+      metered: stream.metered,
+      failure,
+      said: { ...said(), ...firstToken(contentAt(), startedAt) },
+    })
+    room.release()
+    leave.over()
+  })
   void answer.ended.then(() =>
     reader.awaited(() => {
       leave.end(tooSlowReader)
@@ -77,15 +87,8 @@ export const streamOf = async (
   return events
 }
 
-/** An upstream that was asked for a stream may report an error as JSON with status 200. */
-const requireStream = async (asked: Asked): Promise<void> => {
-  try {
-    requireType(asked.answer, 'stream')
-  } catch (refusal) {
-    const body = await readError(asked.answer.body)
-    throw body !== undefined && isUpstreamError(body) ? refusedIn(asked, body) : refusal
-  }
-}
+const firstToken = (contentAt: number | undefined, startedAt: number) =>
+  contentAt === undefined ? {} : { time_to_first_token_ms: Math.round(contentAt - startedAt) }
 
 /**
  * A streamed answer. Its head waits for the first event, so that an upstream that fails before is answered with a

@@ -22,7 +22,7 @@ export interface UnderWay {
 
 export const clientGone = new Failure('bad-request', 'The client closed the connection.')
 
-export const stopping = new Failure('overloaded', 'The service is stopping. Try again.', { retryAfter: 1 })
+const stopping = new Failure('overloaded', 'The service is stopping. Try again.', { retryAfter: 1 })
 
 /** Said once: an abort without a reason makes an exception with a stack each time. */
 const isOver = new Error('the completion has ended')

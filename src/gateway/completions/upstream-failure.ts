@@ -29,7 +29,7 @@ export const failureOfStatus = (
   const { message, type, code, param } = error
   const answered = `The upstream answered with status ${status}`
   const isFinal = FINAL.has(status) || isQuotaUsedUp(error)
-  if (kind === undefined) return upstreamFailed(answered, message, isFinal)
+  if (kind === undefined) return upstreamFailed(answered, message, isFinal, headers['retry-after'])
   return new Failure(kind, message ?? `${answered}.`, {
     reasonWithoutQuote: `${answered}.`,
     isFinal,
@@ -42,15 +42,31 @@ export const failureOfStatus = (
 
 /** The failure that a client sees for an error that an upstream reports in place of an answer, or within one. */
 export const failureOfError = (body: Json, redact: Redact): Failure => {
+  const status = statusIn(body)
+  if (status !== undefined && PASSED[status] !== undefined) return failureOfStatus(status, {}, body, redact)
   const error = errorIn(body, redact)
   return upstreamFailed('The upstream reported an error', error.message, isQuotaUsedUp(error))
 }
 
-const upstreamFailed = (what: string, message: string | undefined, isFinal: boolean): Failure =>
+/** Some upstreams report their status within the answer. */
+const statusIn = (body: Json | undefined): number | undefined => {
+  if (Array.isArray(body)) return statusIn((body as readonly Json[])[0])
+  if (!isJsonObject(body)) return undefined
+  const { error, code, status } = body
+  return isJsonObject(error) ? statusIn(error) : [code, status].map(Number).find((one) => one in PASSED)
+}
+
+const upstreamFailed = (
+  what: string,
+  message: string | undefined,
+  isFinal: boolean,
+  retryAfter?: string,
+): Failure =>
   new Failure('upstream-failed', message === undefined ? `${what}.` : `${what}: ${message}`, {
     code: 'upstream_error',
     reasonWithoutQuote: `${what}.`,
     isFinal,
+    ...(retryAfter === undefined ? {} : { retryAfter: secondsIn(retryAfter) }),
   })
 
 const LONGEST_WAIT = 3600

@@ -91,7 +91,7 @@ describe('a streamed completion whose upstream is silent', () => {
     ['sends no event in time', does.sendingHead, /"code":"upstream_timeout"/],
     ['answers with an error', delayed(500, does.failingWith(503, 'still loading')), /still loading/],
     ['closes the connection', delayed(500, does.resetting), /"code":"upstream_error"/],
-    ['answers with no stream', delayed(500, does.refusing(200, {})), /it is not a stream/],
+    ['answers with no stream', delayed(500, does.refusing(200, {})), /the stream has no completion/],
     [
       'reports an error in its stream',
       delayed(500, does.sendingRaw('text/event-stream', 'event: error\ndata: still loading\n\n')),
@@ -124,7 +124,8 @@ describe('a streamed completion whose upstream is silent', () => {
       const { project } = await asked(behaviour, leaving.signal)
       leaving.abort()
       assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)
-      assert.equal((await gateway.ended(project))[0]?.exception, 'The client closed the connection.')
+      const [call] = await gateway.ended(project)
+      assert.deepEqual([call?.exception, call?.summary.tallytree?.['cancelled']], [null, true])
     }
   })
 

@@ -5,8 +5,18 @@ import { createServer, type AddressInfo } from 'node:net'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered, SendOptions } from '../../support/client.js'
 import { startTestService, type TestService } from '../../support/service.js'
-import { failingWith, inTurn, resetting, saying, usageOf } from '../../support/upstreams/behaviours.js'
-import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
+import {
+  beginStream,
+  chunkOf,
+  delta,
+  failingWith,
+  inTurn,
+  resetting,
+  saying,
+  sendEvent,
+  usageOf,
+} from '../../support/upstreams/behaviours.js'
+import { startUpstream, type Behaviour, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { until } from '../../support/until.js'
 
 const MODEL = 'priced/chat'
@@ -189,6 +199,36 @@ describe('limits of completions', () => {
       budget.last_calls.map(({ id }) => id),
     )
     assert.equal((await complete(team)).status, 200)
+  })
+
+  it('of money owe nothing where no completion is to be seen, and the greatest report of what was used', async () => {
+    const team = await aTeam()
+    await limit(team, { scope: { type: 'team' }, budget: { amount: 0.15, period: 'month' } })
+    const raw =
+      (type: string, text: string): Behaviour =>
+      (_, response) =>
+        void response.writeHead(200, { 'content-type': type }).end(text)
+    for (const nothing of [
+      raw('text/html', '<html></html>'),
+      raw('application/json', ''),
+      raw('text/event-stream', 'data: [DONE]\n\n'),
+    ])
+      for (const stream of [true, false])
+        for (let round = 0; round < 3; round += 1) {
+          upstream.behave(nothing)
+          assert.equal((await complete(team, { stream })).status, 502)
+        }
+    const { spent, reserved, unknown } = (await shown(team))[0]!.used.budget!
+    assert.deepEqual([spent, reserved, unknown], [0, 0, 0])
+    upstream.behave((body, response) => {
+      beginStream(response)
+      sendEvent(response, chunkOf('chat', [delta(0, { content: 'Hi' }, 'stop')], usageOf(5, 2)))
+      sendEvent(response, chunkOf('chat', [], usageOf(0, 0)))
+      response.end('data: [DONE]\n\n')
+    })
+    assert.equal((await complete(team, { stream: true })).status, 200)
+    assert.equal((await shown(team))[0]?.used.budget?.spent, 0.025)
+    upstream.behave(saying(['Hi'], usageOf(5, 2)))
   })
 
   it("of money charge cached tokens at the prompt's price where the upstream's price states none", async () => {

@@ -64,8 +64,7 @@ describe('asking one of several upstreams', () => {
     await addBoth()
     const failures: readonly (readonly [Behaviour, string])[] = [
       [failing(500), 'status 500'],
-      [failing(429), 'status 429'],
-      [failing(401), 'status 401'],
+      [failing(404), 'status 404'],
       [(_, response) => response.destroy(), 'reset UND_ERR_SOCKET'],
     ]
     for (const [behaviour, outcome] of failures) {
@@ -73,7 +72,7 @@ describe('asking one of several upstreams', () => {
       first.behave(saying(['well']))
       accepted(await ask())
       first.behave(behaviour)
-      const answer = await ask({ stream: outcome === 'status 429' })
+      const answer = await ask({ stream: outcome === 'status 404' })
       assert.equal(answer.status, 200, answer.text)
       assert.match(answer.text, /from the second/)
       const tries = await lastTries()
@@ -162,16 +161,78 @@ describe('asking one of several upstreams', () => {
     assert.equal((await healthOf(1))['state'], 'in')
     assert.equal(second.arrivals.length, 13)
     const { text } = await service.send('GET', '/metrics')
-    assert.match(text, /^\w*gateway_open_circuits 1$/m)
+    assert.match(text, /^\w*gateway_open_circuits [1-9]$/m)
     assert.match(text, /^\w*gateway_upstream_attempts_total\{outcome="fault"\} \d+$/m)
   })
 
   it('counts no refusal as a fault', async () => {
     await addBoth()
-    first.behave(failing(429))
+    first.behave(failing(404))
     for (let round = 0; round < 7; round += 1) accepted(await ask())
     assert.deepEqual((await healthOf(0))['faults_in_a_row'], 0)
     assert.equal(first.arrivals.length, 7)
+  })
+
+  it('goes to the next where one says 200 and has no completion, and leaves that one out after five', async () => {
+    const page: Behaviour = (_, response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>')
+    const json =
+      (text: string): Behaviour =>
+      (_, response) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+    const events =
+      (text: string): Behaviour =>
+      (_, response) =>
+        void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
+    const nothings = [
+      page,
+      json(''),
+      json('{}'),
+      json('{"choices":[]}'),
+      json('{"error":{"message":"overloaded"}}'),
+      events('data: [DONE]\n\n'),
+      events('data: {"error":{"message":"overloaded"}}\n\n'),
+      events('event: error\ndata: overloaded\n\n'),
+      events(': nothing\n\n'),
+    ]
+    await addBoth()
+    for (const stream of [true, false])
+      for (const nothing of nothings) {
+        first.behave(saying(['well']))
+        accepted(await ask())
+        first.behave(nothing)
+        const answer = await ask({ stream })
+        assert.equal(answer.status, 200, answer.text)
+        assert.match(answer.text, /from the second/)
+        assert.deepEqual((await lastTries()).at(-1), 'second: answered')
+      }
+    first.behave(page)
+    for (let round = 0; round < 6; round += 1) accepted(await ask())
+    assert.equal((await healthOf(0))['state'], 'out')
+  })
+
+  it('leaves one alone that refuses for its rate or its key, for as long as it says', async () => {
+    for (const status of [429, 401]) {
+      const name = `limited-${status}`
+      const models = [{ id: name, upstream_id: 'chat-1' }]
+      await add(`first-${status}`, first, { models })
+      await add(`second-${status}`, second, { models, weight: 0 })
+      first.behave(failing(status, 'slow down', { 'retry-after': '60' }))
+      const before = first.arrivals.length
+      for (let round = 0; round < 5; round += 1) accepted(await ask({ model: name }))
+      assert.equal(first.arrivals.length, before + 1)
+      const { state, out_until } = await healthOf(made.length - 2)
+      assert.equal(state, 'out')
+      if (status === 429) assert.ok(Date.parse(out_until as string) > Date.now() + 50_000)
+    }
+  })
+
+  it('tells the client when to come back, whatever the status was', async () => {
+    await add('first', first)
+    for (const status of [429, 500, 503, 529]) {
+      first.behave(failing(status, 'later', { 'retry-after': '60' }))
+      assert.equal((await ask()).headers.get('retry-after'), '60', String(status))
+    }
   })
 
   const held = (): {

@@ -130,6 +130,34 @@ describe('streamed completions', () => {
         ])
       })
 
+  it('skip what is no chunk, and are complete with [DONE] whether or not there was a reason', async () => {
+    const long = 'x'.repeat(5 * 1024 * 1024)
+    gateway.upstream.behave((body, response) => {
+      const model = body['model'] as string
+      does.beginStream(response)
+      response.write(': comment\n\nevent: ping\ndata: {"type": "ping"}\n\ndata: ping\n\n')
+      does.sendEvent(
+        response,
+        does.chunkOf(model, [does.delta(0, { role: 'assistant', content: 'a' })], null),
+      )
+      does.sendEvent(response, { id: 'x', choices: null })
+      does.sendEvent(
+        response,
+        does.chunkOf(model, [{ ...does.delta(0, { content: long }), index: '0' }], null),
+      )
+      response.write('data: [DONE]\n\n')
+      does.sendEvent(response, does.chunkOf(model, [], does.usageOf(11, 7)))
+      response.end()
+    })
+    const { status, text, call } = await streamed()
+    assert.equal(status, 200)
+    assert.equal(contentOf(chunksIn(text).slice(0, 1)), 'a')
+    assert.equal(chunksIn(text).length, 2)
+    assert.deepEqual([call.exception, call.summary.tallytree?.metering], [null, 'reported'])
+    assert.equal(call.summary.usage?.[gateway.model]?.['completion_tokens'], 7)
+    assert.ok(text.includes(long))
+  })
+
   it('that fall silent are told so: with a status before the first event, and in a last event behind it', async () => {
     const impatient = await startGateway(await sharedService(), {
       upstream: { timeouts: { first_byte_ms: 4000, idle_ms: 3000 } },
@@ -176,8 +204,8 @@ describe('streamed completions', () => {
     sent.destroy()
     assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)
     const [call] = await gateway.ended(project)
-    assert.equal(call?.exception, 'The client closed the connection.')
-    assert.equal(call.summary.tallytree?.metering, 'estimated')
+    assert.deepEqual([call?.exception, call?.summary.tallytree?.['cancelled']], [null, true])
+    assert.equal(call?.summary.tallytree?.metering, 'estimated')
   })
 
   it('end at the upstream also before anything came, whole ones too: nothing is known of what they used', async () => {
@@ -201,8 +229,8 @@ describe('streamed completions', () => {
       assert.equal(await left, 'left')
       assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)
       const [call] = await gateway.ended(project)
-      assert.equal(call?.exception, 'The client closed the connection.')
-      assert.equal(call.summary.tallytree?.metering, 'unknown')
+      assert.deepEqual([call?.exception, call?.summary.tallytree?.['cancelled']], [null, true])
+      assert.equal(call?.summary.tallytree?.metering, 'unknown')
       assert.equal(call.summary.usage, undefined)
     }
   })

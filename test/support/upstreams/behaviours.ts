@@ -128,10 +128,7 @@ export const behind = {
   end: (response: ServerResponse) => response.end(),
   cut: (response: ServerResponse) => response.socket?.destroy(),
   malformed: (response: ServerResponse) => sendEvent(response, '{"choices": [{'),
-  noChoices: (response: ServerResponse) => sendEvent(response, { ...HEAD, choices: null }),
   error: (response: ServerResponse) => sendEvent(response, { error: { message: 'out of memory' } }),
-  hugeEvent: (response: ServerResponse) => sendEvent(response, `"${'x'.repeat(5 * 1024 * 1024)}"`),
-  done: (response: ServerResponse) => response.end('data: [DONE]\n\n'),
 }
 
 /** Streams as many words of so many characters each as its reader takes; `sent` is how many went out so far. */

@@ -5,7 +5,6 @@ import { openSqliteAttemptRecords } from '../../../src/adapters/attempt-records/
 import { openFileBlobStore } from '../../../src/adapters/blobs/file-blob-store.js'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import { openFileSpools } from '../../../src/adapters/spools/file-spools.js'
 import { makePrivateDatabase, makePrivateDirectory } from '../../../src/kernel/private-files.js'
 import { scratchDirectory } from '../../support/scratch.js'
 
@@ -24,7 +23,6 @@ const openAll = async (directory: string) => {
   const eventStore = openSqliteEventStore(join(directory, 'events.db'))
   const attempts = openSqliteAttemptRecords(join(directory, 'attempts.db'))
   const state = openSqliteDispatcherState(join(directory, 'dispatcher.db'))
-  openFileSpools(join(directory, 'spools'))
   await openFileBlobStore(join(directory, 'blobs')).put(Buffer.from('content'))
   return async () => {
     await eventStore.close()
@@ -51,10 +49,10 @@ describe('the files of the service', () => {
     await close()
     const names = ['events.db', 'attempts.db', 'dispatcher.db']
     for (const name of names) chmodSync(join(directory, name), 0o644)
-    for (const name of ['blobs', 'spools']) chmodSync(join(directory, name), 0o755)
+    for (const name of ['blobs']) chmodSync(join(directory, name), 0o755)
     const closeAgain = await openAll(directory)
     for (const name of names) assert.equal(modeOf(join(directory, name)), '600', name)
-    for (const name of ['blobs', 'spools']) assert.equal(modeOf(join(directory, name)), '700', name)
+    for (const name of ['blobs']) assert.equal(modeOf(join(directory, name)), '700', name)
     await closeAgain()
   })
 

@@ -10,10 +10,10 @@ import {
 export type Health = CircuitBreaker
 
 /**
- * The outcome of a request: a fault is a failed connection, a 5xx or a time-out; `nothing` means that it was canceled
- * or never sent.
+ * The outcome of a request: a fault is a failed connection, a 5xx, a time-out or no completion; `nothing` means that it was
+ * canceled or never sent. An upstream that refuses for its rate, quota or key cools down, for as long as it says.
  */
-export type RequestOutcome = 'answer' | 'fault' | 'nothing'
+export type RequestOutcome = 'answer' | 'fault' | 'nothing' | { readonly coolMs: number | null }
 
 export const healthy: Health = closed
 
@@ -41,13 +41,13 @@ export const shown = (
   now: number,
   { isProbe, isLast }: { readonly isProbe: boolean; readonly isLast: boolean },
 ): Health => {
-  if (health.phase !== 'closed' && !isProbe)
-    return what === 'fault' ? { ...health, failuresInARow: health.failuresInARow + 1 } : health
-  if (what === 'answer') return healthy
-  if (what === 'nothing') return afterUnknown(health, now)
+  if (what === 'answer') return health.phase !== 'closed' && !isProbe ? health : healthy
+  if (what === 'nothing') return isProbe ? afterUnknown(health, now) : health
+  if (health.phase !== 'closed' && !isProbe) return { ...health, failuresInARow: health.failuresInARow + 1 }
+  const coolMs = what === 'fault' ? null : what.coolMs
   return afterFailure(health, now, {
-    opens: (faults) => faults >= MAX_FAULTS_IN_A_ROW && !isLast,
-    firstOpenMs: FIRST_OUT_MS,
-    maxOpenMs: MAX_OUT_MS,
+    opens: (faults) => (what !== 'fault' || faults >= MAX_FAULTS_IN_A_ROW) && !isLast,
+    firstOpenMs: coolMs ?? FIRST_OUT_MS,
+    maxOpenMs: Math.max(MAX_OUT_MS, coolMs ?? 0),
   })
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
-import { AnswerBuilder } from '../../../../src/gateway/answer/answer-builder.js'
 import { CompletionStream } from '../../../../src/gateway/answer/stream.js'
-import type { JsonObject } from '../../../../src/kernel/json/json.js'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 
-const streamOf = (more: object = {}, answer: AnswerBuilder | null = null) =>
+const streamOf = (more: object = {}) =>
   new CompletionStream(
     {
       publicModel: 'acme/chat',
@@ -14,7 +12,7 @@ const streamOf = (more: object = {}, answer: AnswerBuilder | null = null) =>
       promptTokens: 2,
       ...more,
     },
-    answer,
+    null,
   )
 
 const chunk = (index: number, delta: JsonObject, finish_reason: string | null = null): JsonObject => ({
@@ -25,46 +23,21 @@ const chunk = (index: number, delta: JsonObject, finish_reason: string | null = 
 
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 
-interface Whole {
-  readonly choices: readonly { readonly message: { readonly content: string | null } }[]
-}
-
 describe('a streamed completion', () => {
-  it('is put together from its pieces, however the choices interleave', () =>
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(fc.nat(3), fc.string({ unit: 'binary' })), { minLength: 1 }),
-        (pieces) => {
-          const answer = new AnswerBuilder('acme/chat')
-          const stream = streamOf({ n: 4 }, answer)
-          for (const [index, content] of pieces) stream.take(chunk(index, { content }))
-          const choices = (answer.headValue() as unknown as Whole).choices
-          const places = [...new Set(pieces.map(([index]) => index))].sort()
-          assert.deepEqual(
-            choices.map(({ message }) => message.content ?? ''),
-            places.map((place) =>
-              pieces
-                .filter(([index]) => index === place)
-                .map(([, content]) => content)
-                .join('')
-                .toWellFormed(),
-            ),
-          )
-        },
-      ),
-    ))
-
-  it('is complete when every choice that began has ended, and as many as were asked for or as there are', () => {
+  it('is complete when all choices that were asked for have a reason, or the upstream says that it is done', () => {
     const stream = streamOf({ n: 2 })
     assert.equal(stream.isComplete, false)
     stream.take(chunk(0, { content: 'a' }, 'stop'))
     assert.equal(stream.isComplete, false)
-    stream.done()
-    assert.equal(stream.isComplete, true)
     stream.take(chunk(1, { content: 'b' }))
     assert.equal(stream.isComplete, false)
     stream.take(chunk(1, {}, 'length'))
     assert.equal(stream.isComplete, true)
+    const withoutReason = streamOf()
+    withoutReason.done()
+    assert.equal(withoutReason.isComplete, false)
+    withoutReason.take(chunk(0, { content: 'a' }))
+    assert.equal(withoutReason.isComplete, true)
   })
 
   it('is reported only when it is complete and the upstream said what was used', () => {
@@ -148,14 +121,63 @@ describe('a streamed completion', () => {
 
   it('shows the usage so far to those alone who asked for it', () => {
     const running = { ...chunk(0, { content: 'a' }), usage }
-    const shown = (more: object) => streamOf(more).take(running) as JsonObject
+    const shown = (more: object) => {
+      const result = streamOf(more).take(running)
+      assert.ok('chunk' in result && result.chunk !== null)
+      return result.chunk
+    }
     assert.ok(!('usage' in shown({})))
     assert.deepEqual(shown({ includeUsage: true })['usage'], usage)
     assert.equal(shown({ includeUsage: true, hidesRunningUsage: true })['usage'], null)
   })
 
-  it('is none where a choice has no place', () => {
-    for (const index of [-1, 0.5, 128, '0', {}])
-      assert.equal(streamOf().take({ choices: [{ index, delta: {} }] }), 'malformed')
+  it('has usage wherever the upstream reports it', () => {
+    for (const more of [
+      { choices: [{ index: 0, delta: {}, usage }] },
+      { choices: [{ index: 0, delta: { usage } }] },
+      { choices: [], x_groq: { id: 'x', usage } },
+      { x_groq: { usage } },
+      { choices: null, usage },
+      { choices: [], usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 } },
+    ]) {
+      const stream = streamOf()
+      stream.take(chunk(0, { content: 'a' }, 'stop'))
+      stream.take(more)
+      const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+      stream.take({ choices: [], usage: zeros })
+      assert.deepEqual(
+        [stream.metered.metering, stream.metered.usage?.total_tokens],
+        ['reported', 5],
+        JSON.stringify(more),
+      )
+    }
+  })
+
+  it('skips what is no chunk, and tells errors in any form', () => {
+    const take = (value: Json) => streamOf().take(value)
+    const none = { chunk: null }
+    for (const foreign of [
+      'ping',
+      7,
+      null,
+      [],
+      {},
+      { type: 'ping' },
+      { id: 'x', choices: null },
+      { choices: {} },
+    ])
+      assert.deepEqual(take(foreign), none, JSON.stringify(foreign))
+    for (const error of [
+      { error: { message: 'x' } },
+      { error: 'x' },
+      { object: 'error', message: 'x' },
+      { type: 'error', error: { type: 'overloaded_error' } },
+      { detail: 'x' },
+      { message: 'x', code: 500 },
+      [{ error: { message: 'x' } }],
+    ])
+      assert.deepEqual(take(error), { error }, JSON.stringify(error))
+    const odd = { choices: [{ index: '0', delta: { content: 'a' } }, 'x', null] }
+    assert.deepEqual(take(odd), { chunk: { ...odd, model: 'acme/chat' } })
   })
 })

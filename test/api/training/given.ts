@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import type { TestService } from '../../support/service.js'
+import { createHash } from 'node:crypto'
+import type { Client } from '../../support/client.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { until } from '../../support/until.js'
 import { accepted } from '../calls/given.js'
+import { put } from '../wandb/given.js'
+
+type Requests = Pick<Client, 'post' | 'send'>
 
 interface JobEvent {
   readonly id: string
@@ -51,7 +55,7 @@ export const OF_FINE_TUNING = [
 ]
 
 /** What clients of the training API do. */
-export const trainingClientOf = (service: TestService, project: string, options: object = {}) => {
+export const trainingClientOf = (service: Requests, project: string, options: object = {}) => {
   const [entity, name] = project.split('/') as [string, string]
   const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body, options)
   const get = async (path: string) =>
@@ -100,4 +104,47 @@ export const trainingClientOf = (service: TestService, project: string, options:
     return answer
   }
   return { post, get, createModel, createRl, events, ended, steps, chat }
+}
+
+export const md5 = (content: string) => createHash('md5').update(content).digest('hex')
+
+export interface ClaimedJob {
+  readonly id: string
+  readonly step: number
+  readonly lease_id: string
+  readonly input_url: string
+  readonly config: JsonObject
+  readonly from: {
+    readonly step: number
+    readonly files: readonly { readonly path: string; readonly url: string }[]
+  } | null
+}
+
+/** A worker elsewhere, in its requests. */
+export const workerOf = (service: Requests, baseModel: string, name = 'worker') => {
+  const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body)
+  const claim = async (wait_seconds = 0): Promise<ClaimedJob | null> =>
+    accepted(await post('/workers/claim', { worker: name, base_models: [baseModel], wait_seconds }))[
+      'job'
+    ] as unknown as ClaimedJob | null
+  const of = ({ id, lease_id }: Pick<ClaimedJob, 'id' | 'lease_id'>) => ({
+    heartbeat: async () => accepted(await post(`/training-jobs/${id}/heartbeat`, { lease_id })),
+    reports: (first: number, reports: readonly object[]) =>
+      post(`/training-jobs/${id}/reports`, { lease_id, first, reports }),
+    files: (files: readonly object[]) => post(`/training-jobs/${id}/files`, { lease_id, files }),
+    upload: async (files: Readonly<Record<string, string>>) => {
+      const named = Object.entries(files).map(([path, content]) => ({ path, md5: md5(content) }))
+      const links = accepted(await post(`/training-jobs/${id}/files`, { lease_id, files: named }))
+      for (const { path, upload_url } of links['files'] as unknown as {
+        path: string
+        upload_url: string | null
+      }[])
+        if (upload_url !== null) assert.equal((await put(upload_url, files[path]!)).status, 200)
+      return named
+    },
+    complete: (files: readonly object[], metrics: object = {}) =>
+      post(`/training-jobs/${id}/complete`, { lease_id, files, metrics }),
+    fail: (error_message: string) => post(`/training-jobs/${id}/fail`, { lease_id, error_message }),
+  })
+  return { claim, of }
 }

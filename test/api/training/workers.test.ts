@@ -1,54 +1,10 @@
 import assert from 'node:assert/strict'
-import { createHash, randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../../src/kernel/json/json.js'
+import { randomUUID } from 'node:crypto'
 import { startTestService, type TestService } from '../../support/service.js'
 import { accepted } from '../calls/given.js'
-import { put } from '../wandb/given.js'
-import { trainingClientOf } from './given.js'
+import { md5, trainingClientOf, workerOf } from './given.js'
 
 const someProject = () => `team-${randomUUID().slice(0, 8)}/p`
-const md5 = (content: string) => createHash('md5').update(content).digest('hex')
-
-interface Claimed {
-  readonly id: string
-  readonly step: number
-  readonly lease_id: string
-  readonly input_url: string
-  readonly config: JsonObject
-  readonly from: {
-    readonly step: number
-    readonly files: readonly { readonly path: string; readonly url: string }[]
-  } | null
-}
-
-/** A worker elsewhere, in its requests. */
-const workerOf = (service: TestService, baseModel: string, name = 'worker') => {
-  const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body)
-  const claim = async (wait_seconds = 0): Promise<Claimed | null> =>
-    accepted(await post('/workers/claim', { worker: name, base_models: [baseModel], wait_seconds }))[
-      'job'
-    ] as unknown as Claimed | null
-  const of = ({ id, lease_id }: Claimed) => ({
-    heartbeat: async () => accepted(await post(`/training-jobs/${id}/heartbeat`, { lease_id })),
-    reports: (first: number, reports: readonly object[]) =>
-      post(`/training-jobs/${id}/reports`, { lease_id, first, reports }),
-    files: (files: readonly object[]) => post(`/training-jobs/${id}/files`, { lease_id, files }),
-    upload: async (files: Readonly<Record<string, string>>) => {
-      const named = Object.entries(files).map(([path, content]) => ({ path, md5: md5(content) }))
-      const links = accepted(await post(`/training-jobs/${id}/files`, { lease_id, files: named }))
-      for (const { path, upload_url } of links['files'] as unknown as {
-        path: string
-        upload_url: string | null
-      }[])
-        if (upload_url !== null) assert.equal((await put(upload_url, files[path]!)).status, 200)
-      return named
-    },
-    complete: (files: readonly object[], metrics: object = {}) =>
-      post(`/training-jobs/${id}/complete`, { lease_id, files, metrics }),
-    fail: (error_message: string) => post(`/training-jobs/${id}/fail`, { lease_id, error_message }),
-  })
-  return { claim, of }
-}
 
 describe('a worker', () => {
   let service: TestService

@@ -20,6 +20,7 @@ from typing import Any, Callable, TypeVar
 
 REPORT_EVERY_S = 1.0
 MAX_BATCH = 500
+MAX_BATCH_BYTES = 256 * 1024
 MAX_QUEUED_REPORTS = 10_000
 MAX_ERROR_BYTES = 16_384
 BLOCK = 1024 * 1024
@@ -270,8 +271,9 @@ class Job:
     def _next_batch(self) -> tuple[list[dict[str, Any]], bool]:
         """The reports of the next second, and whether they are the last."""
         batch: list[dict[str, Any]] = []
+        size = 0
         deadline = time.monotonic() + REPORT_EVERY_S
-        while len(batch) < MAX_BATCH:
+        while len(batch) < MAX_BATCH and size < MAX_BATCH_BYTES:
             try:
                 report = self._reports.get(timeout=max(0, deadline - time.monotonic()))
             except queue.Empty:
@@ -279,6 +281,7 @@ class Job:
             if report is None:
                 return batch, True
             batch.append(report)
+            size += len(json.dumps(report))
         return batch, False
 
 

@@ -43,7 +43,7 @@ const completionRoutes = (
         },
       },
     },
-    responseHeaders: ['Tallytree-Position'],
+    responseHeaders: ['Tallytree-Position', 'Tallytree-Call-Id'],
     handle: (asked: RouteRequest<CompletionRequest>) => complete(services, asked),
   },
 ]

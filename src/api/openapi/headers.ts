@@ -76,6 +76,10 @@ const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
     description: 'The log position of the state that was read, or from which the write can be read.',
     schema: position,
   },
+  'Tallytree-Call-Id': {
+    description: 'The id of the call that records the completion.',
+    schema: { type: 'string' },
+  },
   'Tallytree-Refused': {
     description: 'The number of rejected elements of the batch. Absent if there are none.',
     schema: { type: 'integer', minimum: 1 },

@@ -35,9 +35,10 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
           description: 'The API key as the password, with any user name.',
         },
         bearer: { type: 'http', scheme: 'bearer', description: 'The API key as the token.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'api-key', description: 'The API key.' },
       },
     },
-    security: [{ basic: [] }, { bearer: [] }],
+    security: [{ basic: [] }, { bearer: [] }, { apiKey: [] }],
   }
 }
 

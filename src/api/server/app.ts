@@ -105,8 +105,13 @@ const PREFIX = '/traces'
 
 const withoutPrefix = (ctx: Context, next: Next) => {
   if (ctx.path.startsWith(`${PREFIX}/`)) ctx.path = ctx.path.slice(PREFIX.length)
+  // Clients join a base URL and a path with two slashes.
+  const [, path] = DOUBLED.exec(ctx.path) ?? []
+  if (path !== undefined) ctx.path = `/v1/${path.replace(/\/+/g, '/')}`
   return next()
 }
+
+const DOUBLED = /^\/+v1\/+(chat\/+completions|models)\/*$/
 
 /** A known path with another method is a 405 with `Allow` (RFC 9110, 15.5.6). */
 const respondToUnmatched = (ctx: Context) => {

@@ -25,6 +25,7 @@ const ASKED: Readonly<Record<Exclude<RequestHeader, 'Vendor-Project'>, true>> = 
 const ANSWERED: Readonly<Record<ResponseHeader, true>> = {
   'Retry-After': true,
   'Tallytree-Position': true,
+  'Tallytree-Call-Id': true,
   'Tallytree-Refused': true,
   'Tallytree-Truncated': true,
   'Tallytree-Unfinished-Descendants': true,

@@ -53,6 +53,7 @@ export type RequestHeader =
 export type ResponseHeader =
   | 'Retry-After'
   | 'Tallytree-Position'
+  | 'Tallytree-Call-Id'
   | 'Tallytree-Refused'
   | 'Tallytree-Truncated'
   | 'Tallytree-Unfinished-Descendants'

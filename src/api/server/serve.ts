@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
+import type { IncomingHttpHeaders } from 'node:http'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Context } from 'koa'
 import { decode, shortened } from '../../kernel/codec/codec.js'
@@ -92,8 +93,9 @@ const principalOf = (
   ctx: Context,
 ): Principal => {
   const { headers } = ctx.req
-  const key = keyIn(headers.authorization)
-  const token = headers.authorization === undefined ? sessionTokenIn(headers) : undefined
+  const key = keyIn(headers.authorization) ?? apiKeyIn(headers)
+  const hasKey = headers.authorization !== undefined || headers['api-key'] !== undefined
+  const token = hasKey ? undefined : sessionTokenIn(headers)
   const principal =
     key !== undefined ? authenticate(key) : token === undefined ? undefined : authenticateSession(token)
   if (principal !== undefined && token !== undefined) requireSameOrigin(ctx.method, headers)
@@ -179,6 +181,12 @@ export const keyIn = (authorization: string | undefined): string | undefined => 
       return undefined
   }
 }
+
+/** Clients of Azure send the key in a header of its own. */
+const apiKeyIn = ({ authorization, 'api-key': key }: IncomingHttpHeaders): string | undefined =>
+  authorization === undefined && typeof key === 'string' && key !== '' && key.length <= MAX_HEADER
+    ? key
+    : undefined
 
 const MAX_HEADER = 4096
 

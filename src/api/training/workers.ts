@@ -4,11 +4,17 @@ import { Failure, invalidField } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import type { ClaimedJob, Worker } from '../../application/training/work.js'
 import type { Progress } from '../../domain/training/commands.js'
-import { baseModelName, jobKind, stepMetrics, workerName } from '../../domain/training/events.js'
+import {
+  baseModelName,
+  jobKind,
+  stepMetrics,
+  workerName,
+  type StepMetrics,
+} from '../../domain/training/events.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, int64, integerBetween, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
+import { textLike, textUpToBytes, utf8Bytes } from '../../kernel/codec/text.js'
 import type { Cause } from '../../kernel/event.js'
 import { linksFor } from '../files/links.js'
 import { anyKey } from '../server/authorization.js'
@@ -19,8 +25,11 @@ import { ofJob } from './authorization.js'
 import type { TrainingServices } from './models.js'
 
 const MAX_WAIT_SECONDS = 30
-const MAX_REPORTS = 10_000
+const MAX_REPORTS = 1000
 const MAX_FILES = 1000
+const MAX_BASE_MODELS = 1000
+const MAX_METRICS = 1000
+const MAX_METRIC_NAME_BYTES = 256
 
 const claimRequest = closed('ClaimTrainingJob', {
   required: { worker: workerName, base_models: arrayOf(baseModelName, 1) },
@@ -132,6 +141,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       response: claimed,
       authorization: anyKey,
       handle: ({ principal, headers, onDisconnect, body: { worker, base_models, wait_seconds } }) => {
+        requireAtMost('base_models', base_models.length, MAX_BASE_MODELS)
         const gone = new AbortController()
         onDisconnect(() => gone.abort())
         return async (cause) => {
@@ -178,6 +188,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       authorization: ofJob(services),
       handle: ({ job, body: { lease_id, first, reports } }) => {
         requireAtMost('reports', reports.length, MAX_REPORTS)
+        for (const [at, { metrics }] of reports.entries()) checkMetrics(['reports', at, 'metrics'], metrics)
         const progress = reports.map(({ type, num_sequences, metrics }): Progress =>
           type === 'training_started'
             ? { type, num_sequences: num_sequences ?? 0 }
@@ -227,6 +238,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       authorization: ofJob(services),
       handle: ({ job, body: { lease_id, files, metrics } }) => {
         checkFiles(files)
+        checkMetrics(['metrics'], metrics)
         return async (cause) => {
           const step = await work.complete({ jobId: job.job_id, leaseId: lease_id }, files, metrics, cause)
           return { body: { step } }
@@ -258,6 +270,15 @@ const RECHECK_MS = 5000
 
 const requireAtMost = (field: string, length: number, most: number): void => {
   if (length > most) throw new Failure('too-large', `${field}: List should have at most ${most} items.`)
+}
+
+/** All metrics of a step are in one event. */
+const checkMetrics = (at: readonly (string | number)[], metrics: StepMetrics | null): void => {
+  const names = Object.keys(metrics ?? {})
+  if (names.length > MAX_METRICS)
+    throw invalidField(at, 'value_error', `Value should have at most ${MAX_METRICS} metrics`)
+  if (names.some((name) => utf8Bytes(name) > MAX_METRIC_NAME_BYTES))
+    throw invalidField(at, 'value_error', `Names should have at most ${MAX_METRIC_NAME_BYTES} bytes`)
 }
 
 const checkFiles = (files: readonly { readonly path: string }[]): void => {

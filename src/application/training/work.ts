@@ -15,6 +15,7 @@ import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { entityOf } from '../../kernel/ids.js'
 import { execute } from '../../kernel/execute.js'
+import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { throwIfRefused } from '../access/rights.js'
 import { Failure } from '../failure.js'
@@ -89,6 +90,8 @@ export const trainingWork = (
   ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'clock'>,
   { models, collections, index }: WorkTools,
 ): TrainingWork => {
+  /** Two requests that complete a job with different files would both move the aliases of its step. */
+  const completing = new KeyedMutex()
   const now = () => instantOf(ports.clock.now())
   const untilExpiry = () => instantOf(new Date(ports.clock.now().getTime() + LEASE_MS))
   const modelOf = async (jobId: string): Promise<string> => {
@@ -148,6 +151,44 @@ export const trainingWork = (
     return version && filesIn(ports, model.project_id, version.event.data as unknown as VersionCreated)
   }
 
+  const complete = async (
+    modelId: string,
+    { jobId, leaseId }: OfLease,
+    files: readonly UploadedFile[],
+    metrics: StepMetrics,
+    cause: Cause,
+  ): Promise<number> => {
+    const held = await models.read(modelId, ({ state: { created, lease, jobs, lastStep } }) => ({
+      model: created!,
+      holds: lease?.jobId === jobId && lease.id === leaseId,
+      doneStep: jobs.get(jobId)?.step ?? null,
+      step: lastStep + 1,
+    }))
+    if (held === undefined) throw noSuchJob()
+    if (held.doneStep !== null) return held.doneStep
+    const { model, step } = held
+    const saved = held.holds
+      ? await saveCheckpointVersion(ports, collections)(model, step, files, now(), cause)
+      : { artifactId: '' }
+    const written = await models.write(
+      modelId,
+      {
+        type: 'CompleteJob',
+        job_id: jobId,
+        lease_id: leaseId,
+        checkpoint_id: ports.ids.next(),
+        artifact_id: saved.artifactId,
+        step,
+        metrics,
+        now: now(),
+      },
+      cause,
+      () => undefined,
+    )
+    throwIfRefused(written.refusals.get(0))
+    return step
+  }
+
   return {
     register,
     claim: async (worker, cause) => {
@@ -172,40 +213,15 @@ export const trainingWork = (
       const written = await models.write(await modelOf(jobId), command, cause, () => undefined)
       throwIfRefused(written.refusals.get(0))
     },
-    complete: async ({ jobId, leaseId }, files, metrics, cause) => {
-      const modelId = await modelOf(jobId)
-      const held = await models.read(modelId, ({ state: { created, lease, jobs, lastStep } }) => ({
-        model: created!,
-        holds: lease?.jobId === jobId && lease.id === leaseId,
-        doneStep: jobs.get(jobId)?.step ?? null,
-        step: lastStep + 1,
-      }))
-      if (held === undefined) throw noSuchJob()
-      if (held.doneStep !== null) return held.doneStep
-      const { model, step } = held
-      const saved = held.holds
-        ? await saveCheckpointVersion(ports, collections)(model, step, files, now(), cause)
-        : { artifactId: '' }
-      const written = await models.write(
-        modelId,
-        {
-          type: 'CompleteJob',
-          job_id: jobId,
-          lease_id: leaseId,
-          checkpoint_id: ports.ids.next(),
-          artifact_id: saved.artifactId,
-          step,
-          metrics,
-          now: now(),
-        },
-        cause,
-        () => undefined,
-      )
-      throwIfRefused(written.refusals.get(0))
-      return step
+    complete: async (lease, files, metrics, cause) => {
+      const modelId = await modelOf(lease.jobId)
+      return completing.runExclusive(modelId, () => complete(modelId, lease, files, metrics, cause))
     },
     requireLease: async ({ jobId, leaseId }) => {
-      const holds = await models.read(await modelOf(jobId), ({ state: { lease } }) => lease?.id === leaseId)
+      const holds = await models.read(
+        await modelOf(jobId),
+        ({ state: { lease } }) => lease?.jobId === jobId && lease.id === leaseId,
+      )
       if (holds !== true) throw new Failure('conflict', LEASE_LOST)
     },
     fail: async ({ jobId, leaseId }, error_message, cause) => {

@@ -23,8 +23,9 @@ const read = open('ChatCompletionRequest', {
     ),
     n: withDefault(integerBetween(1, 128), 1, true),
     best_of: nullable(integerBetween(1, 128)),
-    max_tokens: nullable(integerBetween(1, MAX_TOKENS)),
-    max_completion_tokens: nullable(integerBetween(1, MAX_TOKENS)),
+    // Some upstreams take 0 and -1 for no limit.
+    max_tokens: nullable(integerBetween(-1, MAX_TOKENS)),
+    max_completion_tokens: nullable(integerBetween(-1, MAX_TOKENS)),
   },
 })
 

@@ -4,6 +4,7 @@ import { jsonText } from '../../kernel/json/text.js'
 import {
   KEPT_CONNECTION,
   SLOW_READER,
+  USER_AGENT,
   UpstreamFault,
   type UpstreamEnd,
   type UpstreamAnswer,
@@ -196,6 +197,7 @@ const postTo = async (
           'content-type': 'application/json',
           accept: request.stream ? 'text/event-stream' : 'application/json',
           'accept-encoding': 'identity',
+          'user-agent': USER_AGENT,
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         },
         body: jsonText(upstreamRequest(request, model.upstream_id, continuous_usage_stats)),

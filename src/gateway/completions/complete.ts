@@ -51,8 +51,9 @@ export const complete = async (
   const leave = underWay.enter(asked.onDisconnect)
   const startedAt = performance.now()
   try {
-    const begun = await recorded(services, asked, project, targets)
-    return await answered(services, request, targets, { leave, startedAt, ...begun })
+    const { id, ...begun } = await recorded(services, asked, project, targets)
+    const response = await answered(services, request, targets, { leave, startedAt, ...begun })
+    return { ...response, headers: { ...response.headers, 'tallytree-call-id': id } }
   } catch (error) {
     leave.over()
     throw error
@@ -65,10 +66,10 @@ const recorded = async (
   { body: request, headers, principal, cause }: AskedCompletion,
   project: string,
   targets: readonly Target[],
-): Promise<Pick<Begun, 'call' | 'promptTokens'>> => {
+): Promise<Pick<Begun, 'call' | 'promptTokens'> & { readonly id: string }> => {
   const model = targets[0]!.model.id
   const id = services.ids.next()
-  const placed = placedBy(headers)
+  const placed = await placedBy(services, project, headers)
   const level = await recordLevelOf(services.gateway.recordLevel, project, headers)
   const promptTokens = promptTokensOf(request.given)
   const admission = services.gateway.admit({
@@ -86,7 +87,7 @@ const recorded = async (
     principal,
     cause,
   )
-  return { call: endingOnce(await admission.begun(recording)), promptTokens }
+  return { id, call: endingOnce(await admission.begun(recording)), promptTokens }
 }
 
 interface Begun {

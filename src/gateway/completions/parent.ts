@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { callStream } from '../../domain/calls/events.js'
 import { id } from '../../kernel/ids.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import { invalid } from '../../application/failure.js'
 
 /** Where in a trace a completion belongs; null for what is not said. */
@@ -10,14 +12,24 @@ export interface Placed {
 
 /**
  * The place that a request asks for: `Tallytree-Parent-Call` names a call of the same project, and `Tallytree-Trace` the
- * trace, for a parent whose start may not have come yet; without either the W3C header `traceparent` counts.
+ * trace, for a parent whose start may not have come yet; without either the W3C header `traceparent` counts. Automatic
+ * tracing names spans there that never come, so its parent has to be a call of the project.
  *
  * @throws Failure for an id that no call can have
  */
-export const placedBy = (headers: IncomingHttpHeaders): Placed => {
+export const placedBy = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  project: string,
+  headers: IncomingHttpHeaders,
+): Promise<Placed> => {
   const parentId = idIn(headers, 'Tallytree-Parent-Call')
   const traceId = idIn(headers, 'Tallytree-Trace')
-  return parentId === null && traceId === null ? traceparentIn(headers['traceparent']) : { parentId, traceId }
+  if (parentId !== null || traceId !== null) return { parentId, traceId }
+  const placed = traceparentIn(headers['traceparent'])
+  if (placed.parentId === null) return placed
+  for await (const _ of eventStore.readStream(callStream(project, placed.parentId), { limit: 1 }))
+    return placed
+  return { ...placed, parentId: null }
 }
 
 const idIn = (headers: IncomingHttpHeaders, name: string): string | null => {

@@ -62,6 +62,12 @@ const promptOf = (messages: readonly ChatMessage[]): readonly number[] => {
   return promptTokens(messages)
 }
 
+/** 0 and -1 are no limit. */
+const lengthIn = (body: JsonObject): Json => {
+  const length = body['max_completion_tokens'] ?? body['max_tokens'] ?? null
+  return length === 0 || length === -1 ? null : length
+}
+
 /** @throws EngineRequestInvalid */
 export const engineRequestIn = (body: JsonObject, randomSeed: () => number): EngineRequest => ({
   model: typeof body['model'] === 'string' ? body['model'] : '',
@@ -71,13 +77,7 @@ export const engineRequestIn = (body: JsonObject, randomSeed: () => number): Eng
     topP: numberIn(body, 'top_p', 0, 1, 1),
     seed: Math.trunc(numberIn(body, 'seed', -(2 ** 53), 2 ** 53, randomSeed())),
     maxTokens: Math.trunc(
-      numberIn(
-        { max_tokens: body['max_completion_tokens'] ?? body['max_tokens'] ?? null },
-        'max_tokens',
-        1,
-        1_000_000,
-        DEFAULT_TOKENS,
-      ),
+      numberIn({ max_tokens: lengthIn(body) }, 'max_tokens', 1, 1_000_000, DEFAULT_TOKENS),
     ),
   },
   choices: Math.trunc(numberIn(body, 'n', 1, 128, 1)),

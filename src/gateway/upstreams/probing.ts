@@ -1,4 +1,4 @@
-import type { UpstreamClient } from '../../domain/gateway/upstreams/upstream-client.js'
+import { USER_AGENT, type UpstreamClient } from '../../domain/gateway/upstreams/upstream-client.js'
 import type { Upstream, Upstreams } from '../../domain/gateway/upstreams/directory.js'
 import type { LiveTargets } from './live-targets.js'
 
@@ -42,7 +42,7 @@ const probe = async (
 ): Promise<void> => {
   const request = {
     url: `${content.base_url.replace(/\/+$/, '')}/models`,
-    headers: { accept: 'application/json' },
+    headers: { accept: 'application/json', 'user-agent': USER_AGENT },
     body: null,
     timeouts: {
       connect_ms: content.timeouts.connect_ms,

@@ -6,6 +6,7 @@ import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/ga
 import type { Behaviour } from '../../support/upstreams/upstream.js'
 import type { Answered } from '../../support/client.js'
 import { sendText } from '../http/raw.js'
+import { ADMINISTRATOR_KEY } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 
 interface ToldError {
@@ -131,6 +132,30 @@ describe('failed completions', () => {
     }
   })
 
+  it('are none where clients double slashes, send the key as Azure wants it, or ask for no limit', async () => {
+    const { service } = gateway
+    gateway.upstream.behave(does.saying(['Hello']))
+    const asked = { model: gateway.model, messages: MESSAGES }
+    for (const path of ['/v1//chat/completions', '//v1/chat/completions', '/v1/chat/completions/'])
+      assert.equal((await service.post(path, asked)).status, 200, path)
+    for (const max_tokens of [0, -1])
+      assert.equal((await service.post('/v1/chat/completions', { ...asked, max_tokens })).status, 200)
+    assert.equal(gateway.upstream.arrivals.at(-1)?.body['max_tokens'], -1)
+    assert.equal(gateway.upstream.arrivals.at(-1)?.headers['user-agent'], 'Tallytree')
+    for (const [key, status] of [
+      [ADMINISTRATOR_KEY, 200],
+      ['wrong', 401],
+      ['', 401],
+    ] as const) {
+      const answer = await fetch(`${service.address}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify(asked),
+      })
+      assert.equal(answer.status, status)
+    }
+  })
+
   it('are none where JSON begins with a byte order mark', async () => {
     const whole = JSON.stringify(does.wholeOf('chat-1', 'Hello', does.usageOf(1, 1)))
     assert.equal((await failed(does.sendingRaw('application/json', `\ufeff${whole}`))).answer.status, 200)
@@ -184,7 +209,7 @@ describe('requests for completions that are none', () => {
       [422, { model: gateway.model, messages: MESSAGES, stream: 'yes' }],
       [422, { model: gateway.model, messages: MESSAGES, n: 0 }],
       [422, { model: gateway.model, messages: MESSAGES, n: 1e9 }],
-      [422, { model: gateway.model, messages: MESSAGES, max_tokens: -1 }],
+      [422, { model: gateway.model, messages: MESSAGES, max_tokens: -2 }],
       [422, { model: gateway.model, messages: MESSAGES, stream: true, stream_options: 7 }],
       [422, `{"model":"m","messages":[],"x":${'['.repeat(300)}${']'.repeat(300)}}`],
       [422, { model: gateway.model, messages: MESSAGES, max_tokens: 1e308 }],

@@ -399,8 +399,12 @@ describe('completions in a trace', () => {
     const [trace, span] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
     const nowhere = { parent_id: null, trace_id: 'its own' }
     const there = { parent_id: span, trace_id: trace }
-    assert.deepEqual(await placed({ traceparent: `00-${trace}-${span}-01` }), there)
-    assert.deepEqual(await placed({ traceparent: `cc-${trace}-${span}-01-more` }), there)
+    const project = someProject()
+    await gateway.service.in(project).calls.start({ id: span, trace_id: trace }).json()
+    assert.deepEqual(await placed({ traceparent: `00-${trace}-${span}-01` }, project), there)
+    assert.deepEqual(await placed({ traceparent: `cc-${trace}-${span}-01-more` }, project), there)
+    // A span of automatic tracing, which is no call.
+    assert.deepEqual(await placed({ traceparent: `00-${trace}-${span}-01` }), { ...there, parent_id: null })
     for (const odd of [
       `00-${trace}-${span}-01-more`,
       `ff-${trace}-${span}-01`,
@@ -413,6 +417,14 @@ describe('completions in a trace', () => {
       await placed({ traceparent: `00-${trace}-${span}-01`, 'tallytree-parent-call': 'other' }),
       { parent_id: 'other', trace_id: 'its own' },
     )
+  })
+
+  it('are found by the id that their answer has', async () => {
+    for (const stream of [false, true]) {
+      const project = someProject()
+      const answer = await gateway.complete({ stream }, { headers: { 'openai-project': project } })
+      assert.equal(answer.headers.get('tallytree-call-id'), (await gateway.ended(project))[0]?.id)
+    }
   })
 
   it('cannot have a parent whose id no call can have', async () => {

@@ -7,7 +7,7 @@ import { put } from '../wandb/given.js'
 
 export const md5 = (content: string) => createHash('md5').update(content).digest('hex')
 
-interface Claimed {
+export interface ClaimedJob {
   readonly id: string
   readonly step: number
   readonly lease_id: string
@@ -21,16 +21,16 @@ interface Claimed {
 
 /** A worker elsewhere, in its requests. */
 export const workerOf = (
-  service: TestService,
+  service: Pick<TestService, 'post'>,
   baseModel: string,
-  options: { readonly key?: string } = {},
+  { name = 'worker', ...options }: { readonly key?: string; readonly name?: string } = {},
 ) => {
   const post = (path: string, body: object) => service.post(`/v1/preview${path}`, body, options)
-  const claim = async (wait_seconds = 0): Promise<Claimed | null> =>
-    accepted(await post('/workers/claim', { worker: 'worker', base_models: [baseModel], wait_seconds }))[
+  const claim = async (wait_seconds = 0): Promise<ClaimedJob | null> =>
+    accepted(await post('/workers/claim', { worker: name, base_models: [baseModel], wait_seconds }))[
       'job'
-    ] as unknown as Claimed | null
-  const of = ({ id, lease_id }: Claimed) => ({
+    ] as unknown as ClaimedJob | null
+  const of = ({ id, lease_id }: Pick<ClaimedJob, 'id' | 'lease_id'>) => ({
     heartbeat: async () => accepted(await post(`/training-jobs/${id}/heartbeat`, { lease_id })),
     reports: (first: number, reports: readonly object[]) =>
       post(`/training-jobs/${id}/reports`, { lease_id, first, reports }),

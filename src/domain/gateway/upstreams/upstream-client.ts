@@ -1,5 +1,8 @@
 import type { Timeouts } from './content.js'
 
+/** Hosts behind a filter refuse requests without one. */
+export const USER_AGENT = 'Tallytree'
+
 /** A request to an upstream. */
 export interface UpstreamRequest {
   readonly url: string

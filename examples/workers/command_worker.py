@@ -17,9 +17,9 @@ It reports progress by lines of JSON on its standard output. Other lines are its
     {"type": "training_started", "num_sequences": 100}
     {"type": "gradient_step", "metrics": {"loss": 1.5}}
 
-With exit code 0 the job ends with the files of the output directory as its checkpoint, else it fails with the last lines
-of the command's standard error. When the job is cancelled, the lease is lost, or the worker gets a SIGTERM, the process
-group gets a SIGTERM, and a SIGKILL after ten seconds.
+With exit code 0 the job ends with the files of the output directory as its checkpoint, else it fails with the last
+lines of the command's standard error. When the job is cancelled, the lease is lost, or the worker gets a SIGTERM, the
+process group gets a SIGTERM, and a SIGKILL after ten seconds.
 """
 
 from __future__ import annotations

@@ -14,9 +14,10 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, TypeVar
+from typing import Any, TypeVar
 
 REPORT_EVERY_S = 1.0
 MAX_BATCH = 500
@@ -70,7 +71,8 @@ class Service:
         def request() -> dict[str, Any]:
             sent = urllib.request.Request(f"{self._url}/v1/preview{path}", content, headers, method="POST")
             with urllib.request.urlopen(sent, timeout=timeout_s) as answer:
-                return json.load(answer)
+                answered: dict[str, Any] = json.load(answer)
+                return answered
 
         return self._patiently(request)
 
@@ -257,15 +259,17 @@ class Job:
 
     def _send_reports(self) -> None:
         sent = 0
-        is_last = False
+        is_last, is_broken = False, False
         while not is_last and not self._ended.is_set():
             batch, is_last = self._next_batch()
-            if len(batch) == 0 or self.should_stop:
+            # What follows a batch that was not accepted would leave a gap.
+            if len(batch) == 0 or is_broken:
                 continue
             try:
                 self._post("reports", {"first": sent, "reports": batch})
                 sent += len(batch)
             except Exception as error:
+                is_broken = True
                 self._error = self._error or error
 
     def _next_batch(self) -> tuple[list[dict[str, Any]], bool]:

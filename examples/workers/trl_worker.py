@@ -3,8 +3,8 @@
     pip install torch transformers trl peft
     TALLYTREE_API_KEY=… python trl_worker.py --base-model Qwen/Qwen3-0.6B
 
-A base model is a name on the Hugging Face hub, or a path with --model. With --random-tiny it is a small random model, to
-try the worker out on any machine. Batches have the order of the file, and the learning rate is constant.
+A base model is a name on the Hugging Face hub, or a path with --model. With --random-tiny it is a small random model,
+to try the worker out on any machine. Batches have the order of the file, and the learning rate is constant.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def train_in(directory: Path, job: Job, options: argparse.Namespace) -> None:
     only_last = job.config.get("assistant_turns") == "last"
     inputs = job.download(directory)
     conversations = [conversation_in(line, at) for at, line in lines_of(inputs.data)]
-    held_out = [] if inputs.validation is None else [conversation_in(line, at) for at, line in lines_of(inputs.validation)]
+    held_out = (
+        [] if inputs.validation is None else [conversation_in(line, at) for at, line in lines_of(inputs.validation)]
+    )
     # Other conversations need a chat template that marks what the assistant wrote.
     as_completion = only_last or all(has_one_answer(one) for one in conversations + held_out)
     rows = [row_of(one, as_completion) for one in conversations]
@@ -105,7 +107,7 @@ def train_in(directory: Path, job: Job, options: argparse.Namespace) -> None:
     job.require_lease()
     reporting.finish(trainer.evaluate()["eval_loss"] if held_out else None)
     output = directory / "output"
-    trainer.model.save_pretrained(output)
+    model.save_pretrained(output)
     job.complete(output)
 
 
@@ -118,17 +120,17 @@ class Reporting(TrainerCallback):
         self._waiting: dict[str, Any] | None = None
 
     def on_train_begin(
-        self, _arguments: TrainingArguments, state: TrainerState, _control: TrainerControl, **_more: Any
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         self._job.report_start(state.max_steps)
 
     def on_log(
         self,
-        _arguments: TrainingArguments,
-        _state: TrainerState,
-        _control: TrainerControl,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
         logs: dict[str, Any] | None = None,
-        **_more: Any,
+        **kwargs: Any,
     ) -> None:
         # The logs at the end of the training and of an evaluation have no loss.
         if logs is None or "loss" not in logs:
@@ -139,9 +141,7 @@ class Reporting(TrainerCallback):
         self.finish()
         self._waiting = metrics
 
-    def on_step_end(
-        self, _arguments: TrainingArguments, _state: TrainerState, control: TrainerControl, **_more: Any
-    ) -> None:
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         if self._job.should_stop:
             control.should_training_stop = True
 

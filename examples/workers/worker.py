@@ -9,8 +9,9 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable
 from types import FrameType
-from typing import Any, Callable
+from typing import Any
 
 from protocol import Job, JobFailed, LeaseLost, Refused, Service, Unavailable
 
@@ -27,13 +28,21 @@ def log(message: str) -> None:
 
 def worker_options(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description, epilog="The API key is read from TALLYTREE_API_KEY.")
-    parser.add_argument("--url", default=os.environ.get("TALLYTREE_URL", "http://127.0.0.1:4600"), help="of the service (default: %(default)s)")
+    parser.add_argument(
+        "--url",
+        default=os.environ.get("TALLYTREE_URL", "http://127.0.0.1:4600"),
+        help="of the service (default: %(default)s)",
+    )
     parser.add_argument("--base-model", action="append", required=True, help="may be given more than once")
     parser.add_argument("--name", default=socket.gethostname(), help="of the worker (default: %(default)s)")
-    parser.add_argument("--once", action="store_true", help="end after one job, with exit code 1 if it did not complete")
+    parser.add_argument(
+        "--once", action="store_true", help="end after one job, with exit code 1 if it did not complete"
+    )
     parser.add_argument("--idle", type=float, metavar="S", help="end when there is no job for S seconds")
     parser.add_argument("--heartbeat", type=float, default=15, metavar="S", help="between heartbeats (default: 15)")
-    parser.add_argument("--patience", type=float, default=600, metavar="S", help="how long the service may be away (default: 600)")
+    parser.add_argument(
+        "--patience", type=float, default=600, metavar="S", help="how long the service may be away (default: 600)"
+    )
     return parser
 
 

@@ -116,7 +116,8 @@ describe('the worker that runs a command', () => {
   itRuns('fails a job whose reports are refused, with the reason', async () => {
     const { client, model, start, eventsOf } = await given()
     const job = await client.createRl(model, [])
-    const command = `echo '{"type": "training_started", "num_sequences": -1}'; sleep 600`
+    const step = `echo '{"type": "gradient_step", "metrics": {"loss": 1}}'`
+    const command = `echo '{"type": "training_started", "num_sequences": -1}'; while true; do ${step}; sleep 0.01; done`
     const worker = start('--once', '--', 'sh', '-c', command)
     assert.equal(await worker.exitCode, 1, worker.output())
     assert.match(JSON.stringify(await eventsOf(job)), /refused a request of the worker: 422 .*num_sequences/)

@@ -84,13 +84,13 @@ describe('the worker that trains with TRL', function () {
     const config = { learning_rate: 1e-2, batch_size: 8, epochs: 4 }
     const jobs = [
       await create(data, config),
-      await create(data, { ...config, epochs: 1, assistant_turns: 'last' }),
+      await create(data, { ...config, learning_rate: 1e-4, epochs: 1, assistant_turns: 'last' }),
     ]
     await train()
     const [first, second] = await Promise.all(jobs.map(lossesOf))
     assert.deepEqual([first?.length, second?.length], [32, 8])
     assert.ok(first!.at(-1)! < 0.1 * first![0]!, JSON.stringify(first))
-    assert.ok(second![0]! < 0.1 * first![0]!, JSON.stringify(second))
+    for (const loss of second!) assert.ok(loss < 0.1 * first![0]!, JSON.stringify(second))
 
     await create(data, config)
     const { step, files } = (await byHand.claim())!.from!

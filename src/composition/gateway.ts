@@ -83,7 +83,11 @@ export const openGateway = async (
       upstreamClient,
       upstreams: liveUpstreams,
       targets,
-      credentialOf: upstreamCredentials(services, configured.credentials),
+      credentialsOf: upstreamCredentials(services, {
+        credentials: configured.credentials,
+        variable: config.upstreams.variable,
+      }),
+      withoutStreamOptions: new Set(),
       log: services.log,
       keepAlive: config.upstreams.keepAlive,
       metrics: metrics.gateway,

@@ -1,7 +1,6 @@
 import type { Log } from '../kernel/ports/log.js'
 import type { GatewayMetrics } from '../kernel/ports/metrics.js'
 import type { UpstreamClient } from '../domain/gateway/upstreams/upstream-client.js'
-import type { Upstream } from '../domain/gateway/upstreams/directory.js'
 import type { Training } from '../application/training/training.js'
 import type { Services } from '../application/services.js'
 import type { Gate } from '../domain/gateway/limits/gate.js'
@@ -12,6 +11,7 @@ import type { KeepAlive } from './completions/keep-alive.js'
 import type { ChosenRecordLevel } from './completions/record-level.js'
 import type { Admit } from './limits/admission.js'
 import type { LiveUpstreams } from './upstreams/live-upstreams.js'
+import type { CredentialsOf } from './upstreams/upstream-credentials.js'
 import type { LiveTargets } from './upstreams/live-targets.js'
 import type { UnderWay } from './completions/under-way.js'
 
@@ -24,8 +24,9 @@ export interface Gateway {
   readonly upstreams: LiveUpstreams
   /** How their models do. */
   readonly targets: LiveTargets
-  /** What an upstream is sent as its bearer; null for one that needs none. Fails where its secret has no value. */
-  readonly credentialOf: (upstream: Upstream) => Promise<string | null>
+  readonly credentialsOf: CredentialsOf
+  /** Upstreams that refused `stream_options`, since this process runs. */
+  readonly withoutStreamOptions: Set<string>
   readonly log: Pick<Log, 'warn'>
   readonly keepAlive: KeepAlive
   readonly metrics: GatewayMetrics

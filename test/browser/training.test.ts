@@ -155,7 +155,7 @@ describeInBrowser('the pages of training', () => {
     const job = await client.createRl(model, [])
     const held = worker.of((await worker.claim())!)
     accepted(await held.reports(0, [{ type: 'training_started', num_sequences: EVENTS }]))
-    for (let first = 1; first < EVENTS; first += 2500) accepted(await held.reports(first, steps(2500)))
+    for (let first = 1; first < EVENTS; first += 1000) accepted(await held.reports(first, steps(1000)))
     accepted(await held.fail('enough'))
     const page = await pages.open('/-/account')
     await page.addInitScript(() => {

@@ -4,6 +4,7 @@ import type { ExecuteResult } from '../../kernel/execute.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
 import { upstreamProblems } from '../../domain/gateway/upstreams/checks.js'
+import { extrasProblems, secretsInExtras } from '../../domain/gateway/upstreams/extras.js'
 import type { UpstreamContent } from '../../domain/gateway/upstreams/content.js'
 import type { Upstreams } from '../../domain/gateway/upstreams/directory.js'
 import { requireAdministrator, requireRole } from '../../application/access/rights.js'
@@ -29,13 +30,18 @@ export const requireOwner = (
 
 /** Refuses values that an upstream cannot have, and the name of a secret that is none of the team's, or cannot be sent. */
 export const requireGoodUpstream = async (
-  services: Pick<Services, 'eventStore' | 'ids' | 'secrets'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'secrets' | 'vendor'>,
   team: string | null,
   given: Partial<UpstreamContent>,
 ): Promise<void> => {
   const problems = [...upstreamProblems(given)]
   const refuseSecret = (msg: string) => problems.push({ loc: ['secret'], type: 'value_error', msg })
-  const { secret } = given
+  const { secret, headers = null, query = null } = given
+  const known = new Set<string>()
+  if (team !== null)
+    for (const name of secretsInExtras({ headers, query }))
+      if (await hasSecret(services, team, name)) known.add(name)
+  problems.push(...extrasProblems({ headers, query, secret: secret ?? null }, services.vendor, known))
   if (secret != null && team === null)
     refuseSecret(
       'An upstream for all teams cannot use a secret of a team: configure its credential in TALLYTREE_UPSTREAMS_FILE',

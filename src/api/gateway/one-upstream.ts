@@ -47,7 +47,10 @@ export const showUpstream = (services: Pick<GatewayServices, 'clock' | 'access' 
   })
 
 export const changeUpstream = (
-  services: Pick<GatewayServices, 'eventStore' | 'clock' | 'ids' | 'access' | 'secrets' | 'gateway'>,
+  services: Pick<
+    GatewayServices,
+    'eventStore' | 'clock' | 'ids' | 'access' | 'secrets' | 'vendor' | 'gateway'
+  >,
 ): AnyRoute =>
   writeDirectory({
     method: 'patch',

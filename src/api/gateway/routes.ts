@@ -2,6 +2,7 @@ import type { AnyRoute, RouteRequest } from '../server/route.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { limitRoutes } from './limits.js'
 import { changeUpstream, deleteUpstream, showUpstream } from './one-upstream.js'
+import { testUpstream } from './test-upstream.js'
 import { createUpstream, listUpstreams } from './upstreams.js'
 import { modelsOf, targetsOf } from '../../domain/gateway/upstreams/offered.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
@@ -109,6 +110,7 @@ const modelRoutes = (
 export const gatewayRoutes = (services: GatewayServices): readonly AnyRoute[] => [
   ...completionRoutes(services),
   ...modelRoutes(services),
+  testUpstream(services),
   createUpstream(services),
   listUpstreams(services),
   showUpstream(services),

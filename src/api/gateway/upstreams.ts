@@ -14,7 +14,7 @@ import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './ma
 import { newUpstream, upstreamJson } from './upstream-codecs.js'
 
 export const createUpstream = (
-  services: Pick<GatewayServices, keyof Ports | 'access' | 'secrets' | 'gateway'>,
+  services: Pick<GatewayServices, keyof Ports | 'access' | 'secrets' | 'vendor' | 'gateway'>,
 ): AnyRoute =>
   writeDirectory({
     method: 'post',

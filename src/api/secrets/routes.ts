@@ -4,6 +4,7 @@ import type { GatewayServices } from '../../gateway/gateway.js'
 import { storeSecret, PATH } from './store.js'
 import { execute } from '../../kernel/execute.js'
 import { headerSecrets } from '../../domain/webhooks/static-headers.js'
+import { secretsInExtras } from '../../domain/gateway/upstreams/extras.js'
 import { secretDecider } from '../../domain/secrets/decider.js'
 import { secretStream } from '../../domain/secrets/events.js'
 import { reconcileSecret, namesOf } from '../../application/secrets/reconcile.js'
@@ -107,7 +108,8 @@ const usersOf = async (
       access_token === name || secret === name || headerSecrets(headers).includes(name),
   )
   const upstreams = [...services.gateway.upstreams.all().values()].filter(
-    ({ team: owner, content }) => owner === team && content.secret === name,
+    ({ team: owner, content }) =>
+      owner === team && (content.secret === name || secretsInExtras(content).includes(name)),
   )
   return [
     ...webhooks.map(({ id, content }) => ({ kind: 'webhook' as const, id, name: content.name })),

@@ -4,6 +4,8 @@ import type { WebhookContent } from './events.js'
 
 type Headers = WebhookContent['headers']
 
+export const NO_SECRET = 'The team has no secret with this name'
+
 const MAX_HEADERS = 32
 const MAX_BYTES = 8192
 
@@ -91,8 +93,7 @@ export const headerProblems = (
     if (!VALUE.test(value)) add(name, 'Value should be printable ASCII without white space at its ends')
   }
   for (const { name, secret, start, end } of references(headers))
-    if (!knownSecrets.has(secret))
-      add(name, 'The team has no secret with this name', { ctx: { start, end, suggestion: null } })
+    if (!knownSecrets.has(secret)) add(name, NO_SECRET, { ctx: { start, end, suggestion: null } })
   return problems
 }
 

@@ -48,16 +48,17 @@ export const completionRequest: Codec<CompletionRequest> = new Codec(
   read.schema,
 )
 
-/** The request to the upstream: with its own name of the model, and for a stream always with usage. */
+/** The request to the upstream: with its own name of the model, and for a stream with usage where it can be requested. */
 export const upstreamRequest = (
   { given, stream }: CompletionRequest,
   upstreamModel: string,
-  continuousUsage: boolean,
-): JsonObject =>
-  withDigitsOf(given, {
-    ...given,
+  { requestsUsage, continuousUsage }: { readonly requestsUsage: boolean; readonly continuousUsage: boolean },
+): JsonObject => {
+  const { stream_options: _, ...others } = given
+  return withDigitsOf(given, {
+    ...others,
     model: upstreamModel,
-    ...(stream
+    ...(stream && requestsUsage
       ? {
           stream_options: {
             ...(given['stream_options'] as JsonObject | null),
@@ -67,3 +68,4 @@ export const upstreamRequest = (
         }
       : {}),
   })
+}

@@ -2,6 +2,7 @@ import { upstreamRequest, type CompletionRequest } from '../answer/request.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import {
+  addressOf,
   KEPT_CONNECTION,
   SLOW_READER,
   USER_AGENT,
@@ -14,8 +15,9 @@ import type { RequestOutcome } from '../../domain/gateway/upstreams/health.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { Failure } from '../../application/failure.js'
 import type { GatewayServices } from '../gateway.js'
+import type { UpstreamCredentials } from '../upstreams/upstream-credentials.js'
 import type { Visit } from '../upstreams/live-targets.js'
-import { bearerOf } from './bearer.js'
+import { credentialsFor } from './bearer.js'
 import { readError } from './read-answer.js'
 import { failureOfError, failureOfFault, failureOfStatus } from './upstream-failure.js'
 
@@ -125,18 +127,20 @@ const askOne = async <A>(
   begin: (answering: Answering) => Promise<A>,
 ): Promise<Asked<A> | Failed> => {
   const { target } = visit
+  const { withoutStreamOptions: withheld } = gateway
   const note = (outcome: string, counted: string) => {
     tries.push({ upstream: target.upstream.content.name, outcome })
     gateway.metrics.tries.add({ outcome: counted })
   }
-  const sent = await bearerOf(gateway, target.upstream)
+  const sent = await credentialsFor(gateway, target.upstream)
   if ('failure' in sent) {
     note(sent.outcome, 'fault')
     visit.end('nothing')
     return { failure: sent.failure, mayGoOn: true, isAborted: false, isOwed: false }
   }
-  const { bearer } = sent
-  const redact: Redact = (text) => (bearer === null ? text : redactSecrets([secretMatcher([bearer])])(text))
+  const { secrets } = sent
+  const redact: Redact = (text) =>
+    secrets.length === 0 ? text : redactSecrets([secretMatcher(secrets)])(text)
   const logged = (status: number, failure: Failure): Failure => {
     const { reason, details } = failure
     gateway.log.warn('gateway.upstream_error', {
@@ -148,9 +152,16 @@ const askOne = async <A>(
     return failure
   }
   try {
-    const answer = await postTo({ gateway }, request, target, bearer, signal, () =>
-      note(`reset ${KEPT_CONNECTION}`, 'fault'),
-    )
+    const post = () =>
+      postTo({ gateway }, request, target, sent, signal, () => note(`reset ${KEPT_CONNECTION}`, 'fault'))
+    let answer = await post()
+    let error = answer.status < 300 ? undefined : await readError(answer.body)
+    if (request.stream && refusesStreamOptions(answer.status, error) && !withheld.has(target.upstream.id)) {
+      withheld.add(target.upstream.id)
+      note(`status ${answer.status}`, 'refused')
+      answer = await post()
+      error = answer.status < 300 ? undefined : await readError(answer.body)
+    }
     if (answer.status >= 200 && answer.status < 300) {
       const errorIn = (reported: Json) => logged(answer.status, failureOfError(reported, redact))
       const begun = await begin({ target, answer, errorIn })
@@ -159,7 +170,6 @@ const askOne = async <A>(
       void answer.ended.then((ended) => visit.end(shownBy(ended)))
       return { target, answer, begun, tries }
     }
-    const error = await readError(answer.body)
     const failure = logged(answer.status, failureOfStatus(answer.status, answer.headers, error, redact))
     visit.end(shownByFailure(failure, answer.status, 'retry-after' in answer.headers))
     note(`status ${answer.status}`, answer.status >= 500 ? 'fault' : 'refused')
@@ -183,24 +193,29 @@ const postTo = async (
   { gateway }: Asking,
   request: CompletionRequest,
   { upstream, model }: Target,
-  bearer: string | null,
+  { bearer, headers, query }: UpstreamCredentials,
   signal: AbortSignal,
   onKept: () => void,
 ): Promise<UpstreamAnswer> => {
-  const { base_url, timeouts, continuous_usage_stats } = upstream.content
+  const { timeouts, continuous_usage_stats, stream_options } = upstream.content
+  const body = upstreamRequest(request, model.upstream_id, {
+    requestsUsage: stream_options && !gateway.withoutStreamOptions.has(upstream.id),
+    continuousUsage: continuous_usage_stats,
+  })
   const began = performance.now()
   const post = (isFresh: boolean) =>
     gateway.upstreamClient.ask(
       {
-        url: `${base_url.replace(/\/+$/, '')}/chat/completions`,
+        url: addressOf(upstream, 'chat/completions', query),
         headers: {
           'content-type': 'application/json',
           accept: request.stream ? 'text/event-stream' : 'application/json',
           'accept-encoding': 'identity',
           'user-agent': USER_AGENT,
+          ...headers,
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         },
-        body: jsonText(upstreamRequest(request, model.upstream_id, continuous_usage_stats)),
+        body: jsonText(body),
         timeouts: { ...timeouts, total_ms: Math.max(1, timeouts.total_ms - (performance.now() - began)) },
         isGuarded: upstream.isConfigured !== true,
         isFresh,
@@ -215,6 +230,10 @@ const postTo = async (
     return post(true)
   }
 }
+
+/** Some upstreams know no `stream_options`, and say so in many forms. */
+const refusesStreamOptions = (status: number, error: Json | undefined): boolean =>
+  (status === 400 || status === 422) && error !== undefined && jsonText(error).includes('stream_options')
 
 /** The client's mistakes are the same at every upstream. Nothing is owed for a refusal. */
 const refusal = (failure: Failure): Failed => ({

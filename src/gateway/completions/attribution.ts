@@ -6,6 +6,7 @@ import { defaultEntity, type Principal } from '../../application/principal.js'
 import type { Services } from '../../application/services.js'
 
 const DEFAULT_PROJECT = 'inference'
+const OF_OPENAI = /^proj_\w+$/
 
 /**
  * The project that a completion is written to: the one of `<Vendor>-Project`, or of `OpenAI-Project`, or else that of a
@@ -22,6 +23,8 @@ export const attributedProject = (
   const header = headers[`${vendor.toLowerCase()}-project`] ?? headers['openai-project']
   const named = header === undefined || header === '' ? undefined : projectInHeader(String(header))
   const project = named ?? modelProject ?? `${defaultEntity(principal)}/${DEFAULT_PROJECT}`
+  if (OF_OPENAI.test(project))
+    throw refused('The project header has the id of a project of OpenAI: send team/project, or leave it out.')
   if (!projectId.is(project)) throw refused(`Invalid project header: expected team/project: ${PROJECT_RULE}.`)
   if (!access.canAccessTeam(principal, entityOf(project)))
     throw refused(

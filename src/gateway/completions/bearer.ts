@@ -2,6 +2,7 @@ import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import { Failure } from '../../application/failure.js'
 import type { Gateway } from '../gateway.js'
+import type { UpstreamCredentials } from '../upstreams/upstream-credentials.js'
 
 /** Why an upstream cannot be asked: its secret is to be mended, by whoever manages the upstream. */
 export interface Unusable {
@@ -10,15 +11,15 @@ export interface Unusable {
   readonly failure: Failure
 }
 
-/** What an upstream is sent as its bearer, null for one that needs none; or why there is nothing to send. */
-export const bearerOf = async (
-  { credentialOf }: Pick<Gateway, 'credentialOf'>,
+/** What an upstream is sent besides the request, or why there is nothing to send. */
+export const credentialsFor = async (
+  { credentialsOf }: Pick<Gateway, 'credentialsOf'>,
   upstream: Upstream,
-): Promise<{ readonly bearer: string | null } | Unusable> => {
-  const bearer = await credentialOf(upstream).catch(() => undefined)
-  if (bearer === undefined) return unusable('no secret', upstream, 'has no readable value')
-  return bearer === null || isBearer(bearer)
-    ? { bearer }
+): Promise<UpstreamCredentials | Unusable> => {
+  const credentials = await credentialsOf(upstream).catch(() => undefined)
+  if (credentials === undefined) return unusable('no secret', upstream, 'has no readable value')
+  return credentials.bearer === null || isBearer(credentials.bearer)
+    ? credentials
     : unusable('unusable secret', upstream, `is not valid in a header: it should be ${BEARER_EXPECTED}`)
 }
 

@@ -261,7 +261,7 @@ describe('requests for completions that are none', () => {
     failure(await gateway.complete({}, { key: 'wrong' }), 401)
     failure(await gateway.complete({}, { key: null }), 401)
     const { error } = failure(await gateway.complete({}, { headers: { 'openai-project': 'proj_1' } }), 401)
-    assert.match(error.message, /expected team\/project/)
+    assert.match(error.message, /team\/project/)
   })
 
   it('are told in this form for unknown paths and methods too', async () => {

@@ -45,6 +45,7 @@ export const triesOf = ({ summary }: StoredCall): readonly string[] =>
 /** They name their team in the body or the query, or are named by id. */
 export const OF_UPSTREAMS = [
   'POST /api/inference/upstreams',
+  'POST /api/inference/upstreams/test',
   'GET /api/inference/upstreams',
   'GET /api/inference/upstreams/{id}',
   'PATCH /api/inference/upstreams/{id}',

@@ -5,6 +5,8 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 
 /** A request as it reached the upstream. */
 export interface Arrival {
+  /** The path with the query. */
+  readonly url: string
   readonly headers: IncomingMessage['headers']
   readonly body: JsonObject
   /** The body as it came. */
@@ -32,7 +34,7 @@ export const startUpstream = async (first: Behaviour): Promise<ScriptedUpstream>
     void readBody(request).then((text) => {
       const body = text === '' ? {} : (JSON.parse(text) as JsonObject)
       const left = once(response, 'close').then(() => !response.writableFinished)
-      arrivals.push({ headers: request.headers, body, text, left })
+      arrivals.push({ url: request.url!, headers: request.headers, body, text, left })
       return behaviour(body, response, request)
     })
   })

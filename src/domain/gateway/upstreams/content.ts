@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
 import { completedBy } from '../../../kernel/codec/codec.js'
-import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
+import { arrayOf, nullable, recordOf, withDefault } from '../../../kernel/codec/containers.js'
 import { boolean, integerBetween } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../../kernel/codec/text.js'
@@ -71,6 +71,12 @@ export const upstreamFields = {
     weight: withDefault(integerBetween(0, 1000), 1),
     /** Whether it can report intermediate usage in each chunk of a stream. */
     continuous_usage_stats: withDefault(boolean, false),
+    /** Sent with each request. `$NAME` is a secret of the team; in the operator's file, a variable of the environment. */
+    headers: nullable(recordOf(textUpToBytes(4096))),
+    /** Added to the address of each request, with secrets as in `headers`. */
+    query: nullable(recordOf(textUpToBytes(4096))),
+    /** Whether it accepts `stream_options`, by which usage is requested. */
+    stream_options: withDefault(boolean, true),
     /** Whether to poll `GET {base_url}/models` to check that it is reachable. */
     probe: withDefault(boolean, false),
     enabled: withDefault(boolean, true),

@@ -1,4 +1,15 @@
 import type { Timeouts } from './content.js'
+import type { Upstream } from './directory.js'
+
+/** The address of an endpoint of an upstream. */
+export const addressOf = (
+  { content: { base_url } }: Upstream,
+  path: string,
+  query: Readonly<Record<string, string>>,
+): string => {
+  const parameters = new URLSearchParams(query).toString()
+  return `${base_url.replace(/\/+$/, '')}/${path}${parameters === '' ? '' : `?${parameters}`}`
+}
 
 /** Hosts behind a filter refuse requests without one. */
 export const USER_AGENT = 'Tallytree'

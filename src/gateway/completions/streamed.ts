@@ -25,7 +25,7 @@ export interface OpenedStream {
 }
 
 /**
- * Reads an upstream's stream up to its first event for the client, so that another upstream may be asked if there is none.
+ * Reads an upstream's stream up to the first part of a completion, so that another upstream may be asked if there is none.
  *
  * @throws Failure or UpstreamFault
  */
@@ -35,15 +35,17 @@ export const openStream = async (
 ): Promise<OpenedStream> => {
   requireUncompressed(answer)
   const reader = eventReader(answer.body)
+  let first = ''
   try {
     for (let events = await reader.next(); events !== undefined; events = await reader.next()) {
       const { text, failure, isDone } = taken(stream, events, errorIn)
-      if (text !== '') return { stream, first: text, reader: ended(reader, failure, isDone), errorIn }
+      first += text
+      if (stream.hasBegun && first !== '')
+        return { stream, first, reader: ended(reader, failure, isDone), errorIn }
       if (failure !== undefined) throw failure
       if (isDone) break
     }
-    const first = ofWhole(reader.textWithoutEvents(), stream, errorIn)
-    return { stream, first, reader, errorIn }
+    return { stream, first: ofWhole(reader.textWithoutEvents(), stream, errorIn), reader, errorIn }
   } catch (error) {
     reader.close()
     throw error

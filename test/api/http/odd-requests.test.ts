@@ -59,6 +59,7 @@ describe('a request to no endpoint', () => {
       /^\/annotation_queues\/(query|stats)$/,
       /^\/api\/teams\/[^/]+\/webhooks\/test$/,
       /^\/api\/automations\/preview$/,
+      /^\/api\/inference\/upstreams\/test$/,
       /^\/api\/deliveries\/(counts|actions)$/,
     ].some((pattern) => pattern.test(path))
 

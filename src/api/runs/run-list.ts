@@ -109,7 +109,7 @@ const readHistory = (services: ListServices, runs: Runs, history: RunHistory): A
     method: 'get',
     path: '/api/runs/:entity/:project/:run/history',
     summary:
-      'Rows of the history of a run, whoever logged them: at most `samples`, evenly spread. With `keys`, separated by commas, only ' +
+      'Samples the metric history of a run: at most `samples`, evenly spread. With `keys`, separated by commas, only ' +
       'rows that have all of them. Steps are from `min_step` to before `max_step`. `NaN` and infinities are texts.',
     query: historyQuery,
     response: runHistory,

@@ -54,18 +54,16 @@ export const upstreamRequest = (
   upstreamModel: string,
   { requestsUsage, continuousUsage }: { readonly requestsUsage: boolean; readonly continuousUsage: boolean },
 ): JsonObject => {
-  const { stream_options: _, ...others } = given
+  const { stream_options, ...others } = given
+  if (!stream) return withDigitsOf(given, { ...given, model: upstreamModel })
+  const options = {
+    ...(stream_options as JsonObject | null),
+    include_usage: true,
+    ...(continuousUsage ? { continuous_usage_stats: true } : {}),
+  }
   return withDigitsOf(given, {
     ...others,
     model: upstreamModel,
-    ...(stream && requestsUsage
-      ? {
-          stream_options: {
-            ...(given['stream_options'] as JsonObject | null),
-            include_usage: true,
-            ...(continuousUsage ? { continuous_usage_stats: true } : {}),
-          },
-        }
-      : {}),
+    ...(requestsUsage ? { stream_options: options } : {}),
   })
 }

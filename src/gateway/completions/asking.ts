@@ -127,7 +127,6 @@ const askOne = async <A>(
   begin: (answering: Answering) => Promise<A>,
 ): Promise<Asked<A> | Failed> => {
   const { target } = visit
-  const { withoutStreamOptions: withheld } = gateway
   const note = (outcome: string, counted: string) => {
     tries.push({ upstream: target.upstream.content.name, outcome })
     gateway.metrics.tries.add({ outcome: counted })
@@ -152,15 +151,19 @@ const askOne = async <A>(
     return failure
   }
   try {
-    const post = () =>
-      postTo({ gateway }, request, target, sent, signal, () => note(`reset ${KEPT_CONNECTION}`, 'fault'))
-    let answer = await post()
+    const post = (requestsUsage: boolean) =>
+      postTo({ gateway }, request, target, { ...sent, requestsUsage }, signal, () =>
+        note(`reset ${KEPT_CONNECTION}`, 'fault'),
+      )
+    let answer = await post(
+      target.upstream.content.stream_options && !gateway.withoutStreamOptions.has(target.upstream.id),
+    )
     let error = answer.status < 300 ? undefined : await readError(answer.body)
-    if (request.stream && refusesStreamOptions(answer.status, error) && !withheld.has(target.upstream.id)) {
-      withheld.add(target.upstream.id)
+    if (hasOnlyOurOptions(request) && refusesStreamOptions(answer.status, error)) {
       note(`status ${answer.status}`, 'refused')
-      answer = await post()
+      answer = await post(false)
       error = answer.status < 300 ? undefined : await readError(answer.body)
+      if (answer.status < 300) gateway.withoutStreamOptions.add(target.upstream.id)
     }
     if (answer.status >= 200 && answer.status < 300) {
       const errorIn = (reported: Json) => logged(answer.status, failureOfError(reported, redact))
@@ -193,13 +196,13 @@ const postTo = async (
   { gateway }: Asking,
   request: CompletionRequest,
   { upstream, model }: Target,
-  { bearer, headers, query }: UpstreamCredentials,
+  { bearer, headers, query, requestsUsage }: UpstreamCredentials & { readonly requestsUsage: boolean },
   signal: AbortSignal,
   onKept: () => void,
 ): Promise<UpstreamAnswer> => {
-  const { timeouts, continuous_usage_stats, stream_options } = upstream.content
+  const { timeouts, continuous_usage_stats } = upstream.content
   const body = upstreamRequest(request, model.upstream_id, {
-    requestsUsage: stream_options && !gateway.withoutStreamOptions.has(upstream.id),
+    requestsUsage,
     continuousUsage: continuous_usage_stats,
   })
   const began = performance.now()
@@ -230,6 +233,10 @@ const postTo = async (
     return post(true)
   }
 }
+
+/** Other options of the client may be what the upstream refuses: they say nothing about the next request. */
+const hasOnlyOurOptions = ({ stream, given: { stream_options } }: CompletionRequest): boolean =>
+  stream && Object.keys(stream_options ?? {}).every((name) => name === 'include_usage')
 
 /** Some upstreams know no `stream_options`, and say so in many forms. */
 const refusesStreamOptions = (status: number, error: Json | undefined): boolean =>

@@ -89,6 +89,16 @@ describe('a request to an upstream', () => {
     assert.equal(upstream.arrivals.length, 4)
   })
 
+  it('is not repeated where options of the client may be at fault, which would change the next requests', async () => {
+    accepted(await create({}))
+    upstream.behave(failingWith(400, 'stream_options.colour is unknown'))
+    assert.equal((await ask({ stream: true, stream_options: { colour: 'red' } })).status, 400)
+    assert.equal(upstream.arrivals.length, 1)
+    upstream.behave(saying(['well']))
+    assert.equal((await ask({ stream: true })).status, 200)
+    assert.deepEqual(last().body['stream_options'], { include_usage: true })
+  })
+
   it('can be tried before the upstream is saved', async () => {
     const test = async (more: object) =>
       accepted(

@@ -35,6 +35,7 @@ interface FailureDetails {
   readonly problems?: readonly Problem[]
   /** Further members of the response body. */
   readonly body?: JsonObject
+  readonly headers?: Readonly<Record<string, string>>
   /** `Retry-After`, in seconds. */
   readonly retryAfter?: number
   /** Overrides of the chat completion error's members that are derived from the kind. */

@@ -96,8 +96,8 @@ export const openGateway = async (
       ends,
       answerRoom: openAnswerRooms(),
       instance,
-      live: limits.live,
-      gate: limits.gate,
+      ledgerFollower: limits.follower,
+      limiter: limits.limiter,
       admit: limits.admit,
     },
     hurry: () => {

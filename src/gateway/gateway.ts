@@ -3,8 +3,8 @@ import type { GatewayMetrics } from '../kernel/ports/metrics.js'
 import type { UpstreamClient } from '../domain/gateway/upstreams/upstream-client.js'
 import type { Training } from '../application/training/training.js'
 import type { Services } from '../application/services.js'
-import type { Gate } from '../domain/gateway/limits/gate.js'
-import type { LiveLedger } from './limits/live-ledger.js'
+import type { Limiter } from '../domain/gateway/limits/limiter.js'
+import type { LedgerFollower } from './limits/ledger-follower.js'
 import type { AnswerRoom } from './answer/answer-room.js'
 import type { Ends } from './completions/ends.js'
 import type { KeepAlive } from './completions/keep-alive.js'
@@ -17,8 +17,8 @@ import type { UnderWay } from './completions/under-way.js'
 
 /** The completions of this process, with their limits and upstreams. */
 export interface Gateway {
-  readonly live: LiveLedger
-  readonly gate: Gate
+  readonly ledgerFollower: LedgerFollower
+  readonly limiter: Limiter
   readonly admit: Admit
   readonly upstreamClient: UpstreamClient
   readonly upstreams: LiveUpstreams

@@ -46,6 +46,7 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
   'DELETE /api/teams/{team}/secrets/{name}': [TEAM, () => ({})],
   'PUT /api/teams/{team}/limits': [TEAM, () => ({ body: { scope: { type: 'team' }, concurrency: 1000 } })],
   'GET /api/teams/{team}/limits': [TEAM, () => ({})],
+  'POST /api/teams/{team}/limits/write-offs': [TEAM, () => ({ body: { scope: { type: 'team' } } })],
   ...Object.fromEntries(Object.entries(OF_WEBHOOKS).map(([name, ask]) => [name, [TEAM, ask] as const])),
   'GET /api/teams/{team}/webhooks': [ADMINISTRATORS, () => ({})],
   'GET /api/teams/{team}/webhooks/{id}': [ADMINISTRATORS, () => ({})],

@@ -1,7 +1,6 @@
 import type { Services } from '../../application/services.js'
 import type * as t from 'io-ts'
-import { accountKey } from '../../domain/gateway/budgets/account.js'
-import { endOf, periodOf } from '../../domain/gateway/budgets/periods.js'
+import { accountKey, endOf, periodOf } from '../../domain/gateway/limits/accounts.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant, instantOf, type Instant } from '../../kernel/codec/instant.js'
 import { integerBetween, number } from '../../kernel/codec/leaves.js'
@@ -25,8 +24,8 @@ import { invalidBody, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
-import type { LiveLedger } from '../../gateway/limits/live-ledger.js'
-import { notReadYet } from '../../gateway/limits/refusals.js'
+import type { LedgerFollower } from '../../gateway/limits/ledger-follower.js'
+import { ledgerNotReady } from '../../gateway/limits/refusals.js'
 
 const PATH = '/api/teams/:team/limits'
 
@@ -91,13 +90,13 @@ export const limitRoutes = (
           ...rates,
           budget: budget && { ...budget, amount: decimalText(amountOf(budget.amount)) },
         }
-        if (!gateway.live.isReady()) throw notReadYet(gateway.live.progress())
-        const known = gateway.live.limitsOf(team).has(scopeText(scope))
+        if (!gateway.ledgerFollower.isReady()) throw ledgerNotReady(gateway.ledgerFollower.progress())
+        const known = gateway.ledgerFollower.limitsOf(team).has(scopeText(scope))
         if (!known) requireKeyOf(services, team, scope)
         const command = { type: 'ChooseLimit', team, scope, content } as const
         return async (cause) => {
           const { position } = await execute(services)(limitDecider, limitsStream(team), [command], cause)
-          if (position !== undefined) await gateway.live.reached(position, KNOWN_WITHIN_MS)
+          if (position !== undefined) await gateway.ledgerFollower.reached(position, KNOWN_WITHIN_MS)
           return { body: shown(team, { scope, content, reached: null }), position }
         }
       },
@@ -110,8 +109,10 @@ export const limitRoutes = (
       response: limitList,
       authorization: roleInTeam(access, 'team_administrator'),
       handle: ({ team }) => {
-        if (!gateway.live.isReady()) throw notReadYet(gateway.live.progress())
-        const limits = [...gateway.live.limitsOf(team).entries()].sort(([a], [b]) => (a < b ? -1 : 1))
+        if (!gateway.ledgerFollower.isReady()) throw ledgerNotReady(gateway.ledgerFollower.progress())
+        const limits = [...gateway.ledgerFollower.limitsOf(team).entries()].sort(([a], [b]) =>
+          a < b ? -1 : 1,
+        )
         return { body: { data: limits.map(([, limited]) => shown(team, limited)) } }
       },
     }),
@@ -132,7 +133,7 @@ const requireKeyOf = ({ access }: Pick<Services, 'access'>, team: string, { key 
 }
 
 const limitShown = (
-  { clock, gateway: { live, gate } }: Pick<GatewayServices, 'clock' | 'gateway'>,
+  { clock, gateway: { ledgerFollower, limiter } }: Pick<GatewayServices, 'clock' | 'gateway'>,
   team: string,
   { scope, content: { budget, ...rates } }: ScopeLimits,
 ): t.TypeOf<typeof limitJson> => {
@@ -142,14 +143,14 @@ const limitShown = (
     ...rates,
     budget: budget && { amount: numberFrom(amountFrom(budget.amount)), period: budget.period },
     used: {
-      ...gate.used(team, scope, performance.now()),
-      budget: budget && budgetUsed(live, team, scope, periodOf(budget.period, instantOf(now))),
+      ...limiter.used(team, scope),
+      budget: budget && budgetUsed(ledgerFollower, team, scope, periodOf(budget.period, instantOf(now))),
     },
   }
 }
 
 const budgetUsed = (
-  { ledger }: Pick<LiveLedger, 'ledger'>,
+  { ledger }: Pick<LedgerFollower, 'ledger'>,
   team: string,
   scope: LimitScope,
   period: string,

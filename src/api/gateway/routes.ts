@@ -4,6 +4,7 @@ import { limitRoutes } from './limits.js'
 import { changeUpstream, deleteUpstream, showUpstream } from './one-upstream.js'
 import { testUpstream } from './test-upstream.js'
 import { createUpstream, listUpstreams } from './upstreams.js'
+import { writeOffRoute } from './write-offs.js'
 import { modelsOf, targetsOf } from '../../domain/gateway/upstreams/offered.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { integerBetween, oneOf, string, jsonObject } from '../../kernel/codec/leaves.js'
@@ -16,6 +17,10 @@ import { readDirectory } from '../server/route-kinds.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { completionRequest, type CompletionRequest } from '../../gateway/answer/request.js'
 import { complete } from '../../gateway/completions/complete.js'
+
+const RATE_HEADERS = (['requests', 'tokens'] as const).flatMap((of) =>
+  (['limit', 'remaining', 'reset'] as const).map((what) => `x-ratelimit-${what}-${of}` as const),
+)
 
 /** `POST /v1/chat/completions`: one completion, whole or streamed, recorded as a call. */
 const completionRoutes = (
@@ -44,7 +49,7 @@ const completionRoutes = (
         },
       },
     },
-    responseHeaders: ['Tallytree-Position', 'Tallytree-Call-Id'],
+    responseHeaders: ['Tallytree-Position', 'Tallytree-Call-Id', ...RATE_HEADERS],
     handle: (asked: RouteRequest<CompletionRequest>) => complete(services, asked),
   },
 ]
@@ -117,4 +122,5 @@ export const gatewayRoutes = (services: GatewayServices): readonly AnyRoute[] =>
   changeUpstream(services),
   deleteUpstream(services),
   ...limitRoutes(services),
+  writeOffRoute(services),
 ]

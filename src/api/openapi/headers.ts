@@ -80,6 +80,24 @@ const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
     description: 'The id of the call that records the completion.',
     schema: { type: 'string' },
   },
+  'x-ratelimit-limit-requests': {
+    description: 'The requests per minute of the limit of which least is left. Absent without such a limit.',
+    schema: count,
+  },
+  'x-ratelimit-remaining-requests': { description: 'What is left of it.', schema: count },
+  'x-ratelimit-reset-requests': {
+    description: 'The time until nothing of it is used, in seconds, such as `59.5s`.',
+    schema: { type: 'string' },
+  },
+  'x-ratelimit-limit-tokens': {
+    description: 'The tokens per minute of the limit of which least is left. Absent without such a limit.',
+    schema: count,
+  },
+  'x-ratelimit-remaining-tokens': { description: 'What is left of it.', schema: count },
+  'x-ratelimit-reset-tokens': {
+    description: 'The time until nothing of it is used, in seconds, such as `59.5s`.',
+    schema: { type: 'string' },
+  },
   'Tallytree-Refused': {
     description: 'The number of rejected elements of the batch. Absent if there are none.',
     schema: { type: 'integer', minimum: 1 },

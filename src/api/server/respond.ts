@@ -75,6 +75,7 @@ export const respondFailure = (ctx: Context, error: unknown): boolean => {
   ctx.body = isChat(ctx) ? chatErrorOf(told, ctx.status) : bodyOf(told)
   if (ctx.state[AS_GRAPHQL] === true && told.kind !== 'invalid')
     ctx.body = { ...bodyOf(told), errors: [{ message: told.reason }] }
+  ctx.set({ ...failure?.details.headers })
   const retryAfter =
     failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))

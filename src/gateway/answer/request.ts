@@ -5,7 +5,7 @@ import { boolean, integerBetween, jsonObject, string } from '../../kernel/codec/
 import { open } from '../../kernel/codec/struct.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { JsonObject } from '../../kernel/json/json.js'
-import { MAX_TOKENS } from '../../domain/gateway/budgets/reservation.js'
+import { MAX_TOKENS } from '../../domain/gateway/limits/max-tokens.js'
 import { modelName } from '../../domain/prices/events.js'
 
 /** The op name of a completion's call. */

@@ -12,6 +12,7 @@ import type { Principal } from '../../application/principal.js'
 import type { Cause } from '../../kernel/event.js'
 import { ask, NobodyAnswered, type Answering, type Asked } from './asking.js'
 import { attributedProject } from './attribution.js'
+import type { Admission } from '../limits/admission.js'
 import type { Completing, CompletionResponse } from './completing.js'
 import type { GatewayServices } from '../gateway.js'
 import { projectOfTrained, trainedTargets } from '../trained/trained-targets.js'
@@ -51,9 +52,9 @@ export const complete = async (
   const leave = underWay.enter(asked.onDisconnect)
   const startedAt = performance.now()
   try {
-    const { id, ...begun } = await recorded(services, asked, project, targets)
+    const { id, headers: rates, ...begun } = await recorded(services, asked, project, targets)
     const response = await answered(services, request, targets, { leave, startedAt, ...begun })
-    return { ...response, headers: { ...response.headers, 'tallytree-call-id': id } }
+    return { ...response, headers: { ...response.headers, ...rates, 'tallytree-call-id': id } }
   } catch (error) {
     leave.over()
     throw error
@@ -66,7 +67,9 @@ const recorded = async (
   { body: request, headers, principal, cause }: AskedCompletion,
   project: string,
   targets: readonly Target[],
-): Promise<Pick<Begun, 'call' | 'promptTokens'> & { readonly id: string }> => {
+): Promise<
+  Pick<Begun, 'call' | 'promptTokens'> & { readonly id: string; readonly headers: Admission['headers'] }
+> => {
   const model = targets[0]!.model.id
   const id = services.ids.next()
   const placed = await placedBy(services, project, headers)
@@ -80,14 +83,15 @@ const recorded = async (
     promptTokens,
     targets,
   })
-  const recording = begin(
+  const call = await begin(
     services,
     { inputs: request.given, attributes: { model, ...admission.attributes }, id, project, level, ...placed },
     model,
     principal,
     cause,
+    admission,
   )
-  return { id, call: endingOnce(await admission.begun(recording)), promptTokens }
+  return { id, call: endingOnce(call), promptTokens, headers: admission.headers }
 }
 
 interface Begun {

@@ -1,7 +1,7 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { OP_NAME } from '../answer/request.js'
-import { summaryUsage, type Metered } from '../answer/usage.js'
+import { summaryUsage, unknown, type Metered } from '../answer/usage.js'
 import type { Cause } from '../../kernel/event.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { wellFormed } from '../../kernel/json/well-formed.js'
@@ -13,6 +13,7 @@ import type { Principal } from '../../application/principal.js'
 import { endCall, startCall } from '../../application/calls/record.js'
 import { authorizeWrite } from '../../application/access/project-access.js'
 import { writeCalls } from '../../application/calls/write-calls.js'
+import type { Admission } from '../limits/admission.js'
 import { giveUp, type GivenUp } from './giving-up.js'
 import type { GatewayServices } from '../gateway.js'
 import { clientGone } from './under-way.js'
@@ -53,41 +54,53 @@ export const begin = async (
   publicModel: string,
   principal: Principal,
   { correlationId, causationId, actor }: Cause,
+  admission: Pick<Admission, 'cancel' | 'settle'>,
 ): Promise<Recorded> => {
   const cause: Cause = { correlationId, causationId, actor, part: 'inference' }
   const { reading } = services
   const { ends } = services.gateway
-  ends.requireRoom()
   const [startedAt, began] = [services.clock.now(), performance.now()]
-  await authorizeWrite(services.access, principal, project, cause)
-  // Not paced: a client waits for this completion, and a read side that lags behind traces must not delay it.
-  const { written, position } = await writeCalls(services)(
-    [
-      startCall(
-        id,
-        {
-          project_id: project,
-          op_name: OP_NAME,
-          trace_id: traceId,
-          parent_id: parentId,
-          started_at: instantOf(startedAt),
-          attributes: { tallytree: attributes },
-          inputs: level === 'all' ? inputs : {},
-        },
-        'gateway',
-      ),
-    ],
-    cause,
-  ).catch((error: unknown) => {
+  const started = async () => {
+    ends.requireRoom()
+    await authorizeWrite(services.access, principal, project, cause)
+    // Not paced: a client waits for this completion, and a read side that lags behind traces must not delay it.
+    const { written, position } = await writeCalls(services)(
+      [
+        startCall(
+          id,
+          {
+            project_id: project,
+            op_name: OP_NAME,
+            trace_id: traceId,
+            parent_id: parentId,
+            started_at: instantOf(startedAt),
+            attributes: { tallytree: attributes },
+            inputs: level === 'all' ? inputs : {},
+          },
+          'gateway',
+        ),
+      ],
+      cause,
+    )
+    if (written[0]?.refused !== undefined)
+      throw new Failure(
+        'too-large',
+        'The request is too large to record in one event, even without its messages.',
+      )
+    return position
+  }
+  const position = await started().catch((error: unknown) => {
+    // It may have begun all the same, without an upstream being asked: its reservation is released once that is known.
     if (error instanceof AppendOutcomeUnknown)
-      void ends.write(() => giveUp(services, unasked(id, project, startedAt)))
+      void ends.write(async () => {
+        const end = await giveUp(services, unasked(id, project, startedAt))
+        if (end === undefined) admission.cancel()
+        else admission.settle(unknown, { owed: false })
+        return end
+      })
+    else admission.cancel()
     throw error
   })
-  if (written[0]?.refused !== undefined)
-    throw new Failure(
-      'too-large',
-      'The request is too large to record in one event, even without its messages.',
-    )
   return {
     position: reading.ackPosition(project, position),
     keepsContent: level === 'all',
@@ -113,11 +126,13 @@ export const begin = async (
         return { isTooLarge: written[0]?.refused === 'too-large', position }
       }
       // Who might write when it began has what it used counted, whatever became of the key meanwhile.
-      return ends.write(async () => {
+      const written = await ends.write(async () => {
         const first = await write(level === 'all' ? output : null)
         const { position } = first.isTooLarge ? await write(null) : first
         return reading.ackPosition(project, position)
       })
+      admission.settle(metered, said)
+      return written
     },
   }
 }

@@ -1,13 +1,13 @@
-import { admitting, type Admit } from './admission.js'
-import { LevelsTold } from './levels.js'
-import { openLedger, type LedgerPorts, type LiveLedger } from './live-ledger.js'
-import { recovering } from './recovery.js'
-import { Gate } from '../../domain/gateway/limits/gate.js'
+import { Limiter } from '../../domain/gateway/limits/limiter.js'
+import { startRecovery } from './abandoned-calls.js'
+import { admission, type Admit } from './admission.js'
+import { BudgetAlerts } from './budget-alerts.js'
+import { followLedger, type LedgerFollower, type LedgerPorts } from './ledger-follower.js'
 
 /** What the limits of completions need. */
 export interface OpenLimits {
-  readonly live: LiveLedger
-  readonly gate: Gate
+  readonly follower: LedgerFollower
+  readonly limiter: Limiter
   readonly admit: Admit
   readonly stop: () => Promise<void>
 }
@@ -27,29 +27,31 @@ export const openLimits = async (
   ports: LedgerPorts,
   { apiProcesses, instance, isAlone }: LimitsOptions,
 ): Promise<OpenLimits> => {
-  let opened: LiveLedger | undefined
-  const levels = new LevelsTold({ ports, live: () => opened })
-  const live = (opened = await openLedger({ ...ports, onCall: (call) => levels.look(call) }))
-  const gate = new Gate(live.ledger, apiProcesses)
-  const ready = live.ready(Infinity)
+  let opened: LedgerFollower | undefined
+  const alerts = new BudgetAlerts(ports, () => opened)
+  const follower = (opened = await followLedger({ ...ports, onCall: (call) => alerts.check(call) }))
+  const limiter = new Limiter(follower.ledger, apiProcesses, () => performance.now())
   const startedAt = ports.clock.now().getTime() - performance.now()
-  const latest = () => startedAt + performance.now()
-  const recovery = recovering({ ports, live, instance, isAlone, latest }, ready)
-  await live.ready(READY_WITHIN_MS)
+  const monotonicNow = () => startedAt + performance.now()
+  const recovery = startRecovery(
+    { ports, follower, instance, isAlone, monotonicNow },
+    follower.ready(Infinity),
+  )
+  await follower.ready(READY_WITHIN_MS)
   return {
-    live,
-    gate,
-    admit: admitting({
-      ports,
-      live,
-      gate,
+    follower,
+    limiter,
+    admit: admission({
+      clock: ports.clock,
+      follower,
+      limiter,
       instance,
-      onSpent: (call, { scope, exceeded }) => levels.refused(call, scope, exceeded),
+      onBudgetExceeded: (call, refused) => alerts.refused(call, refused),
     }),
     stop: async () => {
-      await live.stop()
+      await follower.stop()
       await recovery.stop()
-      await levels.settled()
+      await alerts.settled()
     },
   }
 }

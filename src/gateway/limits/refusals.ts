@@ -1,22 +1,28 @@
-import { committed } from '../../domain/gateway/budgets/account.js'
-import { endOf } from '../../domain/gateway/budgets/periods.js'
-import { OP_NAME } from '../answer/request.js'
-import type { JsonObject } from '../../kernel/json/json.js'
-import { amountFrom, decimalText, numberFrom, type Amount } from '../../domain/prices/decimal.js'
-import type { BudgetExceeded, Exceeded } from '../../domain/gateway/limits/gate.js'
-import type { RateExceeded } from '../../domain/gateway/limits/meter.js'
-import { scopeInWords, type LimitScope } from '../../domain/gateway/limits/scope.js'
-import type { Position } from '../../kernel/ports/event-store.js'
 import { Failure } from '../../application/failure.js'
+import { committed, endOf } from '../../domain/gateway/limits/accounts.js'
+import type { BudgetExceeded, RateExceeded } from '../../domain/gateway/limits/limiter.js'
+import { scopeInWords, type LimitScope } from '../../domain/gateway/limits/scope.js'
+import { amountFrom, decimalText, numberFrom, type Amount } from '../../domain/prices/decimal.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { OP_NAME } from '../answer/request.js'
 
-/** What a client is told whose completion a limit has no room for: which one, what is used of it, and by which calls. */
-export const refusalOf = (refused: Exceeded, asked: Amount, now: Date): Failure =>
-  refused.kind === 'rate'
-    ? tooFast(refused.team, refused.scope, refused.exceeded, now)
-    : spent(refused.team, refused.scope, refused.exceeded, asked)
+interface Refused {
+  /** The reserved maximum cost. */
+  readonly requested: Amount
+  readonly now: Date
+  readonly headers: Readonly<Record<string, string>>
+}
 
-/** Until the log was read, nobody knows what is left. */
-export const notReadYet = ({
+/** The failure of a completion that does not fit into a limit: which one, and what is used of it. */
+export const refusalOf = (
+  team: string,
+  exceeded: BudgetExceeded | RateExceeded,
+  refused: Refused,
+): Failure =>
+  exceeded.kind === 'rate' ? rateLimited(team, exceeded, refused) : budgetSpent(team, exceeded, refused)
+
+export const ledgerNotReady = ({
   position,
   head,
 }: {
@@ -33,55 +39,53 @@ const NOUNS = {
   concurrency: 'concurrent completions',
 } as const
 
-/** Longer than a minute nothing is held. */
 const MINUTE_S = 60
 
-const tooFast = (
+const rateLimited = (
   team: string,
-  scope: LimitScope,
-  { rate, most, used, asked, freesInMs, calls }: RateExceeded,
-  now: Date,
+  { scope, rate, limit, used, requested, availableInMs }: RateExceeded,
+  { now, headers }: Refused,
 ): Failure => {
-  const isTooLarge = freesInMs === Infinity && asked > most
-  const frees = freesInMs === Infinity ? null : freesInMs
-  const waitS = frees === null ? (isTooLarge ? MINUTE_S : 1) : Math.max(1, Math.ceil(frees / 1000))
+  const isTooLarge = availableInMs === Infinity && requested > limit
+  const waitMs = availableInMs === Infinity ? null : availableInMs
+  const waitS = waitMs === null ? (isTooLarge ? MINUTE_S : 1) : Math.max(1, Math.ceil(waitMs / 1000))
   const whose = scopeInWords(team, scope)
   const reason = isTooLarge
-    ? `This completion may use up to ${asked} tokens, but ${whose} is limited to ${most} ${NOUNS[rate]}. Lower max_tokens.`
-    : `Rate limit reached for ${whose}: ${used} of ${most} ${NOUNS[rate]} used, this request needs ${asked}. ` +
-      (frees === null ? 'Try again when one of them has ended.' : `Try again in ${waitS} s.`)
+    ? `This completion may use up to ${requested} tokens, but ${whose} is limited to ${limit} ${NOUNS[rate]}. Lower max_tokens.`
+    : `Rate limit reached for ${whose}: ${used} of ${limit} ${NOUNS[rate]} used, this request needs ${requested}. ` +
+      (waitMs === null ? 'Try again when one of them has ended.' : `Try again in ${waitS} s.`)
   return new Failure('rate-limited', reason, {
     retryAfter: waitS,
     isFinal: isTooLarge,
+    headers,
     body: {
       limit: {
         scope: scopeJson(scope),
         name: rate,
-        most,
+        most: limit,
         used,
-        asked,
-        frees_at: frees === null ? null : new Date(now.getTime() + frees).toISOString(),
-        last_calls: calls.map(callJson),
+        asked: requested,
+        frees_at: waitMs === null ? null : new Date(now.getTime() + waitMs).toISOString(),
       },
     },
   })
 }
 
-const spent = (
+const budgetSpent = (
   team: string,
-  scope: LimitScope,
-  { budget, period, sums, calls }: BudgetExceeded,
-  asked: Amount,
+  { scope, budget, period, sums }: BudgetExceeded,
+  { requested, headers }: Refused,
 ): Failure => {
-  const text = (amount: Amount): string => decimalText(amount)
   const left = amountFrom(budget.amount) - committed(sums)
   const endsAt = new Date(endOf(period)).toISOString()
+  const unknown = sums.unknown === 0n ? '' : ` (${decimalText(sums.unknown)} of it for unknown usage)`
   const reason =
     `The budget of ${scopeInWords(team, scope)} for the ${budget.period} ${period} is exceeded: of ${budget.amount}, ` +
-    `${text(sums.spent + sums.unknown)} is spent and ${text(sums.reserved)} reserved for running completions, and ` +
-    `this completion may cost up to ${text(asked)}. ` +
+    `${decimalText(sums.spent + sums.unknown)} is spent${unknown} and ${decimalText(sums.reserved)} reserved for ` +
+    `running completions, and this completion may cost up to ${decimalText(requested)}. ` +
     `${left > 0n ? 'Lower max_tokens or wait: the' : 'The'} next ${budget.period} starts at ${endsAt}.`
   return new Failure('budget-spent', reason, {
+    headers,
     body: {
       budget: {
         scope: scopeJson(scope),
@@ -91,10 +95,9 @@ const spent = (
         unknown: numberFrom(sums.unknown),
         reserved: numberFrom(sums.reserved),
         left: numberFrom(left),
-        asked: numberFrom(asked),
+        asked: numberFrom(requested),
         of: period,
         ends_at: endsAt,
-        last_calls: calls.map(callJson),
         all_calls: listing(team, scope, period),
       },
     },
@@ -107,13 +110,7 @@ const scopeJson = ({ type, project, key }: LimitScope): JsonObject => ({
   ...(key === null ? {} : { key }),
 })
 
-/** A call as its stream names it: `call-<team>/<project>/<id>`. */
-const callJson = (stream: string): JsonObject => {
-  const [team, project, ...id] = stream.slice('call-'.length).split('/')
-  return { project_id: `${team}/${project}`, id: id.join('/') }
-}
-
-/** How all calls behind a budget are read. */
+/** The request that lists all calls behind a budget. */
 const listing = (team: string, { type, project, key }: LimitScope, period: string): JsonObject => ({
   method: 'POST',
   path: '/calls/query',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { admitting } from '../../../src/gateway/limits/admission.js'
+import { admission } from '../../../src/gateway/limits/admission.js'
 import { Failure } from '../../../src/application/failure.js'
-import { Ledger } from '../../../src/domain/gateway/budgets/ledger.js'
-import { Gate } from '../../../src/domain/gateway/limits/gate.js'
+import { Ledger } from '../../../src/domain/gateway/limits/ledger.js'
+import { Limiter } from '../../../src/domain/gateway/limits/limiter.js'
 import type { LimitContent } from '../../../src/domain/gateway/limits/content.js'
 import { scopeText, TEAM } from '../../../src/domain/gateway/limits/scope.js'
 import { aContent, aModel } from '../../unit/domain/gateway/upstreams/given.js'
@@ -15,16 +15,16 @@ describe('letting completions through', () => {
     const ledger = new Ledger()
     const none = { requests_per_minute: null, tokens_per_minute: null, concurrency: null, budget: null }
     const limited = { scope: TEAM, content: { ...none, ...limit }, reached: null }
-    const admit = admitting({
-      ports: { clock: { now: () => new Date(now) } },
-      live: {
+    const admit = admission({
+      clock: { now: () => new Date(now) },
+      follower: {
         isReady: () => true,
         progress: () => ({ position: 0n, head: 0n }),
         limitsOf: () => new Map([[scopeText(TEAM), limited]]),
       },
-      gate: new Gate(ledger, 1),
+      limiter: new Limiter(ledger, 1, () => performance.now()),
       instance: 'this',
-      onSpent: () => undefined,
+      onBudgetExceeded: () => undefined,
     })
     const model = aModel('chat')
     const target = { model, upstream: { id: 'one', team: null, content: aContent({ models: [model] }) } }

@@ -1,9 +1,29 @@
 import { nothing, type Decider, type Decision } from '../../../kernel/decider.js'
 import { jsonEqual } from '../../../kernel/json/equal.js'
-import type { ChooseLimit, LimitCommand, ReachBudget } from './commands.js'
 import { isUnlimited, type LimitContent } from './content.js'
-import type { LimitEvent } from './events.js'
+import type { BudgetReached, LimitEvent } from './events.js'
 import { scopeText, type LimitScope } from './scope.js'
+import { writeOffs, type UnknownCostsWrittenOff } from './write-offs.js'
+
+/** Content without any limit removes the scope's limit. */
+interface ChooseLimit {
+  readonly type: 'ChooseLimit'
+  readonly team: string
+  readonly scope: LimitScope
+  readonly content: LimitContent
+}
+
+interface ReachBudget {
+  readonly type: 'ReachBudget'
+  readonly reached: BudgetReached
+}
+
+interface WriteOffUnknownCosts {
+  readonly type: 'WriteOffUnknownCosts'
+  readonly writeOff: UnknownCostsWrittenOff
+}
+
+export type LimitCommand = ChooseLimit | ReachBudget | WriteOffUnknownCosts
 
 /** A scope's limits, with the budget levels reached in the latest such period. */
 export interface ScopeLimits {
@@ -49,6 +69,8 @@ const decide = (limits: TeamLimits, command: LimitCommand): Decision<LimitEvent>
       return choose(limits, command)
     case 'ReachBudget':
       return reach(limits, command)
+    case 'WriteOffUnknownCosts':
+      return { events: writeOffs(command.writeOff).map((data) => ({ type: 'UnknownCostsWrittenOff', data })) }
     default:
       return command satisfies never
   }

@@ -8,6 +8,7 @@ import { teamName } from '../../../kernel/ids.js'
 import { moneyText } from '../../prices/decimal.js'
 import { budget, rateFields } from './content.js'
 import { limitScope } from './scope.js'
+import { UNKNOWN_COSTS_WRITTEN_OFF, unknownCostsWrittenOff } from './write-offs.js'
 
 /** A UTC day (`2026-11-21`) or month (`2026-11`). */
 export const periodName = textLike(
@@ -49,6 +50,7 @@ export const limitEvents = {
   LimitChosen: limitChosen,
   LimitRemoved: limitRemoved,
   BudgetReached: budgetReached,
+  [UNKNOWN_COSTS_WRITTEN_OFF]: unknownCostsWrittenOff,
 }
 
 export type BudgetReached = t.TypeOf<typeof budgetReached>

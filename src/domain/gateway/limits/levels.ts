@@ -1,7 +1,6 @@
-import { accountKey, type Sums } from '../budgets/account.js'
-import { periodOf } from '../budgets/periods.js'
 import type { Instant } from '../../../kernel/codec/instant.js'
 import { amountFrom, decimalText } from '../../prices/decimal.js'
+import { accountKey, periodOf, type Sums } from './accounts.js'
 import { isReached, type ScopeLimits } from './decider.js'
 import { LEVELS, type BudgetReached } from './events.js'
 import { scopeText } from './scope.js'

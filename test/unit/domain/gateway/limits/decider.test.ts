@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import type { LimitCommand } from '../../../../../src/domain/gateway/limits/commands.js'
 import type { LimitContent } from '../../../../../src/domain/gateway/limits/content.js'
-import { limitDecider } from '../../../../../src/domain/gateway/limits/decider.js'
+import { limitDecider, type LimitCommand } from '../../../../../src/domain/gateway/limits/decider.js'
 import { TEAM } from '../../../../../src/domain/gateway/limits/scope.js'
 import { deciding } from '../../../../support/decided.js'
 

@@ -1,5 +1,5 @@
-import type { CompletionUsage } from '../../../../../src/domain/gateway/budgets/charge.js'
-import { termsOf, type GatewayCall } from '../../../../../src/domain/gateway/budgets/gateway-call.js'
+import type { CompletionUsage } from '../../../../../src/domain/gateway/limits/charge.js'
+import { toAttributes, type GatewayCall } from '../../../../../src/domain/gateway/limits/gateway-call.js'
 import { callStream } from '../../../../../src/domain/calls/events.js'
 import type { Instant } from '../../../../../src/kernel/codec/instant.js'
 import type { JsonObject } from '../../../../../src/kernel/json/json.js'
@@ -56,7 +56,7 @@ export const started = (call: GatewayCall): Written => ({
     project_id: call.project,
     id: call.id,
     started_at: call.admittedAt,
-    attributes: { tallytree: termsOf(call) },
+    attributes: { tallytree: toAttributes(call) },
   },
 })
 

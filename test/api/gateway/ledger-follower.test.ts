@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { systemIds } from '../../../src/adapters/system/system.js'
-import { openLedger, type LiveLedger } from '../../../src/gateway/limits/live-ledger.js'
-import { endAbandoned } from '../../../src/gateway/limits/recovery.js'
-import { termsOf, type GatewayCall } from '../../../src/domain/gateway/budgets/gateway-call.js'
-import { keysOf } from '../../../src/domain/gateway/budgets/ledger.js'
+import { followLedger, type LedgerFollower } from '../../../src/gateway/limits/ledger-follower.js'
+import { endAbandonedCalls } from '../../../src/gateway/limits/abandoned-calls.js'
+import { toAttributes, type GatewayCall } from '../../../src/domain/gateway/limits/gateway-call.js'
+import { keysOf } from '../../../src/domain/gateway/limits/ledger.js'
 import { callDecider } from '../../../src/domain/calls/decider.js'
 import type { Instant } from '../../../src/kernel/codec/instant.js'
 import { execute } from '../../../src/kernel/execute.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
-import { aCall, ONE } from '../../unit/domain/gateway/budgets/given.js'
+import { aCall, ONE } from '../../unit/domain/gateway/limits/given.js'
 import { until } from '../../support/until.js'
 
 const NOW = new Date('2026-11-21T11:00:00Z')
@@ -39,7 +39,7 @@ const write = async (eventStore: EventStore, call: GatewayCall, part: object = {
           wb_run_id: null,
           wb_run_step: null,
           spilled: {},
-          attributes: { tallytree: termsOf(call) },
+          attributes: { tallytree: toAttributes(call) },
         },
       },
     ],
@@ -51,10 +51,10 @@ describe('the ledger of a process', () => {
   let eventStore: EventStore
   let kept: string | undefined
   let logged: string[]
-  let live: LiveLedger
+  let live: LedgerFollower
 
-  const open = async (of: EventStore = eventStore): Promise<LiveLedger> => {
-    live = await openLedger({
+  const open = async (of: EventStore = eventStore): Promise<LedgerFollower> => {
+    live = await followLedger({
       eventStore: of,
       ids: systemIds,
       clock: { now: () => NOW },
@@ -70,19 +70,20 @@ describe('the ledger of a process', () => {
     assert.ok(live.isReady())
     return live
   }
-  const reserved = ({ ledger }: LiveLedger, call: GatewayCall) => ledger.sums(keysOf(call)[0]!).reserved / ONE
+  const reserved = ({ ledger }: LedgerFollower, call: GatewayCall) =>
+    ledger.sums(keysOf(call)[0]!).reserved / ONE
   const recover = (isAlone: boolean, now = NOW, latest = now) =>
-    endAbandoned({
+    endAbandonedCalls({
       ports: {
         eventStore,
         ids: systemIds,
         clock: { now: () => now },
         log: { info: () => undefined, warn: () => undefined },
       },
-      live,
+      follower: live,
       isAlone,
       instance: 'this',
-      latest: () => latest.getTime(),
+      monotonicNow: () => latest.getTime(),
     })
   const endsOf = async ({ stream }: GatewayCall): Promise<readonly JsonObject[]> => {
     const ends: JsonObject[] = []
@@ -155,27 +156,12 @@ describe('the ledger of a process', () => {
     assert.equal(await recover(true), 0)
   })
 
-  it('frees what is held for one of its own of which the log never said that it began, once it would be over', async () => {
-    await open()
-    const calls = [aCall('a'), aCall('b', { deadlineAt: '2026-11-21T11:20:00.000000Z' as Instant })]
-    for (const call of calls) live.ledger.reserve(call)
-    assert.equal(await recover(true), 0)
-    assert.equal(reserved(live, aCall('b')), 20n)
-    for (const { stream } of calls) live.ledger.lose(stream)
-    assert.equal(await recover(true), 0)
-    assert.equal(reserved(live, aCall('b')), 10n)
-  })
-
   it('takes none for lost that it is at work on itself, wherever its clock jumps', async () => {
     const [own, lost] = [aCall('a'), aCall('b')]
     await open()
-    for (const call of [own, lost]) {
-      live.ledger.reserve(call)
-      await write(eventStore, call)
-    }
-    live.ledger.lose(lost.stream)
-    const isRead = () => [...live.ledger.open()].length === 1
-    await until(isRead)
+    live.ledger.reserve(own)
+    for (const call of [own, lost]) await write(eventStore, call)
+    await until(() => live.ledger.abandoned().length === 1)
     for (const day of ['2026-11-23', '2020-01-01', '2099-12-31']) await recover(true, new Date(day))
     assert.deepEqual([(await endsOf(own)).length, (await endsOf(lost)).length], [0, 1])
   })

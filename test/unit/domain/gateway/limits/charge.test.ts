@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { costOf, dearest, mostCostOf } from '../../../../../src/domain/gateway/budgets/charge.js'
-import { endOf, periodOf } from '../../../../../src/domain/gateway/budgets/periods.js'
-import { maxCompletionTokens } from '../../../../../src/domain/gateway/budgets/reservation.js'
+import { costOf, maxPrice, maxCost } from '../../../../../src/domain/gateway/limits/charge.js'
+import { endOf, periodOf } from '../../../../../src/domain/gateway/limits/accounts.js'
+import { maxCompletionTokens } from '../../../../../src/domain/gateway/limits/max-tokens.js'
 import type { Instant } from '../../../../../src/kernel/codec/instant.js'
 import type { JsonObject } from '../../../../../src/kernel/json/json.js'
 import { decimalText } from '../../../../../src/domain/prices/decimal.js'
@@ -43,14 +43,14 @@ describe('what a completion costs', () => {
     assert.equal(decimalText(costOf(PRICE, used)), '2')
   })
 
-  it('is held at the dearest price of those who may serve it', () => {
+  it('is held at the maxPrice price of those who may serve it', () => {
     const other = { ...PRICE, prompt_token_cost: '3', completion_token_cost: '0.5' }
-    assert.deepEqual(dearest([PRICE, null, other]), { ...PRICE, prompt_token_cost: '3' })
-    assert.equal(dearest([null]), null)
+    assert.deepEqual(maxPrice([PRICE, null, other]), { ...PRICE, prompt_token_cost: '3' })
+    assert.equal(maxPrice([null]), null)
   })
 
   it('is held as if all of the prompt cost the most that any of it may', () => {
-    const most = (price: ModelPrice | null) => decimalText(mostCostOf(price, 10, 3))
+    const most = (price: ModelPrice | null) => decimalText(maxCost(price, 10, 3))
     assert.equal(most(PRICE), '23')
     const cheap = { cache_creation_input_token_cost: '0', cache_creation_1h_input_token_cost: '0' }
     assert.equal(most({ ...PRICE, ...cheap }), '13')
@@ -84,7 +84,7 @@ describe('what a completion costs', () => {
         (given, n) => {
           const written = maxCompletionTokens({ n, best_of: null, given: given })
           assert.ok(Number.isSafeInteger(written) && written >= n && written <= 128 * 2 ** 31)
-          assert.ok(mostCostOf(PRICE, 0, written) > 0n)
+          assert.ok(maxCost(PRICE, 0, written) > 0n)
         },
       ),
     ))

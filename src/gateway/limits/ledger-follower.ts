@@ -1,7 +1,7 @@
-import type { GatewayCall } from '../../domain/gateway/budgets/gateway-call.js'
-import { Ledger } from '../../domain/gateway/budgets/ledger.js'
-import { periodOf } from '../../domain/gateway/budgets/periods.js'
-import { snapshotIn, snapshotJson } from '../../domain/gateway/budgets/snapshot.js'
+import type { GatewayCall } from '../../domain/gateway/limits/gateway-call.js'
+import { Ledger } from '../../domain/gateway/limits/ledger.js'
+import { periodOf } from '../../domain/gateway/limits/accounts.js'
+import { snapshotIn, snapshotJson } from '../../domain/gateway/limits/snapshot.js'
 import {
   limitEvents,
   LIMITS_PREFIX,
@@ -22,7 +22,7 @@ export interface LedgerPorts extends Pick<Ports, 'eventStore' | 'ids' | 'clock'>
 }
 
 /** The costs and limits of completions, from the log. */
-export interface LiveLedger {
+export interface LedgerFollower {
   readonly ledger: Ledger
   readonly limitsOf: (team: string) => TeamLimits
   /** Whether the log was read to its end once. Until then the ledger and limits are incomplete. */
@@ -64,7 +64,7 @@ const costsReactor = ({ eventStore, clock, onCall }: Following): Reactor<Costs> 
   initialState: () => ({ ledger: new Ledger(), limits: new Map(), call: undefined }),
   evolve: (costs, event) => {
     if (event.stream.startsWith(LIMITS_PREFIX)) evolveLimits(costs.limits, event)
-    costs.call = event.stream.startsWith('call-') ? costs.ledger.take(event) : undefined
+    costs.call = costs.ledger.take(event)
     return costs
   },
   react: ({ call }, _, { isCaughtUp }) => {
@@ -74,8 +74,8 @@ const costsReactor = ({ eventStore, clock, onCall }: Following): Reactor<Costs> 
   snapshot: {
     encode: ({ ledger, limits }) => {
       const now = instantOf(clock.now())
-      const current = new Set([periodOf('day', now), periodOf('month', now)])
-      return snapshotJson({ teams: [...limits.keys()], ledger: ledger.content(current) })
+      ledger.prune(new Set([periodOf('day', now), periodOf('month', now)]))
+      return snapshotJson({ teams: [...limits.keys()], ledger: ledger.content() })
     },
     decode: async (encoded) => {
       const found = snapshotIn(encoded)
@@ -97,7 +97,7 @@ const evolveLimits = (known: Costs['limits'], { stream, revision, type, data }: 
   known.set(team, { limits: limitDecider.evolve(limits, event), next: revision + 1n })
 }
 
-export const openLedger = async (given: Following): Promise<LiveLedger> => {
+export const followLedger = async (given: Following): Promise<LedgerFollower> => {
   const reactor = await startReactor(costsReactor(given), given, SAVE_EVERY_MS)
   const { ledger, limits } = reactor.state()
   return {

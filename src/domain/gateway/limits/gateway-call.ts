@@ -35,11 +35,11 @@ export type Outcome =
       readonly price?: ModelPrice | null
     }
   /** No upstream accepted it. */
-  | { readonly kind: 'not-owed' }
+  | { readonly kind: 'not-charged' }
   | { readonly kind: 'unknown' }
 
 /** The part of a completion that is stored with the call's start, under `attributes.tallytree`. */
-export const termsOf = (call: GatewayCall): JsonObject => ({
+export const toAttributes = (call: GatewayCall): JsonObject => ({
   kind: 'completion',
   instance: call.instance,
   key_id: call.keyId,
@@ -82,15 +82,15 @@ export const outcomeIn = (event: RecordedEvent): Outcome | undefined => {
 }
 
 /** The result from the call's normalised usage and the gateway's own attributes. */
-export const outcomeOf = (models: Json | undefined, said: Json | undefined): Outcome => {
+export const outcomeOf = (models: Json | undefined, own: Json | undefined): Outcome => {
   if (!Array.isArray(models) || models.length === 0)
-    return field(said, 'owed') === false ? { kind: 'not-owed' } : { kind: 'unknown' }
+    return field(own, 'owed') === false ? { kind: 'not-charged' } : { kind: 'unknown' }
   const sum = (...figures: readonly string[]): number =>
     (models as readonly Json[]).reduce<number>(
       (total, model) => figures.reduce((of, figure) => of + figureOf(field(model, figure)), total),
       0,
     )
-  const price = priceIn(field(said, 'price'))
+  const price = priceIn(field(own, 'price'))
   return {
     kind: 'used',
     used: {

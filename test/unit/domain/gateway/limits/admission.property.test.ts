@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { accountKey, committed } from '../../../../../src/domain/gateway/budgets/account.js'
+import { accountKey, committed } from '../../../../../src/domain/gateway/limits/accounts.js'
 import type { Json } from '../../../../../src/kernel/json/json.js'
-import type { GatewayCall, Outcome } from '../../../../../src/domain/gateway/budgets/gateway-call.js'
-import { Ledger } from '../../../../../src/domain/gateway/budgets/ledger.js'
-import {
-  snapshotIn,
-  snapshotJson,
-  type Snapshot,
-} from '../../../../../src/domain/gateway/budgets/snapshot.js'
+import type { GatewayCall, Outcome } from '../../../../../src/domain/gateway/limits/gateway-call.js'
+import { Ledger } from '../../../../../src/domain/gateway/limits/ledger.js'
+import { snapshotIn, snapshotJson, type Snapshot } from '../../../../../src/domain/gateway/limits/snapshot.js'
 import type { TeamLimits } from '../../../../../src/domain/gateway/limits/decider.js'
-import { Gate, type Admitted } from '../../../../../src/domain/gateway/limits/gate.js'
+import { Limiter, type Permit } from '../../../../../src/domain/gateway/limits/limiter.js'
 import { scopeText, TEAM, type LimitScope } from '../../../../../src/domain/gateway/limits/scope.js'
 import type { RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'
 import { decimalText } from '../../../../../src/domain/prices/decimal.js'
 import { COUNTS } from '../../../../counts.js'
 import { aCall, ended, ONE, recorded, started, usedTokens } from './given.js'
-
-const DAY = new Set(['2026-11-21', '2026-11'])
 
 const scoped: readonly (readonly [LimitScope, bigint])[] = [
   [TEAM, 100n],
@@ -43,7 +37,7 @@ const LIMITS: TeamLimits = new Map(
 /** A completion under way in this process. */
 interface Running {
   readonly call: GatewayCall
-  readonly admitted: Admitted
+  readonly permit: Permit
   hasBegun: boolean
 }
 
@@ -61,15 +55,12 @@ const arbitraryDeed = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('begin' as const), which }) },
   {
     weight: 1,
-    arbitrary: fc.record({
-      do: fc.constantFrom('begin-in-vain', 'begin-unknown', 'begin-unknown-in-vain' as const),
-      which,
-    }),
+    arbitrary: fc.record({ do: fc.constantFrom('begin-in-vain', 'begin-unknown' as const), which }),
   },
   {
     weight: 5,
     arbitrary: fc.record({
-      do: fc.constantFrom('end', 'end', 'end', 'end-unacknowledged' as const),
+      do: fc.constant('end' as const),
       which,
       used: fc.option(fc.nat(6), { freq: 8 }),
       owed: fc.boolean(),
@@ -86,7 +77,7 @@ type Deed = typeof arbitraryDeed extends fc.Arbitrary<infer A> ? A : never
 class World {
   readonly log: RecordedEvent[] = []
   ledger = new Ledger()
-  gate = new Gate(this.ledger, 1)
+  limiter = new Limiter(this.ledger, 1, () => 0)
   private read = 0
   private kept: { readonly snapshot: Snapshot; readonly read: number } | undefined
   private running: Running[] = []
@@ -99,14 +90,12 @@ class World {
       case 'begin':
       case 'begin-in-vain':
       case 'begin-unknown':
-      case 'begin-unknown-in-vain':
         return this.begin(deed.do, deed.which)
       case 'end':
-      case 'end-unacknowledged':
-        return this.end(deed.do === 'end', deed.which, deed.used, deed.owed)
+        return this.end(deed.which, deed.used, deed.owed)
       case 'give-up': {
         const begun = this.running.filter(({ hasBegun }) => hasBegun).map(({ call }) => call)
-        const open = [...this.ledger.open(), ...begun]
+        const open = [...this.ledger.abandoned(), ...begun]
         const call = open[deed.which % Math.max(1, open.length)]
         if (call !== undefined && !this.isEnded(call)) this.write(ended(call, null))
         return
@@ -114,7 +103,7 @@ class World {
       case 'read':
         return this.readOn(deed.events)
       case 'keep': {
-        const text = JSON.stringify(snapshotJson({ teams: [], ledger: this.ledger.content(DAY) }))
+        const text = JSON.stringify(snapshotJson({ teams: [], ledger: this.ledger.content() }))
         const snapshot = snapshotIn(JSON.parse(text) as Json)
         assert.ok(snapshot)
         this.kept = { snapshot, read: this.read }
@@ -134,39 +123,42 @@ class World {
 
   private admit({ project, keyId, reserved }: Extract<Deed, { readonly do: 'admit' }>): void {
     const call = aCall(`c${(this.calls += 1)}`, { project, keyId, reserved: reserved * ONE })
-    const admitted = this.gate.admit(LIMITS, call, 1, 0)
-    if (admitted.kind === 'admitted') this.running.push({ call, admitted, hasBegun: false })
+    const permit = this.limiter.admit(LIMITS, call, 1)
+    if (permit.kind === 'permit') this.running.push({ call, permit, hasBegun: false })
   }
 
   private begin(how: string, which: number): void {
     const waiting = this.running.filter(({ hasBegun }) => !hasBegun)
     const one = waiting[which % Math.max(1, waiting.length)]
     if (one === undefined) return
-    if (!how.endsWith('in-vain')) this.write(started(one.call))
+    if (how !== 'begin-in-vain') this.write(started(one.call))
     if (how === 'begin') one.hasBegun = true
     else {
       this.running = this.running.filter((other) => other !== one)
-      if (how === 'begin-in-vain') one.admitted.withdraw()
-      else one.admitted.leave(null)
+      if (how === 'begin-unknown') {
+        this.write(ended(one.call, null, { owed: false }))
+        one.permit.settle({ kind: 'not-charged' })
+      } else one.permit.cancel()
     }
   }
 
-  private end(isAcknowledged: boolean, which: number, used: number | null, owed: boolean): void {
+  private end(which: number, used: number | null, owed: boolean): void {
     const begun = this.running.filter(({ hasBegun }) => hasBegun)
     const one = begun[which % Math.max(1, begun.length)]
     if (one === undefined) return
     this.running = this.running.filter((other) => other !== one)
     const prompt = used === null ? null : Math.min(used, Number(one.call.reserved / ONE))
     const wasEnded = this.isEnded(one.call)
-    if (!wasEnded) this.write(ended(one.call, prompt, { owed }))
-    one.admitted.leave(isAcknowledged && !wasEnded ? outcomeOf(prompt, owed) : null)
+    if (wasEnded) return
+    this.write(ended(one.call, prompt, { owed }))
+    one.permit.settle(outcomeOf(prompt, owed))
   }
 
   /** What was not written is lost; the log is read to its end before anything else is let through. */
   private restart(fromNothing: boolean): void {
     const from = fromNothing ? undefined : this.kept
     this.ledger = new Ledger(from?.snapshot.ledger)
-    this.gate = new Gate(this.ledger, 1)
+    this.limiter = new Limiter(this.ledger, 1, () => 0)
     this.read = from?.read ?? 0
     this.running = []
     this.readOn()
@@ -182,7 +174,7 @@ class World {
 }
 
 const outcomeOf = (prompt: number | null, owed: boolean): Outcome => {
-  if (prompt === null) return { kind: owed ? 'unknown' : 'not-owed' }
+  if (prompt === null) return { kind: owed ? 'unknown' : 'not-charged' }
   return { kind: 'used', used: usedTokens(prompt) }
 }
 
@@ -223,13 +215,11 @@ describe('budgets', () => {
         const byLog = new Ledger()
         for (const event of world.log) byLog.take(event)
         const plain = (ledger: Ledger) => {
-          const { accounts, open } = ledger.content(DAY)
-          const sums = accounts.filter(
-            ({ sums: { spent, reserved, unknown } }) => spent + reserved + unknown > 0n,
-          )
+          const { accounts, open, unknown } = ledger.content()
           return {
-            sums: new Map(sums.map((account) => [account.key, account.sums])),
+            sums: new Map(accounts.flatMap(({ key, sums }) => (committed(sums) === 0n ? [] : [[key, sums]]))),
             open: new Map(open.map((call) => [call.stream, call])),
+            unknown: new Map(unknown.map((call) => [call.stream, call])),
           }
         }
         assert.deepEqual(plain(world.ledger), plain(byLog))

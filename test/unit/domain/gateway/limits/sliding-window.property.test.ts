@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { SlidingWindow, type WindowEntry } from '../../../../../src/domain/gateway/limits/windows.js'
+import { SlidingWindow, type WindowEntry } from '../../../../../src/domain/gateway/limits/sliding-window.js'
 
 const LENGTH = 100
 
@@ -22,15 +22,15 @@ const passed = (steps: readonly Step[], most: number) => {
   let now = 0
   for (const { after, weight, used } of steps) {
     now += after
-    const frees = window.freesAt(now, weight, most)
+    const frees = window.availableAt(now, weight, most)
     if (frees === undefined) {
-      const one = window.take(now, weight, `call-${taken.length}`)
-      if (used < weight) window.settle(one, used)
+      const one = window.take(now, weight)
+      if (used < weight) window.correct(now, one, used)
       taken.push(one)
     } else if (frees !== Infinity) {
       assert.ok(frees > now)
-      assert.notEqual(window.freesAt(frees - 1, weight, most), undefined)
-      assert.equal(window.freesAt(frees, weight, most), undefined)
+      assert.notEqual(window.availableAt(frees - 1, weight, most), undefined)
+      assert.equal(window.availableAt(frees, weight, most), undefined)
       // What was asked at a later time is forgotten by then: the rest goes on from there.
       now = frees
     }
@@ -62,35 +62,21 @@ describe('a sliding window', () => {
     )
   })
 
-  it('never has room for more than its limit, and names its last calls, the newest first', () => {
+  it('never has room for more than its limit, and is empty when its newest entry is over', () => {
     const window = new SlidingWindow(LENGTH)
-    assert.equal(window.freesAt(0, 11, 10), Infinity)
-    for (const call of ['a', 'b', 'c']) window.take(0, 1, call)
-    assert.deepEqual(window.lastCalls(2), ['c', 'b'])
-    window.used(LENGTH)
-    assert.deepEqual(window.lastCalls(2), [])
-  })
-
-  it('holds nothing for longer than its length where the clock is set back', () => {
-    const window = new SlidingWindow(LENGTH)
-    window.take(5000, 5, 'a')
-    assert.equal(window.freesAt(0, 6, 10), LENGTH)
-    window.take(0, 5, 'b')
-    assert.equal(window.used(LENGTH - 1), 10)
-    assert.equal(window.used(LENGTH), 0)
-  })
-
-  it('keeps nothing that is over, also where nobody asks what is used', () => {
-    const window = new SlidingWindow(LENGTH)
-    for (let now = 0; now < 100 * LENGTH; now += 10) window.take(now, 1, 'a')
-    assert.equal(window.lastCalls(1000).length, LENGTH / 10)
+    assert.equal(window.availableAt(0, 11, 10), Infinity)
+    assert.equal(window.emptyAt(7), 7)
+    window.take(10, 1)
+    window.take(20, 1)
+    assert.equal(window.emptyAt(30), 20 + LENGTH)
+    assert.equal(window.emptyAt(500), 500)
   })
 
   it('forgets what something weighed that is over', () => {
     const window = new SlidingWindow(LENGTH)
-    const one = window.take(0, 5, 'a')
+    const one = window.take(0, 5)
     assert.equal(window.used(LENGTH), 0)
-    window.settle(one, 3)
+    window.correct(LENGTH, one, 3)
     assert.equal(window.used(LENGTH), 0)
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Ledger, keysOf } from '../../../../../src/domain/gateway/budgets/ledger.js'
+import { Ledger, keysOf } from '../../../../../src/domain/gateway/limits/ledger.js'
 import { aCall, ended, ONE, PRICE, recorded, started, usedTokens } from './given.js'
 
 const call = aCall('a')
@@ -34,7 +34,7 @@ describe('the ledger of completions', () => {
     assert.deepEqual(sumsOf(ledger), [4, 0, 0])
     ledger.take(recorded(ended(call, 4), 2))
     assert.deepEqual(sumsOf(ledger), [4, 0, 0])
-    assert.deepEqual([...ledger.open()], [])
+    assert.deepEqual(ledger.abandoned(), [])
   })
 
   it('takes back what never began, unless the log says that it did', () => {
@@ -44,17 +44,48 @@ describe('the ledger of completions', () => {
     assert.deepEqual(sumsOf(ledger), [0, 0, 0])
     ledger.take(recorded(started(call), 1))
     assert.deepEqual(sumsOf(ledger), [0, 10, 0])
-    assert.deepEqual([...ledger.open()], [call])
+    assert.deepEqual(ledger.abandoned(), [call])
   })
 
-  it('names what it holds for completions that this process is done with and the log has not ended', () => {
+  it('names completions of the log that this process does not run', () => {
     const ledger = new Ledger()
-    for (const one of ['a', 'b', 'c', 'd', 'e'].map((id) => aCall(id))) ledger.reserve(one)
-    for (const [at, id] of ['b', 'e'].entries()) ledger.take(recorded(started(aCall(id)), at + 1))
+    for (const id of ['a', 'b', 'c']) ledger.reserve(aCall(id))
+    for (const [at, id] of ['b', 'c', 'd', 'e'].entries()) ledger.take(recorded(started(aCall(id)), at + 1))
     ledger.settle(aCall('c').stream, { kind: 'unknown' })
-    for (const id of ['a', 'b', 'c']) ledger.lose(aCall(id).stream)
-    assert.deepEqual([...ledger.withoutStart()], [aCall('a')])
-    assert.deepEqual([...ledger.open()], [aCall('b')])
+    ledger.take(recorded(ended(aCall('e'), 1), 5))
+    assert.deepEqual(ledger.abandoned(), [aCall('d')])
+  })
+
+  it('writes off what was reserved for unknown usage, and nothing else', () => {
+    const ledger = new Ledger()
+    for (const [at, id] of ['a', 'b', 'c', 'd'].entries()) ledger.take(recorded(started(aCall(id)), at + 1))
+    ledger.take(recorded(ended(aCall('a'), null), 5))
+    ledger.take(recorded(ended(aCall('b'), null), 6))
+    ledger.take(recorded(ended(aCall('c'), 3), 7))
+    assert.deepEqual(sumsOf(ledger), [3, 10, 20])
+    assert.deepEqual(
+      KEYS.map((key) => ledger.unknownIn(key).map(({ id }) => id)),
+      KEYS.map(() => ['a', 'b']),
+    )
+    const writtenOff = {
+      type: 'UnknownCostsWrittenOff',
+      stream: 'limits-team',
+      data: {
+        team: 'team',
+        reason: null,
+        calls: ['a', 'c', 'd', 'other'].map((id) => ({ project_id: 'team/project', id, amount: '10' })),
+      },
+    }
+    for (const position of [8, 9]) ledger.take(recorded(writtenOff, position))
+    assert.deepEqual(sumsOf(ledger), [3, 10, 10])
+    assert.deepEqual(
+      ledger.unknownIn(KEYS[0]!).map(({ id }) => id),
+      ['b'],
+    )
+    const restored = new Ledger(ledger.content())
+    assert.deepEqual(sumsOf(restored), [3, 10, 10])
+    restored.take(recorded(ended(aCall('d'), 2), 10))
+    assert.deepEqual(sumsOf(restored), [5, 0, 10])
   })
 
   it('keeps what was held where nobody knows, and nothing where nothing is owed', () => {
@@ -99,12 +130,20 @@ describe('the ledger of completions', () => {
     assert.deepEqual(sumsOf(ledger), [0, 0, 20])
   })
 
-  it('forgets the periods that are over, once nothing is held in them', () => {
+  it('forgets the periods that are over, once nothing is reserved in them', () => {
     const ledger = new Ledger()
+    const left = (...current: string[]) => {
+      ledger.prune(new Set(current))
+      return ledger.content().accounts.length
+    }
     ledger.take(recorded(started(call), 1))
-    assert.equal(ledger.content(new Set()).accounts.length, 6)
-    ledger.take(recorded(ended(call, 1), 2))
-    assert.equal(ledger.content(new Set(['2026-11'])).accounts.length, 3)
-    assert.equal(ledger.content(new Set()).accounts.length, 0)
+    ledger.take(recorded(started(aCall('b')), 2))
+    ledger.take(recorded(ended(call, 1), 3))
+    assert.equal(left(), 6)
+    ledger.take(recorded(ended(aCall('b'), null), 4))
+    assert.equal(left('2026-11'), 3)
+    assert.equal(ledger.unknownIn(KEYS[0]!).length, 1)
+    assert.equal(left(), 0)
+    assert.equal(ledger.unknownIn(KEYS[0]!).length, 0)
   })
 })

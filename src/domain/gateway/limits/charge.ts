@@ -13,7 +13,7 @@ export const costOf = (price: ModelPrice | null, used: CompletionUsage): Amount 
     : chargedTokens(used).reduce((sum, tokens, kind) => sum + times(price[COSTS[kind]!], tokens), 0n)
 
 /** Upper bound of the cost, whatever share of the prompt is cached. */
-export const mostCostOf = (price: ModelPrice | null, prompt: number, completion: number): Amount => {
+export const maxCost = (price: ModelPrice | null, prompt: number, completion: number): Amount => {
   if (price === null) return 0n
   const costs = [
     price.prompt_token_cost,
@@ -40,7 +40,7 @@ const COSTS = [
 ] as const
 
 /** The maximum of each component over several prices; null for no prices. */
-export const dearest = (prices: readonly (ModelPrice | null)[]): ModelPrice | null => {
+export const maxPrice = (prices: readonly (ModelPrice | null)[]): ModelPrice | null => {
   const known = prices.filter((price) => price !== null)
   if (known.length === 0) return null
   const most = COSTS.map((cost) => [

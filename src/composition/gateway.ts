@@ -8,12 +8,11 @@ import type { Engine } from '../engine/engine.js'
 import { withEngine } from '../gateway/trained/engine-upstream.js'
 import { engineModelOf } from '../gateway/trained/trained-targets.js'
 import { openAnswerRooms } from '../gateway/answer/answer-room.js'
-import { openEnds } from '../gateway/completions/ends.js'
-import { chosenRecordLevels } from '../gateway/completions/record-level.js'
+import { CallEndWriter } from '../gateway/completions/call-end-writer.js'
+import { InFlightCompletions } from '../gateway/completions/in-flight.js'
 import { LiveTargets } from '../gateway/upstreams/live-targets.js'
 import { openUpstreams } from '../gateway/upstreams/live-upstreams.js'
 import { startProbing } from '../gateway/upstreams/probing.js'
-import { underWay } from '../gateway/completions/under-way.js'
 import type { Config } from '../config.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
 import { modelOf } from '../domain/gateway/upstreams/offered.js'
@@ -77,7 +76,7 @@ export const openGateway = async (
   liveUpstreams.onChange(() => targets.changed())
   metrics.beforeRead(() => metrics.gateway.targetsOut.set({}, targets.out))
   const probing = startProbing({ upstreams: liveUpstreams.now, upstreamClient, targets })
-  const [completions, ends] = [underWay(), openEnds(services.log)]
+  const [inFlight, callEnds] = [new InFlightCompletions(), new CallEndWriter(services.log)]
   return {
     gateway: {
       upstreamClient,
@@ -91,9 +90,8 @@ export const openGateway = async (
       log: services.log,
       keepAlive: config.upstreams.keepAlive,
       metrics: metrics.gateway,
-      recordLevel: chosenRecordLevels(services),
-      underWay: completions,
-      ends,
+      inFlight,
+      callEnds,
       answerRoom: openAnswerRooms(),
       instance,
       ledgerFollower: limits.follower,
@@ -101,12 +99,12 @@ export const openGateway = async (
       admit: limits.admit,
     },
     hurry: () => {
-      setTimeout(completions.stop, FINISH_WITHIN_MS).unref()
+      setTimeout(() => inFlight.stop(), FINISH_WITHIN_MS).unref()
     },
     close: async () => {
       probing.stop()
-      completions.stop()
-      await ends.settled(SETTLE_WITHIN_MS, completions.idle())
+      inFlight.stop()
+      await callEnds.drain(SETTLE_WITHIN_MS, inFlight.idle())
       liveUpstreams.close()
       await limits.stop()
       await upstreamClient.close()

@@ -6,14 +6,13 @@ import type { Services } from '../application/services.js'
 import type { Limiter } from '../domain/gateway/limits/limiter.js'
 import type { LedgerFollower } from './limits/ledger-follower.js'
 import type { AnswerRoom } from './answer/answer-room.js'
-import type { Ends } from './completions/ends.js'
+import type { CallEndWriter } from './completions/call-end-writer.js'
 import type { KeepAlive } from './completions/keep-alive.js'
-import type { ChosenRecordLevel } from './completions/record-level.js'
 import type { Admit } from './limits/admission.js'
 import type { LiveUpstreams } from './upstreams/live-upstreams.js'
 import type { CredentialsOf } from './upstreams/upstream-credentials.js'
 import type { LiveTargets } from './upstreams/live-targets.js'
-import type { UnderWay } from './completions/under-way.js'
+import type { InFlightCompletions } from './completions/in-flight.js'
 
 /** The completions of this process, with their limits and upstreams. */
 export interface Gateway {
@@ -22,20 +21,19 @@ export interface Gateway {
   readonly admit: Admit
   readonly upstreamClient: UpstreamClient
   readonly upstreams: LiveUpstreams
-  /** How their models do. */
+  /** Health and load of their models. */
   readonly targets: LiveTargets
   readonly credentialsOf: CredentialsOf
-  /** Upstreams that refused `stream_options`, since this process runs. */
+  /** Ids of upstreams that refused `stream_options`. */
   readonly withoutStreamOptions: Set<string>
   readonly log: Pick<Log, 'warn'>
   readonly keepAlive: KeepAlive
   readonly metrics: GatewayMetrics
-  readonly recordLevel: ChosenRecordLevel
-  readonly underWay: UnderWay
-  readonly ends: Ends
+  readonly inFlight: InFlightCompletions
+  readonly callEnds: CallEndWriter
   /** Memory for the record of a streamed answer. */
   readonly answerRoom: () => AnswerRoom
-  /** This process, in what it records. */
+  /** The id of this process in recorded calls. */
   readonly instance: string
 }
 

@@ -19,6 +19,8 @@ export interface ExecuteResult<State, Event = DomainEvent> {
   readonly position: Position | undefined
   /** Position of the last event of the stream, written now or earlier: a repeated command can be read at it. */
   readonly readableAt: Position | undefined
+  /** Revision of the last event of the stream, on which the next append can build. */
+  readonly expected: Expected
 }
 
 /** A stream's state with its revision and position. */
@@ -112,8 +114,8 @@ export const appendDecided = async <State, Event extends DomainEvent>(
     const { state, events, refusals, expected } = decided
     if (events.length === 0) return unchanged(decided)
     const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
-    const { position } = await append(ports, stream, expected, recorded)
-    return { state, events, refusals, position, readableAt: position }
+    const { position, revision } = await append(ports, stream, expected, recorded)
+    return { state, events, refusals, position, readableAt: position, expected: revision }
   }
   const mutex = mutexOf(ports.eventStore)
 
@@ -141,12 +143,14 @@ const unchanged = <State, Event>({
   events,
   refusals,
   position,
+  expected,
 }: Decided<State, Event>): ExecuteResult<State, Event> => ({
   state,
   events,
   refusals,
   position: undefined,
   readableAt: position,
+  expected,
 })
 
 /** Folds the whole stream. */

@@ -3,12 +3,15 @@ import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { boolean, int64, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import { addressOf, USER_AGENT, UpstreamFault } from '../../domain/gateway/upstreams/upstream-client.js'
+import { addressOf, UpstreamFault } from '../../domain/gateway/upstreams/upstream-client.js'
 import { Failure } from '../../application/failure.js'
-import { credentialsFor } from '../../gateway/completions/bearer.js'
+import {
+  redactCredential,
+  resolveCredential,
+  upstreamHeaders,
+} from '../../gateway/completions/upstream-credential.js'
 import { readError, readWhole } from '../../gateway/completions/read-answer.js'
 import { failureOfFault, failureOfStatus } from '../../gateway/completions/upstream-failure.js'
-import { redactSecrets, secretMatcher } from '../../domain/secrets/redact-secrets.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
@@ -80,22 +83,13 @@ const listModels = async (
   { gateway }: Pick<GatewayServices, 'gateway'>,
   upstream: Parameters<typeof addressOf>[0],
 ): Promise<Listed> => {
-  const sent = await credentialsFor(gateway, upstream)
+  const sent = await resolveCredential(gateway, upstream)
   if ('failure' in sent) return { status: null, models: null, error: sent.failure.reason }
-  const { bearer, headers, query, secrets } = sent
-  const redact = (text: string) =>
-    secrets.length === 0 ? text : redactSecrets([secretMatcher(secrets)])(text)
   const { timeouts } = upstream.content
   try {
     const answer = await gateway.upstreamClient.ask({
-      url: addressOf(upstream, 'models', query),
-      headers: {
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-        'user-agent': USER_AGENT,
-        ...headers,
-        ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
-      },
+      url: addressOf(upstream, 'models', sent.query),
+      headers: upstreamHeaders('application/json', sent),
       body: null,
       timeouts: {
         connect_ms: timeouts.connect_ms,
@@ -108,7 +102,12 @@ const listModels = async (
     })
     const { status } = answer
     if (status === 200) return { status, models: idsIn(await readWhole(answer.body)), error: null }
-    const { reason } = failureOfStatus(status, answer.headers, await readError(answer.body), redact)
+    const { reason } = failureOfStatus(
+      status,
+      answer.headers,
+      await readError(answer.body),
+      redactCredential(sent),
+    )
     return { status, models: null, error: `${reason} ${hintOf(status)}`.trim() }
   } catch (error) {
     if (error instanceof UpstreamFault)

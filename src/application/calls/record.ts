@@ -8,6 +8,8 @@ export type CallWrite = StartWrite | EndWrite
 
 export interface StartWrite extends Pick<StartCall, 'type' | 'source' | 'start'> {
   readonly type: 'StartCall'
+  /** The JSON of `inputs`, if the caller has serialised them. */
+  readonly inputsText?: string
 }
 
 export type EndWrite = EndCall

@@ -4,7 +4,7 @@ import { callStream, type CallEvent } from '../../domain/calls/events.js'
 import { END_PAYLOAD, START_PAYLOAD } from '../../domain/calls/payload.js'
 import type { Refusal } from '../../kernel/decider.js'
 import type { Cause } from '../../kernel/event.js'
-import { execute } from '../../kernel/execute.js'
+import { execute, load, type LoadedState } from '../../kernel/execute.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -25,20 +25,28 @@ export interface WriteResults {
   readonly written: readonly WriteResult[]
   /** The position at which all of it is readable, including what earlier requests wrote. */
   readonly position: Position | undefined
+  /** The state of the call after the write of a single start or end, for the next write. */
+  readonly known?: KnownCall
 }
+
+/** The state of a call that this process wrote last. */
+export type KnownCall = LoadedState<CallState>
 
 /**
  * Records starts and ends, those of each call in order and in one append. Calls are independent of each other. Every
  * write gets a result, also repeated, conflicting and oversized ones.
+ *
+ * A single end is decided on the `known` state of its call, which saves reading the start. If the call has changed since,
+ * the append conflicts and the stream is read.
  */
 export const writeCalls =
   (ports: WritingPorts) =>
-  async (writes: readonly CallWrite[], cause: Cause): Promise<WriteResults> => {
+  async (writes: readonly CallWrite[], cause: Cause, known?: KnownCall): Promise<WriteResults> => {
     const traces = writes.some(inheritsTrace) ? await parentTraces(ports, writes) : []
     const pending = writes.map((write, index) => commandOf(ports, write, traces[index] ?? null, cause))
     const commands = pending.every(isAtHand) ? pending : await Promise.all(pending.map(settled))
     const [only, ...others] = commands
-    if (only !== undefined && others.length === 0) return writeAlone(ports, only, cause)
+    if (only !== undefined && others.length === 0) return writeAlone(ports, only, cause, known)
     const written = new Array<WriteResult>(writes.length)
     let position: Position | undefined
     await Promise.all(
@@ -57,9 +65,14 @@ const writeAlone = async (
   ports: WritingPorts,
   { stream, id, command }: StreamCommand,
   cause: Cause,
+  known?: KnownCall,
 ): Promise<WriteResults> => {
-  const { answers, position } = await executeGroup(ports, stream, [{ index: 0, id, command }], cause)
-  return { written: answers.map(([, answer]) => answer), position }
+  const {
+    answers,
+    position,
+    known: after,
+  } = await executeGroup(ports, stream, [{ index: 0, id, command }], cause, known)
+  return { written: answers.map(([, answer]) => answer), position, known: after }
 }
 
 interface IndexedCommand {
@@ -84,7 +97,8 @@ const commandOf = (
   { actor }: Cause,
 ): StreamCommand | Promise<StreamCommand> => {
   if (write.type === 'StartCall') {
-    const start = spill(ports)(write.start, START_PAYLOAD)
+    const known = write.inputsText === undefined ? {} : { inputs: write.inputsText }
+    const start = spill(ports)(write.start, START_PAYLOAD, null, known)
     return start instanceof Promise
       ? start.then((spilled) => starting(write, spilled, parentTrace, actor)).catch(orTooLarge(write.start))
       : starting(write, start, parentTrace, actor)
@@ -139,6 +153,7 @@ const executeGroup = async (
   stream: string,
   group: readonly IndexedCommand[],
   cause: Cause,
+  known?: KnownCall,
 ) => {
   const commands: CallCommand[] = []
   const places: (number | undefined)[] = []
@@ -148,10 +163,12 @@ const executeGroup = async (
     state,
     refusals,
     readableAt: position,
+    expected,
   } = await execute(ports)(callDecider, stream, commands, cause, {
     assumeNew: commands[0]?.type === 'StartCall',
     // The elements of a batch are independent.
     splitAppends: true,
+    ...(known === undefined ? {} : { reload: knownFirst(ports, stream, known) }),
   })
   const answers = group.map((numbered, at): [number, WriteResult] => {
     const answer = { id: numbered.id, trace_id: traceOf(state, numbered) }
@@ -159,8 +176,24 @@ const executeGroup = async (
     const refused = place === undefined ? 'too-large' : refusals.get(place)
     return [numbered.index, refused === undefined ? answer : { ...answer, refused }]
   })
-  return { answers, position }
+  return { answers, position, known: { state, expected, position } }
 }
+
+/** The known state, and after a conflict the stored one. */
+const knownFirst = (ports: WritingPorts, stream: string, known: KnownCall) => {
+  let isFirst = true
+  return async (): Promise<KnownCall> => {
+    if (!isFirst) return load(ports, callDecider, stream)
+    isFirst = false
+    return known
+  }
+}
+
+/** The state without what an end does not depend on: inputs may be large, and are not held until then. */
+export const withoutPayload = ({ state, ...at }: KnownCall): KnownCall => ({
+  ...at,
+  state: state.start === null ? state : { ...state, start: { ...state.start, inputs: {}, attributes: {} } },
+})
 
 /** The trace of the recorded start. After the deletion of the call, the trace that the start would have had. */
 const traceOf = (state: CallState, { command, id }: IndexedCommand): string =>

@@ -50,6 +50,11 @@ export class AnswerFold {
     this.isTruncated = !this.room.takes(size.characters)
   }
 
+  /** Frees the memory budget that the answer used. */
+  release(): void {
+    this.room.release()
+  }
+
   /** Null if there were no chunks. */
   whole(): JsonObject | null {
     if (!this.hasChunks) return null

@@ -1,5 +1,5 @@
-import { utf8Bytes } from '../../kernel/codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { RequestText } from './request-text.js'
 import { tokensIn } from './usage.js'
 
 /** Request fields that do not reach the model. */
@@ -39,10 +39,13 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
  * Estimates the prompt tokens of a request: one per four bytes of everything that may reach the model (messages,
  * tools, formats, unknown fields); attachments by their kind.
  */
-export const promptTokensOf = (given: JsonObject): number => {
+export const promptTokensOf = (given: JsonObject, text = new RequestText(given)): number => {
   const attached = attachedTo(given['messages'])
   const bytes = Object.entries(given).reduce(
-    (sum, [key, value]) => (UNREAD.has(key) ? sum : sum + readBytes(value)),
+    (sum, [key, value]) =>
+      UNREAD.has(key) || (typeof value !== 'object' && typeof value !== 'string')
+        ? sum
+        : sum + text.bytesOf(key),
     0,
   )
   return attached.reduce(
@@ -50,9 +53,6 @@ export const promptTokensOf = (given: JsonObject): number => {
     tokensIn(attached.reduce((left, { characters }) => left - characters, bytes)),
   )
 }
-
-const readBytes = (value: Json): number =>
-  typeof value === 'object' || typeof value === 'string' ? utf8Bytes(JSON.stringify(value)) : 0
 
 interface Attached {
   /** Characters of attachments, which are not counted as text. */

@@ -3,10 +3,11 @@ import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js
 import { Codec } from '../../kernel/codec/codec.js'
 import { boolean, integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
 import { MAX_TOKENS } from '../../domain/gateway/limits/max-tokens.js'
 import { modelName } from '../../domain/prices/events.js'
+import type { RequestText } from './request-text.js'
 
 /** The op name of a completion's call. */
 export const OP_NAME = 'openai.chat.completions.create'
@@ -48,22 +49,19 @@ export const completionRequest: Codec<CompletionRequest> = new Codec(
   read.schema,
 )
 
-/** The request to the upstream: with its own name of the model, and for a stream with usage where it can be requested. */
-export const upstreamRequest = (
+/** The body for an upstream: with its name of the model, and for a stream with usage where that can be requested. */
+export const upstreamBody = (
+  text: RequestText,
   { given, stream }: CompletionRequest,
   upstreamModel: string,
   { requestsUsage, continuousUsage }: { readonly requestsUsage: boolean; readonly continuousUsage: boolean },
-): JsonObject => {
-  const { stream_options, ...others } = given
-  if (!stream) return withDigitsOf(given, { ...given, model: upstreamModel })
+): string => {
+  const model = JSON.stringify(upstreamModel)
+  if (!stream) return text.with({ model })
   const options = {
-    ...(stream_options as JsonObject | null),
+    ...(given['stream_options'] as JsonObject | null),
     include_usage: true,
     ...(continuousUsage ? { continuous_usage_stats: true } : {}),
   }
-  return withDigitsOf(given, {
-    ...others,
-    model: upstreamModel,
-    ...(requestsUsage ? { stream_options: options } : {}),
-  })
+  return text.with({ model, stream_options: requestsUsage ? jsonText(options) : undefined })
 }

@@ -22,11 +22,12 @@ export type ChunkResult = { readonly chunk: JsonObject | null } | { readonly err
 
 const NONE: ChunkResult = { chunk: null }
 
-/** Rewrites and meters a streamed response, and passes it to the fold. What is no chunk of a completion is skipped. */
+/** Rewrites and meters a streamed response, and passes it to the fold. Other JSON than chunks is skipped. */
 export class CompletionStream {
   private usage: Usage | null = null
   private contentBytes = 0
-  private isDone = false
+  private doneSeen = false
+  private firstContentAt: number | undefined
   private readonly seen = new Set<number>()
   private readonly finished = new Set<number>()
 
@@ -34,7 +35,7 @@ export class CompletionStream {
     private readonly request: StreamedRequest,
     /** Null if the response is not recorded. */
     private readonly answer: AnswerFold | null,
-    private readonly onContent: () => void = () => undefined,
+    private readonly now: () => number = () => 0,
   ) {}
 
   take(chunk: Json): ChunkResult {
@@ -50,16 +51,21 @@ export class CompletionStream {
     return { chunk: this.shown(isChunk ? chunk : { ...chunk, choices }, choices) }
   }
 
-  /** The upstream sent `[DONE]`. */
+  /** Records that the upstream sent `[DONE]`. */
   done(): void {
-    this.isDone = true
+    this.doneSeen = true
   }
 
-  get hasEnded(): boolean {
-    return this.isDone
+  get isDone(): boolean {
+    return this.doneSeen
   }
 
-  /** Whether any of a completion has come. */
+  /** When the first content arrived, by the clock that was given; undefined before. */
+  get contentAt(): number | undefined {
+    return this.firstContentAt
+  }
+
+  /** Whether a choice has arrived. */
   get hasBegun(): boolean {
     return this.seen.size > 0
   }
@@ -87,7 +93,7 @@ export class CompletionStream {
     const written = isJsonObject(delta) ? delta : message
     if (!isJsonObject(written)) return
     const bytes = writtenBytes(written)
-    if (this.contentBytes === 0 && bytes > 0) this.onContent()
+    if (bytes > 0) this.firstContentAt ??= this.now()
     this.contentBytes += bytes
   }
 

@@ -1,4 +1,7 @@
 import { readingOf } from '../../domain/usage/reading.js'
+import { costOf } from '../../domain/gateway/limits/charge.js'
+import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
+import { decimalText } from '../../domain/prices/decimal.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 
 /** Source of a request's usage figures; `unknown` has none. */
@@ -125,3 +128,9 @@ export const summaryUsage = (model: string, usage: Usage | null): JsonObject => 
   }
   return { usage: { [model]: entry } }
 }
+
+/** The exact cost that budgets are charged. Undefined for unknown usage, and without a price or a reported cost. */
+export const costText = (price: ModelPrice | null, usage: Usage | null): string | undefined =>
+  usage === null || (price === null && usage.reported_cost === 0)
+    ? undefined
+    : decimalText(costOf(price, usage))

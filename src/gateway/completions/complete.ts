@@ -1,31 +1,37 @@
-import type { Ports } from '../../kernel/ports/ports.js'
-import { promptTokensOf } from '../answer/prompt.js'
-import type { CompletionRequest } from '../answer/request.js'
-import { unknown } from '../answer/usage.js'
-import type { JsonObject } from '../../kernel/json/json.js'
-import { entityOf } from '../../kernel/ids.js'
-import { targetsOf, type Target } from '../../domain/gateway/upstreams/offered.js'
-import { Failure } from '../../application/failure.js'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { Cause } from '../../kernel/event.js'
+import { entityOf } from '../../kernel/ids.js'
+import { jsonText } from '../../kernel/json/text.js'
+import { targetsOf, type Target } from '../../domain/gateway/upstreams/offered.js'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { Principal } from '../../application/principal.js'
-import type { Cause } from '../../kernel/event.js'
-import { ask, NobodyAnswered, type Answering, type Asked } from './asking.js'
-import { attributedProject } from './attribution.js'
-import type { Admission } from '../limits/admission.js'
-import type { Completing, CompletionResponse } from './completing.js'
-import type { GatewayServices } from '../gateway.js'
-import { projectOfTrained, trainedTargets } from '../trained/trained-targets.js'
+import { promptTokensOf } from '../answer/prompt.js'
+import type { CompletionRequest } from '../answer/request.js'
+import { RequestText } from '../answer/request-text.js'
+import { costText } from '../answer/usage.js'
+import { isUpstreamError, meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
+import type { Gateway, GatewayServices } from '../gateway.js'
 import { noSuchModel, teamsOf } from '../models.js'
-import { placedBy } from './parent.js'
-import { recordLevelOf } from './record-level.js'
-import { begin, endingOnce, type Recorded } from './recording.js'
-import { beginStream, streamAnswer, streamOf } from './streaming.js'
-import type { Leave } from './under-way.js'
-import { failureIn } from './upstream-failure.js'
-import { readCompletion, wholeOf } from './whole.js'
+import { projectOfTrained, trainedTargets } from '../trained/trained-targets.js'
+import { recordStart } from './call-record.js'
+import {
+  forwardOrFinish,
+  servedBy,
+  type CompletionContext,
+  type CompletionResponse,
+} from './completion-context.js'
+import { readWhole, rejectCompressed } from './read-answer.js'
+import {
+  forwardedHeaders,
+  projectFromHeaders,
+  requestedRecordLevel,
+  traceContext,
+} from './request-context.js'
+import { streamResponse } from './stream-answer.js'
+import { invalidUpstreamResponse } from './upstream-failure.js'
 
-export interface AskedCompletion {
+export interface ClientRequest {
   readonly body: CompletionRequest
   readonly headers: IncomingHttpHeaders
   readonly principal: Principal
@@ -33,119 +39,97 @@ export interface AskedCompletion {
   readonly onDisconnect: OnDisconnect
 }
 
+type CompletionServices = Pick<
+  GatewayServices,
+  keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'
+>
+
 /** One completion, whole or streamed, recorded as a call. */
 export const complete = async (
-  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'>,
-  asked: AskedCompletion,
+  services: CompletionServices,
+  { body: request, headers, principal, cause, onDisconnect }: ClientRequest,
 ): Promise<CompletionResponse> => {
-  const { body: request, headers, principal } = asked
-  const { upstreams, underWay } = services.gateway
-  const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
-  const offered = (name: string, team: string) => targetsOf(upstreams.now(), teamsOf(principal), name, team)
-  const trained = await trainedTargets(services, request.model, { canSee, offered })
-  const ofTrained = trained.length > 0 ? projectOfTrained(request.model) : undefined
-  const project = attributedProject(services, headers, principal, ofTrained)
-  const named = offered(request.model, entityOf(project))
-  const targets = named.length === 0 ? trained : named
-  const [first] = targets
-  if (first === undefined) throw noSuchModel()
-  const leave = underWay.enter(asked.onDisconnect)
-  const startedAt = performance.now()
+  const { gateway } = services
+  const { project, targets } = await resolveTargets(services, request.model, headers, principal)
+  const inFlight = gateway.inFlight.start(onDisconnect)
   try {
-    const { id, headers: rates, ...begun } = await recorded(services, asked, project, targets)
-    const response = await answered(services, request, targets, { leave, startedAt, ...begun })
-    return { ...response, headers: { ...response.headers, ...rates, 'tallytree-call-id': id } }
+    const id = services.ids.next()
+    const text = new RequestText(request.given)
+    const trace = await traceContext(services, project, headers)
+    const level = await requestedRecordLevel(services, project, headers)
+    const promptTokens = promptTokensOf(request.given, text)
+    const { keyId } = principal
+    const permit = gateway.admit({ id, project, keyId, request, promptTokens, targets })
+    const model = targets[0]!.model.id
+    const start = {
+      id,
+      project,
+      ...trace,
+      level,
+      given: request.given,
+      text,
+      model,
+      principal,
+      cause,
+      permit,
+    }
+    const call = await recordStart(services, start)
+    const forwarded = forwardedHeaders(headers)
+    const completion = { request, text, targets, promptTokens, call, inFlight, headers: forwarded }
+    const response = await (request.stream ? streamResponse : wholeResponse)(gateway, completion)
+    return { ...response, headers: { ...response.headers, ...permit.headers, 'tallytree-call-id': id } }
   } catch (error) {
-    leave.over()
+    inFlight.done()
     throw error
   }
 }
 
-/** Admits the request and records it as a call of its project; nothing is asked of an upstream before. */
-const recorded = async (
-  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'gateway'>,
-  { body: request, headers, principal, cause }: AskedCompletion,
-  project: string,
-  targets: readonly Target[],
-): Promise<
-  Pick<Begun, 'call' | 'promptTokens'> & { readonly id: string; readonly headers: Admission['headers'] }
-> => {
-  const model = targets[0]!.model.id
-  const id = services.ids.next()
-  const placed = await placedBy(services, project, headers)
-  const level = await recordLevelOf(services.gateway.recordLevel, project, headers)
-  const promptTokens = promptTokensOf(request.given)
-  const admission = services.gateway.admit({
-    id,
-    project,
-    keyId: principal.keyId,
-    request,
-    promptTokens,
-    targets,
-  })
-  const call = await begin(
-    services,
-    { inputs: request.given, attributes: { model, ...admission.attributes }, id, project, level, ...placed },
-    model,
-    principal,
-    cause,
-    admission,
-  )
-  return { id, call: endingOnce(call), promptTokens, headers: admission.headers }
+/** The project of a request, and the targets that offer the model to it. */
+const resolveTargets = async (
+  services: CompletionServices,
+  model: string,
+  headers: IncomingHttpHeaders,
+  principal: Principal,
+): Promise<{ readonly project: string; readonly targets: readonly Target[] }> => {
+  const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
+  const offered = (name: string, team: string) =>
+    targetsOf(services.gateway.upstreams.now(), teamsOf(principal), name, team)
+  const trained = await trainedTargets(services, model, { canSee, offered })
+  const trainedProject = trained.length > 0 ? projectOfTrained(model) : undefined
+  const project = projectFromHeaders(services, headers, principal, trainedProject)
+  const named = offered(model, entityOf(project))
+  const targets = named.length > 0 ? named : trained
+  if (targets.length === 0) throw noSuchModel()
+  return { project, targets }
 }
 
-interface Begun {
-  readonly call: Recorded
-  readonly promptTokens: number
-  readonly leave: Leave
-  readonly startedAt: number
-}
-
-/** Asks upstreams for the answer; however that goes, the call is ended, once. */
-const answered = async (
-  services: Pick<GatewayServices, 'gateway'>,
-  request: CompletionRequest,
-  targets: readonly Target[],
-  { call, promptTokens, leave, startedAt }: Begun,
+/** The call is recorded before the client gets the answer. */
+const wholeResponse = async (
+  gateway: Gateway,
+  completion: CompletionContext,
 ): Promise<CompletionResponse> => {
-  let way: JsonObject = {}
-  const said = () => ({ latency_ms: Math.round(performance.now() - startedAt), ...way })
-  const from = async <Begun, A>(
-    begin: (answering: Answering) => Promise<Begun>,
-    answerOf: (asked: Asked<Begun>, completing: Completing) => A,
-  ): Promise<Awaited<A>> => {
-    try {
-      const asked = await ask(services, request, targets, leave.signal, call.keepsContent, begin)
-      const { target, tries } = asked
-      way = { upstream: target.upstream.content.name, price: target.model.price, tries }
-      return await answerOf(asked, { call, promptTokens, leave, startedAt, said })
-    } catch (error) {
-      if (error instanceof NobodyAnswered)
-        way = { tries: error.tries, ...(error.isOwed ? {} : { owed: false }) }
-      const failure = failureIn(error instanceof NobodyAnswered ? error.failure : error, leave.signal)
-      await call.end({ output: null, metered: unknown, failure: failure ?? unforeseen, said: said() })
-      leave.over()
-      throw failure ?? error
-    }
-  }
-  if (request.stream) {
-    const asking = { promptTokens, isRecorded: call.keepsContent }
-    return streamAnswer(
-      (closeAnswer) =>
-        from(
-          (answering) => beginStream(services.gateway, request, answering, asking),
-          (asked, completing) => streamOf(asked, completing, closeAnswer),
-        ),
-      services.gateway.keepAlive,
-      call.position,
-    )
-  }
-  const whole = await from(
-    (answering) => readCompletion(answering, answering.target.model.id),
-    ({ begun }, completing) => wholeOf(begun, completing),
+  const { call, promptTokens, inFlight } = completion
+  const forwarded = await forwardOrFinish(
+    gateway,
+    completion,
+    async ({ answer, target, reportedFailure }) => {
+      rejectCompressed(answer)
+      const read = await readWhole(answer.body)
+      if (isUpstreamError(read)) throw reportedFailure(read)
+      const body = wholeAnswer(read, target.model.id)
+      if (body === undefined) throw invalidUpstreamResponse('it has no choices')
+      return { body, text: jsonText(body) }
+    },
   )
-  leave.over()
-  return whole
+  const { body, text } = forwarded.opened
+  const metered = meteredWhole(body, promptTokens)
+  const position = await call.finish({ output: body, metered, failure: null, summary: servedBy(forwarded) })
+  inFlight.done()
+  const cost = costText(forwarded.target.model.price, metered.usage)
+  return {
+    body: text,
+    type: 'application/json',
+    headers: cost === undefined ? {} : { 'tallytree-cost': cost },
+    position,
+  }
 }
-
-const unforeseen = new Failure('overloaded', 'Internal server error')

@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { Json } from '../../kernel/json/json.js'
-import { badAnswer } from './upstream-failure.js'
+import { invalidUpstreamResponse } from './upstream-failure.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { UpstreamAnswer } from '../../domain/gateway/upstreams/upstream-client.js'
@@ -17,15 +17,15 @@ const ERROR_TIMEOUT_MS = 2000
  */
 export const readWhole = async (body: AsyncIterable<Uint8Array>): Promise<Json> => {
   const text = await textUpTo(body, MAX_BYTES)
-  if (text === undefined) throw badAnswer(`it exceeds ${MAX_BYTES} bytes`)
+  if (text === undefined) throw invalidUpstreamResponse(`it exceeds ${MAX_BYTES} bytes`)
   const value = parsed(text)
-  if (value === undefined) throw badAnswer('it is not JSON, or is nested too deeply')
+  if (value === undefined) throw invalidUpstreamResponse('it is not JSON, or is nested too deeply')
   return value
 }
 
 /**
- * The body of an upstream's error: JSON or, as a string, plain text; undefined for HTML, and for more than 1 MiB. The
- * time is short, since another upstream may be tried next.
+ * The body of an error: JSON, or plain text as a string; undefined for HTML, and for more than 1 MiB. Reads for a short
+ * time only, because the next target may be tried after it.
  */
 export const readError = async (body: AsyncIterable<Uint8Array>): Promise<Json | undefined> => {
   const reading = body[Symbol.asyncIterator]()
@@ -53,7 +53,7 @@ const textUpTo = async (body: AsyncIterable<Uint8Array>, maxBytes: number): Prom
   return new TextDecoder().decode(Buffer.concat(pieces))
 }
 
-/** JSON that an upstream wrote, no deeper than a request may be; undefined for anything else. */
+/** Undefined for text that is not JSON, or is nested deeper than a request may be. */
 export const parsed = (text: string): Json | undefined => {
   try {
     const value = parseJson(text)
@@ -63,13 +63,13 @@ export const parsed = (text: string): Json | undefined => {
   }
 }
 
-/** The server-sent events in an upstream's answer. */
+/** Server-sent events of an upstream's answer. */
 export interface EventReader {
-  /** Those of the next bytes, which may be none; undefined at the end. */
+  /** The events that the next bytes complete, maybe none; undefined at the end. */
   readonly next: () => Promise<readonly EventSourceMessage[] | undefined>
-  /** The beginning of an answer that had no event so far. */
+  /** The text of an answer without any event. */
   readonly textWithoutEvents: () => string
-  /** Closes the connection, if it is still open. */
+  /** Closes the connection unless the answer has ended. */
   readonly close: () => void
 }
 
@@ -81,12 +81,13 @@ export const eventReader = (body: AsyncIterable<Uint8Array>): EventReader => {
   let failed: Error | undefined
   const parser = createParser({
     maxBufferSize: MAX_BYTES,
-    // An event without data is none (server-sent events, 9.2.6).
+    // Events without data are ignored (server-sent events, 9.2.6).
     onEvent: (event) => {
       if (event.data !== '') ready.push(event)
     },
     onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded') failed = badAnswer(`an event exceeds ${MAX_BYTES} characters`)
+      if (type === 'max-buffer-size-exceeded')
+        failed = invalidUpstreamResponse(`an event exceeds ${MAX_BYTES} characters`)
     },
   })
   const feed = (text: string): readonly EventSourceMessage[] => {
@@ -114,8 +115,8 @@ export const eventReader = (body: AsyncIterable<Uint8Array>): EventReader => {
   }
 }
 
-/** @throws Failure if the answer is compressed: the request named no encoding that it accepts */
-export const requireUncompressed = ({ headers }: UpstreamAnswer): void => {
+/** @throws Failure for a compressed answer: `accept-encoding: identity` was sent */
+export const rejectCompressed = ({ headers }: UpstreamAnswer): void => {
   if (!/^\s*(identity\s*)?$/i.test(headers['content-encoding'] ?? ''))
-    throw badAnswer('it is compressed, which was not requested')
+    throw invalidUpstreamResponse('it is compressed, which was not requested')
 }

@@ -3,15 +3,15 @@ import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { Redact } from '../../domain/secrets/redact-secrets.js'
 import { Failure, type FailureKind } from '../../application/failure.js'
 
-/** What a client can mend itself passes with its status; the rest is the upstream's fault. */
-const PASSED: Readonly<Record<number, FailureKind>> = {
+/** Statuses that the client gets unchanged, because it can correct its request. Others become 502. */
+const PASSED_ON: Readonly<Record<number, FailureKind>> = {
   400: 'bad-request',
   413: 'too-large',
   422: 'invalid',
   429: 'rate-limited',
 }
 
-/** Statuses that the same request gets again, whenever it is sent. */
+/** Statuses for which a retry is useless. */
 const FINAL = new Set([400, 401, 402, 403, 404, 405, 409, 415, 422, 451])
 
 const isQuotaUsedUp = ({ type, code }: UpstreamError): boolean =>
@@ -24,7 +24,7 @@ export const failureOfStatus = (
   body: Json | undefined,
   redact: Redact,
 ): Failure => {
-  const kind = PASSED[status]
+  const kind = PASSED_ON[status]
   const error = errorIn(body, redact)
   const { message, type, code, param } = error
   const answered = `The upstream answered with status ${status}`
@@ -43,17 +43,18 @@ export const failureOfStatus = (
 /** The failure that a client sees for an error that an upstream reports in place of an answer, or within one. */
 export const failureOfError = (body: Json, redact: Redact): Failure => {
   const status = statusIn(body)
-  if (status !== undefined && PASSED[status] !== undefined) return failureOfStatus(status, {}, body, redact)
+  if (status !== undefined && PASSED_ON[status] !== undefined)
+    return failureOfStatus(status, {}, body, redact)
   const error = errorIn(body, redact)
   return upstreamFailed('The upstream reported an error', error.message, isQuotaUsedUp(error))
 }
 
-/** Some upstreams report their status within the answer. */
+/** Some upstreams report the status in the body. */
 const statusIn = (body: Json | undefined): number | undefined => {
   if (Array.isArray(body)) return statusIn((body as readonly Json[])[0])
   if (!isJsonObject(body)) return undefined
   const { error, code, status } = body
-  return isJsonObject(error) ? statusIn(error) : [code, status].map(Number).find((one) => one in PASSED)
+  return isJsonObject(error) ? statusIn(error) : [code, status].map(Number).find((one) => one in PASSED_ON)
 }
 
 const upstreamFailed = (
@@ -115,10 +116,10 @@ const textsIn = (from: Readonly<Record<string, Json>>): UpstreamError =>
     ),
   )
 
-export const tooSlowReader = new Failure('bad-request', 'The client did not read the response in time.')
+export const slowClient = new Failure('bad-request', 'The client did not read the response in time.')
 
 export const failureOfFault = ({ kind, code }: UpstreamFault): Failure => {
-  if (code === SLOW_READER) return tooSlowReader
+  if (code === SLOW_READER) return slowClient
   return kind === 'timeout'
     ? new Failure('upstream-too-slow', `The upstream timed out (${code}).`, { code: 'upstream_timeout' })
     : new Failure('upstream-failed', FAULTS[kind], { code: 'upstream_error' })
@@ -135,14 +136,14 @@ const FAULTS: Readonly<Record<Exclude<FaultKind, 'timeout'>, string>> = {
   aborted: 'The request to the upstream was aborted.',
 }
 
-/** What a completion failed of, by what was thrown and whether it was ended early; undefined for what nobody foresaw. */
-export const failureIn = (error: unknown, signal: AbortSignal): Failure | undefined => {
+/** The failure of a completion: the reason of an abort, or what was thrown. Undefined for an unexpected error. */
+export const toFailure = (error: unknown, signal: AbortSignal): Failure | undefined => {
   if (signal.aborted && signal.reason instanceof Failure) return signal.reason
   if (error instanceof UpstreamFault) return failureOfFault(error)
   return error instanceof Failure ? error : undefined
 }
 
-export const badAnswer = (why: string): Failure =>
+export const invalidUpstreamResponse = (why: string): Failure =>
   new Failure('upstream-failed', `The upstream's response is not a chat completion: ${why}.`, {
     code: 'upstream_error',
   })

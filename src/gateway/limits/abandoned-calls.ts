@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { GatewayCall } from '../../domain/gateway/limits/gateway-call.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { giveUp } from '../completions/giving-up.js'
+import { endAbandonedCall } from '../completions/abandoned-call.js'
 import type { LedgerFollower } from './ledger-follower.js'
 
 interface RecoveryOptions {
@@ -38,7 +38,7 @@ export const endAbandonedCalls = async ({
     .abandoned()
     .filter((call) => (isAlone && call.instance !== instance) || Date.parse(call.deadlineAt) < overdueBefore)
   const end = ({ project, id }: GatewayCall) =>
-    giveUp(ports, { project, id, endedAt: now, exception: 'outcome unknown' })
+    endAbandonedCall(ports, { project, id, endedAt: now, exception: 'outcome unknown' })
   for (let at = 0; at < abandoned.length; at += AT_ONCE)
     await Promise.all(abandoned.slice(at, at + AT_ONCE).map(end))
   if (abandoned.length > 0) ports.log.info('gateway.abandoned_calls_ended', { calls: abandoned.length })

@@ -2,7 +2,6 @@ import * as t from 'io-ts'
 import { Codec, refuse } from './codec.js'
 import { string } from './leaves.js'
 
-const encoder = new TextEncoder()
 const SHORT = 64
 
 /** Fast path: most texts are short ASCII, and this check takes 5 % of the time of encoding. */
@@ -12,9 +11,9 @@ const isShortAscii = (text: string): boolean => {
   return true
 }
 
-/** Length in UTF-8. Encodes only if the upper bound of three bytes per UTF-16 unit is not enough. */
+/** Length in UTF-8. */
 export const utf8Bytes = (text: string): number =>
-  isShortAscii(text) ? text.length : encoder.encode(text).length
+  isShortAscii(text) ? text.length : Buffer.byteLength(text)
 
 const fitsIn = (text: string, most: number): boolean =>
   text.length * 3 <= most || (text.length <= most && utf8Bytes(text) <= most)

@@ -25,11 +25,14 @@ interface Spillable {
   readonly spilled?: SpilledFields
 }
 
+type KnownTexts = Readonly<Partial<Record<string, string>>>
+
 type SpillPorts = Pick<Ports, 'blobs' | 'sha256'>
 
 /**
  * Writes payload fields that are too large for an event to the blob store, durably, before the event is written.
- * Returns small content unchanged and synchronously. `rest` is the remaining content of the event.
+ * Returns small content unchanged and synchronously. `rest` is the remaining content of the event, and `known` the JSON of
+ * fields that the caller has serialised.
  *
  * Rejects with EventTooLarge if the event is still too large.
  */
@@ -39,26 +42,38 @@ export const spill =
     content: C,
     fields: readonly (string & keyof C)[],
     rest: Json = null,
+    known: KnownTexts = {},
   ): C | Promise<C> => {
     const most = jsonBytesAtMost(content as Json, MAX_FIELD_BYTES)
     return most <= MAX_FIELD_BYTES && most + jsonBytesAtMost(rest, MAX_EVENT_BYTES) <= MAX_EVENT_BYTES
       ? content
-      : spillLarge(ports)(content, fields, rest)
+      : spillLarge(ports)(content, fields, rest, known)
   }
 
 const spillLarge =
   ({ blobs, sha256 }: SpillPorts) =>
-  async <C extends Spillable>(content: C, fields: readonly (string & keyof C)[], rest: Json): Promise<C> => {
+  async <C extends Spillable>(
+    content: C,
+    fields: readonly (string & keyof C)[],
+    rest: Json,
+    known: KnownTexts,
+  ): Promise<C> => {
     const here = fields.filter((field) => content.spilled?.[field] === undefined)
-    const texts = new Map(here.map((field) => [field, memberText(content, field)]))
+    const texts = new Map(here.map((field) => [field, known[field] ?? memberText(content, field)]))
     const sizes = new Map([...texts].map(([field, text]) => [field, utf8Bytes(text)]))
-    const total = utf8Bytes(JSON.stringify(content)) + utf8Bytes(JSON.stringify(rest))
+    const others = Object.fromEntries(
+      Object.entries(content).filter(([field]) => !texts.has(field as keyof C & string)),
+    )
+    const total = [...sizes.values()].reduce(
+      (sum, size) => sum + size,
+      utf8Bytes(JSON.stringify(others)) + utf8Bytes(JSON.stringify(rest)),
+    )
     const leaving = toSpill(sizes, total)
     const spilled: Record<string, SpilledField> = { ...content.spilled }
     const emptied: Record<string, string | null> = {}
     for (const field of leaving) {
       const text = texts.get(field)!
-      const digest = await blobs.put(new TextEncoder().encode(text))
+      const digest = await blobs.put(Buffer.from(text))
       const value = content[field] as Json
       const canonical = sha256(canonicalJson(value))
       spilled[field] = { digest, size: sizes.get(field)!, canonical }

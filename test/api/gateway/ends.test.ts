@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { openEnds } from '../../../src/gateway/completions/ends.js'
+import { CallEndWriter } from '../../../src/gateway/completions/call-end-writer.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { rambling } from '../../support/upstreams/rambling.js'
@@ -88,15 +88,15 @@ describe('the ends of completions', () => {
   })
 
   it('are waited for, but not for ever', async () => {
-    const ends = openEnds({ info: () => undefined, warn: () => undefined })
-    await ends.settled(10_000)
+    const ends = new CallEndWriter({ info: () => undefined, warn: () => undefined })
+    await ends.drain(10_000)
     let tries = 0
     const written = ends.write(() => {
       tries += 1
       return tries < 3 ? Promise.reject(new Error('away')) : Promise.resolve(7n)
     })
     assert.equal(await written, undefined)
-    await ends.settled(10_000)
+    await ends.drain(10_000)
     assert.equal(tries, 3)
     let isWritten = false
     const late = async () => {
@@ -107,17 +107,17 @@ describe('the ends of completions', () => {
         return 8n
       })
     }
-    await ends.settled(10_000, late())
+    await ends.drain(10_000, late())
     assert.ok(isWritten)
     void ends.write(() => new Promise(() => undefined))
-    await ends.settled(1)
+    await ends.drain(1)
   })
 
   it('leave no room for more completions while too many of them wait', async () => {
-    const ends = openEnds({ info: () => undefined, warn: () => undefined })
-    ends.requireRoom()
+    const ends = new CallEndWriter({ info: () => undefined, warn: () => undefined })
+    ends.rejectIfBacklogFull()
     for (let many = 0; many < 1000; many += 1) void ends.write(() => Promise.reject(new Error('away')))
     await new Promise(setImmediate)
-    assert.throws(() => ends.requireRoom(), { kind: 'overloaded' })
+    assert.throws(() => ends.rejectIfBacklogFull(), { kind: 'overloaded' })
   })
 })

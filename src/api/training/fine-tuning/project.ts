@@ -1,4 +1,4 @@
-import { attributedProject } from '../../../gateway/completions/attribution.js'
+import { projectFromHeaders } from '../../../gateway/completions/request-context.js'
 import { foldCache, executeOnFold, type FoldCache } from '../../../kernel/fold-cache.js'
 import {
   fineTuningDecider,
@@ -55,5 +55,5 @@ export const projectInHeader = (
   services: Pick<Services, 'access' | 'vendor'>,
 ): Authorization<{ readonly project: string }> => ({
   errors: [],
-  authorize: ({ headers, principal }) => ({ project: attributedProject(services, headers, principal) }),
+  authorize: ({ headers, principal }) => ({ project: projectFromHeaders(services, headers, principal) }),
 })

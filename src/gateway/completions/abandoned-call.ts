@@ -6,26 +6,25 @@ import type { JsonObject } from '../../kernel/json/json.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
-export interface GivenUp {
+export interface AbandonedCall {
   readonly project: string
   readonly id: string
   readonly endedAt: Date
   readonly exception: string
-  /** What its summary says beside that nobody knows what was used. */
-  readonly said?: JsonObject
+  readonly summary?: JsonObject
 }
 
-/** Ends a completion that nobody else ends, where it began and has no end: what it used is unknown (gateway rule 3). */
-export const giveUp = async (
+/** Ends a call with unknown usage, unless it has ended. Returns undefined if it has, or never started (gateway rule 3). */
+export const endAbandonedCall = async (
   { eventStore, ids }: Pick<Ports, 'eventStore' | 'ids'>,
-  { project, id, endedAt, exception, said = {} }: GivenUp,
+  { project, id, endedAt, exception, summary = {} }: AbandonedCall,
 ): Promise<Position | undefined> => {
   const end = {
     project_id: project,
     id,
     ended_at: instantOf(endedAt),
     output: null,
-    summary: { tallytree: { metering: 'unknown', ...said } },
+    summary: { tallytree: { metering: 'unknown', ...summary } },
     exception,
     wb_run_step_end: null,
     spilled: {},

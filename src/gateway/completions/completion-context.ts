@@ -1,0 +1,67 @@
+import type { Readable } from 'node:stream'
+import type { Position } from '../../kernel/ports/event-store.js'
+import type { Target } from '../../domain/gateway/upstreams/offered.js'
+import { Failure } from '../../application/failure.js'
+import type { CompletionRequest } from '../answer/request.js'
+import type { RequestText } from '../answer/request-text.js'
+import { unknown } from '../answer/usage.js'
+import type { Gateway } from '../gateway.js'
+import type { CallRecord } from './call-record.js'
+import { AllTargetsFailed, forward, type Forwarded, type UpstreamResponse } from './forward.js'
+import type { InFlightCompletion } from './in-flight.js'
+import { toFailure } from './upstream-failure.js'
+
+export interface CompletionResponse {
+  /** The JSON of a whole completion, or server-sent events. */
+  readonly body: string | Readable
+  readonly type: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The log position of the end of a whole completion, or of the start of a streamed one. */
+  readonly position: Position | undefined
+}
+
+/** A completion that is admitted, and whose start is recorded. */
+export interface CompletionContext {
+  readonly request: CompletionRequest
+  readonly text: RequestText
+  readonly targets: readonly Target[]
+  readonly promptTokens: number
+  readonly call: CallRecord
+  readonly inFlight: InFlightCompletion
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const internalError = new Failure('overloaded', 'Internal server error')
+
+/** Forwards the request and reads the first part of the answer. If all targets fail, the call ends with their failure. */
+export const forwardOrFinish = async <Opened>(
+  gateway: Gateway,
+  completion: CompletionContext,
+  open: (response: UpstreamResponse) => Promise<Opened>,
+): Promise<Forwarded<Opened>> => {
+  const { call, inFlight } = completion
+  const { signal } = inFlight
+  try {
+    return await forward(gateway, { ...completion, logsMessages: call.recordsContent, signal, open })
+  } catch (error) {
+    const allFailed = error instanceof AllTargetsFailed ? error : undefined
+    const failure = toFailure(allFailed?.failure ?? error, signal)
+    await call.finish({
+      output: null,
+      metered: unknown,
+      failure: failure ?? internalError,
+      ...(allFailed && {
+        summary: { tries: allFailed.attempts, ...(allFailed.mayBeCharged ? {} : { owed: false }) },
+      }),
+    })
+    inFlight.done()
+    throw failure ?? error
+  }
+}
+
+/** What is recorded of a completion that an upstream has answered. */
+export const servedBy = ({ target: { upstream, model }, attempts }: Forwarded<unknown>) => ({
+  upstream: upstream.content.name,
+  price: model.price,
+  tries: attempts,
+})

@@ -1,0 +1,279 @@
+import { upstreamBody, type CompletionRequest } from '../answer/request.js'
+import type { RequestText } from '../answer/request-text.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
+import {
+  addressOf,
+  KEPT_CONNECTION,
+  SLOW_READER,
+  UpstreamFault,
+  type UpstreamAnswer,
+  type UpstreamEnd,
+} from '../../domain/gateway/upstreams/upstream-client.js'
+import type { RequestOutcome } from '../../domain/gateway/upstreams/health.js'
+import type { Target } from '../../domain/gateway/upstreams/offered.js'
+import { Failure } from '../../application/failure.js'
+import type { Gateway } from '../gateway.js'
+import type { UpstreamCredentials } from '../upstreams/upstream-credentials.js'
+import type { Visit } from '../upstreams/live-targets.js'
+import { readError } from './read-answer.js'
+import { redactCredential, resolveCredential, upstreamHeaders } from './upstream-credential.js'
+import { failureOfError, failureOfFault, failureOfStatus } from './upstream-failure.js'
+
+/** One request to an upstream, as recorded in `summary.tallytree.tries`. */
+interface Attempt extends JsonObject {
+  readonly upstream: string
+  readonly outcome: string
+}
+
+/** A response with a status of success. */
+export interface UpstreamResponse {
+  readonly target: Target
+  readonly answer: UpstreamAnswer
+  /** Logs an error that the response reports, and returns its failure. */
+  readonly reportedFailure: (reported: Json) => Failure
+}
+
+export interface Forwarded<Opened> extends UpstreamResponse {
+  readonly opened: Opened
+  readonly attempts: readonly Attempt[]
+}
+
+export interface ForwardedRequest<Opened> {
+  readonly request: CompletionRequest
+  readonly text: RequestText
+  readonly targets: readonly Target[]
+  /** Headers of the client that are passed on. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly logsMessages: boolean
+  readonly signal: AbortSignal
+  /** Reads the first part of the completion. Throws a Failure or an UpstreamFault if the response has none. */
+  readonly open: (response: UpstreamResponse) => Promise<Opened>
+}
+
+/** No target returned a completion. `failure` is the one of the last target. */
+export class AllTargetsFailed extends Error {
+  override readonly name = 'AllTargetsFailed'
+  constructor(
+    readonly failure: Failure,
+    readonly attempts: readonly Attempt[],
+    /** Whether an upstream may have processed the request, and charge for it. */
+    readonly mayBeCharged: boolean,
+  ) {
+    super(failure.reason)
+  }
+}
+
+const MAX_WAIT_MS = 3000
+
+const atConcurrencyLimit = new Failure(
+  'overloaded',
+  'All upstreams of the model are at their concurrency limit. Try again.',
+  { retryAfter: 2 },
+)
+
+/**
+ * Tries targets in order until one returns the first part of a completion. Targets at their concurrency limit are skipped,
+ * and waited for when the others have failed.
+ *
+ * @throws AllTargetsFailed
+ */
+export const forward = async <Opened>(
+  gateway: Gateway,
+  forwarded: ForwardedRequest<Opened>,
+): Promise<Forwarded<Opened>> => {
+  const { targets, signal } = forwarded
+  const attempts: Attempt[] = []
+  let failure = atConcurrencyLimit
+  let mayBeCharged = false
+  let isFinal = true
+  let left = gateway.targets.inOrder(targets)
+  let patienceMs = MAX_WAIT_MS
+  while (left.length > 0) {
+    const since = performance.now()
+    const visit =
+      gateway.targets.enter(left, targets) ?? (await gateway.targets.wait(left, targets, patienceMs, signal))
+    if (visit === undefined) {
+      isFinal = false
+      break
+    }
+    patienceMs = Math.max(0, patienceMs - (performance.now() - since))
+    left = left.filter((target) => target !== visit.target)
+    const tried = await tryTarget(gateway, forwarded, visit, attempts)
+    if ('answer' in tried) return tried
+    ;({ failure } = tried)
+    mayBeCharged ||= tried.mayBeCharged
+    isFinal &&= failure.details.isFinal === true
+    if (tried.isAborted) throw new AllTargetsFailed(failure, attempts, mayBeCharged)
+    if (!tried.mayTryNext) break
+  }
+  // A retry is useless only if it would be at every target.
+  const { kind, reason, details } = failure
+  throw new AllTargetsFailed(new Failure(kind, reason, { ...details, isFinal }), attempts, mayBeCharged)
+}
+
+interface FailedAttempt {
+  readonly failure: Failure
+  readonly mayTryNext: boolean
+  readonly isAborted: boolean
+  readonly mayBeCharged: boolean
+}
+
+const failed = (failure: Failure, details: Partial<FailedAttempt> = {}): FailedAttempt => ({
+  failure,
+  // A mistake of the client is the same at every upstream.
+  mayTryNext: failure.kind !== 'bad-request' && failure.kind !== 'invalid',
+  isAborted: false,
+  mayBeCharged: false,
+  ...details,
+})
+
+const tryTarget = async <Opened>(
+  gateway: Gateway,
+  forwarded: ForwardedRequest<Opened>,
+  lease: Visit,
+  attempts: Attempt[],
+): Promise<Forwarded<Opened> | FailedAttempt> => {
+  const { target } = lease
+  const { upstream, model } = target
+  const note = (outcome: string, metric: string) => {
+    attempts.push({ upstream: upstream.content.name, outcome })
+    gateway.metrics.tries.add({ outcome: metric })
+  }
+  const credentials = await resolveCredential(gateway, upstream)
+  if ('failure' in credentials) {
+    note(credentials.outcome, 'fault')
+    lease.end('nothing')
+    return failed(credentials.failure, { mayTryNext: true })
+  }
+  const redact = redactCredential(credentials)
+  const logged = (status: number, failure: Failure): Failure => {
+    const { reason, details } = failure
+    const message = forwarded.logsMessages ? reason : (details.reasonWithoutQuote ?? reason)
+    gateway.log.warn('gateway.upstream_error', {
+      upstream: upstream.content.name,
+      model: model.id,
+      status,
+      message,
+    })
+    return failure
+  }
+  try {
+    const { answer, error } = await send(gateway, forwarded, target, credentials, note)
+    if (answer.status >= 300) {
+      const failure = logged(answer.status, failureOfStatus(answer.status, answer.headers, error, redact))
+      lease.end(outcomeOfFailure(failure, answer.status, 'retry-after' in answer.headers))
+      note(`status ${answer.status}`, answer.status >= 500 ? 'fault' : 'refused')
+      return failed(failure)
+    }
+    const reportedFailure = (reported: Json) => logged(answer.status, failureOfError(reported, redact))
+    const response = { target, answer, reportedFailure }
+    const opened = await forwarded.open(response)
+    note('answered', 'answered')
+    lease.begin()
+    void answer.ended.then((end) => lease.end(outcomeOfEnd(end)))
+    return { ...response, opened, attempts }
+  } catch (error) {
+    if (error instanceof Failure) {
+      lease.end(outcomeOfFailure(error))
+      note('no completion', 'fault')
+      return failed(error)
+    }
+    lease.end(error instanceof UpstreamFault ? outcomeOfEnd(error) : 'nothing')
+    if (!(error instanceof UpstreamFault)) throw error
+    const isAborted = error.kind === 'aborted'
+    note(error.message, isAborted ? 'aborted' : 'fault')
+    return failed(failureOfFault(error), { mayTryNext: true, isAborted, mayBeCharged: error.mayHaveWorked })
+  }
+}
+
+type Note = (outcome: string, metric: string) => void
+
+interface Sent {
+  readonly answer: UpstreamAnswer
+  /** The body of a response with an error status. */
+  readonly error: Json | undefined
+}
+
+/** Sends the request, again without `stream_options` if the upstream refuses them. */
+const send = async (
+  gateway: Gateway,
+  forwarded: ForwardedRequest<unknown>,
+  target: Target,
+  credentials: UpstreamCredentials,
+  note: Note,
+): Promise<Sent> => {
+  const post = async (requestsUsage: boolean): Promise<Sent> => {
+    const answer = await postTo(gateway, forwarded, target, { ...credentials, requestsUsage }, note)
+    return { answer, error: answer.status < 300 ? undefined : await readError(answer.body) }
+  }
+  const { id, content } = target.upstream
+  const sent = await post(content.stream_options && !gateway.withoutStreamOptions.has(id))
+  const { status } = sent.answer
+  if (!hasOnlyOurOptions(forwarded.request) || !refusesStreamOptions(status, sent.error)) return sent
+  note(`status ${status}`, 'refused')
+  const repeated = await post(false)
+  if (repeated.answer.status < 300) gateway.withoutStreamOptions.add(id)
+  return repeated
+}
+
+/** A pooled connection may turn out to be closed. That is no fault of the upstream, so the request is sent once more. */
+const postTo = async (
+  gateway: Gateway,
+  { request, text, headers, signal }: ForwardedRequest<unknown>,
+  { upstream, model }: Target,
+  credentials: UpstreamCredentials & { readonly requestsUsage: boolean },
+  note: Note,
+): Promise<UpstreamAnswer> => {
+  const { timeouts, continuous_usage_stats: continuousUsage } = upstream.content
+  const { requestsUsage, query } = credentials
+  const accept = request.stream ? 'text/event-stream' : 'application/json'
+  const body = upstreamBody(text, request, model.upstream_id, { requestsUsage, continuousUsage })
+  const sentAt = performance.now()
+  const post = (isFresh: boolean) =>
+    gateway.upstreamClient.ask(
+      {
+        url: addressOf(upstream, 'chat/completions', query),
+        headers: { 'content-type': 'application/json', ...headers, ...upstreamHeaders(accept, credentials) },
+        body,
+        timeouts: { ...timeouts, total_ms: Math.max(1, timeouts.total_ms - (performance.now() - sentAt)) },
+        isGuarded: upstream.isConfigured !== true,
+        isFresh,
+      },
+      signal,
+    )
+  try {
+    return await post(false)
+  } catch (error) {
+    if (!(error instanceof UpstreamFault) || error.code !== KEPT_CONNECTION) throw error
+    note(`reset ${KEPT_CONNECTION}`, 'fault')
+    return post(true)
+  }
+}
+
+/** If the client sent other options, those may be what the upstream refuses. */
+const hasOnlyOurOptions = ({ stream, given: { stream_options } }: CompletionRequest): boolean =>
+  stream && Object.keys(stream_options ?? {}).every((name) => name === 'include_usage')
+
+/** Error formats differ, so the option's name is searched anywhere in the error. */
+const refusesStreamOptions = (status: number, error: Json | undefined): boolean =>
+  (status === 400 || status === 422) && error !== undefined && jsonText(error).includes('stream_options')
+
+/** An upstream with one of these statuses is skipped for a while: its key, quota or rate limit is the cause. */
+const COOLDOWN_STATUSES = new Set([401, 402, 403, 429])
+
+const outcomeOfFailure = (
+  { kind, details: { retryAfter } }: Failure,
+  status?: number,
+  hasRetryAfter = false,
+): RequestOutcome => {
+  if (kind === 'rate-limited' || (status !== undefined && COOLDOWN_STATUSES.has(status)))
+    return { coolMs: hasRetryAfter && retryAfter !== undefined ? retryAfter * 1000 : null }
+  return kind === 'upstream-failed' && (status === undefined || status >= 500) ? 'fault' : 'answer'
+}
+
+const outcomeOfEnd = (end: UpstreamEnd): RequestOutcome => {
+  if (end === 'complete') return 'answer'
+  if (end === 'left' || end.code === SLOW_READER) return 'nothing'
+  return end.kind === 'aborted' ? 'nothing' : 'fault'
+}

@@ -7,6 +7,8 @@ export interface Child {
   readonly address: string
   /** Resident memory now and at its peak, in MiB. */
   readonly memory: () => { readonly now: number; readonly peak: number }
+  /** CPU time of all its threads so far, in milliseconds. */
+  readonly cpuMs: () => number
   /** Starts the peak anew. */
   readonly forgetPeak: () => void
   readonly stop: () => Promise<void>
@@ -44,12 +46,21 @@ const started = async (command: readonly string[], environment: Record<string, s
   return {
     address,
     memory: () => ({ now: status('VmRSS'), peak: status('VmHWM') }),
+    cpuMs: () => cpuMsOf(child.pid!),
     forgetPeak: () => resetPeak(child.pid!),
     stop: async () => {
       child.kill('SIGTERM')
       await exited
     },
   }
+}
+
+const TICKS_PER_SECOND = 100
+
+/** Linux: user and system time are the 14th and 15th field; the second is the name in parentheses. */
+const cpuMsOf = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND
 }
 
 /** Linux: writing 5 resets the peak of the resident set. */

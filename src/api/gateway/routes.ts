@@ -49,7 +49,7 @@ const completionRoutes = (
         },
       },
     },
-    responseHeaders: ['Tallytree-Position', 'Tallytree-Call-Id', ...RATE_HEADERS],
+    responseHeaders: ['Tallytree-Position', 'Tallytree-Call-Id', 'Tallytree-Cost', ...RATE_HEADERS],
     handle: (asked: RouteRequest<CompletionRequest>) => complete(services, asked),
   },
 ]

@@ -80,6 +80,12 @@ const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
     description: 'The id of the call that records the completion.',
     schema: { type: 'string' },
   },
+  'Tallytree-Cost': {
+    description:
+      'The exact cost of the completion as budgets are charged, such as `0.000054`. Absent for a stream, for unknown usage, ' +
+      'and for a model without a price if the upstream reports no cost.',
+    schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
+  },
   'x-ratelimit-limit-requests': {
     description: 'The requests per minute of the limit of which least is left. Absent without such a limit.',
     schema: count,

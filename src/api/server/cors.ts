@@ -26,6 +26,7 @@ const ANSWERED: Readonly<Record<ResponseHeader, true>> = {
   'Retry-After': true,
   'Tallytree-Position': true,
   'Tallytree-Call-Id': true,
+  'Tallytree-Cost': true,
   'x-ratelimit-limit-requests': true,
   'x-ratelimit-remaining-requests': true,
   'x-ratelimit-reset-requests': true,

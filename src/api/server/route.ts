@@ -54,6 +54,7 @@ export type ResponseHeader =
   | 'Retry-After'
   | 'Tallytree-Position'
   | 'Tallytree-Call-Id'
+  | 'Tallytree-Cost'
   | `x-ratelimit-${'limit' | 'remaining' | 'reset'}-${'requests' | 'tokens'}`
   | 'Tallytree-Refused'
   | 'Tallytree-Truncated'

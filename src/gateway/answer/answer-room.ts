@@ -1,17 +1,17 @@
-/** The memory that the record of one streamed answer may take. */
+/** The memory budget for the record of one streamed answer. */
 export interface AnswerRoom {
-  /** Counts more characters. Returns whether there is room for others. */
+  /** Adds characters. Returns false once the budget of this answer or of all answers is exceeded. */
   readonly takes: (characters: number) => boolean
   readonly release: () => void
 }
 
-/** In characters: as many as a client could record itself in one request, and those of all answers under way. */
-const MOST_OF_ANSWER = 33_554_432
-const MOST_OF_ALL = 268_435_456
+/** In characters. One answer may have as many as the body of a request. */
+const MAX_PER_ANSWER = 33_554_432
+const MAX_IN_TOTAL = 268_435_456
 
 export const openAnswerRooms = (
-  mostOfAnswer = MOST_OF_ANSWER,
-  mostOfAll = MOST_OF_ALL,
+  maxPerAnswer = MAX_PER_ANSWER,
+  maxInTotal = MAX_IN_TOTAL,
 ): (() => AnswerRoom) => {
   let all = 0
   return () => {
@@ -20,7 +20,7 @@ export const openAnswerRooms = (
       takes: (characters) => {
         own += characters
         all += characters
-        return own <= mostOfAnswer && all <= mostOfAll
+        return own <= maxPerAnswer && all <= maxInTotal
       },
       release: () => {
         all -= own

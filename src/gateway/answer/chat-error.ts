@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json/json.js'
 import type { Failure } from '../../application/failure.js'
 
 /** The error type and code by status. */
-const USUAL: Readonly<Record<number, readonly [type: string, code: string | null]>> = {
+const DEFAULTS: Readonly<Record<number, readonly [type: string, code: string | null]>> = {
   400: ['invalid_request_error', null],
   401: ['authentication_error', 'invalid_api_key'],
   402: ['insufficient_quota', 'insufficient_quota'],
@@ -24,14 +24,18 @@ export const chatErrorOf = (
   { reason, details }: Pick<Failure, 'reason' | 'details'>,
   status: number,
 ): JsonObject => {
-  const [usualType, usualCode] = USUAL[status] ?? ['server_error', null]
-  const { problems, type = usualType, code = usualCode, param: usualParam = null, body } = details
+  const [defaultType, defaultCode] = DEFAULTS[status] ?? ['server_error', null]
+  const { problems, type = defaultType, code = defaultCode, param: defaultParam = null, body } = details
   const [first] = problems ?? []
-  const { message, param } = first === undefined ? { message: reason, param: usualParam } : told(first)
+  const { message, param } = first === undefined ? { message: reason, param: defaultParam } : describe(first)
   return { error: { message, type, param, code }, detail: problems?.map(problemJson) ?? reason, ...body }
 }
 
-const told = ({ loc, type, msg }: Problem): { readonly message: string; readonly param: string | null } =>
+const describe = ({
+  loc,
+  type,
+  msg,
+}: Problem): { readonly message: string; readonly param: string | null } =>
   type === 'json_invalid'
     ? { message: 'The body is not JSON.', param: null }
     : { message: `${loc.slice(1).join('.') || loc.join('.')}: ${msg}`, param: String(loc.at(-1)) }

@@ -14,9 +14,9 @@ import {
 import { greatest, reportedIn, type Usage } from './usage.js'
 import { isReason } from './whole-answer.js'
 
-/** Members of a chunk that its whole answer does not have. */
-const OF_CHUNKS: ReadonlySet<string> = new Set(['choices', 'object', 'model', 'usage', 'obfuscation'])
-const OF_CHOICES: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'finish_reason'])
+/** Members that are handled one by one; all others are copied or merged. */
+const CHUNK_MEMBERS: ReadonlySet<string> = new Set(['choices', 'object', 'model', 'usage', 'obfuscation'])
+const CHOICE_MEMBERS: ReadonlySet<string> = new Set(['index', 'delta', 'message', 'finish_reason'])
 
 interface Choice {
   readonly message: GrowingObject
@@ -24,7 +24,7 @@ interface Choice {
   finishReason: string | null
 }
 
-/** The answer that an upstream would have sent in one piece, put together from the chunks of its stream. */
+/** Assembles the chunks of a stream into the whole answer that the upstream would have sent without streaming. */
 export class AnswerFold {
   private readonly members: GrowingObject = {}
   private readonly choices = new Map<number, Choice>()
@@ -38,13 +38,13 @@ export class AnswerFold {
     private readonly room: AnswerRoom,
   ) {}
 
-  /** Once there is no room, the rest is dropped. */
+  /** Beyond the memory budget, the rest is dropped and the answer marked as truncated. */
   take(chunk: JsonObject, choices: readonly JsonObject[]): void {
     if (this.isTruncated) return
     this.hasChunks = true
     const size: Size = { characters: 0 }
     for (const [key, value] of Object.entries(chunk))
-      if (!OF_CHUNKS.has(key)) this.takeMember(key, value, size)
+      if (!CHUNK_MEMBERS.has(key)) this.takeMember(key, value, size)
     this.takeUsage(chunk['usage'])
     for (const choice of choices) this.takeChoice(choice, size)
     this.isTruncated = !this.room.takes(size.characters)
@@ -70,7 +70,7 @@ export class AnswerFold {
     }
   }
 
-  /** The head of the answer is in every chunk; lists are repeated, or come in pieces. */
+  /** Members other than `choices` are repeated in every chunk. Lists are either repeated or sent in pieces. */
   private takeMember(key: string, value: Json, size: Size): void {
     const known = memberOf(this.members, key)
     const isKnown = known !== undefined && known !== null && known !== ''
@@ -83,7 +83,7 @@ export class AnswerFold {
     else setMember(this.members, key, value as Growing)
   }
 
-  /** Later reports count, unless they say less. */
+  /** The last report counts, unless it has fewer tokens than an earlier one. */
   private takeUsage(value: Json | undefined): void {
     if (!isJsonObject(value)) return
     const reported = reportedIn(value)
@@ -100,8 +100,8 @@ export class AnswerFold {
     if (isJsonObject(delta)) mergeInto(known.message, delta, size)
     else if (isJsonObject(message)) mergeInto(known.message, message, size)
     for (const [key, value] of Object.entries(choice)) {
-      if (OF_CHOICES.has(key)) continue
-      // A text of the choice itself is a reason or another fact, which is not continued.
+      if (CHOICE_MEMBERS.has(key)) continue
+      // A text of the choice itself, such as a stop reason, is complete in each chunk.
       if (typeof value !== 'string') mergeInto(known.members, { [key]: value }, size)
       else if (value !== '') setMember(known.members, key, value)
     }
@@ -126,7 +126,7 @@ const wholeChoice = ([index, { message, members, finishReason }]: [number, Choic
   finish_reason: finishReason,
 })
 
-/** Streams begin with an empty text, also where the message has none. */
+/** Streams start with an empty `content` even if the message has only tool calls or the like: then it is null. */
 const wholeMessage = (message: JsonObject): JsonObject => {
   const { tool_calls } = message
   const hasOther = ['tool_calls', 'function_call', 'refusal', 'audio'].some(

@@ -6,28 +6,15 @@ export interface GrowingObject {
   [key: string]: Growing
 }
 
-/** Members whose texts are not continued by a next piece: it repeats or replaces them. */
-const REPEATED: ReadonlySet<string> = new Set([
-  'id',
-  'type',
-  'role',
-  'index',
-  'object',
-  'model',
-  'format',
-  'status',
-  'phase',
-  'channel',
-  'recipient',
-  'detail',
-  'mime_type',
-  'media_type',
-  'call_id',
-  'tool_call_id',
-  'finish_reason',
-])
+/** Members whose text replaces the one of the piece before. All other texts are appended to it. */
+const REPLACED: ReadonlySet<string> = new Set(
+  (
+    'id type role index object model format status phase channel recipient detail mime_type media_type call_id ' +
+    'tool_call_id finish_reason'
+  ).split(' '),
+)
 
-/** Adds a piece to an object: texts are continued, lists are extended, and elements of a list found by their index. */
+/** Merges a piece into an object: appends texts, extends lists, and finds list elements by their index. */
 export const mergeInto = (
   target: GrowingObject,
   piece: Readonly<Record<string, Json>>,
@@ -40,7 +27,7 @@ export const mergeInto = (
   }
 }
 
-/** How much was added, about in characters of JSON. */
+/** The approximate size of what was merged, in characters of JSON. */
 export interface Size {
   characters: number
 }
@@ -50,7 +37,7 @@ const OVERHEAD = 8
 export const memberOf = (target: GrowingObject, key: string): Growing | undefined =>
   Object.hasOwn(target, key) ? target[key] : undefined
 
-/** A name such as __proto__ is a member like any other. */
+/** Defines the property, because an assignment to `__proto__` would set the prototype. */
 export const setMember = (target: GrowingObject, key: string, value: Growing): void => {
   Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
 }
@@ -74,7 +61,7 @@ const mergedText = (known: Growing | undefined, piece: string, key: string, size
   if (typeof known === 'string') {
     if (piece === '') return known
     if (key === 'name') return mergedName(known, piece)
-    if (REPEATED.has(key)) return piece
+    if (REPLACED.has(key)) return piece
     return known.endsWith('=') && key === 'data' ? joinedBase64(known, piece) : known + piece
   }
   if (Array.isArray(known) || isGrowingObject(known)) {
@@ -84,14 +71,14 @@ const mergedText = (known: Growing | undefined, piece: string, key: string, size
   return piece
 }
 
-/** Names come in pieces, are repeated with each piece, or grow. */
+/** Upstreams send names in pieces, repeat them with each piece, or send a longer prefix each time. */
 const mergedName = (known: string, piece: string): string => (piece.startsWith(known) ? piece : known + piece)
 
-/** Each piece may have been encoded by itself. */
+/** Each piece may be base64 of its own, with padding. */
 const joinedBase64 = (known: string, piece: string): string =>
   Buffer.concat([Buffer.from(known, 'base64'), Buffer.from(piece, 'base64')]).toString('base64')
 
-/** A text becomes the first part of a list. */
+/** A text that is followed by a list becomes its first part. */
 const asList = (known: Growing | undefined): Growing[] => {
   if (Array.isArray(known)) return known
   return typeof known === 'string' && known !== '' ? [{ type: 'text', text: known }] : []
@@ -125,7 +112,7 @@ const placeOf = (list: readonly Growing[], piece: Readonly<Record<string, Json>>
   return continues ? last : undefined
 }
 
-/** The tool call that a piece continues. Indexes and ids may be missing or the same for several calls. */
+/** The tool call that a piece continues. Upstreams leave out indexes and ids, or repeat them for several calls. */
 const placeOfCall = (list: readonly Growing[], piece: Readonly<Record<string, Json>>): number | undefined => {
   const [index, id] = [indexIn(piece), piece['id']]
   const hasId = typeof id === 'string' && id !== ''
@@ -142,11 +129,11 @@ const placeOfCall = (list: readonly Growing[], piece: Readonly<Record<string, Js
   const known = place === undefined ? undefined : list[place]
   if (!isGrowingObject(known)) return undefined
   const isOther = hasId && typeof known['id'] === 'string' && known['id'] !== ''
-  return isOther || (!hasId && begins(known, piece)) ? undefined : place
+  return isOther || (!hasId && startsNext(known, piece)) ? undefined : place
 }
 
-/** Whether a piece with a name begins another call, because the arguments of the known one are complete. */
-const begins = (known: GrowingObject, piece: Readonly<Record<string, Json>>): boolean =>
+/** Whether a piece with a name starts another call, because the arguments of the known one are complete. */
+const startsNext = (known: GrowingObject, piece: Readonly<Record<string, Json>>): boolean =>
   ['function', 'custom'].some((kind) => {
     const [before, next] = [known[kind], piece[kind]]
     if (!isGrowingObject(before) || !isJsonObject(next)) return false
@@ -166,19 +153,22 @@ const isComplete = (given: Growing | undefined): boolean => {
   }
 }
 
-/** Some upstreams send indexes as texts. */
+/** Some upstreams send indexes as strings. */
 export const indexIn = (value: Readonly<Record<string, unknown>>): number | undefined => {
   const index = value['index']
   const number = typeof index === 'string' && /^\d{1,9}$/.test(index) ? Number(index) : index
   return Number.isInteger(number) ? (number as number) : undefined
 }
 
-/** Pieces of more elements than this do not alternate. */
-const MOST_ALTERNATING = 256
+/** Only the last elements are searched, so that long lists stay linear. */
+const MAX_SEARCHED = 256
 
-const lastPlace = (list: readonly Growing[], isIt: (known: GrowingObject) => boolean): number | undefined => {
-  const from = Math.max(0, list.length - MOST_ALTERNATING)
-  const place = list.slice(from).findLastIndex((known) => isGrowingObject(known) && isIt(known))
+const lastPlace = (
+  list: readonly Growing[],
+  matches: (known: GrowingObject) => boolean,
+): number | undefined => {
+  const from = Math.max(0, list.length - MAX_SEARCHED)
+  const place = list.slice(from).findLastIndex((known) => isGrowingObject(known) && matches(known))
   return place < 0 ? undefined : from + place
 }
 

@@ -3,36 +3,30 @@ import { RequestText } from './request-text.js'
 import { tokensIn } from './usage.js'
 
 /** Request fields that do not reach the model. */
-const UNREAD = new Set([
-  'model',
-  'stream_options',
-  'metadata',
-  'logit_bias',
-  'stop',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-  'service_tier',
-  'modalities',
-])
+const NOT_IN_PROMPT: ReadonlySet<string> = new Set(
+  (
+    'model stream_options metadata logit_bias stop user safety_identifier prompt_cache_key service_tier ' +
+    'modalities'
+  ).split(' '),
+)
 
 /** Minimum estimate for an attachment, in tokens. */
-const LEAST_ATTACHED = 4096
+const MIN_ATTACHMENT_TOKENS = 4096
 
 interface Kind {
   /** The field with the content: base64, or a URL, which may be a data URL. */
   readonly member: 'url' | 'data' | 'file_data'
   /** Characters per token. Pictures cost the same whatever their size in bytes. */
-  readonly charactersOfAToken: number
+  readonly charactersPerToken: number
 }
 
 /** By the type of the message part. */
 const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ['image_url', { member: 'url', charactersOfAToken: Infinity }],
-  ['audio_url', { member: 'url', charactersOfAToken: 64 }],
-  ['video_url', { member: 'url', charactersOfAToken: 64 }],
-  ['input_audio', { member: 'data', charactersOfAToken: 64 }],
-  ['file', { member: 'file_data', charactersOfAToken: 4 }],
+  ['image_url', { member: 'url', charactersPerToken: Infinity }],
+  ['audio_url', { member: 'url', charactersPerToken: 64 }],
+  ['video_url', { member: 'url', charactersPerToken: 64 }],
+  ['input_audio', { member: 'data', charactersPerToken: 64 }],
+  ['file', { member: 'file_data', charactersPerToken: 4 }],
 ])
 
 /**
@@ -43,7 +37,7 @@ export const promptTokensOf = (given: JsonObject, text = new RequestText(given))
   const attached = attachedTo(given['messages'])
   const bytes = Object.entries(given).reduce(
     (sum, [key, value]) =>
-      UNREAD.has(key) || (typeof value !== 'object' && typeof value !== 'string')
+      NOT_IN_PROMPT.has(key) || (typeof value !== 'object' && typeof value !== 'string')
         ? sum
         : sum + text.bytesOf(key),
     0,
@@ -68,7 +62,7 @@ const attachedTo = (messages: Json | undefined): readonly Attached[] => {
       const kind = KINDS.get(part['type'])
       if (kind === undefined) continue
       const characters = inlineIn(part[part['type']], kind.member)
-      const tokens = Math.max(LEAST_ATTACHED, Math.ceil(characters / kind.charactersOfAToken))
+      const tokens = Math.max(MIN_ATTACHMENT_TOKENS, Math.ceil(characters / kind.charactersPerToken))
       attached.push({ characters, tokens })
     }
   return attached

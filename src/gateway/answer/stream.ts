@@ -2,9 +2,17 @@ import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { AnswerFold } from './fold.js'
 import { indexIn } from './merge.js'
-import { estimated, greatest, isCredible, unknown, usageIn, type Metered, type Usage } from './usage.js'
+import {
+  estimated,
+  greatest,
+  isCredible,
+  unknown,
+  usageIn,
+  type Metered,
+  type Usage,
+  writtenBytes,
+} from './usage.js'
 import { isReason, isUpstreamError } from './whole-answer.js'
-import { writtenBytes } from './written-bytes.js'
 
 interface StreamedRequest {
   readonly publicModel: string

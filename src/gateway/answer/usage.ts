@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../../kernel/codec/text.js'
 import { readingOf } from '../../domain/usage/reading.js'
 import { costOf } from '../../domain/gateway/limits/charge.js'
 import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
@@ -16,7 +17,7 @@ export interface Usage {
   readonly cache_read_input_tokens: number
   /** Prompt tokens written to a cache. */
   readonly cache_creation_input_tokens: number
-  /** Those of them that are kept for an hour. */
+  /** The part of them that is cached for an hour. */
   readonly cache_creation_1h_input_tokens: number
   /** The cost that the upstream reported, in units of 10^-9. */
   readonly reported_cost: number
@@ -30,7 +31,7 @@ export interface Metered {
 
 export const unknown: Metered = { metering: 'unknown', usage: null }
 
-/** The usage reported by an upstream, by the rule of all reports; null if it lacks a figure or has an invalid one. */
+/** A report of usage, read as all others of the service; null if it lacks tokens of prompt or completion. */
 export const reportedIn = (value: Json | undefined): Usage | null => {
   if (!isJsonObject(value)) return null
   const reading = readingOf(value)
@@ -61,40 +62,37 @@ const withMessages = (choice: JsonObject): readonly Json[] => [
   choice['message'] ?? null,
 ]
 
-/** Some upstreams report the prompt first and the completion last, or end with zeros. */
+/** The maximum of each figure. Some upstreams report the prompt first and the completion last, or end with zeros. */
 export const greatest = (before: Usage | null, next: Usage | null): Usage | null => {
   if (before === null || next === null) return next ?? before
-  const prompt_tokens = Math.max(before.prompt_tokens, next.prompt_tokens)
-  const completion_tokens = Math.max(before.completion_tokens, next.completion_tokens)
+  const most = (figure: keyof Usage): number => Math.max(before[figure], next[figure])
   return {
-    prompt_tokens,
-    completion_tokens,
-    total_tokens: prompt_tokens + completion_tokens,
-    cache_read_input_tokens: Math.max(before.cache_read_input_tokens, next.cache_read_input_tokens),
-    cache_creation_input_tokens: Math.max(
-      before.cache_creation_input_tokens,
-      next.cache_creation_input_tokens,
-    ),
-    cache_creation_1h_input_tokens: Math.max(
-      before.cache_creation_1h_input_tokens,
-      next.cache_creation_1h_input_tokens,
-    ),
-    reported_cost: Math.max(before.reported_cost, next.reported_cost),
+    prompt_tokens: most('prompt_tokens'),
+    completion_tokens: most('completion_tokens'),
+    total_tokens: most('prompt_tokens') + most('completion_tokens'),
+    cache_read_input_tokens: most('cache_read_input_tokens'),
+    cache_creation_input_tokens: most('cache_creation_input_tokens'),
+    cache_creation_1h_input_tokens: most('cache_creation_1h_input_tokens'),
+    reported_cost: most('reported_cost'),
   }
 }
 
-/** Zeros are no report of a response that has content. */
+/** A report of zeros for a response with content is ignored. */
 export const isCredible = ({ prompt_tokens, completion_tokens }: Usage, contentBytes: number): boolean =>
   prompt_tokens > 0 && (completion_tokens > 0 || contentBytes === 0)
 
-const BYTES_OF_A_TOKEN = 4
+const BYTES_PER_TOKEN = 4
 
-export const tokensIn = (bytes: number): number => Math.ceil(bytes / BYTES_OF_A_TOKEN)
+export const tokensIn = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN)
 
-/**
- * Estimates the usage when no final figures came: from the last intermediate figures, and for what they do not cover
- * from the prompt and the bytes received.
- */
+const NO_USAGE: Omit<Usage, 'prompt_tokens' | 'completion_tokens' | 'total_tokens'> = {
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_creation_1h_input_tokens: 0,
+  reported_cost: 0,
+}
+
+/** Usage without a final report: from the last intermediate report, and what it lacks from the bytes of prompt and answer. */
 export const estimated = (
   promptTokens: number,
   contentBytes: number,
@@ -102,18 +100,26 @@ export const estimated = (
 ): Metered => {
   const prompt_tokens = soFar?.prompt_tokens || promptTokens
   const completion_tokens = soFar?.completion_tokens || tokensIn(contentBytes)
+  const total_tokens = prompt_tokens + completion_tokens
   return {
     metering: 'estimated',
-    usage: {
-      prompt_tokens,
-      completion_tokens,
-      total_tokens: prompt_tokens + completion_tokens,
-      cache_read_input_tokens: soFar?.cache_read_input_tokens ?? 0,
-      cache_creation_input_tokens: soFar?.cache_creation_input_tokens ?? 0,
-      cache_creation_1h_input_tokens: soFar?.cache_creation_1h_input_tokens ?? 0,
-      reported_cost: soFar?.reported_cost ?? 0,
-    },
+    usage: { ...NO_USAGE, ...soFar, prompt_tokens, completion_tokens, total_tokens },
   }
+}
+
+/** Bytes that the model generated in a message or delta: texts, and names and arguments of tool calls. */
+export const writtenBytes = (message: JsonObject): number =>
+  Object.entries(message).reduce(
+    (sum, [key, value]) => (NOT_GENERATED.has(key) ? sum : sum + bytesOf(value)),
+    0,
+  )
+
+const NOT_GENERATED = new Set(['role', 'id', 'type', 'index'])
+
+const bytesOf = (value: Json): number => {
+  if (typeof value === 'string') return utf8Bytes(value)
+  if (Array.isArray(value)) return value.reduce<number>((sum, item: Json) => sum + bytesOf(item), 0)
+  return isJsonObject(value) ? writtenBytes(value) : 0
 }
 
 /** The entry of `summary.usage`, under the public id of the model. */

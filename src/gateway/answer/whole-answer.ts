@@ -1,7 +1,6 @@
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { estimated, isCredible, usageIn, type Metered } from './usage.js'
-import { writtenBytes } from './written-bytes.js'
+import { estimated, isCredible, usageIn, type Metered, writtenBytes } from './usage.js'
 
 /** A non-streamed response with the model's public id; undefined if it is invalid. */
 export const wholeAnswer = (value: Json, publicModel: string): JsonObject | undefined =>
@@ -17,10 +16,10 @@ export const isUpstreamError = (value: Json): boolean => {
   if (error !== undefined && error !== null && error !== false) return true
   if (object === 'error' || type === 'error') return true
   if (choices !== undefined) return false
-  return isSaid(detail) || (isSaid(message) && (isSaid(code) || isSaid(status)))
+  return isPresent(detail) || (isPresent(message) && (isPresent(code) || isPresent(status)))
 }
 
-const isSaid = (value: Json | undefined): boolean => value !== undefined && value !== null
+const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null
 
 /** The usage of a non-streamed response. */
 export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered => {

@@ -2,6 +2,7 @@ import type { EndCall, StartCall } from '../../domain/calls/commands.js'
 import type { CallEnd, CallStart } from '../../domain/calls/content.js'
 import { reportedUsageOf } from '../../domain/usage/reported.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
+import type { FieldText } from '../../kernel/spill/spill.js'
 
 /** The requested write to one call, before its trace is known. */
 export type CallWrite = StartWrite | EndWrite
@@ -9,7 +10,7 @@ export type CallWrite = StartWrite | EndWrite
 export interface StartWrite extends Pick<StartCall, 'type' | 'source' | 'start'> {
   readonly type: 'StartCall'
   /** The JSON of `inputs`, if the caller has serialised them. */
-  readonly inputsText?: string
+  readonly inputsText?: FieldText
 }
 
 export type EndWrite = EndCall

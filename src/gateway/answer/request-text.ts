@@ -1,23 +1,34 @@
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { memberText } from '../../kernel/json/text.js'
+import type { FieldText } from '../../kernel/spill/spill.js'
 
 type Members = Readonly<Record<string, string | undefined>>
 
-/** A request as JSON. Each member is serialised once, for the estimate, the record and every upstream. */
+/** A request as JSON. Each member is serialised and measured once, for the estimate, the record and every upstream. */
 export class RequestText {
   private readonly members: Members
+  private readonly bytes: ReadonlyMap<string, number>
 
   constructor(given: JsonObject) {
-    this.members = Object.fromEntries(Object.keys(given).map((key) => [key, memberText(given, key)]))
+    const members = Object.keys(given).map((key) => [key, memberText(given, key)] as const)
+    this.members = Object.fromEntries(members)
+    this.bytes = new Map(members.map(([key, text]) => [key, utf8Bytes(text)]))
   }
 
   bytesOf(key: string): number {
-    return utf8Bytes(this.members[key] ?? '')
+    return this.bytes.get(key) ?? 0
+  }
+
+  /** The JSON of the request as received. */
+  get whole(): FieldText {
+    let bytes = 1 + Math.max(1, this.bytes.size)
+    for (const [key, size] of this.bytes) bytes += utf8Bytes(JSON.stringify(key)) + 1 + size
+    return { text: this.with({}), bytes }
   }
 
   /** The JSON of the request with some members replaced, or left out where undefined. */
-  with(changed: Members = {}): string {
+  with(changed: Members): string {
     const members = Object.entries({ ...this.members, ...changed })
       .filter(([, text]) => text !== undefined)
       .map(([key, text]) => `${JSON.stringify(key)}:${text}`)

@@ -139,7 +139,7 @@ const appendStart = async (
     },
     'gateway',
   )
-  const write = level === 'all' ? { ...start, inputsText: text.with() } : start
+  const write = level === 'all' ? { ...start, inputsText: text.whole } : start
   // Not delayed while reads lag behind trace ingest: a client waits for this completion.
   const { written, position, known } = await writeCalls(services)([write], cause)
   if (written[0]?.refused !== undefined)

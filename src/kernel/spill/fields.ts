@@ -14,7 +14,7 @@ export const spilledField = open('SpilledField', {
     digest: string,
     /** Length of the JSON text in bytes. */
     size: number,
-    /** SHA-256 of the JSON with sorted keys: equal for deeply equal values. */
+    /** SHA-256 of the JSON with sorted keys, equal for deeply equal values; the digest for values that are written once. */
     canonical: string,
   },
 })

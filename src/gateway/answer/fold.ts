@@ -94,12 +94,10 @@ export class AnswerFold {
     if (isReason(finish_reason)) known.finishReason = finish_reason
     if (isJsonObject(delta)) mergeInto(known.message, delta, size)
     else if (isJsonObject(message)) mergeInto(known.message, message, size)
-    for (const [key, value] of Object.entries(choice)) {
-      if (OF_CHOICES.has(key)) continue
-      // A text of the choice itself is a reason or another fact, which is not continued.
-      if (typeof value !== 'string') mergeInto(known.members, { [key]: value }, size)
-      else if (value !== '') setMember(known.members, key, value)
-    }
+    const facts = Object.entries(choice).filter(([key]) => !OF_CHOICES.has(key))
+    const sizeOfFacts = { characters: 0, replacesTexts: true }
+    mergeInto(known.members, Object.fromEntries(facts), sizeOfFacts)
+    size.characters += sizeOfFacts.characters
   }
 
   private choiceAt(index: number): Choice {

@@ -40,9 +40,11 @@ export const mergeInto = (
   }
 }
 
-/** How much was added, about in characters of JSON. */
 export interface Size {
+  /** How much was added, about in characters of JSON. */
   characters: number
+  /** Whether a text replaces the one before: facts about an answer are repeated, not continued. */
+  readonly replacesTexts?: boolean
 }
 
 const OVERHEAD = 8
@@ -73,8 +75,8 @@ const mergedText = (known: Growing | undefined, piece: string, key: string, size
   size.characters += piece.length
   if (typeof known === 'string') {
     if (piece === '') return known
+    if (size.replacesTexts === true || REPEATED.has(key)) return piece
     if (key === 'name') return mergedName(known, piece)
-    if (REPEATED.has(key)) return piece
     return known.endsWith('=') && key === 'data' ? joinedBase64(known, piece) : known + piece
   }
   if (Array.isArray(known) || isGrowingObject(known)) {

@@ -27,16 +27,20 @@ export interface Metered {
 
 export const unknown: Metered = { metering: 'unknown', usage: null }
 
-/** The usage reported by an upstream, by the rule of all reports; null if it lacks a figure or has an invalid one. */
+/**
+ * The usage reported by an upstream, by the rule of all reports; null if it lacks a figure or has an invalid one. A total
+ * beyond prompt and completion has the reasoning that some upstreams report nowhere else.
+ */
 export const reportedIn = (value: Json | undefined): Usage | null => {
   if (!isJsonObject(value)) return null
   const reading = readingOf(value)
   const { prompt, completion } = reading
   if (prompt === undefined || completion === undefined) return null
+  const completion_tokens = Math.max(completion, reading.total - prompt)
   return {
     prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
+    completion_tokens,
+    total_tokens: prompt + completion_tokens,
     cache_read_input_tokens: reading.cacheRead,
     cache_creation_input_tokens: reading.cacheCreation,
     cache_creation_1h_input_tokens: reading.cacheCreation1h,

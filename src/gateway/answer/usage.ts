@@ -36,7 +36,8 @@ export const reportedIn = (value: Json | undefined): Usage | null => {
   const reading = readingOf(value)
   const { prompt, completion } = reading
   if (prompt === undefined || completion === undefined) return null
-  const completion_tokens = Math.max(completion, reading.total - prompt)
+  const total = reading.total < Number.MAX_SAFE_INTEGER ? reading.total : 0
+  const completion_tokens = Math.max(completion, total - prompt)
   return {
     prompt_tokens: prompt,
     completion_tokens,

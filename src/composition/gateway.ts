@@ -10,9 +10,8 @@ import { engineModelOf } from '../gateway/trained/trained-targets.js'
 import { openAnswerRooms } from '../gateway/answer/answer-room.js'
 import { CallEndWriter } from '../gateway/completions/call-end-writer.js'
 import { InFlightCompletions } from '../gateway/completions/in-flight.js'
-import { LiveTargets } from '../gateway/upstreams/live-targets.js'
-import { openUpstreams } from '../gateway/upstreams/live-upstreams.js'
-import { startProbing } from '../gateway/upstreams/probing.js'
+import { TargetStates } from '../gateway/upstreams/target-states.js'
+import { openUpstreamDirectory } from '../gateway/upstreams/upstream-directory.js'
 import type { Config } from '../config.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
 import { modelOf } from '../domain/gateway/upstreams/offered.js'
@@ -35,7 +34,7 @@ const LEDGER_FILE = 'ledger.json'
 const FINISH_WITHIN_MS = 7000
 const SETTLE_WITHIN_MS = 1000
 
-/** Opens the gateway: upstreams of the operator's file and of the log, their client, limits and probes. */
+/** Opens the gateway: upstreams of the operator's file and of the log, their client and limits. */
 export const openGateway = async (
   config: Pick<Config, 'upstreams' | 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
   services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'clock' | 'secrets' | 'log'> & {
@@ -50,15 +49,7 @@ export const openGateway = async (
     { ...services, snapshots: fileSnapshots(join(config.dataDirectory, LEDGER_FILE)) },
     { apiProcesses: config.apiProcesses, instance, isAlone: config.eventStoreUrl === null },
   )
-  const liveUpstreams = await openUpstreams(services, configured.upstreams)
-  for (const [id, { content }] of liveUpstreams.all()) {
-    const left = liveUpstreams.now().get(id)?.content.models.length ?? 0
-    if (left < content.models.length)
-      services.log.warn('gateway.models_shadowed', {
-        upstream: id,
-        reason: "the operator's file defines models of the same names, which take precedence",
-      })
-  }
+  const directory = await openUpstreamDirectory(services, configured.upstreams)
   const others = undiciUpstreamClient({
     cidrs: config.upstreams.allowCidrs,
     listening: () => {
@@ -67,20 +58,19 @@ export const openGateway = async (
     },
   })
   const upstreamClient = withEngine(services, services.engine, others)
-  const targets = new LiveTargets(
+  const targets = new TargetStates(
     () => performance.now(),
     Math.random,
     (upstreamId, modelId) =>
-      engineModelOf(upstreamId, modelId) ?? modelOf(liveUpstreams.now(), upstreamId, modelId),
+      engineModelOf(upstreamId, modelId) ?? modelOf(directory.all(), upstreamId, modelId),
   )
-  liveUpstreams.onChange(() => targets.changed())
-  metrics.beforeRead(() => metrics.gateway.targetsOut.set({}, targets.out))
-  const probing = startProbing({ upstreams: liveUpstreams.now, upstreamClient, targets })
+  directory.onChange(() => targets.directoryChanged())
+  metrics.beforeRead(() => metrics.gateway.targetsOut.set({}, targets.open))
   const [inFlight, callEnds] = [new InFlightCompletions(), new CallEndWriter(services.log)]
   return {
     gateway: {
       upstreamClient,
-      upstreams: liveUpstreams,
+      upstreams: directory,
       targets,
       credentialsOf: upstreamCredentials(services, {
         credentials: configured.credentials,
@@ -102,10 +92,9 @@ export const openGateway = async (
       setTimeout(() => inFlight.stop(), FINISH_WITHIN_MS).unref()
     },
     close: async () => {
-      probing.stop()
       inFlight.stop()
       await callEnds.drain(SETTLE_WITHIN_MS, inFlight.idle())
-      liveUpstreams.close()
+      directory.close()
       await limits.stop()
       await upstreamClient.close()
     },

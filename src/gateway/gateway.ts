@@ -9,9 +9,9 @@ import type { AnswerRoom } from './answer/answer-room.js'
 import type { CallEndWriter } from './completions/call-end-writer.js'
 import type { KeepAlive } from './completions/keep-alive.js'
 import type { Admit } from './limits/admission.js'
-import type { LiveUpstreams } from './upstreams/live-upstreams.js'
+import type { UpstreamDirectory } from './upstreams/upstream-directory.js'
 import type { CredentialsOf } from './upstreams/upstream-credentials.js'
-import type { LiveTargets } from './upstreams/live-targets.js'
+import type { TargetStates } from './upstreams/target-states.js'
 import type { InFlightCompletions } from './completions/in-flight.js'
 
 /** The completions of this process, with their limits and upstreams. */
@@ -20,9 +20,9 @@ export interface Gateway {
   readonly limiter: Limiter
   readonly admit: Admit
   readonly upstreamClient: UpstreamClient
-  readonly upstreams: LiveUpstreams
+  readonly upstreams: UpstreamDirectory
   /** Health and load of their models. */
-  readonly targets: LiveTargets
+  readonly targets: TargetStates
   readonly credentialsOf: CredentialsOf
   /** Ids of upstreams that refused `stream_options`. */
   readonly withoutStreamOptions: Set<string>

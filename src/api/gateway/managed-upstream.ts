@@ -15,7 +15,7 @@ import type { Principal } from '../../application/principal.js'
 import { writing, type PlannedWrite } from '../server/run.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { publishPrices } from '../../gateway/upstreams/published-prices.js'
-import { shownUpstream } from './shown-upstream.js'
+import { upstreamView } from './upstream-view.js'
 
 export const UPSTREAMS_PATH = '/api/inference/upstreams'
 
@@ -80,7 +80,7 @@ export const written = (
       return executed
     },
     {
-      respond: ({ state }) => ({ body: shownUpstream(services)(state.get(id)!) }),
+      respond: ({ state }) => ({ body: upstreamView(services)(state.get(id)!) }),
       ...(refusalBody && { refusalBody }),
     },
   )

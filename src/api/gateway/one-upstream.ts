@@ -10,7 +10,7 @@ import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
-import { shownUpstream } from './shown-upstream.js'
+import { upstreamView } from './upstream-view.js'
 import { requireGoodUpstream, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { upstreamChange, upstreamJson } from './upstream-codecs.js'
 
@@ -43,7 +43,7 @@ export const showUpstream = (services: Pick<GatewayServices, 'clock' | 'access' 
       'the administrator key for an upstream without a team.',
     response: upstreamJson,
     authorization: ofUpstream(services),
-    handle: ({ upstream }) => ({ body: shownUpstream(services)(upstream) }),
+    handle: ({ upstream }) => ({ body: upstreamView(services)(upstream) }),
   })
 
 export const changeUpstream = (
@@ -66,7 +66,7 @@ export const changeUpstream = (
       const change = definedFields(body)
       await requireGoodUpstream(services, team, change)
       const command = { type: 'ChangeUpstream', id, team, change } as const
-      return written(services, id, (cause) => services.gateway.upstreams.run(command, cause))
+      return written(services, id, (cause) => services.gateway.upstreams.execute(command, cause))
     },
   })
 
@@ -81,5 +81,5 @@ export const deleteUpstream = (services: Pick<GatewayServices, 'access' | 'gatew
     response: emptyResponse,
     authorization: ofUpstream(services),
     handle: ({ upstream: { id, team } }) =>
-      writing((cause) => services.gateway.upstreams.run({ type: 'DeleteUpstream', id, team }, cause)),
+      writing((cause) => services.gateway.upstreams.execute({ type: 'DeleteUpstream', id, team }, cause)),
   })

@@ -73,7 +73,7 @@ const askingOf = (
   principal: Principal,
 ) => ({
   canSee: (team: string) => access.canAccessTeam(principal, team),
-  offered: (name: string, team: string) => targetsOf(gateway.upstreams.now(), teamsOf(principal), name, team),
+  offered: (name: string, team: string) => targetsOf(gateway.upstreams.all(), teamsOf(principal), name, team),
 })
 
 /** The models that a key may use. */
@@ -88,7 +88,7 @@ const modelRoutes = (
     response: list,
     authorization: anyKey,
     handle: ({ principal }) => {
-      const offered = modelsOf(services.gateway.upstreams.now(), teamsOf(principal))
+      const offered = modelsOf(services.gateway.upstreams.all(), teamsOf(principal))
       const trained = trainedNames(services, askingOf(services, principal))
       return { body: { object: 'list', data: [...new Set([...offered, ...trained])].sort().map(shown) } }
     },
@@ -103,7 +103,7 @@ const modelRoutes = (
     authorization: anyKey,
     handle: async ({ principal, params }) => {
       const name = params['id']!
-      const named = targetsOf(services.gateway.upstreams.now(), teamsOf(principal), name)
+      const named = targetsOf(services.gateway.upstreams.all(), teamsOf(principal), name)
       const [target] =
         named.length > 0 ? named : await trainedTargets(services, name, askingOf(services, principal))
       if (target === undefined) throw noSuchModel()

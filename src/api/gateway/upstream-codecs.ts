@@ -43,13 +43,7 @@ const modelHealth = open('UpstreamModelHealth', {
 })
 export type ModelHealth = t.TypeOf<typeof modelHealth>
 
-const upstreamHealth = open('UpstreamHealth', {
-  required: { models: arrayOf(modelHealth) },
-  optional: {
-    /** By the last probe; null where it is not probed. */
-    reachable: nullable(boolean),
-  },
-})
+const upstreamHealth = open('UpstreamHealth', { required: { models: arrayOf(modelHealth) } })
 
 export const upstreamJson = open('Upstream', {
   says:
@@ -58,4 +52,4 @@ export const upstreamJson = open('Upstream', {
   required: { id, ...required, configured: boolean, health: upstreamHealth },
   optional: { team: owner, ...optional },
 })
-export type ShownUpstream = t.TypeOf<typeof upstreamJson>
+export type UpstreamView = t.TypeOf<typeof upstreamJson>

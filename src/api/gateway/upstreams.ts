@@ -9,7 +9,7 @@ import { pageFields, pageOf, takePage } from '../server/page.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
-import { shownUpstream } from './shown-upstream.js'
+import { upstreamView } from './upstream-view.js'
 import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { newUpstream, upstreamJson } from './upstream-codecs.js'
 
@@ -45,7 +45,7 @@ export const createUpstream = (
       return written(
         services,
         id,
-        (cause) => services.gateway.upstreams.run(command, cause),
+        (cause) => services.gateway.upstreams.execute(command, cause),
         (state) => (state.has(id) ? {} : namesake(state, team, content.name)),
       )
     },
@@ -87,6 +87,6 @@ export const listUpstreams = (services: Pick<GatewayServices, 'clock' | 'access'
         (after) => listed.filter(({ id }) => after === undefined || id > after),
         ({ id }) => id,
       )
-      return { body: { data: data.map(shownUpstream(services)), next } }
+      return { body: { data: data.map(upstreamView(services)), next } }
     },
   })

@@ -93,7 +93,7 @@ const resolveTargets = async (
 ): Promise<{ readonly project: string; readonly targets: readonly Target[] }> => {
   const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
   const offered = (name: string, team: string) =>
-    targetsOf(services.gateway.upstreams.now(), teamsOf(principal), name, team)
+    targetsOf(services.gateway.upstreams.all(), teamsOf(principal), name, team)
   const trained = await trainedTargets(services, model, { canSee, offered })
   const trainedProject = trained.length > 0 ? projectOfTrained(model) : undefined
   const project = projectFromHeaders(services, headers, principal, trainedProject)

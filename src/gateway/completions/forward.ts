@@ -15,7 +15,7 @@ import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { Failure } from '../../application/failure.js'
 import type { Gateway } from '../gateway.js'
 import type { UpstreamCredentials } from '../upstreams/upstream-credentials.js'
-import type { Visit } from '../upstreams/live-targets.js'
+import type { Lease } from '../upstreams/target-states.js'
 import { readError } from './read-answer.js'
 import { redactCredential, resolveCredential, upstreamHeaders } from './upstream-credential.js'
 import { failureOfError, failureOfFault, failureOfStatus } from './upstream-failure.js'
@@ -91,15 +91,15 @@ export const forward = async <Opened>(
   let patienceMs = MAX_WAIT_MS
   while (left.length > 0) {
     const since = performance.now()
-    const visit =
+    const lease =
       gateway.targets.enter(left, targets) ?? (await gateway.targets.wait(left, targets, patienceMs, signal))
-    if (visit === undefined) {
+    if (lease === undefined) {
       isFinal = false
       break
     }
     patienceMs = Math.max(0, patienceMs - (performance.now() - since))
-    left = left.filter((target) => target !== visit.target)
-    const tried = await tryTarget(gateway, forwarded, visit, attempts)
+    left = left.filter((target) => target !== lease.target)
+    const tried = await tryTarget(gateway, forwarded, lease, attempts)
     if ('answer' in tried) return tried
     ;({ failure } = tried)
     mayBeCharged ||= tried.mayBeCharged
@@ -131,7 +131,7 @@ const failed = (failure: Failure, details: Partial<FailedAttempt> = {}): FailedA
 const tryTarget = async <Opened>(
   gateway: Gateway,
   forwarded: ForwardedRequest<Opened>,
-  lease: Visit,
+  lease: Lease,
   attempts: Attempt[],
 ): Promise<Forwarded<Opened> | FailedAttempt> => {
   const { target } = lease

@@ -4,7 +4,7 @@ import type * as t from 'io-ts'
 import { decode } from '../../kernel/codec/codec.js'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
-import { upstreamProblems, takenBy } from '../../domain/gateway/upstreams/checks.js'
+import { upstreamProblems, nameConflict } from '../../domain/gateway/upstreams/checks.js'
 import { noUpstreams, type Upstream, type Upstreams } from '../../domain/gateway/upstreams/directory.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { closed } from '../../kernel/codec/struct.js'
@@ -73,7 +73,7 @@ export const configuredUpstreams = ({
       problems.push(`.${loc.join('.')}: ${msg === NO_SECRET ? 'the environment variable is not set' : msg}`)
     const taken = upstreams.has(upstream.id)
       ? `An upstream named ${given.name} already exists.`
-      : takenBy(upstreams, upstream)
+      : nameConflict(upstreams, upstream)
     if (taken !== undefined) problems.push(`: ${taken}`)
     const credential = api_key_env === null ? undefined : variable(api_key_env)
     if (api_key_env !== null && (credential === undefined || credential === ''))

@@ -50,15 +50,15 @@ const baseUrlProblem = (text: string): string | undefined =>
   (/[?#]/.test(text) ? 'A base URL should not have a query or a fragment' : undefined)
 
 /**
- * Why an upstream may not use its model names; undefined if it may. One owner's upstreams may share a model. A name
- * must mean one thing to each team, so it must not belong to another owner's upstream that the same team sees.
- * Duplicates within one upstream are checked earlier.
+ * Why an upstream may not use its model names; undefined if it may. One owner's upstreams may share a model. A team may
+ * not use a name of the operator's, which would hide its model. The operator may use names of teams, so that no team can
+ * prevent it from offering a model. Duplicates within one upstream are checked earlier.
  */
-export const takenBy = (upstreams: Upstreams, { id, team, content }: Upstream): string | undefined => {
+export const nameConflict = (upstreams: Upstreams, { id, team, content }: Upstream): string | undefined => {
   const others = [...upstreams.values()].filter((other) => other.id !== id)
   if (others.some((other) => other.team === team && other.content.name === content.name))
     return `An upstream named ${content.name} already exists.`
-  const seen = others.filter((other) => other.team === null || team === null || other.team === team)
+  const seen = others.filter((other) => other.team === null || other.team === team)
   const meant = new Map(content.models.flatMap((model) => namesOf(model).map((name) => [name, model.id])))
   for (const other of seen)
     for (const served of other.content.models)

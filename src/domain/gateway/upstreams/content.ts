@@ -77,7 +77,7 @@ export const upstreamFields = {
     query: nullable(recordOf(textUpToBytes(4096))),
     /** Whether it accepts `stream_options`, by which usage is requested. */
     stream_options: withDefault(boolean, true),
-    /** Whether to poll `GET {base_url}/models` to check that it is reachable. */
+    /** Without effect: upstreams were probed in earlier releases. */
     probe: withDefault(boolean, false),
     enabled: withDefault(boolean, true),
   },

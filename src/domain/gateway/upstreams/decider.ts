@@ -3,7 +3,7 @@ import { jsonEqual } from '../../../kernel/json/equal.js'
 import type { ChangeUpstream, CreateUpstream, UpstreamCommand } from './commands.js'
 import { evolve, noUpstreams, type Upstreams } from './directory.js'
 import type { UpstreamEvent } from './events.js'
-import { takenBy } from './checks.js'
+import { nameConflict } from './checks.js'
 
 type Decided = Decision<UpstreamEvent>
 
@@ -30,8 +30,8 @@ const create = (upstreams: Upstreams, { id, team, content }: CreateUpstream): De
   if (known?.team === team && jsonEqual(known.content, content)) return nothing
   if (known !== undefined)
     return refused('conflict', 'The Idempotency-Key was already used for another upstream. Use a new key.')
-  const taken = takenBy(upstreams, { id, team, content })
-  if (taken !== undefined) return refused('conflict', taken)
+  const conflict = nameConflict(upstreams, { id, team, content })
+  if (conflict !== undefined) return refused('conflict', conflict)
   return { events: [{ type: 'UpstreamCreated', data: { id, team, ...content } }] }
 }
 
@@ -41,8 +41,8 @@ const change = (upstreams: Upstreams, { id, team, change: fields }: ChangeUpstre
   if (known.isConfigured === true) return refused('conflict', CONFIGURED)
   const content = { ...known.content, ...fields }
   if (jsonEqual(known.content, content)) return nothing
-  const taken = takenBy(upstreams, { id, team, content })
-  if (taken !== undefined) return refused('conflict', taken)
+  const conflict = nameConflict(upstreams, { id, team, content })
+  if (conflict !== undefined) return refused('conflict', conflict)
   return { events: [{ type: 'UpstreamChanged', data: { id, team, ...content } }] }
 }
 

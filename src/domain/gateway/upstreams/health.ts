@@ -21,32 +21,32 @@ export const MAX_FAULTS_IN_A_ROW = 5
 export const FIRST_OUT_MS = 5000
 export const MAX_OUT_MS = 60_000
 
-/** `in` takes requests, `due` one request that probes it, `out` none. */
-export const standingOf = (health: Health, now: number): 'in' | 'due' | 'out' => {
-  if (health.phase === 'closed') return 'in'
-  return health.phase === 'open' && now >= health.until ? 'due' : 'out'
+/** A `closed` breaker takes all requests, a `half-open` one takes one that probes the target, an `open` one takes none. */
+export const stateOf = (health: Health, now: number): 'closed' | 'half-open' | 'open' => {
+  if (health.phase === 'closed') return 'closed'
+  return health.phase === 'open' && now >= health.until ? 'half-open' : 'open'
 }
 
 /** A request is sent; the first one after the open time is the probe. */
-export const asked = (health: Health, now: number): Health =>
-  standingOf(health, now) === 'due' ? probing(health) : health
+export const startProbe = (health: Health, now: number): Health =>
+  stateOf(health, now) === 'half-open' ? probing(health) : health
 
 /**
- * A request ended. While the target is out only the probe changes its phase. `isLast`: no other target of the model is in, so this
- * one stays in.
+ * A request ended. While the breaker is open only the probe changes its phase. `isLast`: the breakers of all other targets
+ * of the model are open, so this one stays closed.
  */
-export const shown = (
+export const recordOutcome = (
   health: Health,
-  what: RequestOutcome,
+  outcome: RequestOutcome,
   now: number,
   { isProbe, isLast }: { readonly isProbe: boolean; readonly isLast: boolean },
 ): Health => {
-  if (what === 'answer') return health.phase !== 'closed' && !isProbe ? health : healthy
-  if (what === 'nothing') return isProbe ? afterUnknown(health, now) : health
+  if (outcome === 'answer') return health.phase !== 'closed' && !isProbe ? health : healthy
+  if (outcome === 'nothing') return isProbe ? afterUnknown(health, now) : health
   if (health.phase !== 'closed' && !isProbe) return { ...health, failuresInARow: health.failuresInARow + 1 }
-  const coolMs = what === 'fault' ? null : what.coolMs
+  const coolMs = outcome === 'fault' ? null : outcome.coolMs
   return afterFailure(health, now, {
-    opens: (faults) => (what !== 'fault' || faults >= MAX_FAULTS_IN_A_ROW) && !isLast,
+    opens: (faults) => (outcome !== 'fault' || faults >= MAX_FAULTS_IN_A_ROW) && !isLast,
     firstOpenMs: coolMs ?? FIRST_OUT_MS,
     maxOpenMs: Math.max(MAX_OUT_MS, coolMs ?? 0),
   })

@@ -9,7 +9,7 @@ export interface Target {
   readonly sharesWith?: string
 }
 
-export const serves = ({ id, aliases }: ServedModel, name: string): boolean =>
+const serves = ({ id, aliases }: ServedModel, name: string): boolean =>
   id === name || aliases.includes(name)
 
 /** A team sees its own upstreams and the operator's. */
@@ -19,8 +19,9 @@ const isSeenBy =
     content.enabled && (team === null || teams === 'all' || teams.includes(team))
 
 /**
- * The targets of a model for some teams, by its id or an alias; empty for an unknown model. All targets have one
- * owner: the operator, else the team of the request, else the first team that has the model.
+ * The targets of a model for some teams, by its id or an alias; empty for an unknown model. All targets are of one model
+ * of one owner: the operator, else the team of the request, else the first team that has the model. The operator's file
+ * takes precedence over what the operator made by API.
  */
 export const targetsOf = (
   upstreams: Upstreams,
@@ -36,7 +37,9 @@ export const targetsOf = (
   const owners = new Set(targets.map(({ upstream }) => upstream.team))
   const others = [...owners].filter((team) => team !== null).sort()
   const owner = owners.has(null) ? null : owners.has(forTeam ?? null) ? forTeam : others[0]
-  return targets.filter(({ upstream }) => upstream.team === owner)
+  const owned = targets.filter(({ upstream }) => upstream.team === owner)
+  const configured = owned.find(({ upstream }) => upstream.isConfigured === true)
+  return configured === undefined ? owned : owned.filter(({ model }) => model.id === configured.model.id)
 }
 
 /** A model of an upstream by id, if both exist. */
@@ -56,35 +59,3 @@ export const modelsOf = (upstreams: Upstreams, teams: 'all' | readonly string[])
     .flatMap(({ content }) => content.models.map(({ id }) => id))
   return [...new Set(ids)].sort()
 }
-
-/**
- * Drops upstream names that the operator's file now uses for another model: teams must not block the operator from
- * offering a model.
- */
-export const withoutShadowed = (upstreams: Upstreams): Upstreams => {
-  const configured = [...upstreams.values()].filter(({ isConfigured }) => isConfigured === true)
-  if (configured.length === 0) return upstreams
-  return new Map(
-    [...upstreams].map(([id, upstream]) => [
-      id,
-      upstream.isConfigured === true
-        ? upstream
-        : {
-            ...upstream,
-            content: {
-              ...upstream.content,
-              models: upstream.content.models.filter((model) => !isShadowed(configured, upstream, model)),
-            },
-          },
-    ]),
-  )
-}
-
-const isShadowed = (configured: readonly Upstream[], { team }: Upstream, model: ServedModel): boolean =>
-  configured.some(({ content }) =>
-    content.models.some(
-      (other) =>
-        !(team === null && other.id === model.id) &&
-        [model.id, ...model.aliases].some((name) => serves(other, name)),
-    ),
-  )

@@ -1,33 +1,26 @@
-import { standingOf, type Health } from './health.js'
+import { stateOf, type Health } from './health.js'
 
 /** What decides the place of a target in the order. */
 export interface Candidate<T> {
   readonly target: T
   readonly weight: number
   readonly health: Health
-  /** False where its last probe could not reach it. */
-  readonly isReachable: boolean
 }
 
 /**
- * The targets of a model in the order in which they are asked. Targets that are due for a probe come first, then the others
- * in weighted random order with those of weight 0 last, then those whose last probe failed. Targets that are out are left
- * out unless all are. `draw` returns random numbers from 0 up to 1.
+ * The targets of a model in the order in which they are tried. A target to be probed comes first, then the others in
+ * weighted random order with those of weight 0 last. Targets with an open breaker are left out unless all are open. `draw`
+ * returns random numbers from 0 up to 1.
  */
 export const inOrder = <T>(
   candidates: readonly Candidate<T>[],
   now: number,
   draw: () => number,
 ): readonly T[] => {
-  const standing = (which: 'in' | 'due' | 'out') =>
-    candidates.filter(({ health }) => standingOf(health, now) === which)
-  const [due, usual] = [standing('due'), shuffled(standing('in'), draw)]
-  const chosen = [
-    ...due.slice(0, 1),
-    ...usual.filter(({ isReachable }) => isReachable),
-    ...usual.filter(({ isReachable }) => !isReachable),
-  ]
-  return (chosen.length > 0 ? chosen : soonestBack(candidates)).map(({ target }) => target)
+  const inState = (state: 'closed' | 'half-open') =>
+    candidates.filter(({ health }) => stateOf(health, now) === state)
+  const chosen = [...inState('half-open').slice(0, 1), ...shuffled(inState('closed'), draw)]
+  return (chosen.length > 0 ? chosen : soonestFirst(candidates)).map(({ target }) => target)
 }
 
 /** Weighted random order without replacement (Efraimidis and Spirakis). */
@@ -43,7 +36,7 @@ const keyOf = (weight: number, drawn: number): number => {
   return weight > 0 ? Math.log(chance) / weight : -1e6 - chance
 }
 
-const soonestBack = <T>(candidates: readonly Candidate<T>[]): readonly Candidate<T>[] =>
+const soonestFirst = <T>(candidates: readonly Candidate<T>[]): readonly Candidate<T>[] =>
   [...candidates].sort((a, b) => untilOf(a.health) - untilOf(b.health))
 
 const untilOf = (health: Health): number => (health.phase === 'closed' ? 0 : health.until)

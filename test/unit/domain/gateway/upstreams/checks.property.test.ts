@@ -7,12 +7,7 @@ import {
   type Upstream,
   type Upstreams,
 } from '../../../../../src/domain/gateway/upstreams/directory.js'
-import {
-  modelsOf,
-  serves,
-  targetsOf,
-  withoutShadowed,
-} from '../../../../../src/domain/gateway/upstreams/offered.js'
+import { modelsOf, targetsOf } from '../../../../../src/domain/gateway/upstreams/offered.js'
 import { aContent, aModel, someModels, someOwner } from './given.js'
 
 const content = fc
@@ -35,16 +30,10 @@ const after = (commands: readonly UpstreamCommand[], configured: Upstreams = new
   )
 }
 
-/** What a name means to those who see some owners' upstreams: one model of one owner at most. */
+/** The models that a name leads to, with their owners. */
 const meanings = (upstreams: Upstreams, team: string, name: string): ReadonlySet<string> =>
   new Set(
-    [...upstreams.values()]
-      .filter((one) => one.team === null || one.team === team)
-      .flatMap((one) =>
-        one.content.models
-          .filter((model) => serves(model, name))
-          .map(({ id }) => `${String(one.team)} ${id}`),
-      ),
+    targetsOf(upstreams, [team], name).map(({ upstream, model }) => `${String(upstream.team)} ${model.id}`),
   )
 
 const everyName = ['a', 'b', 'c', 'd']
@@ -74,10 +63,13 @@ describe('the names of models', () => {
     })
     fc.assert(
       fc.property(fc.array(command, { maxLength: 20 }), file, (commands, configured) => {
-        const seen = withoutShadowed(new Map([...after(commands), ...configured]))
+        const upstreams = new Map([...after(commands), ...configured])
         for (const name of everyName)
-          for (const team of ['red', 'blue']) assert.ok(meanings(seen, team, name).size <= 1)
-        for (const [id, one] of configured) assert.equal(seen.get(id), one)
+          for (const team of ['red', 'blue']) {
+            assert.ok(meanings(upstreams, team, name).size <= 1)
+            const ofFile = meanings(configured, team, name)
+            if (ofFile.size > 0) assert.deepEqual(meanings(upstreams, team, name), ofFile)
+          }
       }),
     )
   })
@@ -92,6 +84,23 @@ describe('the names of models', () => {
         ])
         assert.deepEqual(both.get('2'), only.get('2'))
         assert.deepEqual(modelsOf(both, ['blue']), modelsOf(only, ['blue']))
+      }),
+    )
+  })
+
+  it('of a team do not prevent the operator from offering a model, which goes first', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 20 }), content, (commands, ofOperator) => {
+        const create = { type: 'CreateUpstream', id: 'operator', team: null, content: ofOperator } as const
+        const upstreams = after([
+          ...commands.filter(({ team }) => team !== null),
+          create,
+          ...commands.filter(({ team }) => team !== null),
+        ])
+        assert.ok(upstreams.has('operator'))
+        for (const { id } of ofOperator.enabled ? ofOperator.models : [])
+          for (const team of ['red', 'blue'])
+            assert.deepEqual(meanings(upstreams, team, id), new Set([`null ${id}`]))
       }),
     )
   })

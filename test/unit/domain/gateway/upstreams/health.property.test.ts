@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {
-  asked,
+  startProbe,
   MAX_FAULTS_IN_A_ROW,
   FIRST_OUT_MS,
   healthy,
   MAX_OUT_MS,
-  shown,
-  standingOf,
+  recordOutcome,
+  stateOf,
   type Health,
   type RequestOutcome,
 } from '../../../../../src/domain/gateway/upstreams/health.js'
@@ -15,7 +15,7 @@ import {
 const usual = { isProbe: false, isLast: false }
 const faulty = (faults: number, now = 0, isLast = false): Health =>
   Array.from({ length: faults }).reduce<Health>(
-    (health) => shown(health, 'fault', now, { ...usual, isLast }),
+    (health) => recordOutcome(health, 'fault', now, { ...usual, isLast }),
     healthy,
   )
 
@@ -23,10 +23,10 @@ describe('the health of a model at an upstream', () => {
   it('is out after so many faults in a row, and not before', () => {
     assert.equal(faulty(MAX_FAULTS_IN_A_ROW - 1).phase, 'closed')
     const health = faulty(MAX_FAULTS_IN_A_ROW, 100)
-    assert.equal(standingOf(health, 100 + FIRST_OUT_MS - 1), 'out')
-    assert.equal(standingOf(health, 100 + FIRST_OUT_MS), 'due')
-    const interrupted = shown(faulty(MAX_FAULTS_IN_A_ROW - 1), 'answer', 0, usual)
-    assert.equal(shown(interrupted, 'fault', 0, usual).phase, 'closed')
+    assert.equal(stateOf(health, 100 + FIRST_OUT_MS - 1), 'open')
+    assert.equal(stateOf(health, 100 + FIRST_OUT_MS), 'half-open')
+    const interrupted = recordOutcome(faulty(MAX_FAULTS_IN_A_ROW - 1), 'answer', 0, usual)
+    assert.equal(recordOutcome(interrupted, 'fault', 0, usual).phase, 'closed')
   })
 
   it('never is out where it is the last', () => {
@@ -37,23 +37,23 @@ describe('the health of a model at an upstream', () => {
     let health = faulty(MAX_FAULTS_IN_A_ROW)
     let now = 0
     for (const wait of [5, 10, 20, 40, 60, 60].map((s) => s * 1000)) {
-      assert.equal(standingOf(health, now + wait - 1), 'out')
+      assert.equal(stateOf(health, now + wait - 1), 'open')
       now += wait
-      assert.equal(standingOf(health, now), 'due')
-      health = asked(health, now)
-      assert.equal(standingOf(health, now), 'out', 'a second request is no probe')
-      health = shown(health, 'fault', now, { ...usual, isProbe: true })
+      assert.equal(stateOf(health, now), 'half-open')
+      health = startProbe(health, now)
+      assert.equal(stateOf(health, now), 'open', 'a second request is no probe')
+      health = recordOutcome(health, 'fault', now, { ...usual, isProbe: true })
     }
-    health = asked(health, now + MAX_OUT_MS)
-    const left = shown(health, 'nothing', now, { ...usual, isProbe: true })
-    assert.equal(standingOf(left, now + MAX_OUT_MS), 'due', 'a probe that shows nothing leaves its place')
-    assert.deepEqual(shown(health, 'answer', now, { ...usual, isProbe: true }), healthy)
+    health = startProbe(health, now + MAX_OUT_MS)
+    const left = recordOutcome(health, 'nothing', now, { ...usual, isProbe: true })
+    assert.equal(stateOf(left, now + MAX_OUT_MS), 'half-open', 'a probe that shows nothing leaves its place')
+    assert.deepEqual(recordOutcome(health, 'answer', now, { ...usual, isProbe: true }), healthy)
   })
 
   it('hears of no request but the probe once it is out', () => {
     const health = faulty(MAX_FAULTS_IN_A_ROW)
     for (const what of ['answer', 'fault', 'nothing'] as const)
-      assert.deepEqual({ ...shown(health, what, 1, usual), failuresInARow: 5 }, health)
+      assert.deepEqual({ ...recordOutcome(health, what, 1, usual), failuresInARow: 5 }, health)
   })
 
   it('is out for 5 to 60 s at a time, and comes back by an answer alone', () => {
@@ -68,9 +68,9 @@ describe('the health of a model at an upstream', () => {
         let now = 0
         for (const { what, after, isLast } of steps) {
           now += after
-          const isProbe = standingOf(health, now) === 'due'
-          const before = asked(health, now)
-          health = shown(before, what, now, { isProbe, isLast })
+          const isProbe = stateOf(health, now) === 'half-open'
+          const before = startProbe(health, now)
+          health = recordOutcome(before, what, now, { isProbe, isLast })
           if (health.phase !== 'closed') {
             assert.ok(health.openMs >= FIRST_OUT_MS && health.openMs <= MAX_OUT_MS)
             assert.ok(health.until - now <= MAX_OUT_MS)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { healthy, standingOf, type Health } from '../../../../../src/domain/gateway/upstreams/health.js'
+import { healthy, stateOf, type Health } from '../../../../../src/domain/gateway/upstreams/health.js'
 import { inOrder, type Candidate } from '../../../../../src/domain/gateway/upstreams/routing.js'
 
 const NOW = 1_000_000
@@ -15,34 +15,34 @@ const health: fc.Arbitrary<Health> = fc.oneof(
   }),
 )
 const candidates: fc.Arbitrary<readonly Candidate<number>[]> = fc
-  .array(fc.record({ weight: fc.nat(3), health, isReachable: fc.boolean() }), { minLength: 1, maxLength: 8 })
+  .array(fc.record({ weight: fc.nat(3), health }), { minLength: 1, maxLength: 8 })
   .map((all) => all.map((one, target) => ({ ...one, target })))
 const draws = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }))
 
 const drawing = (stream: Iterator<number>) => () => stream.next().value as number
 
 describe('the order in which targets are asked', () => {
-  it('always has somebody, nobody twice, and nobody who is out unless all are', () => {
+  it('has at least one target, none twice, and none with an open breaker unless all are open', () => {
     fc.assert(
       fc.property(candidates, draws, (all, stream) => {
         const order = inOrder(all, NOW, drawing(stream))
         assert.ok(order.length > 0)
         assert.equal(new Set(order).size, order.length)
-        const standings = order.map((target) => standingOf(all[target]!.health, NOW))
-        if (standings.includes('out')) assert.ok(all.every((one) => standingOf(one.health, NOW) === 'out'))
-        assert.ok(standings.filter((one) => one === 'due').length <= 1)
-        assert.ok(standings.indexOf('due') <= 0)
+        const states = order.map((target) => stateOf(all[target]!.health, NOW))
+        if (states.includes('open')) assert.ok(all.every((one) => stateOf(one.health, NOW) === 'open'))
+        assert.ok(states.filter((one) => one === 'half-open').length <= 1)
+        assert.ok(states.indexOf('half-open') <= 0)
       }),
     )
   })
 
-  it('has those behind that have no weight, and behind all those that nobody could reach', () => {
+  it('has those without weight last', () => {
     fc.assert(
       fc.property(candidates, draws, (all, stream) => {
         const order = inOrder(all, NOW, drawing(stream))
           .map((target) => all[target]!)
           .filter((one) => one.health.phase === 'closed')
-        const ranks = order.map((one) => (one.isReachable ? 0 : 2) + (one.weight > 0 ? 0 : 1))
+        const ranks = order.map((one) => (one.weight > 0 ? 0 : 1))
         assert.deepEqual(ranks, ranks.toSorted())
       }),
     )
@@ -51,7 +51,7 @@ describe('the order in which targets are asked', () => {
   it('begins with each in proportion to its weight', () => {
     let seed = 7
     const draw = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
-    const all = [1, 2, 5, 0].map((weight, target) => ({ target, weight, health: healthy, isReachable: true }))
+    const all = [1, 2, 5, 0].map((weight, target) => ({ target, weight, health: healthy }))
     const firsts = [0, 0, 0, 0]
     const rounds = 16_000
     for (let round = 0; round < rounds; round += 1) firsts[inOrder(all, NOW, draw)[0]!]! += 1

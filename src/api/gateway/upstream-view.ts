@@ -3,35 +3,32 @@ import type { Clock } from '../../kernel/ports/clock.js'
 import type { ServedModel } from '../../domain/gateway/upstreams/content.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
-import type { LiveTargets } from '../../gateway/upstreams/live-targets.js'
-import type { ModelHealth, ShownUpstream } from './upstream-codecs.js'
+import type { TargetStates } from '../../gateway/upstreams/target-states.js'
+import type { ModelHealth, UpstreamView } from './upstream-codecs.js'
 
-/** An upstream with how its models do here and now. */
-export const shownUpstream =
+/** An upstream with the health of its models in this process. */
+export const upstreamView =
   ({ gateway: { targets }, clock }: Pick<GatewayServices, 'clock' | 'gateway'>) =>
-  (upstream: Upstream): ShownUpstream => {
+  (upstream: Upstream): UpstreamView => {
     const { id, team, content, isConfigured = false } = upstream
     return {
       id,
       team,
       ...content,
       configured: isConfigured,
-      health: {
-        models: content.models.map((model) => healthOf(targets, clock, upstream, model)),
-        reachable: content.probe ? targets.isReachable(id) : null,
-      },
+      health: { models: content.models.map((model) => healthOf(targets, clock, upstream, model)) },
     }
   }
 
 const STATES = { closed: 'in', open: 'out', probing: 'probing' } as const
 
 const healthOf = (
-  targets: LiveTargets,
+  targets: TargetStates,
   clock: Clock,
   upstream: Upstream,
   model: ServedModel,
 ): ModelHealth => {
-  const { health, inFlight } = targets.standingOf({ upstream, model })
+  const { health, inFlight } = targets.stateOf({ upstream, model })
   return {
     model: model.id,
     state: STATES[health.phase],

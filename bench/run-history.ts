@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startService } from './support/child.js'
+import { logBytesIn } from './support/log-bytes.js'
 
 /**
  * A run of ROWS=1000000 rows of five metrics: how long do requests of 40,000 rows take, how many bytes does a row take on
@@ -64,14 +65,6 @@ const shown = (name: string, times: readonly number[]): void => {
   console.log(`${name.padEnd(34)} median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms (goal 50)`)
 }
 
-const bytesIn = async (path: string): Promise<number> => {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true })
-  const sizes = await Promise.all(
-    entries.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name))),
-  )
-  return sizes.reduce((sum, { size }) => sum + size, 0)
-}
-
 try {
   await post('/graphql', {
     query: 'mutation ($input: UpsertBucketInput!) { upsertBucket(input: $input) { inserted } }',
@@ -90,7 +83,7 @@ try {
   }
   const seconds = requests.reduce((sum, ms) => sum + ms, 0) / 1000
   console.log(`${ROWS} rows in ${seconds.toFixed(1)} s, ${Math.round(ROWS / seconds)} rows a second`)
-  const stored = (await bytesIn(join(directory, 'blobs'))) / ROWS
+  const stored = (await logBytesIn(directory)) / ROWS
   console.log(`${(text / ROWS).toFixed(0)} bytes of text a row, ${stored.toFixed(0)} stored (goal 100)`)
   const pages = Math.ceil(ROWS / PAGE)
   const scan: number[] = []

@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startService } from './support/child.js'
+import { logBytesIn } from './support/log-bytes.js'
 
 /**
- * The package wandb itself, after `test/python/install`: how long does a run of ROWS=100000 rows take, how long do 3,000
- * files and one file of GIB=3 take in an artifact beside a bare copy, and how much memory does the service take for each?
+ * The package wandb itself, after `test/python/install`: how long does a run of ROWS=100000 rows take, how many bytes of
+ * the log does a row take, how long do 3,000 files and one file of GIB=3 take in an artifact beside a bare copy, and how much
+ * memory does the service take for each?
  */
 
 const KEY = 'administratorkeyofthebenchwithfortyletters'
@@ -39,7 +41,8 @@ const measured = async (program: string, args: readonly string[]) => {
       },
     })
     const figures = JSON.parse(stdout.trim().split('\n').at(-1)!) as Readonly<Record<string, number>>
-    return { ...figures, memory: `${mib(now)} at rest, ${mib(service.memory().peak)} at most` }
+    const memory = `${mib(now)} at rest, ${mib(service.memory().peak)} at most`
+    return { ...figures, memory, logBytes: await logBytesIn(directory) }
   } finally {
     await service.stop()
     await rm(directory, { recursive: true, force: true })
@@ -48,6 +51,7 @@ const measured = async (program: string, args: readonly string[]) => {
 
 const mib = (size: number): string => `${size.toFixed(0)} MiB`
 
-console.log(`${ROWS} rows`, await measured('logging_rows.py', [String(ROWS)]))
+const rows = await measured('logging_rows.py', [String(ROWS)])
+console.log(`${ROWS} rows`, rows, `${(rows.logBytes / ROWS).toFixed(0)} bytes a row (goal 100)`)
 console.log('3,000 files of 1,000 bytes', await measured('logging_files.py', ['3000', '1000']))
 console.log(`one file of ${GIB} GiB`, await measured('logging_files.py', ['1', String(GIB * 2 ** 30)]))

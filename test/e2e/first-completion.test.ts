@@ -10,8 +10,8 @@ import { answering, CURL_ONCE_READABLE, freePort, pageOf } from './pages.js'
 import { run } from './run-program.js'
 
 const blocks = pageOf('gateway.md')
-const [starting, , completing, asking] = blocks('sh')
-const [upstream, client] = blocks('js')
+const [, hosted, asking, starting, local] = blocks('sh')
+const [client, upstream] = blocks('js')
 
 describe('the page on inference', () => {
   let service: RunningService
@@ -36,6 +36,8 @@ describe('the page on inference', () => {
       TALLYTREE_URL: service.address,
       TALLYTREE_API_KEY: service.key,
       UPSTREAM_URL: upstreamUrl,
+      OPENAI_BASE_URL: `${upstreamUrl}/v1`,
+      OPENAI_API_KEY: 'sk-of-the-provider',
     }
   })
   after(async () => {
@@ -45,17 +47,26 @@ describe('the page on inference', () => {
   })
 
   itWith('curl')('has a model answer, whole and streamed, and counts what that used and cost', async () => {
-    const pasted = ['-euo', 'pipefail', '-c', [CURL_ONCE_READABLE, completing, asking].join('\n')]
+    const pasted = ['-euo', 'pipefail', '-c', [CURL_ONCE_READABLE, hosted, local, asking].join('\n')]
     const { code, stdout, stderr } = await run('bash', pasted, directory, environment)
 
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+    assert.match(stdout, /"model":"acme\/small".*"content":"Hello, world"/)
     assert.match(stdout, /"object":"list","data":\[\{"id":"acme\/parrot"/)
     assert.match(stdout, /"content":"Hello, world"/)
     assert.match(stdout, /^data: \[DONE\]$/m)
     const { call_usage } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { call_usage: object }
     const used = Object.values(call_usage) as Record<string, Record<string, number>>[]
-    assert.equal(used.length, 2)
-    for (const usage of used) assert.equal(usage['acme/parrot']?.['total_tokens'], 15)
+    assert.deepEqual(
+      used.flatMap((usage) =>
+        Object.entries(usage).map(([model, { total_tokens }]) => [model, total_tokens]),
+      ),
+      [
+        ['acme/small', 15],
+        ['acme/parrot', 15],
+        ['acme/parrot', 15],
+      ],
+    )
     assert.match(stdout, /0\.000024\b.*0\.00003\b/)
   })
 

@@ -1,55 +1,10 @@
 import assert from 'node:assert/strict'
 import OpenAI, { APIUserAbortError } from 'openai'
 import * as does from '../support/upstreams/behaviours.js'
-import {
-  completionClientTests,
-  PLACE,
-  type CompletionClient,
-} from '../support/upstreams/completion-client.js'
 import { startGateway, type Gateway } from '../support/upstreams/gateway.js'
+import { PROJECT } from '../support/upstreams/npm-clients.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
 import { until } from '../support/until.js'
-
-const PROJECT = 'acme/assistant'
-
-const WEATHER = { type: 'function', function: { name: 'weather', parameters: PLACE } } as const
-
-const clientOf = (client: OpenAI, model: string): CompletionClient => {
-  const request = { model, messages: [{ role: 'user' as const, content: 'Say hello' }] }
-  const { completions } = client.chat
-  return {
-    ask: async () => {
-      const { choices, usage } = await completions.create(request)
-      return { text: choices[0]?.message.content ?? '', tokens: usage?.total_tokens ?? 0 }
-    },
-    stream: async (onText, signal) => {
-      const streaming = { ...request, stream: true, stream_options: { include_usage: true } } as const
-      let tokens = 0
-      for await (const { choices, usage } of await completions.create(streaming, { signal })) {
-        const text = choices[0]?.delta.content ?? ''
-        if (text !== '') onText(text)
-        tokens += usage?.total_tokens ?? 0
-      }
-      return tokens
-    },
-    callTool: async () => {
-      const withTool = { ...request, tools: [WEATHER] }
-      const whole = await completions.create(withTool)
-      const streamed = await completions.stream(withTool).finalChatCompletion()
-      return [whole, streamed].map(({ choices }) => {
-        const [call] = choices[0]?.message.tool_calls ?? []
-        assert.ok(call?.type === 'function')
-        assert.equal(choices[0]?.finish_reason, 'tool_calls')
-        return JSON.parse(call.function.arguments) as unknown
-      })
-    },
-    askForPlace: async () => {
-      const response_format = { type: 'json_schema', json_schema: { name: 'place', schema: PLACE } } as const
-      return (await completions.parse({ ...request, response_format })).choices[0]?.message.parsed
-    },
-    statusOf: (error) => (error instanceof OpenAI.APIError ? (error.status as number) : undefined),
-  }
-}
 
 describe('the openai client', () => {
   let service: TestService
@@ -73,8 +28,6 @@ describe('the openai client', () => {
     await service.stop()
     await gateway.upstream.close()
   })
-
-  completionClientTests(() => ({ client: clientOf(client, gateway.model), gateway }))
 
   it('lists the models and finds one by its id with a slash', async () => {
     const models = await client.models.list()

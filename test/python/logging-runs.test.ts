@@ -64,7 +64,7 @@ describe('the package wandb', () => {
           last: 7,
           file: 'saved',
           failed: ['bad'],
-          left: ['maker', 'train-1'],
+          left: ['grower', 'maker', 'train-1'],
           found: ['train-1'],
           versions: ['v0', 'v0', 'v1', 'v2'],
           downloaded: { 'a.txt': 'hello', 'sub/ü %.txt': '' },
@@ -74,6 +74,8 @@ describe('the package wandb', () => {
           used_by: ['maker'],
           made_by: 'maker',
           listed: ['v2', 'v1', 'v0'],
+          projects: ['pictures'],
+          refused: [true, true, true],
           absent: false,
         })
         await until(() => receiver.received.length >= 8)

@@ -76,7 +76,23 @@ edited.save()
 linked = maker.link_artifact(first, f"wandb-registry-{REGISTRY}/models", aliases=["champion"])
 maker.finish()
 
+
+def refusal(work):
+    try:
+        work()
+        return None
+    except Exception as error:
+        return "not supported" in str(error)
+
+
+def log_incrementally():
+    artifact = wandb.Artifact("grown", type="dataset", incremental=True)
+    artifact.add_file(str(data / "a.txt"))
+    grower.log_artifact(artifact).wait()
+
+
 api = wandb.Api()
+api.create_project("other", maker.entity)
 finished = api.run(f"{maker.entity}/{PROJECT}/{run.id}")
 rows = list(finished.scan_history(page_size=9))
 champion = api.artifact(f"wandb-registry-{REGISTRY}/models:champion")
@@ -84,6 +100,14 @@ prod = api.artifact(f"{maker.entity}/{PROJECT}/digits:prod")
 failed = list(api.runs(f"{maker.entity}/{PROJECT}", filters={"state": "failed"}))
 for one in failed:
     one.delete()
+sweep = {"method": "grid", "parameters": {"a": {"values": [1]}}}
+refused = [
+    refusal(lambda: wandb.sweep(sweep, project=PROJECT)),
+    refusal(lambda: start(resume_from=f"{run.id}?_step=5")),
+]
+grower = start(name="grower")
+refused.append(refusal(log_incrementally))
+grower.finish()
 print(
     json.dumps(
         {
@@ -104,6 +128,8 @@ print(
             "used_by": [one.name for one in used.used_by()],
             "made_by": used.logged_by().name,
             "listed": [one.version for one in api.artifacts("dataset", f"{maker.entity}/{PROJECT}/digits")],
+            "projects": [one.name for one in api.projects(maker.entity)],
+            "refused": refused,
             "absent": api.artifact_exists(f"{maker.entity}/{PROJECT}/digits:nope"),
         }
     )

@@ -9,14 +9,18 @@ import type { JsonObject } from '../../src/kernel/json/json.js'
 import { whenReadable } from '../support/asking-again.js'
 import { startSdkService, type SdkService } from '../e2e/sdk-service.js'
 
+type RunsPrograms<Answer> = (
+  program: string,
+  args: readonly string[],
+  environment?: Readonly<Record<string, string>>,
+) => Promise<Answer>
+
 /** The running program, and Python programs that use it through the packages of `requirements.txt`. */
 export interface PythonSdk extends SdkService {
-  /** Runs a program of this folder that must succeed. Returns its last line of output, parsed as JSON. */
-  readonly printed: <T>(
-    program: string,
-    args: readonly string[],
-    environment?: Readonly<Record<string, string>>,
-  ) => Promise<T>
+  /** Runs a program of this folder that must succeed. Returns its last line of output. */
+  readonly ran: RunsPrograms<string>
+  /** As `ran`, with the line parsed as JSON. */
+  readonly printed: <T>(...of: Parameters<RunsPrograms<T>>) => Promise<T>
   /** What a GET that must be answered with 200 is answered with. */
   readonly got: (path: string) => Promise<JsonObject>
 }
@@ -37,11 +41,7 @@ export const startPythonSdk = async (
   const sdk = await startSdkService(environment)
   const { address } = sdk.proxy
 
-  const printed = async <T>(
-    program: string,
-    args: readonly string[],
-    more: Readonly<Record<string, string>> = {},
-  ): Promise<T> => {
+  const ran: PythonSdk['ran'] = async (program, args, more = {}) => {
     const scratch = await mkdtemp(join(tmpdir(), 'tallytree-python-'))
     try {
       const { code, stdout, stderr } = await run(python, [join(FOLDER, program), ...args], scratch, {
@@ -57,7 +57,7 @@ export const startPythonSdk = async (
         ...more,
       })
       assert.equal(code, 0, `${program}: ${stdout.slice(-2000)}\n${stderr.slice(-4000)}`)
-      return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as T
+      return stdout.trimEnd().split('\n').at(-1)!
     } finally {
       await rm(scratch, { recursive: true, force: true })
     }
@@ -70,5 +70,7 @@ export const startPythonSdk = async (
     assert.equal(answer.status, 200, `${path}: ${answer.text.slice(0, 500)}`)
     return answer.json()
   }
-  return { ...sdk, printed, got }
+  const printed: PythonSdk['printed'] = async <T>(...of: Parameters<RunsPrograms<T>>) =>
+    JSON.parse(await ran(...of)) as T
+  return { ...sdk, ran, printed, got }
 }

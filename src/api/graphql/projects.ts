@@ -1,14 +1,26 @@
 import { instantOf } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
-import { entityOf as entityNameOf, projectNameOf } from '../../kernel/ids.js'
+import { entityOf as entityNameOf, projectNameOf, teamName } from '../../kernel/ids.js'
+import { firstWrites } from '../../projections/first-writes.js'
 import type { ProjectCommand } from '../../domain/projects/commands.js'
 import { projectDecider, type ProjectState } from '../../domain/projects/decider.js'
 import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/projects/events.js'
 import { Failure } from '../../application/failure.js'
+import { NO_CONDITIONS } from '../../application/reading/reading.js'
 import { typeNamed, typesOf } from './artifact-types.js'
 import { artifactNamed, membershipNamed } from './artifacts.js'
 import { collectionNamed, collectionsIn } from './collections.js'
-import { canSee, projectIdOf, projectToWrite, type Caller, type PageOf, type ProjectNames } from './caller.js'
+import {
+  canSee,
+  connectionOf,
+  caughtUp,
+  defaultEntityOf,
+  projectIdOf,
+  projectToWrite,
+  type Caller,
+  type PageOf,
+  type ProjectNames,
+} from './caller.js'
 import { runCount, runList, type RunsAsked } from './run-list.js'
 import { entityOf } from './viewer.js'
 
@@ -38,7 +50,7 @@ const shown = (caller: Caller, project_id: string, { createdAt, description, rep
     readOnly: false,
     access: 'PRIVATE',
     isBenchmark: false,
-    createdAt,
+    createdAt: () => createdAt ?? firstWriteTo(caller, project_id),
     allowAllArtifactTypesInRegistry: true,
     run: ({ name }: Named) => caller.nodes.run(caller, project_id, name),
     bucket: ({ name }: Named) => caller.nodes.run(caller, project_id, name),
@@ -52,6 +64,27 @@ const shown = (caller: Caller, project_id: string, { createdAt, description, rep
     runs: (asked: RunsAsked) => runList(caller, project_id, asked),
     runCount: ({ filters }: RunsAsked) => runCount(caller, project_id, filters),
   }
+}
+
+const firstWriteTo = async (caller: Caller, project_id: string) => {
+  const reader = await caughtUp(caller, project_id)
+  const first = await firstWrites(reader)(entityNameOf(project_id), projectNameOf(project_id))
+  return first.get(project_id) ?? null
+}
+
+/** The projects of an entity that have runs, artifacts, calls or objects, by name; null for an unknown entity. */
+export const projectsIn = async (
+  caller: Caller,
+  { entityName, ...page }: PageOf & { readonly entityName?: string | null },
+) => {
+  const entity = entityName ?? defaultEntityOf(caller.principal)
+  if (entity === undefined || !teamName.is(entity) || !canSee(caller, entity)) return null
+  const { services, reader } = caller
+  // A write is acknowledged for its project, and these are all.
+  const head = await services.reading.logPosition(NO_CONDITIONS)
+  await services.reading.waitForNow(entity, NO_CONDITIONS, head)
+  const all = [...(await firstWrites(reader)(entity)).keys()]
+  return connectionOf(caller, all, page, String, (project) => () => projectOf(caller, project))
 }
 
 export interface UpsertModelInput extends ProjectNames {

@@ -25,7 +25,7 @@ export interface LinkArtifactInput {
 export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => {
   if (input.artifactID == null)
     throw new Failure('bad-request', 'input.artifactID is required: wait until the artifact is logged.')
-  const aliases = ['latest', ...(input.aliases ?? []).map(({ alias }) => checkedAlias(alias))]
+  const aliases = (input.aliases ?? []).map(({ alias }) => checkedAlias(alias))
   const { found } = await findToWrite(caller, input.artifactID)
   const names: ProjectNames = { name: input.projectName ?? null, entityName: input.entityName ?? null }
   const project = projectIdOf(caller.principal, names)
@@ -59,6 +59,9 @@ export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => 
       },
       artifactType: type,
       metadata: described.metadata,
+      aliases,
+      movesLatest: true,
+      tags: known.tags,
     },
     caller.cause,
     (before, events) => {
@@ -68,17 +71,8 @@ export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => 
   )
   throwIfRefused(linked.refusals.get(0))
   const version = versionName(linked.state)
-  let position = linked.readableAt
-  for (const alias of linked.events.length > 0 ? aliases : aliases.slice(1)) {
-    const written = await caller.collections.writeRegistered(
-      { type: 'SetAlias', place, version, alias },
-      caller.cause,
-      () => undefined,
-    )
-    position = written.readableAt
-  }
-  caller.wrote(project, position)
-  caller.wrote(projectOfPlace(found.place), position)
+  caller.wrote(project, linked.readableAt)
+  caller.wrote(projectOfPlace(found.place), linked.readableAt)
   return {
     versionIndex: linked.state,
     artifactMembership: () => membershipNamed(caller, project, `${place.collection}:${version}`),

@@ -2,13 +2,13 @@ import { teamName } from '../../kernel/ids.js'
 import { Failure } from '../../application/failure.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { throwIfRefused } from '../../application/access/rights.js'
-import { canSee, projectIdOf, projectToWrite, type Caller, type ProjectNames } from './caller.js'
+import { canSee, projectIdOf, projectToWrite, type Caller, type PageOf, type ProjectNames } from './caller.js'
 import { artifactOf, artifactWithId, findById, placeOfId } from './artifacts.js'
 import { collectionNamed, collectionOfId } from './collections.js'
 import { idsMadeBy } from './lineage.js'
 import { registryIn } from './places.js'
 import { projectOfPlace } from '../../domain/artifacts/place.js'
-import { projectNamed, projectOf, upsertModel, type UpsertModelInput } from './projects.js'
+import { projectNamed, projectOf, projectsIn, upsertModel, type UpsertModelInput } from './projects.js'
 import {
   createRunFiles,
   deleteRun,
@@ -57,6 +57,7 @@ export const rootOf = (caller: Caller) => ({
   viewer: () => viewerOf(caller),
   project: (names: ProjectNames) => projectNamed(caller, names),
   model: (names: ProjectNames) => projectNamed(caller, names),
+  models: (asked: PageOf & Pick<ProjectNames, 'entityName'>) => projectsIn(caller, asked),
   entity: ({ name }: ProjectNames) => visibleEntity(caller, name),
   organization: ({ name }: { readonly name: string }) =>
     teamName.is(name) && canSee(caller, name) ? organizationOf(caller, name) : null,

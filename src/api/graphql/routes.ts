@@ -106,21 +106,23 @@ const readDocument = (query: string): DocumentNode | readonly GraphQLError[] => 
   try {
     const document = parse(query, { maxTokens: MAX_TOKENS })
     const errors = validate(schema, document, undefined, { maxErrors: MAX_ERRORS })
-    return errors.length > 0 ? errors.map(withHint) : document
+    return errors.length > 0 ? withHint(errors) : document
   } catch (error) {
     if (error instanceof GraphQLError) return [error]
     throw error
   }
 }
 
-/** Clients show the message to people. */
-const withHint = (error: GraphQLError): GraphQLError =>
-  /on type "(Query|Mutation)"/.test(error.message)
-    ? new GraphQLError(
-        `${error.message} Sweeps, launch queues, reports and rewinding runs are not supported.`,
-        { ...(error.nodes === undefined ? {} : { nodes: error.nodes }) },
+const UNKNOWN = /on type "(Query|Mutation|Project|Entity)"|^Unknown type /
+const HINT = 'Sweeps, launch queues, reports and rewinding runs are not supported.'
+
+/** Clients show people the message of the first error, or of all. */
+const withHint = (errors: readonly GraphQLError[]): readonly GraphQLError[] =>
+  errors.some(({ message }) => UNKNOWN.test(message))
+    ? errors.map(({ message, nodes }, at) =>
+        at > 0 ? errors[at]! : new GraphQLError(`${message} ${HINT}`, nodes === undefined ? {} : { nodes }),
       )
-    : error
+    : errors
 
 /** Clients ask again after the status of these, and not after an error of the request. */
 const OF_THE_SERVICE: ReadonlySet<string> = new Set([

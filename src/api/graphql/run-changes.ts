@@ -2,12 +2,13 @@ import type { RunPlace } from '../../application/runs/history.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
 import { endState, runName } from '../../domain/runs/events.js'
+import { rowOf } from '../../domain/runs/history.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { id as idCodec } from '../../kernel/ids.js'
-import { isJsonObject } from '../../kernel/json/json.js'
+import { MAX_DEPTH } from '../../kernel/json/measure.js'
 import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
 import { idOf, partsOfId } from './ids.js'
-import { parsed, runId, runNamed } from './runs.js'
+import { runId, runNamed } from './runs.js'
 
 export interface UpsertBucketInput {
   readonly id?: string | null
@@ -44,8 +45,11 @@ export const upsertBucket = async (caller: Caller, input: UpsertBucketInput) => 
   if (input.displayName != null && !runName.is(input.displayName))
     throw new Failure('bad-request', 'input.displayName should have at most 256 bytes.')
   for (const member of ['config', 'summaryMetrics'] as const)
-    if (input[member] != null && !isJsonObject(parsed(input[member])))
-      throw new Failure('bad-request', `input.${member} should be JSON text of an object.`)
+    if (input[member] != null && rowOf(input[member]) === undefined)
+      throw new Failure(
+        'bad-request',
+        `input.${member} should be JSON text of an object of at most ${MAX_DEPTH} levels.`,
+      )
   const project_id = await projectToWrite(caller, place)
   const now = instantOf(services.clock.now())
   const written = await caller.runs.write(

@@ -67,9 +67,10 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
     historyKeys: () => historyKeys(caller, place),
     history: ({ minStep = null, maxStep = null, samples }: Sampled) => {
       const most = samplesOf(samples)
-      return minStep === null && maxStep === null
-        ? history.sample(place, ALL, most)
-        : history.page(place, { minStep, maxStep }, most)
+      if (minStep === null && maxStep === null) return history.sample(place, ALL, most)
+      // A page of clients has as many steps as samples. A second process with the id of the run repeats steps.
+      const isPage = minStep !== null && maxStep !== null && maxStep - minStep <= most
+      return history.page(place, { minStep, maxStep }, isPage ? MAX_SAMPLES : most)
     },
     events: [],
     sampledHistory: ({ specs }: { readonly specs: readonly string[] }) =>
@@ -108,7 +109,7 @@ const clientConfig = (config: string, keys: readonly string[]): JsonObject => {
   )
 }
 
-export const parsed = (text: string): Json | undefined => {
+const parsed = (text: string): Json | undefined => {
   try {
     return parseJson(text)
   } catch {

@@ -12,11 +12,13 @@ import { instantOf } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { id as idCodec, projectNameOf } from '../../kernel/ids.js'
-import type { JsonObject } from '../../kernel/json/json.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
 import { artifactWithId, draftOf, placeOfId, type ArtifactPlace } from './artifacts.js'
 import { idOf } from './ids.js'
+import { changeLinks } from './link-changes.js'
 import { artifactId, placeIn } from './places.js'
 import { projectOfPlace } from '../../domain/artifacts/place.js'
 import * as E from 'fp-ts/lib/Either.js'
@@ -99,6 +101,8 @@ export const createArtifact = async (caller: Caller, input: CreateArtifactInput)
   const made = await draftArtifact(services, caller.collections)(place, draft, cause)
   caller.wrote(project_id, made.position)
   const { artifactId: artifact } = made
+  if (made.isCommitted && tags.length > 0)
+    await changeLinks(caller, { place, artifact }, { tagsToAdd: tags, tagsToDelete: [] })
   return {
     artifact: made.isCommitted
       ? await artifactWithId(caller, artifactId(place, artifact))
@@ -116,12 +120,17 @@ const checked = <A>(codec: Codec<A>, value: unknown, field: string): A => {
 /** Of JSON text; undefined where the client says nothing. */
 export const metadataIn = (text: string | null | undefined): JsonObject | undefined => {
   if (text == null) return undefined
+  const metadata = parsedMetadata(text)
+  if (deeperThan(metadata, MAX_DEPTH))
+    throw new Failure('bad-request', `input.metadata should have at most ${MAX_DEPTH} levels of nesting.`)
+  return checked(versionMetadata, metadata, 'metadata')
+}
+
+const parsedMetadata = (text: string): Json => {
   try {
-    return checked(versionMetadata, parseJson(text), 'metadata')
-  } catch (error) {
-    if (error instanceof SyntaxError)
-      throw new Failure('bad-request', 'input.metadata should be JSON text of an object.')
-    throw error
+    return parseJson(text)
+  } catch {
+    throw new Failure('bad-request', 'input.metadata should be JSON text of an object.')
   }
 }
 

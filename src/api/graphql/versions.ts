@@ -2,15 +2,9 @@ import { collectionStream, projectOfPlace, type CollectionPlace } from '../../do
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
-import {
-  artifactOf,
-  artifactWithId,
-  findById,
-  linksOf,
-  type ArtifactPlace,
-  type PlacedVersion,
-} from './artifacts.js'
+import { artifactOf, artifactWithId, findById, linksOf, type ArtifactPlace } from './artifacts.js'
 import { projectToWrite, type Caller } from './caller.js'
+import { changeLinks } from './link-changes.js'
 import { placeIn } from './places.js'
 import { checkedAlias, checkedTags, metadataIn, placeToWrite } from './uploads.js'
 
@@ -108,16 +102,9 @@ export const updateArtifact = async (caller: Caller, input: UpdateArtifactInput)
   const version = versionName(found.version.known.version)
   const ttl = input.ttlDurationSeconds ?? null
   const known = found.version.described
+  const described = { metadata, description: input.description ?? null, ttl_seconds: ttl === -1 ? null : ttl }
   const commands = [
-    {
-      type: 'DescribeVersion',
-      place,
-      version,
-      known,
-      metadata,
-      description: input.description ?? null,
-      ttl_seconds: ttl === -1 ? null : ttl,
-    } as const,
+    { type: 'DescribeVersion', place, version, known, ...described } as const,
     ...added.map((tag) => ({ type: 'AddTag', place, version, tag }) as const),
     ...removed.map((tag) => ({ type: 'RemoveTag', place, version, tag }) as const),
   ]
@@ -126,27 +113,8 @@ export const updateArtifact = async (caller: Caller, input: UpdateArtifactInput)
     throwIfRefused(written.refusals.get(0))
     caller.wrote(projectOfPlace(place), written.readableAt)
   }
-  if (added.length + removed.length > 0) await tagLinks(caller, found, added, removed)
+  await changeLinks(caller, named, { described, tagsToAdd: added, tagsToDelete: removed })
   return { artifact: artifactWithId(caller, input.artifactID) }
-}
-
-/** Tags belong to the artifact: its links have them too. */
-const tagLinks = async (
-  caller: Caller,
-  { place, version }: PlacedVersion,
-  added: readonly string[],
-  removed: readonly string[],
-): Promise<void> => {
-  for (const link of await linksOf(caller, place, version.known.artifactId)) {
-    const of = { place: link.place, version: versionName(link.version.known.version) }
-    for (const command of [
-      ...added.map((tag) => ({ type: 'AddTag', ...of, tag }) as const),
-      ...removed.map((tag) => ({ type: 'RemoveTag', ...of, tag }) as const),
-    ]) {
-      const written = await caller.collections.writeRegistered(command, caller.cause, () => undefined)
-      caller.wrote(projectOfPlace(link.place), written.readableAt)
-    }
-  }
 }
 
 export interface DeleteArtifactInput {

@@ -60,6 +60,12 @@ export interface LinkVersion extends OfCollection {
   readonly source: VersionLinked['source']
   readonly artifactType: string | null
   readonly metadata: JsonObject
+  /** They point at the link afterwards, also if it is a repeat. */
+  readonly aliases: readonly string[]
+  /** Whether a new link moves `latest`. */
+  readonly movesLatest: boolean
+  /** Those of the linked version. */
+  readonly tags: readonly string[]
 }
 
 /** `version` is a name such as `v3`, or an alias. */
@@ -94,7 +100,7 @@ export interface RemoveTag extends OfVersion {
 
 export type LabelCommand = SetAlias | RemoveAlias | AddTag | RemoveTag
 export type ArtifactCommand = CreateVersion | DescribeVersion | DeleteVersion | LabelCommand
-export type RegisteredCommand = LinkVersion | UnlinkVersion | LabelCommand
+export type RegisteredCommand = LinkVersion | UnlinkVersion | DescribeVersion | LabelCommand
 
 /** The id distinguishes a repeated request from a second registry of the same name. */
 export interface CreateRegistry {

@@ -1,12 +1,9 @@
 import { nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
-import { jsonEqual } from '../../kernel/json/equal.js'
-import type { ArtifactCommand, CreateVersion, DeleteVersion, DescribeVersion } from './commands.js'
+import type { ArtifactCommand, CreateVersion, DeleteVersion } from './commands.js'
 import type { ArtifactEvent } from './events.js'
-import { decideLabel, noSuchVersion, pointed, withoutAliases } from './labels.js'
-import { emptyCollection, everNamed, evolve, versionNamed, type CollectionState } from './state.js'
-
-/** The alias that always moves to the newest version. */
-const LATEST = 'latest'
+import { describeVersion } from './describe.js'
+import { decideLabel, LATEST, noSuchVersion, pointed, tagsAdded, withoutAliases } from './labels.js'
+import { emptyCollection, everNamed, evolve, type CollectionState } from './state.js'
 
 /** A collection of a project. Content that was stored before is the same version again. */
 export const artifactDecider: Decider<CollectionState, ArtifactCommand, ArtifactEvent> = {
@@ -52,27 +49,10 @@ const createVersion = (state: CollectionState, command: CreateVersion): Decision
       ttl_seconds: uploaded?.ttl_seconds ?? null,
     },
   }
-  const tags = [...new Set(uploaded?.tags)].map((tag): ArtifactEvent => ({
-    type: 'TagAdded',
-    data: { ...place, version, tag },
-  }))
+  const tags = tagsAdded(place, uploaded?.tags ?? [], version)
   const first: readonly ArtifactEvent[] =
     version === 0 ? [{ type: 'CollectionCreated', data: { ...place, type } }] : []
   return { events: [...first, created, ...pointed(state, place, [LATEST, ...aliases], version), ...tags] }
-}
-
-const describeVersion = (state: CollectionState, command: DescribeVersion): Decision<ArtifactEvent> => {
-  const { place, version: named, known } = command
-  const described = versionNamed(state, named)
-  if (described === undefined) return noSuchVersion
-  const next = {
-    metadata: command.metadata ?? known.metadata,
-    description: command.description ?? known.description,
-    ttl_seconds: command.ttl_seconds ?? known.ttl_seconds,
-  }
-  if (jsonEqual(next, { ...known })) return nothing
-  const { version, artifactId: artifact_id } = described
-  return { events: [{ type: 'VersionDescribed', data: { ...place, version, artifact_id, ...next } }] }
 }
 
 /** Also removes the aliases that point at the version. */

@@ -145,9 +145,10 @@ export const artifactEvents = {
   TagRemoved: tagRemoved,
 }
 
-/** Events of a registry's collections. Aliases and tags are the same as in projects. */
+/** Events of a registry's collections. Descriptions, aliases and tags are the same as in projects. */
 export const registeredEvents = {
   VersionLinked: versionLinked,
+  VersionDescribed: versionDescribed,
   VersionUnlinked: versionUnlinked,
   AliasAdded: aliasAdded,
   AliasRemoved: aliasRemoved,

@@ -6,6 +6,9 @@ import { versionNamed, type CollectionState, type KnownVersion } from './state.j
 
 type LabelEvent = Extract<ArtifactEvent, RegisteredEvent>
 
+/** In a project it moves to each new version. */
+export const LATEST = 'latest'
+
 /** Aliases and tags, which are the same in projects and registries. */
 export const decideLabel = (state: CollectionState, command: LabelCommand): Decision<LabelEvent> => {
   const { place } = command
@@ -59,6 +62,14 @@ export const pointed = (
       ? [added]
       : [{ type: 'AliasRemoved', data: { ...place, version: before, alias } }, added]
   })
+
+/** The tags of a new version. */
+export const tagsAdded = (
+  place: CollectionPlace,
+  tags: readonly string[],
+  version: number,
+): readonly LabelEvent[] =>
+  [...new Set(tags)].map((tag) => ({ type: 'TagAdded', data: { ...place, version, tag } }))
 
 /** Removes all aliases of a version. */
 export const withoutAliases = (

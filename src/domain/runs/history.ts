@@ -1,5 +1,6 @@
 import type { Json } from '../../kernel/json/json.js'
 import { isJsonObject } from '../../kernel/json/json.js'
+import { deeperThan, MAX_DEPTH as MOST_LEVELS } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 
 /** A line of a run's history. */
@@ -15,7 +16,7 @@ export interface HistoryPart {
 }
 
 /** In UTF-16 code units. A part is read as a whole, so a page of steps costs no more than one part. */
-const PART_LENGTH = 1_048_576
+const PART_LENGTH = 524_288
 const EMPTY = '{}'
 
 /** A line with its step. What is no JSON object is an empty line, because lines are identified by their numbers. */
@@ -26,11 +27,18 @@ export const historyLine = (text: string): HistoryLine => {
   return { text, step: Number.isSafeInteger(step) ? (step as number) : null }
 }
 
-/** The row in a line; undefined if it is no JSON object. `NaN` and infinities become texts. */
+/** Each level of a JSON text takes two brackets. */
+const SURELY_FLAT = 2 * MOST_LEVELS
+
+/**
+ * The row in a line; undefined if it is no JSON object, or nested deeper than any other JSON of the service. `NaN` and
+ * infinities become texts.
+ */
 export const rowOf = (text: string): Readonly<Record<string, Json>> | undefined => {
   try {
     const row = parseJson(text)
-    return isJsonObject(row) ? row : undefined
+    if (!isJsonObject(row)) return undefined
+    return text.length > SURELY_FLAT && deeperThan(row, MOST_LEVELS) ? undefined : row
   } catch {
     return undefined
   }

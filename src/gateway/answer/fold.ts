@@ -99,12 +99,10 @@ export class AnswerFold {
     if (isReason(finish_reason)) known.finishReason = finish_reason
     if (isJsonObject(delta)) mergeInto(known.message, delta, size)
     else if (isJsonObject(message)) mergeInto(known.message, message, size)
-    for (const [key, value] of Object.entries(choice)) {
-      if (CHOICE_MEMBERS.has(key)) continue
-      // A text of the choice itself, such as a stop reason, is complete in each chunk.
-      if (typeof value !== 'string') mergeInto(known.members, { [key]: value }, size)
-      else if (value !== '') setMember(known.members, key, value)
-    }
+    const facts = Object.entries(choice).filter(([key]) => !CHOICE_MEMBERS.has(key))
+    const sizeOfFacts = { characters: 0, replacesTexts: true }
+    mergeInto(known.members, Object.fromEntries(facts), sizeOfFacts)
+    size.characters += sizeOfFacts.characters
   }
 
   private choiceAt(index: number): Choice {

@@ -27,9 +27,11 @@ export const mergeInto = (
   }
 }
 
-/** The approximate size of what was merged, in characters of JSON. */
 export interface Size {
+  /** The approximate size of what was merged, in characters of JSON. */
   characters: number
+  /** Whether texts replace those of the piece before: members of a choice, such as a stop reason, are repeated. */
+  readonly replacesTexts?: boolean
 }
 
 const OVERHEAD = 8
@@ -60,8 +62,8 @@ const mergedText = (known: Growing | undefined, piece: string, key: string, size
   size.characters += piece.length
   if (typeof known === 'string') {
     if (piece === '') return known
+    if (size.replacesTexts === true || REPLACED.has(key)) return piece
     if (key === 'name') return mergedName(known, piece)
-    if (REPLACED.has(key)) return piece
     return known.endsWith('=') && key === 'data' ? joinedBase64(known, piece) : known + piece
   }
   if (Array.isArray(known) || isGrowingObject(known)) {

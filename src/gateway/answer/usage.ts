@@ -31,16 +31,21 @@ export interface Metered {
 
 export const unknown: Metered = { metering: 'unknown', usage: null }
 
-/** A report of usage, read as all others of the service; null if it lacks tokens of prompt or completion. */
+/**
+ * A report of usage, read as all others of the service; null if it lacks tokens of prompt or completion. A total beyond both
+ * includes reasoning that some upstreams report nowhere else.
+ */
 export const reportedIn = (value: Json | undefined): Usage | null => {
   if (!isJsonObject(value)) return null
   const reading = readingOf(value)
   const { prompt, completion } = reading
   if (prompt === undefined || completion === undefined) return null
+  const total = reading.total < Number.MAX_SAFE_INTEGER ? reading.total : 0
+  const completion_tokens = Math.max(completion, total - prompt)
   return {
     prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
+    completion_tokens,
+    total_tokens: prompt + completion_tokens,
     cache_read_input_tokens: reading.cacheRead,
     cache_creation_input_tokens: reading.cacheCreation,
     cache_creation_1h_input_tokens: reading.cacheCreation1h,

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, eventsOf, writesNothing } from '../calls/given.js'
+import { clientOf } from '../wandb/given.js'
 import { ask, dataOf, memberOf } from './given.js'
 
 const ALL = 'id internalId name entityName entity { id name } description repo dockerImage createdAt'
@@ -41,6 +42,38 @@ describe('a project asked for in GraphQL', () => {
       const model = await ask(service, READ.replace('{ project(', '{ model('), { name: 'new' }, options)
       assert.deepEqual(dataOf(model), { model: shown })
     })
+  })
+
+  it('is listed with the others of its entity', async () => {
+    const [mine, other] = [await memberOf(service, 'mine'), await memberOf(service, 'other')]
+    const team = mine.teams[0]!
+    for (const project of ['b', 'c']) await clientOf(service, `${team}/${project}`).init('run')
+    await clientOf(service, `${team}/a`).upload('ds', { a: '1' })
+    await service.in(`${team}/d`).calls.start().json()
+    accepted(await service.post('/api/registries', { name: 'models', team }))
+    const LIST = `query ($e: String, $after: String) { models(entityName: $e, first: 3, after: $after) {
+      edges { node { name createdAt } } pageInfo { hasNextPage endCursor } } }`
+    const page = async (e: string | null, after: string | null, options: object) => {
+      const { models } = dataOf(await ask(service, LIST, { e, after }, options))
+      return (
+        models && [
+          models.edges.map(
+            (edge: { node: { name: string; createdAt: string } }) =>
+              edge.node.createdAt < new Date().toISOString() && edge.node.name,
+          ),
+          models.pageInfo,
+        ]
+      )
+    }
+    const pageInfo = { hasNextPage: true, endCursor: `${team}/c` }
+    assert.deepEqual(await page(team, null, mine.options), [['a', 'b', 'c'], pageInfo])
+    assert.deepEqual(await page(null, null, mine.options), [['a', 'b', 'c'], pageInfo])
+    assert.deepEqual(await page(team, pageInfo.endCursor, mine.options), [
+      ['d'],
+      { hasNextPage: false, endCursor: `${team}/d` },
+    ])
+    assert.equal(await page(team, null, other.options), null)
+    assert.equal(await page('none', null, other.options), null)
   })
 
   it('is made by upsertModel once, and then is what it was', async () => {
@@ -122,8 +155,8 @@ describe('a project asked for in GraphQL', () => {
     [{ name: 'p', id: 'other/p' }, /input\.id should be/],
     [{ name: 7 }, /"\$input" got invalid value 7 at "input\.name"/],
     [{ name: ['p'] }, /at "input\.name"/],
-    [{ name: null }, /at "input\.name"/],
-    [{}, /Field "name" of required type/],
+    [{ name: null }, /name is required/],
+    [{}, /name is required/],
     [{ name: 'p', colour: 'x' }, /Field "colour" is not defined/],
     [{ name: 'p', __proto__: null, constructor: 'x' }, /Field "constructor" is not defined/],
   ]

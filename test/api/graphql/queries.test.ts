@@ -72,6 +72,7 @@ describe('a query in GraphQL', () => {
         'viewer',
         'project',
         'model',
+        'models',
         'entity',
         'organization',
         'serverInfo',

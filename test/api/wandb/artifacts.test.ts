@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import type { TestService } from '../../support/service.js'
+import { startTestService, type TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, eventsOf, writesNothing } from '../calls/given.js'
 import { dataOf, memberOf } from '../graphql/given.js'
 import { clientOf, put } from './given.js'
 
+/** As many as the package sends. */
+const AT_ONCE = 128
 const FILES = { 'a.txt': 'hello', empty: '', 'sub/größe %.bin': 'x'.repeat(3000) }
 
 describe('an artifact of the package wandb', () => {
@@ -115,6 +117,30 @@ describe('an artifact of the package wandb', () => {
     )
   })
 
+  it('may have thousands of files, of which many arrive at once', async () => {
+    const client = clientOf(service, someProject())
+    const files = Object.fromEntries(
+      Array.from({ length: 3000 }, (_, at) => [`part ${at % 7}/${at}`, `${at}`]),
+    )
+    const { id } = await client.draft('many', files)
+    const links = await client.fileLinks(id, files)
+    assert.equal(links.length, 3000)
+    for (let from = 0; from < links.length; from += AT_ONCE) {
+      const stored = links
+        .slice(from, from + AT_ONCE)
+        .map(({ name, uploadUrl }) => put(uploadUrl!, files[name]!))
+      for (const { status } of await Promise.all(stored)) assert.equal(status, 200)
+    }
+    const { text, uploadUrl } = await client.manifestLink(id, files)
+    assert.equal((await put(uploadUrl, text)).status, 200)
+    dataOf(await client.commit(id))
+    const { fileCount, files: page } = await client.artifact(
+      'many',
+      'fileCount files(first: 5000) { edges { node { name } } pageInfo { hasNextPage } }',
+    )
+    assert.deepEqual([fileCount, page.edges.length, page.pageInfo.hasNextPage], [3000, 3000, false])
+  }).timeout(60_000)
+
   it('may refer to content elsewhere, whatever size the client claims for it', async () => {
     const project = someProject()
     const client = clientOf(service, project)
@@ -146,7 +172,6 @@ describe('an artifact of the package wandb', () => {
       }
     }
     assert.match(await refusal({ artifactTypeName: 'model' }), /artifacts of the type dataset/)
-    assert.match(await refusal({ distributedID: 'd' }), /Distributed artifacts are not supported/)
     assert.match(await refusal({ digest: 'no digest' }), /input\.digest/)
     assert.match(await refusal({ artifactCollectionName: 'a/b' }), /artifactCollectionName/)
     assert.match(
@@ -154,31 +179,17 @@ describe('an artifact of the package wandb', () => {
       /input\.aliases/,
     )
     assert.match(await refusal({ metadata: '[' }), /input\.metadata/)
-    const { id } = await client.draft('ds', { a: '9' })
-    const told = await client.graphQl(
-      'mutation ($input: CreateArtifactManifestInput!) { createArtifactManifest(input: $input) { artifactManifest { id } } }',
-      {
-        input: {
-          artifactID: id,
-          name: 'm',
-          digest: '',
-          entityName: 'e',
-          projectName: 'p',
-          runName: 'r',
-          type: 'PATCH',
-        },
-      },
-    )
-    assert.match(told.errors?.[0]?.message ?? '', /PATCH are not supported/)
+    const deep = `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`
+    assert.match(await refusal({ metadata: deep }), /input\.metadata should have at most 256 levels/)
   })
 
   it('is linked to registries, which have its tags, and lose it when it is deleted', async () => {
     const project = someProject()
     const [team, name] = project.split('/') as [string, string]
     const client = clientOf(service, project)
-    const artifactID = await client.upload('ds', { a: '1' })
+    const artifactID = await client.upload('ds', { a: '1' }, { tags: [{ tagName: 'old' }] })
     accepted(await service.post('/api/registries', { name: 'models', team }))
-    const link = {
+    const linking = {
       input: {
         artifactID,
         artifactPortfolioName: 'best',
@@ -188,9 +199,9 @@ describe('an artifact of the package wandb', () => {
       },
     }
     const LINK = 'mutation ($input: LinkArtifactInput!) { linkArtifact(input: $input) { versionIndex } }'
-    assert.deepEqual(dataOf(await client.graphQl(LINK, link)), { linkArtifact: { versionIndex: 0 } })
-    await writesNothing(service, async () => dataOf(await client.graphQl(LINK, link)))
-    const unknown = { input: { ...link.input, projectName: 'wandb-registry-none' } }
+    assert.deepEqual(dataOf(await client.graphQl(LINK, linking)), { linkArtifact: { versionIndex: 0 } })
+    await writesNothing(service, async () => dataOf(await client.graphQl(LINK, linking)))
+    const unknown = { input: { ...linking.input, projectName: 'wandb-registry-none' } }
     assert.match((await client.graphQl(LINK, unknown)).errors?.[0]?.message ?? '', /registry_administrator/)
     dataOf(
       await client.graphQl(
@@ -203,12 +214,18 @@ describe('an artifact of the package wandb', () => {
         type,
         data['alias'] ?? data['tag'] ?? null,
       ])
+    await client.upload('ds', { a: '1' }, { tags: [{ tagName: 'again' }] })
     assert.deepEqual(await registered(), [
       ['VersionLinked', null],
       ['AliasAdded', 'latest'],
       ['AliasAdded', 'prod'],
+      ['TagAdded', 'old'],
+      ['VersionDescribed', null],
       ['TagAdded', 'good'],
+      ['TagAdded', 'again'],
     ])
+    const link = accepted(await service.send('GET', `/api/registries/models/best/versions/v0?team=${team}`))
+    assert.deepEqual([link['metadata'], link['tags']], [{ rows: 3 }, ['old', 'good', 'again']])
     const all = await client.artifact('ds', 'metadata aliases { alias artifactCollection { name } }')
     assert.equal(all.metadata, '{"rows":3}')
     assert.deepEqual(
@@ -226,7 +243,11 @@ describe('an artifact of the package wandb', () => {
     )
     dataOf(await client.graphQl(DELETE, { input: { artifactID, deleteAliases: true } }))
     assert.equal(await client.artifact('ds:v0', 'id'), null)
-    assert.equal((await registered()).at(-1)![0], 'VersionUnlinked')
+    assert.deepEqual((await registered()).slice(-3), [
+      ['AliasRemoved', 'latest'],
+      ['AliasRemoved', 'prod'],
+      ['VersionUnlinked', null],
+    ])
     const gone = clientOf(service, `${team}/wandb-registry-models`)
     assert.equal(await gone.artifact('best:prod', 'id'), null)
     // The number is not used again.
@@ -288,6 +309,22 @@ describe('an artifact of the package wandb', () => {
     assert.deepEqual(await of(`${far}/user`, other.options), { inputs: [], outputs: [] })
     for (const path of [`/api/runs/${near}/none/artifacts`, `/api/artifacts/${near}/ds/versions/v9/used_by`])
       assert.equal((await service.send('GET', path)).status, 404)
+  })
+
+  it('with a file that is larger than allowed is refused with the limit', async () => {
+    const own = await startTestService({ TALLYTREE_MAX_FILE_BYTES: '1000' })
+    try {
+      const files = { small: 'x'.repeat(1000), large: 'x'.repeat(1001) }
+      const client = clientOf(own, 'default/p')
+      const { id } = await client.draft('ds', files)
+      const [small, large] = await client.fileLinks(id, files)
+      assert.equal((await put(small!.uploadUrl!, files.small)).status, 200)
+      const refused = await put(large!.uploadUrl!, files.large)
+      assert.equal(refused.status, 413)
+      assert.match(await refused.text(), /limit of 1000 bytes, which TALLYTREE_MAX_FILE_BYTES sets/)
+    } finally {
+      await own.stop()
+    }
   })
 
   it('takes no files into a registry', async () => {

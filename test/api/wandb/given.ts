@@ -80,6 +80,7 @@ export const clientOf = (service: TestService, project: string, options: { reado
     artifactID: string,
     files: Readonly<Record<string, string>>,
     document?: object,
+    type = 'FULL',
   ) => {
     const text = document === undefined ? manifestOf(files) : JSON.stringify(document)
     const { createArtifactManifest } = dataOf(
@@ -93,7 +94,7 @@ export const clientOf = (service: TestService, project: string, options: { reado
             entityName,
             projectName,
             runName: 'r',
-            type: 'FULL',
+            type,
           },
         },
       ),

@@ -77,10 +77,24 @@ describe('a run of the package wandb', () => {
     ])
   })
 
+  it('has all lines of a page of steps, which a second process repeats', async () => {
+    const [project, run] = [someProject(), someRun()]
+    const client = clientOf(service, project)
+    await client.init(run)
+    await client.log(run, 0, rows(0, 4))
+    await client.log(run, 4, rows(0, 4))
+    const pageFrom = async (from: number) =>
+      (await client.run(run, `history(minStep: ${from}, maxStep: ${from + 2}, samples: 2)`)).history
+    assert.deepEqual(await pageFrom(0), [...rows(0, 2), ...rows(0, 2)])
+    assert.deepEqual(await pageFrom(2), [...rows(2, 2), ...rows(2, 2)])
+  })
+
   it('is never refused for what it logs', async () => {
     const [project, run] = [someProject(), someRun()]
     const client = clientOf(service, project)
     await client.init(run)
+    const deep = `{"a":${'['.repeat(300000)}${']'.repeat(300000)}}`
+    const long = `{"a":"${'x'.repeat(10_000_000)}"}`
     for (const body of [
       {},
       { files: null },
@@ -88,16 +102,25 @@ describe('a run of the package wandb', () => {
       { files: { 'wandb-history.jsonl': { offset: -1, content: ['[]', 'no JSON', 3] } } },
       { files: { 'wandb-summary.json': { offset: 0, content: ['no JSON'] } }, uploaded: 7, complete: 'yes' },
       { files: { 'output.log': { offset: 0, content: ['line'] } }, unknown: 1 },
+      { files: { 'wandb-history.jsonl': { offset: 3, content: ['{"a":"\u0000\ud800"}', deep, long] } } },
     ])
       accepted(await client.stream(run, body))
     const { historyLineCount, history } = await client.run(run, 'historyLineCount history(samples: 9)')
-    assert.deepEqual([historyLineCount, history], [3, ['{}', '{}', '{}']])
+    assert.equal(historyLineCount, 6)
+    assert.deepEqual(history.slice(0, 3), ['{}', '{}', '{}'])
+    assert.ok(history[4] === '{}' && history[5] === long)
+    accepted(await service.send('GET', `/api/runs/${project}/${run}/history`))
     assert.equal((await client.stream('unknown', {})).status, 404)
   })
 
   it('keeps its configuration and summary as they are, large ones too', async () => {
     const [project, run] = [someProject(), someRun()]
     const client = clientOf(service, project)
+    const deep = `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`
+    await assert.rejects(
+      client.init(run, { config: deep }),
+      /input\.config should be .* of at most 256 levels/,
+    )
     const config = JSON.stringify({ note: { value: 'x'.repeat(400_000) } }).replace('}}', ',"n":NaN}}')
     await client.init(run, { config, displayName: 'a name', tags: ['a'], groupName: 'g' })
     await client.log(run, 0, [], {

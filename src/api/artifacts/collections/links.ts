@@ -67,13 +67,23 @@ export const linkRoutes = (
         const { entity, project, collection, version } = request.body
         const project_id = `${entity}/${project}`
         authorizeRead(services.access, principal, project_id)
-        const { known, event } = await readVersion(services, stateOf)(
+        const { known, event, described } = await readVersion(services, stateOf)(
           placeInProject(project_id, collection),
           version,
         )
-        const { artifact_id, type: artifactType, metadata } = event.data as unknown as VersionCreated
+        const { artifact_id, type: artifactType } = event.data as unknown as VersionCreated
         const source = { project_id, collection, version: known.version, artifact_id }
-        const command = { type: 'LinkVersion', place, source, artifactType, metadata, link_id } as const
+        const command = {
+          type: 'LinkVersion',
+          place,
+          source,
+          artifactType,
+          metadata: described.metadata,
+          link_id,
+          aliases: [],
+          movesLatest: false,
+          tags: known.tags,
+        } as const
         return writing((cause) => collections.writeRegistered(command, cause, linkedOrKnown(command)), {
           respond: ({ state: version }) => ({ body: { version: versionName(version!), artifact_id } }),
         })
@@ -135,8 +145,8 @@ const linkId = (
     : repeatableId(services, `${principal.userId}\n${collectionStream(place)}`, key)
 }
 
-const shown = ({ known, event, aliases }: StoredVersion) => {
-  const { source, type, metadata } = event.data as unknown as VersionLinked
+const shown = ({ known, event, aliases, described }: StoredVersion) => {
+  const { source, type } = event.data as unknown as VersionLinked
   const { project_id, collection, version, artifact_id } = source
   const entity = entityOf(project_id)
   return {
@@ -149,7 +159,7 @@ const shown = ({ known, event, aliases }: StoredVersion) => {
     },
     artifact_id,
     type,
-    metadata,
+    metadata: described.metadata,
     aliases,
     tags: known.tags,
     linked_at: instantOf(event.recordedAt),

@@ -17,6 +17,8 @@ type Query {
   project(name: String, entityName: String): Project
   "The former name of project."
   model(name: String, entityName: String): Project
+  "The projects of an entity that have runs, artifacts, calls or objects, by name."
+  models(entityName: String, first: Int, after: String): ProjectConnection
   entity(name: String): Entity
   "Organizations are teams."
   organization(name: String!): Organization
@@ -100,7 +102,7 @@ type Project {
   "entity/project, as everywhere else."
   id: ID! internalId: ID! name: String! entityName: String! entity: Entity! description: String repo: String
   dockerImage: String readOnly: Boolean access: String views: JSONString isBenchmark: Boolean user: User
-  "When a client first registered it by name; null for a project that has only been written to."
+  "When a client first registered it by name, or else first wrote to it; null before."
   createdAt: DateTime
   updatedAt: DateTime allowAllArtifactTypesInRegistry: Boolean
   run(name: String!): Run
@@ -117,10 +119,13 @@ type Project {
   artifactTypes(first: Int, after: String, includeAll: Boolean): ArtifactTypeConnection
 }
 
+type ProjectConnection { totalCount: Int edges: [ProjectEdge!]! pageInfo: PageInfo! }
+type ProjectEdge { node: Project cursor: String }
+
 input UpsertModelInput {
   "If given, the id of the project that entityName and name identify."
   id: String
-  name: String! entityName: String description: String repo: String access: String framework: String
+  name: String entityName: String description: String repo: String access: String framework: String
   dockerImage: String isBenchmark: Boolean isPublished: Boolean linkedBenchmark: ID owner: ID views: JSONString
   artifactTypes: [ArtifactTypeInput!] icon: JSON rateLimits: JSON allowAllArtifactTypesInRegistry: Boolean
   summaryMetrics: JSONString clientMutationId: String

@@ -37,14 +37,17 @@ const arbitraryLinking: fc.Arbitrary<RegisteredCommand> = fc.oneof(
     .record({
       artifact_id: fc.constantFrom('artifact-1', 'artifact-2', 'artifact-3'),
       link_id: fc.constantFrom(null, null, 'one', 'other'),
+      aliases: fc.array(someAlias, { maxLength: 3 }),
+      movesLatest: fc.boolean(),
+      tags: fc.array(fc.constantFrom('good', 'bad'), { maxLength: 3 }),
     })
-    .map(({ artifact_id, link_id }) => ({
+    .map(({ artifact_id, ...varied }) => ({
       type: 'LinkVersion' as const,
       place: inRegistry,
       artifactType: null,
       metadata: {},
       source: { project_id: 'red/project', collection: 'model', version: 0, artifact_id },
-      link_id,
+      ...varied,
     })),
   someVersion.map((version) => ({ type: 'UnlinkVersion' as const, place: inRegistry, version })),
 )

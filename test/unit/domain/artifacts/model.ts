@@ -36,9 +36,13 @@ export class Model {
         const { artifact_id } = command.source
         const repeated = command.link_id === null ? undefined : this.links.get(command.link_id)
         if (repeated !== undefined) return repeated === artifact_id ? undefined : 'conflict'
-        if (this.versions.some((one) => one.artifact_id === artifact_id && !one.gone)) return undefined
-        if (command.link_id !== null) this.links.set(command.link_id, artifact_id)
-        this.versions.push({ artifact_id, digest: null, tags: new Set(), gone: false })
+        const known = this.versions.findIndex((one) => one.artifact_id === artifact_id && !one.gone)
+        const tags = new Set(command.tags)
+        const version =
+          known >= 0 ? known : this.versions.push({ artifact_id, digest: null, tags, gone: false }) - 1
+        if (known < 0 && command.link_id !== null) this.links.set(command.link_id, artifact_id)
+        for (const alias of [...(known < 0 && command.movesLatest ? ['latest'] : []), ...command.aliases])
+          this.aliases.set(alias, version)
         return undefined
       }
       case 'UnlinkVersion': {

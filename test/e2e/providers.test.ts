@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
+import { startTestService, type TestService } from '../support/service.js'
+import type { CompletionClient } from '../support/upstreams/completion-client.js'
+import { startGateway, type Completion, type Gateway } from '../support/upstreams/gateway.js'
+import { NPM_CLIENTS, PROJECT } from '../support/upstreams/npm-clients.js'
+import { answeringAs, CITY, PROVIDERS, refusingAs, TEXT } from '../support/upstreams/providers.js'
+
+/** In units of 10^-6. */
+const PRICE = { prompt: 3, completion: 15, cached: 1 }
+const perToken = (cost: number): string => `0.${String(cost).padStart(6, '0')}`
+
+/** A stream leaves out what is null or empty. */
+const withoutEmpty = (message: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(message).filter(
+      ([, value]) => value !== null && !Object.is((value as readonly Json[]).length, 0),
+    ),
+  )
+
+describe('clients of completions', () => {
+  let service: TestService
+  before(async () => (service = await startTestService()))
+  after(() => service.stop())
+
+  for (const [name, provider] of Object.entries(PROVIDERS))
+    describe(`of an upstream that is ${name}`, () => {
+      let gateway: Gateway
+      let recorded = 0
+      before(async () => {
+        const id = `acme/${name.toLowerCase().replaceAll(' ', '-')}`
+        const price = {
+          prompt_token_cost: perToken(PRICE.prompt),
+          completion_token_cost: perToken(PRICE.completion),
+          cache_read_input_token_cost: perToken(PRICE.cached),
+        }
+        const models = [{ id, upstream_id: 'chat-1', price }]
+        gateway = await startGateway(service, { id, upstream: { ...provider.upstream, models } })
+      })
+      after(() => gateway.upstream.close())
+
+      const newRecords = async (count: number): Promise<readonly Completion[]> => {
+        const all = await gateway.ended(PROJECT, recorded + count)
+        const fresh = all.slice(recorded)
+        recorded = all.length
+        assert.equal(fresh.length, count)
+        return fresh
+      }
+
+      const { prompt, completion, cached = 0 } = provider.used
+      const requireUsed = async ({ id, summary }: Completion) => {
+        assert.equal(summary.tallytree?.metering, 'reported')
+        const { requests, prompt_tokens, completion_tokens, cache_read_input_tokens } =
+          summary.usage![gateway.model]!
+        assert.deepEqual(
+          { requests, prompt_tokens, completion_tokens, cache_read_input_tokens },
+          {
+            requests: 1,
+            prompt_tokens: prompt,
+            completion_tokens: completion,
+            cache_read_input_tokens: cached,
+          },
+        )
+        const answer = await service.post('/calls/usage', {
+          project_id: PROJECT,
+          call_ids: [id],
+          include_costs: true,
+        })
+        assert.equal(answer.status, 200, answer.text)
+        const used = answer.json<{ call_usage: Record<string, Record<string, JsonObject>> }>().call_usage
+        const costs = used[id]![gateway.model]!
+        const micro = (cost: unknown) => Math.round(Number(cost) * 1_000_000)
+        assert.equal(
+          micro(costs['prompt_tokens_total_cost']) +
+            micro(costs['completion_tokens_total_cost']) +
+            micro(costs['cache_read_input_tokens_total_cost'] ?? 0),
+          (prompt - cached) * PRICE.prompt + cached * PRICE.cached + completion * PRICE.completion,
+        )
+      }
+      const messageOf = ({ output }: Completion) => {
+        const [choice] = output!['choices'] as readonly (JsonObject & { message: JsonObject })[]
+        const { message, ...rest } = choice!
+        return { ...rest, ...message }
+      }
+
+      for (const [clientName, open] of Object.entries(NPM_CLIENTS))
+        describe(`with ${clientName}`, () => {
+          let client: CompletionClient
+          beforeEach(async () => (recorded = (await gateway.ended(PROJECT, 0)).length))
+          before(() => (client = open(`${service.address}/v1`, gateway.model)))
+
+          it('get a text, whole and streamed, and the records are equal', async () => {
+            gateway.upstream.behave(answeringAs(provider))
+            assert.equal((await client.ask()).text, TEXT)
+            let streamed = ''
+            await client.stream((text) => (streamed += text))
+            assert.equal(streamed, TEXT)
+            const [whole, ofStream] = await newRecords(2)
+            for (const record of [whole!, ofStream!]) await requireUsed(record)
+            assert.equal(messageOf(whole!)['content'], TEXT)
+            assert.deepEqual(withoutEmpty(messageOf(ofStream!)), withoutEmpty(messageOf(whole!)))
+          })
+
+          it('get a call of a tool, whole and streamed', async () => {
+            gateway.upstream.behave(answeringAs(provider))
+            assert.deepEqual(await client.callTool(), [CITY, CITY])
+            const [whole, ofStream] = await newRecords(2)
+            const callOf = (record: Completion) =>
+              (messageOf(record)['tool_calls'] as readonly JsonObject[])[0]!['function'] as JsonObject
+            assert.deepEqual(callOf(ofStream!), callOf(whole!))
+          })
+
+          it('get its error', async () => {
+            gateway.upstream.behave(refusingAs(provider))
+            const { says, seen } = provider.error
+            await assert.rejects(client.ask(), (error: Error) => {
+              assert.equal(client.statusOf(error), seen)
+              assert.match(error.message, says)
+              return true
+            })
+            const [record] = await newRecords(1)
+            assert.match(record!.exception!, says)
+          })
+        })
+    })
+})

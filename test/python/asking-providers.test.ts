@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
+import { answeringAs, CITY, PROVIDERS, refusingAs, TEXT } from '../support/upstreams/providers.js'
+import { startUpstream, type ScriptedUpstream } from '../support/upstreams/upstream.js'
+import type { Call } from '../e2e/sdk-service.js'
+import { startPythonSdk, type PythonSdk } from './python-sdk.js'
+
+const PROJECT = 'team/providers'
+
+describe('the Python packages openai and langchain-openai with imitated providers', () => {
+  const upstreams = new Map<string, ScriptedUpstream>()
+  let sdk: PythonSdk
+  let models: readonly string[]
+  let calls: readonly Call[]
+  let answers: Record<string, JsonObject>
+  let errors: Record<string, readonly (readonly [number, string])[]>
+
+  const modelOf = (name: string): string => `acme/${name.toLowerCase().replaceAll(' ', '-')}`
+
+  before(async () => {
+    sdk = await startPythonSdk({ TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8' })
+    for (const [name, provider] of Object.entries(PROVIDERS)) {
+      const upstream = await startUpstream(answeringAs(provider))
+      upstreams.set(name, upstream)
+      await sdk.answered('/api/inference/upstreams', {
+        name,
+        base_url: upstream.baseUrl,
+        models: [{ id: modelOf(name), upstream_id: 'chat-1' }],
+        ...provider.upstream,
+      })
+    }
+    models = Object.keys(PROVIDERS).map(modelOf)
+    answers = await sdk.printed<typeof answers>('asking_providers.py', [PROJECT, models.join()])
+    calls = await sdk.callsOf(PROJECT)
+    for (const [name, upstream] of upstreams) upstream.behave(refusingAs(PROVIDERS[name]!))
+    errors = await sdk.printed<typeof errors>('asking_providers.py', [PROJECT, models.join(), 'refused'])
+  })
+  after(async () => {
+    await sdk.stop()
+    for (const upstream of upstreams.values()) await upstream.close()
+  })
+
+  for (const [name, { used, error }] of Object.entries(PROVIDERS)) {
+    it(`get texts and calls of tools of ${name}`, () => {
+      const expected = { texts: [TEXT, TEXT], arguments: [CITY, CITY] }
+      assert.deepEqual(answers[modelOf(name)], { openai: expected, langchain: expected })
+    })
+
+    it(`are recorded with what ${name} reports`, () => {
+      const recorded = calls.filter(
+        ({ attributes }) =>
+          (attributes['tallytree'] as { model?: Json } | undefined)?.model === modelOf(name),
+      )
+      assert.equal(recorded.length, 8)
+      for (const { summary } of recorded) {
+        const usage = (summary['usage'] as Record<string, JsonObject>)[modelOf(name)]!
+        assert.deepEqual(
+          [usage['prompt_tokens'], usage['completion_tokens'], usage['cache_read_input_tokens']],
+          [used.prompt, used.completion, used.cached ?? 0],
+        )
+      }
+    })
+
+    it(`get the error of ${name}`, () => {
+      for (const [status, message] of errors[modelOf(name)]!) {
+        assert.equal(status, error.seen)
+        assert.match(message, error.says)
+      }
+    })
+  }
+})

@@ -30,7 +30,7 @@ export const mergeInto = (
 export interface Size {
   /** The approximate size of what was merged, in characters of JSON. */
   characters: number
-  /** Whether a text replaces the one before: facts about an answer are repeated, not continued. */
+  /** Whether texts replace those of the piece before: members of a choice, such as a stop reason, are repeated. */
   readonly replacesTexts?: boolean
 }
 

@@ -97,7 +97,7 @@ const NO_USAGE: Omit<Usage, 'prompt_tokens' | 'completion_tokens' | 'total_token
   reported_cost: 0,
 }
 
-/** Usage without a final report: from the last intermediate report, and what it lacks from the bytes of prompt and answer. */
+/** Used without a final report: figures of the last intermediate report, or else a token for each four bytes. */
 export const estimated = (
   promptTokens: number,
   contentBytes: number,

@@ -19,7 +19,7 @@ export class CallEndWriter {
 
   constructor(private readonly log: Pick<Log, 'info' | 'warn'>) {}
 
-  /** Never rejects. Resolves without a position if the append fails or is slow; it goes on in the background. */
+  /** Never rejects. Resolves without a position if the append fails or is slow, and then retries in the background. */
   write(append: Append): Promise<Position | undefined> {
     const first = append()
     const written = first.catch((error: unknown) => this.retry(append, error))

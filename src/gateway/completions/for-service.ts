@@ -18,7 +18,7 @@ const final = (failed: string): ModelAnswer => ({
   retryAfterMs: null,
 })
 
-/** Headers are bytes, which Node shows as Latin-1. */
+/** UTF-8 in a header, as Node decodes it: as Latin-1. */
 const inHeader = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 
 const RETRYABLE = new Set<Failure['kind']>([
@@ -29,7 +29,7 @@ const RETRYABLE = new Set<Failure['kind']>([
   'not-yet-readable',
 ])
 
-/** Goes the same way as a request of a client: recorded as a call, metered, under the limits and budgets of the key. */
+/** A completion for the service itself. Recorded, metered and limited like the request of a client with the same key. */
 export const completeForService =
   (
     services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'>,
@@ -47,7 +47,6 @@ export const completeForService =
         body: body.right,
         headers: {
           [`${services.vendor.toLowerCase()}-project`]: inHeader(projectId),
-          // Headers are bytes; those of an id are UTF-8.
           'tallytree-parent-call': inHeader(scoreId),
           'tallytree-trace': inHeader(traceId),
         },

@@ -251,7 +251,7 @@ const postTo = async (
   }
 }
 
-/** If the client sent other options, those may be what the upstream refuses. */
+/** Otherwise the upstream may refuse an option of the client, and the setting must not change for later requests. */
 const hasOnlyOurOptions = ({ stream, given: { stream_options } }: CompletionRequest): boolean =>
   stream && Object.keys(stream_options ?? {}).every((name) => name === 'include_usage')
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
 import { drainPending } from 'chdb'
-import type { ClickHouse } from '../../kernel/ports/clickhouse.js'
+import type { ClickHouse, ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
 import { makePrivateDirectory } from '../../kernel/private-files.js'
 import { portsOf } from './client.js'
@@ -28,11 +28,11 @@ export const openEmbeddedClickHouse = async (
   if (statSync(directory, { throwIfNoEntry: false })?.isFile() !== true) makePrivateDirectory(directory)
   const connect = () =>
     createClient({ connection: asConnection(new EmbeddedConnection(directory)), log: quiet })
-  const writing = connect()
+  const writing = [connect(), connect(), connect()] as const
   endWhenAborted()
-  await writing.command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
+  await writing[0].command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
   const reading = Array.from({ length: READERS }, connect)
-  const all = [writing, ...reading]
+  const all = [...writing, ...reading]
   for (const client of all) await client.command({ query: `USE ${database}` })
   for (const client of reading)
     for (const [name, value] of Object.entries(readLimits))
@@ -42,7 +42,7 @@ export const openEmbeddedClickHouse = async (
       await client.command({ query: `SET ${name} = ${value}` })
   databases += 1
   return {
-    writer: portsOf(writing),
+    writer: writerOf([portsOf(writing[0]), portsOf(writing[1]), portsOf(writing[2])]),
     reader: poolOf(
       reading.map((client) => portsOf(client)),
       health,
@@ -55,6 +55,26 @@ export const openEmbeddedClickHouse = async (
       databases -= 1
       // Abandoned statements still run, and connections close after them. The process might hang if it exited before.
       if (databases === 0) await drainPending()
+    },
+  }
+}
+
+/** Inserts into several tables run at once, each on the connection with the fewest: they mostly wait for the disk. */
+const writerOf = ([first, ...others]: readonly [
+  ClickHouseWriter,
+  ...ClickHouseWriter[],
+]): ClickHouseWriter => {
+  const writers = [first, ...others].map((writer) => ({ writer, inserts: 0 }))
+  return {
+    ...first,
+    insert: async (rows) => {
+      const least = writers.reduce((a, b) => (b.inserts < a.inserts ? b : a))
+      least.inserts += 1
+      try {
+        await least.writer.insert(rows)
+      } finally {
+        least.inserts -= 1
+      }
     },
   }
 }

@@ -97,8 +97,11 @@ const insertAll = async (options: InsertOptions, events: readonly RecordedEvent[
 
 const insertRows = async ({ clickHouse, projections }: InsertOptions, events: readonly ProjectedEvent[]) => {
   const all = await withInheritedDeletions(clickHouse, events)
-  for (const projection of projections)
-    for (const rows of project(projection, all)) await clickHouse.insert(rows)
+  const tables = projections.flatMap((projection) => [...project(projection, all)])
+  // All have ended before the batch is halved or repeated.
+  const inserted = await Promise.allSettled(tables.map((rows) => clickHouse.insert(rows)))
+  const failed = inserted.find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
 }
 
 /** The event with its spilled fields and what its rows need of earlier events of its stream, and the size of those. */

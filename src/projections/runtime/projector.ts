@@ -183,8 +183,7 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
       wake.notify()
       // Without events the position advanced past events that are not ours.
       const position = inserting.events.at(-1)?.position ?? follower.position()
-      if (await insertUntilTaken(options, state, inserting.events, position, signal))
-        reached.advance(position)
+      await insertUntilTaken(options, state, inserting.events, position, signal)
       inserting = emptyBatch()
     }
   }
@@ -205,14 +204,14 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
   }
 }
 
-/** Retries until the rows are inserted; false if it was stopped before. */
+/** Retries until the rows are inserted, or it is stopped. */
 const insertUntilTaken = async (
   options: ProjectorOptions,
   state: State,
   events: readonly RecordedEvent[],
   position: Position,
   signal: AbortSignal,
-): Promise<boolean> => {
+): Promise<void> => {
   const { clickHouse, eventStore, log, checkpointMs = CHECKPOINT_MS } = options
   for (let tries = 0; !signal.aborted; tries += 1)
     try {
@@ -222,11 +221,12 @@ const insertUntilTaken = async (
       if ((await insertOrQuarantine(options, events)) > 0)
         state.quarantined = await countQuarantined(clickHouse)
       state.anchor = events.at(-1) ?? state.anchor
+      state.reached.advance(position)
       if (performance.now() - state.checkpointAt >= checkpointMs) await checkpoint(options, state, position)
       if (state.failing !== undefined) log.info('projection.resumed', { events: events.length, tries })
       state.failing = undefined
       state.inserted.notify()
-      return true
+      return
     } catch (error) {
       state.failing = reasonOf(error)
       state.inserted.notify()
@@ -235,7 +235,6 @@ const insertUntilTaken = async (
       await backoff(tries + 1, { ...BACKOFF, signal })
     }
   state.inserted.notify()
-  return false
 }
 
 const checkpoint = async ({ clickHouse }: ProjectorOptions, state: State, position: Position) => {

@@ -12,7 +12,6 @@ import { atOrBelow } from './inclusive-usage.js'
 import {
   batchesOf,
   batchesOfTraces,
-  FACTS_AT_ONCE,
   loadTraces,
   loadTracesOfCalls,
   traceSizes,
@@ -30,21 +29,21 @@ export interface UsageRequest extends CallSelection {
 }
 
 /**
- * Answers the usage of selected calls, each including all its descendants. Stored usage is read if their traces have too
- * many facts to load at once.
+ * Answers the usage of selected calls, each including all its descendants. Stored usage is read if their traces have many
+ * facts.
  */
-export const usageFrom = (generation: () => string = () => '', factsAtOnce = FACTS_AT_ONCE) => {
+export const usageFrom = (generation: () => string = () => '', computedFacts = COMPUTED_FACTS) => {
   const books = cachedBooks(generation)
   return async (reader: ClickHouseReader, request: UsageRequest): Promise<UsageAnswer> => {
     const { projectId, position, costs = null } = request
     // The longest first: a team has only some of the readers.
     const [selected, reporting, book] = await Promise.all([
-      selectedCalls(reader, request, factsAtOnce),
+      selectedCalls(reader, request, computedFacts),
       usageReportingAt(reader, projectId, position),
       costs === null ? null : books(reader, { projectId, list: costs.list, position }),
     ])
     const answer = usageAnswer(reporting, book)
-    return answer.finish(await add(reader, request, answer, selected, factsAtOnce))
+    return answer.finish(await add(reader, request, answer, selected, computedFacts))
   }
 }
 
@@ -62,27 +61,27 @@ interface NamedCalls {
 const selectedCalls = async (
   reader: ClickHouseReader,
   request: UsageRequest,
-  factsAtOnce: number,
+  computedFacts: number,
 ): Promise<SelectedCalls> => {
   const whole = await wholeTraces(reader, request)
   if (whole !== undefined) return { whole }
-  const named = await namedCalls(reader, request, factsAtOnce)
+  const named = await namedCalls(reader, request, computedFacts)
   return named ?? { matching: await matchingCalls(reader, request, request.limit) }
 }
 
 const MAX_NAMED = 1000
-/** Loading this many facts takes about as long as counting them. */
-const FACTS_OF_NAMED = 50_000
+/** Computing the usage of traces with this many facts takes about as long as reading what is stored. */
+const COMPUTED_FACTS = 10_000
 
 const namedCalls = async (
   reader: ClickHouseReader,
   request: UsageRequest,
-  factsAtOnce: number,
+  computedFacts: number,
 ): Promise<NamedCalls | undefined> => {
   const { projectId, position, filter, operation, limit, maxTraceCalls } = request
   const named = operation === null ? soleValues(filter, 'call_ids') : undefined
   if (named === undefined || named.length > Math.min(limit, MAX_NAMED)) return undefined
-  const options = { maxFacts: Math.min(FACTS_OF_NAMED, factsAtOnce), maxTraceCalls }
+  const options = { maxFacts: computedFacts, maxTraceCalls }
   const traces = await loadTracesOfCalls(reader, projectId, named, position, options)
   return traces === undefined ? undefined : { named, traces }
 }
@@ -93,10 +92,10 @@ const add = async (
   request: UsageRequest,
   answer: Answer,
   selected: SelectedCalls,
-  factsAtOnce: number,
+  computedFacts: number,
 ): Promise<number> => {
   if ('whole' in selected) return addWhole(reader, request, answer, selected.whole)
-  if ('matching' in selected) return addMatching(reader, request, answer, selected.matching, factsAtOnce)
+  if ('matching' in selected) return addMatching(reader, request, answer, selected.matching, computedFacts)
   const { traces, named } = selected
   await answer.add(traces, await indexesOf(traces, named))
   return 0
@@ -128,7 +127,7 @@ const addMatching = async (
   request: UsageRequest,
   answer: Answer,
   matching: readonly MatchingCall[],
-  factsAtOnce: number,
+  computedFacts: number,
 ): Promise<number> => {
   const { projectId, position, maxTraceCalls: maxFacts } = request
   const idsByTrace = await groupByTrace(matching)
@@ -137,7 +136,7 @@ const addMatching = async (
     countBeyond(reader, request, matching),
   ])
   let stored: ReadonlySet<string> = new Set()
-  if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
+  if (sizes.reduce((sum, { facts }) => sum + facts, 0) > computedFacts) {
     const { budget } = answer
     const asked = { projectId, position, calls: matching, sizes, maxFacts, budget }
     const found = await storedUsage(reader, asked)

@@ -192,7 +192,7 @@ export const usageReportingAt = async (
 }
 
 /** The facts that are loaded at once. A larger trace is loaded alone. */
-export const FACTS_AT_ONCE = 250_000
+const FACTS_AT_ONCE = 250_000
 const TRACES_AT_ONCE = 5000
 
 export interface TraceSize {

@@ -9,8 +9,7 @@ export interface Target {
   readonly sharesWith?: string
 }
 
-const serves = ({ id, aliases }: ServedModel, name: string): boolean =>
-  id === name || aliases.includes(name)
+const serves = ({ id, aliases }: ServedModel, name: string): boolean => id === name || aliases.includes(name)
 
 /** A team sees its own upstreams and the operator's. */
 const isSeenBy =

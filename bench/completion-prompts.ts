@@ -20,8 +20,8 @@ const headers = { 'content-type': 'application/json', authorization: `Bearer ${K
 /** Words, so that the text compresses and escapes like prose. */
 const prose = (bytes: number): string =>
   'What is the "answer" of all?\n'.repeat(Math.ceil(bytes / 29)).slice(0, bytes)
-const bodyOf = (bytes: number): string =>
-  JSON.stringify({ model: 'acme/fast', messages: [{ role: 'user', content: prose(bytes) }] })
+const bodyOf = (bytes: number, model = 'acme/fast'): string =>
+  JSON.stringify({ model, messages: [{ role: 'user', content: prose(bytes) }] })
 
 const load = async (url: string, body: string, connections: number, duration = SECONDS) => {
   const result = await autocannon({ url, method: 'POST', connections, duration, headers, body })
@@ -45,6 +45,8 @@ const oneClient = async (url: string, body: string, isOver: (sent: number) => bo
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 const upstream = await startChild('bench/support/fast-upstream.ts', {})
+/** Takes as long as a fast model. */
+const slowUpstream = await startChild('bench/support/fast-upstream.ts', { WHOLE_AFTER_MS: '140' })
 const proxy = await startChild('bench/support/bare-proxy.ts', { TARGET: upstream.address })
 const service = await startService({
   TALLYTREE_PORT: '0',
@@ -52,16 +54,12 @@ const service = await startService({
   TALLYTREE_BOOTSTRAP_API_KEY: KEY,
   TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8',
 })
-const made = await fetch(`${service.address}/api/inference/upstreams`, {
-  method: 'POST',
-  headers,
-  body: JSON.stringify({
-    name: 'fast',
-    base_url: `${upstream.address}/v1`,
-    models: [{ id: 'acme/fast', upstream_id: 'm' }],
-  }),
-})
-if (!made.ok) throw new Error(await made.text())
+for (const [name, { address }] of Object.entries({ fast: upstream, model: slowUpstream })) {
+  const models = [{ id: `acme/${name}`, upstream_id: 'm' }]
+  const body = JSON.stringify({ name, base_url: `${address}/v1`, models })
+  const made = await fetch(`${service.address}/api/inference/upstreams`, { method: 'POST', headers, body })
+  if (!made.ok) throw new Error(await made.text())
+}
 const path = '/v1/chat/completions'
 const [ours, bare] = [`${service.address}${path}`, `${proxy.address}${path}`]
 const small = bodyOf(20)
@@ -104,12 +102,12 @@ for (const [name, bytes] of [
 }
 
 /** One small completion every 20 ms, whether or not the one before has been answered. */
-const steadyClient = async (seconds: number): Promise<number[]> => {
+const steadyClient = async (seconds: number, body: string): Promise<number[]> => {
   const start = performance.now()
   const times: Promise<number>[] = []
   for (let due = 0; due < seconds * 1000; due += 20) {
     await sleep(Math.max(0, start + due - performance.now()))
-    times.push(oneClient(ours, small, (sent) => sent > 0).then(() => performance.now() - start - due))
+    times.push(oneClient(ours, body, (sent) => sent > 0).then(() => performance.now() - start - due))
   }
   return Promise.all(times)
 }
@@ -125,17 +123,22 @@ const largeClient = async (seconds: number): Promise<void> => {
   await Promise.all(answers)
 }
 
-const quiet = await steadyClient(10)
-const [beside] = await Promise.all([steadyClient(10), largeClient(10)])
 const shown = (times: readonly number[]) =>
   `p50 ${median(times).toFixed(2)} ms, p99 ${p99(times).toFixed(0)} ms`
-ratio(
-  `p50 beside one request of ${LARGE_MB} MB a second ÷ alone`,
-  median(beside) / median(quiet),
-  '< 2',
-  median(beside) < 2 * median(quiet),
-  `alone ${shown(quiet)}; beside ${shown(beside)}`,
-)
+for (const [name, body] of [
+  ['a model that takes 140 ms', bodyOf(20, 'acme/model')],
+  ['an upstream that answers at once', small],
+] as const) {
+  const quiet = await steadyClient(10, body)
+  const [beside] = await Promise.all([steadyClient(10, body), largeClient(10)])
+  ratio(
+    `${name}: p50 beside one request of ${LARGE_MB} MB a second ÷ alone`,
+    median(beside) / median(quiet),
+    '< 2',
+    median(beside) < 2 * median(quiet),
+    `alone ${shown(quiet)}; beside ${shown(beside)}`,
+  )
+}
 await Promise.all([proxy.stop(), service.stop()])
-await upstream.stop()
+await Promise.all([upstream.stop(), slowUpstream.stop()])
 await rm(directory, { recursive: true, force: true })

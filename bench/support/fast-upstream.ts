@@ -6,6 +6,8 @@ import { listen } from '../../src/api/server/http-server.js'
 const CHUNKS = Number(process.env['CHUNKS'] ?? 50)
 const CHARACTERS = Number(process.env['CHARACTERS'] ?? 5)
 const EVERY_MS = Number(process.env['EVERY_MS'] ?? 100)
+/** Before a whole answer. */
+const WHOLE_AFTER_MS = Number(process.env['WHOLE_AFTER_MS'] ?? 0)
 
 const usage = { prompt_tokens: 20, completion_tokens: 12, total_tokens: 32 }
 const head = { id: 'chatcmpl-1', created: 1_760_000_000, model: 'm' }
@@ -32,8 +34,9 @@ const handle: RequestListener = (request, response) => {
   request.on('data', (piece: Buffer) => pieces.push(piece))
   request.on('end', () => {
     if (!Buffer.concat(pieces).includes('"stream":true')) {
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(whole)
+      const answer = () => response.writeHead(200, { 'content-type': 'application/json' }).end(whole)
+      if (WHOLE_AFTER_MS > 0) setTimeout(answer, WHOLE_AFTER_MS)
+      else answer()
       return
     }
     void stream(response)

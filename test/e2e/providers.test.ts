@@ -4,17 +4,19 @@ import { startTestService, type TestService } from '../support/service.js'
 import type { CompletionClient } from '../support/upstreams/completion-client.js'
 import { startGateway, type Completion, type Gateway } from '../support/upstreams/gateway.js'
 import { NPM_CLIENTS, PROJECT } from '../support/upstreams/npm-clients.js'
-import { answeringAs, CITY, PROVIDERS, refusingAs, TEXT } from '../support/upstreams/providers.js'
+import { answeringAs, breakingAs, refusingAs, TEXT } from '../support/upstreams/provider.js'
+import { CITY, PROVIDERS } from '../support/upstreams/providers.js'
 
 /** In units of 10^-6. */
 const PRICE = { prompt: 3, completion: 15, cached: 1 }
 const perToken = (cost: number): string => `0.${String(cost).padStart(6, '0')}`
 
-/** A stream leaves out what is null or empty. */
-const withoutEmpty = (message: JsonObject): JsonObject =>
+/** A stream leaves out what is null or empty, and only a stream has the offsets of a filter. */
+const comparable = (message: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(message).filter(
-      ([, value]) => value !== null && !Object.is((value as readonly Json[]).length, 0),
+      ([key, value]) =>
+        key !== 'content_filter_offsets' && value !== null && (value as readonly Json[]).length !== 0,
     ),
   )
 
@@ -77,6 +79,11 @@ describe('clients of completions', () => {
           (prompt - cached) * PRICE.prompt + cached * PRICE.cached + completion * PRICE.completion,
         )
       }
+      /** Some clients show the reported total, others add up prompt and completion. */
+      const assertTotal = (tokens: number) => {
+        const { prompt_tokens, completion_tokens, total_tokens } = provider.usage as Record<string, number>
+        assert.ok([total_tokens, prompt_tokens! + completion_tokens!].includes(tokens), String(tokens))
+      }
       const messageOf = ({ output }: Completion) => {
         const [choice] = output!['choices'] as readonly (JsonObject & { message: JsonObject })[]
         const { message, ...rest } = choice!
@@ -91,14 +98,17 @@ describe('clients of completions', () => {
 
           it('get a text, whole and streamed, and the records are equal', async () => {
             gateway.upstream.behave(answeringAs(provider))
-            assert.equal((await client.ask()).text, TEXT)
+            const { text, tokens } = await client.ask()
+            assert.equal(text, TEXT)
+            assertTotal(tokens)
             let streamed = ''
-            await client.stream((text) => (streamed += text))
+            const streamedTokens = await client.stream((piece) => (streamed += piece))
             assert.equal(streamed, TEXT)
+            if (provider.hidesUsage !== true) assertTotal(streamedTokens)
             const [whole, ofStream] = await newRecords(2)
             for (const record of [whole!, ofStream!]) await requireUsed(record)
             assert.equal(messageOf(whole!)['content'], TEXT)
-            assert.deepEqual(withoutEmpty(messageOf(ofStream!)), withoutEmpty(messageOf(whole!)))
+            assert.deepEqual(comparable(messageOf(ofStream!)), comparable(messageOf(whole!)))
           })
 
           it('get a call of a tool, whole and streamed', async () => {
@@ -113,14 +123,35 @@ describe('clients of completions', () => {
           it('get its error', async () => {
             gateway.upstream.behave(refusingAs(provider))
             const { says, seen } = provider.error
-            await assert.rejects(client.ask(), (error: Error) => {
+            const isTold = (error: Error) => {
               assert.equal(client.statusOf(error), seen)
               assert.match(error.message, says)
               return true
-            })
-            const [record] = await newRecords(1)
-            assert.match(record!.exception!, says)
+            }
+            await assert.rejects(client.ask(), isTold)
+            let streamed = ''
+            await assert.rejects(
+              client.stream((piece) => (streamed += piece)),
+              isTold,
+            )
+            assert.equal(streamed, '')
+            for (const { exception } of await newRecords(2)) assert.match(exception!, says)
           })
+
+          const { streamError } = provider
+          if (streamError !== undefined)
+            it('get its error within a stream, after the text', async () => {
+              gateway.upstream.behave(breakingAs(provider))
+              let streamed = ''
+              await assert.rejects(
+                client.stream((text) => (streamed += text)),
+                streamError.says,
+              )
+              assert.equal(streamed, TEXT)
+              const [record] = await newRecords(1)
+              assert.match(record!.exception!, streamError.says)
+              assert.equal(messageOf(record!)['content'], TEXT)
+            })
         })
     })
 })

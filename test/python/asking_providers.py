@@ -30,7 +30,9 @@ def by_openai(model):
     chat = openai.OpenAI(project=project, max_retries=0).chat.completions
     whole = chat.create(model=model, messages=MESSAGES).choices[0].message.content
     stream = chat.create(model=model, messages=MESSAGES, stream=True)
-    text = "".join(chunk.choices[0].delta.content or "" for chunk in stream if chunk.choices)
+    # The filter of Azure sends choices without a delta.
+    deltas = [choice.delta for chunk in stream for choice in chunk.choices if choice.delta]
+    text = "".join(delta.content or "" for delta in deltas)
     called = chat.create(model=model, messages=MESSAGES, tools=[WEATHER]).choices[0].message
     with chat.stream(model=model, messages=MESSAGES, tools=[WEATHER]) as streaming:
         for _ in streaming:

@@ -1,45 +1,6 @@
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { Arrival, Behaviour } from './upstream.js'
+import type { Provider } from './provider.js'
 
-/** A provider of chat completions, imitated with the ways in which it differs from the others. */
-export interface Provider {
-  /** Settings of its upstream, beside name, address and models. */
-  readonly upstream?: JsonObject
-  /** Its text, and the members of a whole message beside it. */
-  readonly message?: JsonObject
-  /** The pieces of `message` in a stream. */
-  readonly pieces?: readonly JsonObject[]
-  readonly toolCall: JsonObject
-  /** The pieces of `toolCall` in a stream. */
-  readonly toolPieces: readonly JsonObject[]
-  /** Members of the body, of each choice, and of each chunk. */
-  readonly body?: JsonObject
-  readonly choice?: JsonObject
-  readonly chunk?: JsonObject
-  /** Events before the first chunk, as they are sent. */
-  readonly before?: readonly string[]
-  readonly usage: JsonObject
-  /** The events that tell the usage of a stream, given a chunk without choices; null if it must be asked for. */
-  readonly usageEvents?: (chunk: JsonObject) => readonly JsonObject[]
-  readonly needsUsageOption?: true
-  readonly end?: string
-  /** What is recorded and charged. */
-  readonly used: { readonly prompt: number; readonly completion: number; readonly cached?: number }
-  readonly error: {
-    readonly status: number
-    readonly headers?: Readonly<Record<string, string>>
-    readonly body: unknown
-    /** What the client and the call say. */
-    readonly says: RegExp
-    /** The status that clients get. */
-    readonly seen: number
-  }
-  /** Checks a request as the provider gets it; returns what is wrong. */
-  readonly refuses?: (arrival: Pick<Arrival, 'url' | 'headers' | 'body'>) => string | undefined
-}
-
-export const TEXT = 'Paris is lovely in May.'
-const PIECES = ['Paris ', 'is lovely', ' in May.']
 export const CITY = { city: 'Paris' }
 const ARGUMENTS = JSON.stringify(CITY)
 
@@ -51,14 +12,14 @@ const toolCall = (id: string, more: JsonObject = {}): JsonObject => ({
 })
 
 /** A call whose arguments come in pieces. */
-const inPieces = (id: string): readonly JsonObject[] => [
+const inPieces = (id: string, more: JsonObject = {}): readonly JsonObject[] => [
   {
     role: 'assistant',
     content: null,
     tool_calls: [{ index: 0, id, type: 'function', function: { name: 'weather', arguments: '' } }],
   },
-  { tool_calls: [{ index: 0, function: { arguments: ARGUMENTS.slice(0, 6) } }] },
-  { tool_calls: [{ index: 0, function: { arguments: ARGUMENTS.slice(6) } }] },
+  { tool_calls: [{ index: 0, function: { ...more, arguments: ARGUMENTS.slice(0, 6) } }] },
+  { tool_calls: [{ index: 0, function: { ...more, arguments: ARGUMENTS.slice(6) } }] },
 ]
 
 const usage = (prompt_tokens: number, completion_tokens: number, more: JsonObject = {}): JsonObject => ({
@@ -105,6 +66,12 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
       says: /Rate limit reached for gpt-4o/,
       seen: 429,
     },
+    streamError: {
+      body: {
+        error: { message: 'The server had an error while processing your request.', type: 'server_error' },
+      },
+      says: /The server had an error while processing/,
+    },
   },
 
   Azure: {
@@ -121,6 +88,12 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     before: [
       `data: {"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":${JSON.stringify(SAFE)}}]}`,
     ],
+    // The asynchronous filter sends a choice without a delta.
+    late: () => {
+      const content_filter_offsets = { check_offset: 44, start_offset: 44, end_offset: 67 }
+      const choice = { index: 0, finish_reason: null, content_filter_results: SAFE, content_filter_offsets }
+      return [{ id: '', object: '', created: 0, model: '', choices: [choice] }]
+    },
     usage: usage(15, 9, { prompt_tokens_details: { audio_tokens: 0, cached_tokens: 0 } }),
     needsUsageOption: true,
     used: { prompt: 15, completion: 9 },
@@ -162,8 +135,13 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
         error: { type: 'overloaded_error', message: 'Overloaded' },
         request_id: 'req_1',
       },
-      says: /upstream/,
+      says: /Overloaded/,
       seen: 502,
+    },
+    streamError: {
+      event: 'error',
+      body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+      says: /Overloaded/,
     },
   },
 
@@ -171,6 +149,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     upstream: { stream_options: false },
     toolCall: toolCall('', SIGNATURE),
     toolPieces: [{ role: 'assistant', tool_calls: [toolCall('', { index: 0, ...SIGNATURE })] }],
+    toolFinish: 'stop',
     // The total has the tokens of thoughts, which no other figure has.
     usage: { prompt_tokens: 10, completion_tokens: 8, total_tokens: 60 },
     usageEvents: () => [],
@@ -201,6 +180,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     choice: { logprobs: null },
     usage: usage(36, 14, { queue_time: 0.03, prompt_time: 0.001, completion_time: 0.02, total_time: 0.021 }),
     usageEvents: (chunk) => [{ ...chunk, choices: [], x_groq: { id: 'req_01', usage: usage(36, 14) } }],
+    hidesUsage: true,
     used: { prompt: 36, completion: 14 },
     error: {
       status: 413,
@@ -215,6 +195,20 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
       says: /Request too large for model/,
       seen: 413,
     },
+    streamError: {
+      event: 'error',
+      body: {
+        error: {
+          message:
+            "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+          type: 'invalid_request_error',
+          code: 'tool_use_failed',
+          failed_generation: 'getCarsList',
+          status_code: 400,
+        },
+      },
+      says: /Failed to call a function/,
+    },
   },
 
   vLLM: {
@@ -227,6 +221,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     choice: { logprobs: null, stop_reason: null, token_ids: null },
     chunk: { prompt_token_ids: null },
     usage: usage(18, 21, { prompt_tokens_details: null }),
+    runningUsage: usage(18, 2),
     needsUsageOption: true,
     used: { prompt: 18, completion: 21 },
     error: {
@@ -240,6 +235,18 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
       },
       says: /maximum context length is 4096/,
       seen: 400,
+    },
+    streamError: {
+      body: {
+        error: {
+          object: 'error',
+          message: 'EngineCore encountered an issue.',
+          type: 'BadRequestError',
+          param: null,
+          code: 400,
+        },
+      },
+      says: /EngineCore encountered an issue/,
     },
   },
 
@@ -255,7 +262,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     error: {
       status: 404,
       body: { error: { message: "model 'chat-1' not found", type: 'api_error', param: null, code: null } },
-      says: /upstream/,
+      says: /model 'chat-1' not found/,
       seen: 502,
     },
   },
@@ -264,7 +271,8 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     message: { reasoning_content: 'Hm.', tool_calls: [] },
     pieces: [{ role: 'assistant', reasoning_content: 'Hm.' }],
     toolCall: toolCall('365174485'),
-    toolPieces: inPieces('365174485'),
+    // Pieces after the first have an empty name.
+    toolPieces: inPieces('365174485', { name: '' }),
     body: { stats: {}, system_fingerprint: 'qwen3' },
     choice: { logprobs: null },
     usage: usage(44, 12),
@@ -276,59 +284,10 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
       says: /Trying to keep the first 5000 tokens/,
       seen: 400,
     },
+    streamError: {
+      event: 'error',
+      body: { error: { message: 'Compute error.' }, message: 'Compute error.' },
+      says: /Compute error/,
+    },
   },
 }
-
-const HEAD = { id: 'chatcmpl-9', created: 1_760_000_000 }
-
-/** Answers as a provider does: with a text, or where the request has tools with a call of `weather`. */
-export const answeringAs =
-  (provider: Provider): Behaviour =>
-  (body, response, request) => {
-    const refused = provider.refuses?.({ url: request.url!, headers: request.headers, body })
-    if (refused !== undefined) {
-      response.writeHead(400, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ error: { message: refused } }))
-      return
-    }
-    const model = body['model'] as string
-    const callsTool = Array.isArray(body['tools'])
-    const finish_reason = callsTool ? 'tool_calls' : 'stop'
-    if (body['stream'] !== true) {
-      const message = callsTool
-        ? { role: 'assistant', content: null, tool_calls: [provider.toolCall] }
-        : { role: 'assistant', content: TEXT, ...provider.message }
-      const choices = [{ index: 0, message, finish_reason, ...provider.choice }]
-      response.writeHead(200, { 'content-type': 'application/json' })
-      const whole = { ...HEAD, object: 'chat.completion', model, choices, usage: provider.usage }
-      response.end(JSON.stringify({ ...whole, ...provider.body }))
-      return
-    }
-    const chunk = { ...HEAD, object: 'chat.completion.chunk', model, ...provider.chunk }
-    const deltas = callsTool
-      ? provider.toolPieces
-      : [
-          ...(provider.pieces ?? [{ role: 'assistant', content: '' }]),
-          ...PIECES.map((content) => ({ content })),
-        ]
-    const chunks: JsonObject[] = deltas.map((delta) => ({
-      ...chunk,
-      choices: [{ index: 0, delta, finish_reason: null, ...provider.choice }],
-    }))
-    chunks.push({ ...chunk, choices: [{ index: 0, delta: {}, finish_reason, ...provider.choice }] })
-    const wantsUsage = (body['stream_options'] as JsonObject | undefined)?.['include_usage'] === true
-    if (wantsUsage || provider.needsUsageOption !== true)
-      chunks.push(...(provider.usageEvents?.(chunk) ?? [{ ...chunk, choices: [], usage: provider.usage }]))
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const event of provider.before ?? []) response.write(`${event}\n\n`)
-    for (const each of chunks) response.write(`data: ${JSON.stringify(each)}\n\n`)
-    response.end(provider.end ?? 'data: [DONE]\n\n')
-  }
-
-/** Refuses as a provider does. */
-export const refusingAs =
-  ({ error: { status, headers, body } }: Provider): Behaviour =>
-  (_, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers })
-    response.end(JSON.stringify(body))
-  }

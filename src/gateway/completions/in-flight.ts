@@ -39,7 +39,7 @@ export class InFlightCompletions {
     }
   }
 
-  /** Aborts all completions, including those that start later. */
+  /** Aborts the completions in flight and all later ones. */
   stop(): void {
     this.isStopping = true
     for (const controller of this.controllers) controller.abort(stopping)

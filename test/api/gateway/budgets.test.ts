@@ -172,7 +172,7 @@ describe('budgets of completions', () => {
     ])
   })
 
-  it('charge nothing for what no upstream took up, and the most for what nobody knows', async () => {
+  it('charge nothing if no upstream accepted the request, and the reservation if the usage is unknown', async () => {
     const team = await aTeam()
     await limit(team, { scope: { type: 'team' }, budget: { amount: 1, period: 'month' } })
     upstream.behave((_, response) => response.writeHead(500).end('{}'))

@@ -20,7 +20,7 @@ export interface Provider {
   readonly choice?: JsonObject
   readonly chunk?: JsonObject
   /** Events before the first chunk, as they are sent. */
-  readonly before?: readonly string[]
+  readonly firstEvents?: readonly string[]
   readonly usage: JsonObject
   /** The events that report the usage of a stream, given a chunk without choices. */
   readonly usageEvents?: (chunk: JsonObject) => readonly JsonObject[]
@@ -67,9 +67,9 @@ const chunksOf = (provider: Provider, chunk: JsonObject, callsTool: boolean): re
   }))
 }
 
-const beginAs = ({ before = [] }: Provider, response: ServerResponse): void => {
+const beginAs = ({ firstEvents = [] }: Provider, response: ServerResponse): void => {
   beginStream(response)
-  for (const event of before) response.write(`${event}\n\n`)
+  for (const event of firstEvents) response.write(`${event}\n\n`)
 }
 
 /** Answers as a provider does: with a text, or where the request has tools with a call of `weather`. */

@@ -85,7 +85,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
       system_fingerprint: 'fp_az',
     },
     choice: { content_filter_results: SAFE, logprobs: null },
-    before: [
+    firstEvents: [
       `data: {"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":${JSON.stringify(SAFE)}}]}`,
     ],
     // The asynchronous filter sends a choice without a delta.

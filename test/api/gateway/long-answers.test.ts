@@ -103,7 +103,8 @@ describe('long streamed answers', () => {
     })
     const keptBytes = Buffer.byteLength(JSON.stringify(recorded))
     const counted = 4 * Number(summary.usage?.[gateway.model]?.['completion_tokens'])
-    assert.ok(counted > bytes / 2 && counted <= bytes + 100 && counted < keptBytes)
+    // A character cut between two events counts as two of three bytes instead of one of four.
+    assert.ok(counted > bytes / 2 && counted < bytes * 1.001 && counted < keptBytes)
     assert.ok(!('tallytree_truncated' in recorded!))
   })
 

@@ -196,6 +196,14 @@ export const rangeOf = (range: string, now: number): { readonly from?: string; r
   return { ...(isTime(from) ? { from } : {}), ...(isTime(to) ? { to } : {}) }
 }
 
+/** The range of the same length just before (-1) or after (1), undefined for an open range. */
+export const neighbourRange = (range: string, step: -1 | 1, now: number): string | undefined => {
+  const { from, to = new Date(now).toISOString() } = rangeOf(range, now)
+  if (from === undefined) return undefined
+  const length = Date.parse(to) - Date.parse(from)
+  return [from, to].map((end) => new Date(Date.parse(end) + step * length).toISOString()).join('..')
+}
+
 type Query = NonNullable<Schemas['CallsPageRequest']['query']> | null
 
 /** The whole question of a list in the API's grammar, null if everything is wanted. */

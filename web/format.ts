@@ -83,6 +83,19 @@ const partsIn = (milliseconds: number, timeZone: Zone): Readonly<Record<string, 
   return Object.fromEntries(format.formatToParts(milliseconds).map(({ type, value }) => [type, value]))
 }
 
+/** The wall-clock time of a zone, as `<input type="datetime-local">` has it: `2026-11-25T23:04:11`. */
+export const wallTime = (milliseconds: number, timeZone: Zone): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+    .format(milliseconds)
+    .replace(' ', 'T')
+
+/** The instant of a wall-clock time in a zone. A time that a change of clocks skips is moved by that change. */
+export const instantAt = (wall: string, zone: Zone): number => {
+  const asUtc = Date.parse(`${wall}Z`)
+  const offsetAt = (instant: number) => Date.parse(`${wallTime(instant, zone)}Z`) - instant
+  return asUtc - offsetAt(asUtc - offsetAt(asUtc))
+}
+
 /** `12 s ago` within a day, else the clock time. */
 export const shownTime = (milliseconds: number, zone: Zone, now = Date.now()): string => {
   const age = now - milliseconds

@@ -3,6 +3,8 @@ export interface OpenedList {
   readonly ids: readonly string[]
   /** The address of the list. */
   readonly href: string
+  /** The id of the row that was opened, selected again on the way back. */
+  readonly opened: string
 }
 
 const keyOf = (projectId: string): string => `tallytree.list.${projectId}`

@@ -21,6 +21,11 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   [`/${PROJECT}/weave/objects/prompt/versions/latest`, 'Be brief.'],
   [`/${PROJECT}/r/call/{failed}`, 'TimeoutError'],
   [`/${PROJECT}/weave/agents/conversations/none`, 'No trace matches'],
+  [`/${PROJECT}/weave/calls/{failed}`, 'TimeoutError'],
+  [`/${PROJECT}/weave/ops/answer/versions/latest`, 'return 42'],
+  [`/${PROJECT}/weave/leaderboards/best`, 'Best answers'],
+  [`/${PROJECT}/weave`, 'answer_question'],
+  [`/${PROJECT}/weave/traces`, 'answer_question'],
   [`/${PROJECT}/training`, 'No models in acme/support yet'],
   ['/acme/-/webhooks', 'deploy'],
   ['/acme/-/webhooks/new', 'Test webhook'],
@@ -50,8 +55,12 @@ describeInBrowser('every page', () => {
     await failCall(service, PROJECT)
     ids['delivery'] = await deliveryOf(service, ids['automation']!)
     await keyOfMember(service, 'mira')
-    const obj = { project_id: PROJECT, object_id: 'prompt', val: { text: 'Be brief.' } }
-    accepted(await service.post('/obj/create', { obj }))
+    for (const [object_id, val] of [
+      ['prompt', { text: 'Be brief.' }],
+      ['answer', { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, code: 'return 42' }],
+      ['best', { _type: 'Leaderboard', name: 'Best answers', columns: [] }],
+    ] as const)
+      accepted(await service.post('/obj/create', { obj: { project_id: PROJECT, object_id, val } }))
     const { calls } = await service
       .in(PROJECT)
       .calls.query({ filter: { op_names: ['read_page'] }, query: FAILED, limit: 1 })
@@ -64,6 +73,14 @@ describeInBrowser('every page', () => {
     await receiver.stop()
   })
   afterEach(() => pages.close())
+
+  it('is accessible in both themes when signed out', async () => {
+    const page = await pages.open('/', { key: null })
+    await page.getByRole('textbox', { name: 'API key' }).waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    assert.deepEqual(await accessibilityProblems(page), [])
+  })
 
   for (const [path, text] of PAGES)
     it(`${path} is accessible in both themes, and fits a screen of 390 pixels`, async () => {

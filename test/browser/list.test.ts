@@ -19,10 +19,12 @@ describeInBrowser('the list of traces', () => {
   const names = (page: Page) => page.locator('tbody tr td:nth-child(2)').allTextContents()
   const durations = (page: Page) => page.locator('tbody tr td:nth-child(5)').allTextContents()
   const filter = (operand: object) => `filter=${encodeURIComponent(JSON.stringify(operand))}`
+  const IS_ANSWER = { $eq: [{ $getField: 'op_name' }, { $literal: 'answer_question' }] }
   const IS_CRAWL = { $eq: [{ $getField: 'op_name' }, { $literal: 'index_documentation' }] }
 
-  it('keeps filter, sort, columns and scroll position over reload, back and a copied link', async () => {
-    const page = await pages.open(LIST)
+  it('keeps filter, range, sort, columns, selection and scroll position over reload, back and a copied link', async () => {
+    const state = `${filter({ $and: [IS_ANSWER] })}&range=30d&cols=status,op,input,output,duration,tokens,attributes.environment`
+    const page = await pages.open(`${LIST}?${state}`)
     await page.getByText('answer_question').first().waitFor()
     await page.getByRole('button', { name: 'Duration' }).click()
     await page.waitForURL(/sort=/)
@@ -35,13 +37,21 @@ describeInBrowser('the list of traces', () => {
     await page.goBack()
     await page.locator(`a[href="${shown}"]`).first().waitFor()
     assert.ok((await page.evaluate<number>(`document.querySelector('.scroll').scrollTop`)) > 600)
+    assert.equal(await page.locator('tr[data-selected] a').getAttribute('href'), shown)
     const url = page.url()
+    assert.ok(url.includes('range=30d') && url.includes('sort=') && url.includes('filter='))
     const before = await names(page)
     await page.reload()
     await page.getByText('answer_question').first().waitFor()
     const copied = await pages.open(url)
     await copied.getByText('answer_question').first().waitFor()
     assert.equal(copied.url(), url)
+    for (const one of [page, copied]) {
+      assert.equal(await one.locator('.chip').count(), 1)
+      assert.equal(await one.getByLabel('Time range').first().inputValue(), 'Last 30 days')
+      const heads = await one.locator('th').allInnerTexts()
+      assert.deepEqual(heads.slice(-2), ['Tokens', 'attributes.environment'])
+    }
     const known = before.filter((name) => name !== '')
     assert.ok(known.length > 10)
     await page.locator('tbody a').first().hover()
@@ -116,6 +126,53 @@ describeInBrowser('the list of traces', () => {
     const page = await pages.open(`${LIST}?cols=${columns}`)
     await page.getByText('answer_question').first().waitFor()
     assert.equal(await page.locator('th').count(), 41)
+    const row = page.locator('tbody tr').first().locator('td')
+    await until(async () => (await row.count()) < 20)
+    assert.equal(await row.last().getAttribute('colspan'), '31')
+    await page.evaluate(`document.querySelector('.scroll').scrollLeft = 1e6`)
+    await until(async () => (await row.last().textContent()) === '—')
+    assert.ok((await row.count()) < 20)
+  })
+
+  it('takes a range in the chosen zone, names the zone, and moves the range by keys', async () => {
+    const page = await pages.open(LIST, { timezoneId: 'Asia/Tokyo' })
+    await page.getByText('answer_question').first().waitFor()
+    await page.getByRole('search').getByText('Asia/Tokyo').waitFor()
+    await page.getByLabel('Time range').first().click()
+    await page.getByRole('option', { name: 'From … to …' }).click()
+    await page.getByLabel('From (Asia/Tokyo)').fill('2020-03-01T09:00:00')
+    await page.getByLabel('To (Asia/Tokyo)').fill('2020-03-02T09:00:00')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    const range = (from: string, to: string) =>
+      page.waitForURL(
+        ({ searchParams }) => searchParams.get('range') === `${from}T00:00:00.000Z..${to}T00:00:00.000Z`,
+      )
+    await range('2020-03-01', '2020-03-02')
+    await page.getByText('No trace matches').waitFor()
+    assert.match(
+      await page.getByLabel('Time range').first().inputValue(),
+      /Mar 1 2020 09:00:00 – Mar 2 2020 09:00:00/,
+    )
+    await page.keyboard.press('[')
+    await range('2020-02-29', '2020-03-01')
+    await page.keyboard.press(']')
+    await range('2020-03-01', '2020-03-02')
+  })
+
+  it('says after a second that it still searches, and can be stopped and begun again', async () => {
+    const page = await pages.open('about:blank')
+    let isSlow = true
+    await page.route('**/api/pages/calls', async (route) => {
+      if (isSlow) await new Promise((resolve) => setTimeout(resolve, 20_000).unref())
+      await route.continue().catch(() => undefined)
+    })
+    await page.goto(`${pages.service.address}${LIST}`)
+    await page.getByText('Still searching …').waitFor()
+    isSlow = false
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('The search was stopped.').waitFor()
+    await page.getByRole('button', { name: 'Search again' }).click()
+    await page.getByText('answer_question').first().waitFor()
   })
 
   it('shows the same time zone everywhere, as chosen', async () => {
@@ -199,6 +256,17 @@ describeInBrowser('the list of traces', () => {
     await page.clock.fastForward('31:00')
     await Promise.all([asked(15_000), look()])
     await page.getByText('answer_question').first().waitFor()
+  })
+
+  it('shows the first project of a new user when its first call arrives', async () => {
+    accepted(await pages.service.post('/api/teams', { name: 'fresh' }))
+    const { api_key: key } = accepted(
+      await pages.service.post('/api/teams/fresh/members', { user: 'newcomer', role: 'member' }),
+    ) as { api_key: string }
+    const page = await pages.open('/', { key })
+    await page.getByText('A project is made by the first call').waitFor()
+    accepted(await pages.service.in('fresh/first').calls.start({ op_name: 'hello' }))
+    await page.getByRole('link', { name: 'fresh / first' }).waitFor()
   })
 
   it('turns from snippets into the list when the first call arrives', async () => {

@@ -93,7 +93,7 @@ describeInBrowser('a trace', () => {
     await until(async () => (await page.getByRole('treeitem').count()) === 1)
   })
 
-  it('shows all digits of numbers', async () => {
+  it('shows and copies all digits of numbers', async () => {
     const inputs = { id: 1 }
     await record('digits', [{ start: { inputs } }])
     const start = JSON.stringify(aStart(PROJECT, { id: 'exact', trace_id: 'exact', inputs: {} })).replace(
@@ -104,6 +104,13 @@ describeInBrowser('a trace', () => {
     const page = await open('exact')
     await page.getByText('9007199254740993').waitFor()
     await page.getByText('12345678901234567890').waitFor()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('group', { name: 'Inputs' }).getByRole('button', { name: 'Copy JSON' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    assert.deepEqual(
+      (await copied(page)).replaceAll(/\s/g, ''),
+      '{"id":9007199254740993,"big":12345678901234567890}',
+    )
   })
 
   it('folds long text, and shows base64 as an image or its size', async () => {
@@ -149,21 +156,63 @@ describeInBrowser('a trace', () => {
     await page.locator('.markdown strong').waitFor()
   })
 
-  it('shows a selected call at once, while its payload is on its way', async () => {
-    await record('slow', [{}, { start: { op_name: 'large' }, end: { output: 'the payload' } }])
-    const page = await open('slow')
-    await page.getByRole('tree').focus()
+  it('shows a selected call at once, with the payload before it dimmed until its own arrives', async () => {
+    await record('slow', [
+      { end: { output: 'of the first' } },
+      { start: { op_name: 'large' }, end: { output: 'the payload' } },
+    ])
+    const page = await pages.open('about:blank')
     let release: () => void = () => undefined
     const released = new Promise<void>((resolve) => (release = resolve))
     await page.route('**/call/read', async (route) => {
-      await released
+      if (route.request().postData()!.includes('slow-1')) await released
       await route.continue()
     })
+    await page.goto(`${pages.service.address}/${PROJECT}/traces/slow`)
+    await page.getByText('of the first').waitFor()
+    await page.getByRole('tree').focus()
     await page.keyboard.press('ArrowDown')
     await page.getByRole('heading', { name: 'large' }).waitFor()
-    assert.equal(await page.getByText('the payload').count(), 0)
+    await page.locator('.dimmed').getByText('of the first').waitFor()
     release()
     await page.getByText('the payload').waitFor()
+    assert.equal(await page.locator('.dimmed').count(), 0)
+  })
+
+  it('has read the neighbours of the selected call before they are selected', async () => {
+    await record('near', [{}, { end: { output: 'of the second' } }, { end: { output: 'of the third' } }])
+    const page = await pages.open('about:blank')
+    const read: string[] = []
+    page.on('response', async (response) => {
+      if (response.url().endsWith('/call/read')) read.push(response.request().postData()!)
+    })
+    await page.goto(`${pages.service.address}/${PROJECT}/traces/near`)
+    await until(() => read.some((body) => body.includes('near-1')))
+    const before = read.filter((body) => body.includes('near-1')).length
+    await page.getByRole('tree').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.getByText('of the second').waitFor()
+    assert.equal(read.filter((body) => body.includes('near-1')).length, before)
+  })
+
+  it('goes to the next sibling, and switches between messages and JSON, by keys', async () => {
+    const output = { choices: [{ message: { role: 'assistant', content: 'Hello there' } }] }
+    await record('siblings', [
+      {},
+      { start: { op_name: 'one' }, end: { output } },
+      { start: { op_name: 'inside', parent_id: 'siblings-1' } },
+      { start: { op_name: 'two' } },
+    ])
+    const page = await open('siblings', '?call=siblings-1')
+    await page.getByText('Hello there').waitFor()
+    await page.keyboard.press('m')
+    await page.getByRole('button', { name: 'Show as messages' }).waitFor()
+    await page.keyboard.press('m')
+    await page.getByRole('button', { name: 'Show as JSON' }).waitFor()
+    await page.keyboard.press('s')
+    await page.waitForURL(/call=siblings-3/)
+    await page.keyboard.press('s')
+    await page.waitForURL(/call=siblings-1/)
   })
 
   it('shows small costs with three digits, all digits on hovering, and where they come from', async () => {
@@ -177,6 +226,10 @@ describeInBrowser('a trace', () => {
     const page = await open('costs')
     await page.getByText('≥\u2009$0.00000225').first().waitFor()
     await page.getByTitle('$0.00000225', { exact: false }).first().waitFor()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByText('≥\u2009$0.00000225').first().dblclick()
+    await page.keyboard.press('ControlOrMeta+c')
+    assert.equal(await copied(page), '0.00000225')
     await page.getByRole('tab', { name: 'Usage' }).click()
     await page.getByRole('button', { name: 'Explain this total' }).click()
     const table = page.getByRole('table', { name: 'Contributions' })
@@ -215,6 +268,8 @@ describeInBrowser('a trace', () => {
     await page.getByText('step_two').waitFor()
   })
 })
+
+const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()')
 
 interface Call {
   readonly start?: object

@@ -179,7 +179,8 @@ const AttemptView = ({
   /** Another attempt follows. */
   readonly isLast: boolean
 }) => {
-  const { outcome, started_at, status, error, reason, next_at, phases, peer, possible_duplicate } = attempt
+  const { outcome, started_at, status, error, reason, next_at, phases, url, peer, possible_duplicate } =
+    attempt
   const [tone, word] = OUTCOMES[outcome]
   return (
     <article className="notice">
@@ -191,6 +192,7 @@ const AttemptView = ({
         <Time at={started_at} />
       </div>
       <Phases phases={phases} />
+      {url !== null && <div className="mono">POST {url}</div>}
       {peer !== null && <div className="secondary">Sent to {peer}</div>}
       {possible_duplicate && (
         <div className="secondary">The receiver may have got this attempt although no answer was read.</div>

@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { wholeNumber } from '../format.js'
 import { Snippets } from '../parts/first-trace.js'
 import { useProjects } from '../parts/project-switcher.js'
@@ -10,13 +10,31 @@ import { Time } from '../parts/time.js'
 import { useSession } from '../session.js'
 import { onSubmit } from '../parts/on-submit.js'
 
+/** How often a first project is looked for. */
+const FIRST_PROJECT_MS = 3000
+
 /** The projects of the user, or how to begin where there are none. */
 export const HomePage = () => {
-  const { user } = useSession()
+  const { user, refresh } = useSession()
   const { projects, isPending, error, refetch } = useProjects()
+  const isEmpty = !isPending && projects.length === 0
+  const ask = useRef(() => undefined as void)
+  useEffect(() => {
+    // The first call of all makes the team too.
+    ask.current = user.teams.length === 0 ? () => void refresh() : refetch
+  })
+  useEffect(() => {
+    if (!isEmpty) return
+    const timer = setInterval(() => ask.current(), FIRST_PROJECT_MS)
+    return () => clearInterval(timer)
+  }, [isEmpty])
   return (
     <div className="page" style={{ maxWidth: 960 }}>
-      <h1>Projects</h1>
+      <div className="bar">
+        <h1>Projects</h1>
+        <span className="spacer" />
+        <OpenProject />
+      </div>
       {error !== null && <Failed error={error} what="The projects" onRetry={refetch} />}
       {isPending && <Loading what="projects" />}
       {projects.length > 0 && (
@@ -38,8 +56,7 @@ export const HomePage = () => {
           ]}
         />
       )}
-      {!isPending && projects.length === 0 && error === null && <Begin team={user.teams[0]?.team ?? ''} />}
-      <OpenProject />
+      {isEmpty && error === null && <Begin team={user.teams[0]?.team ?? ''} />}
     </div>
   )
 }

@@ -1,11 +1,11 @@
 import { Button, SegmentedControl } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { api, dataOf } from '../api.js'
 import { duration, plural, wholeNumber } from '../format.js'
 import { openedList } from '../list-memory.js'
-import { CallDetail } from '../parts/call-detail.js'
+import { CallDetail, payloadOf } from '../parts/call-detail.js'
 import { copy } from '../parts/copy.js'
 import { Cost } from '../parts/cost.js'
 import { useKeys } from '../parts/keys.js'
@@ -17,6 +17,9 @@ import { Time } from '../parts/time.js'
 import { TraceTree, type TreeHandle } from '../parts/trace-tree.js'
 import { nameOf, statusOf, type TraceColumns } from '../trace-columns.js'
 import { treeOf } from '../tree.js'
+
+/** A call is read once the selection rests this long on its neighbour. */
+const REST_MS = 150
 
 /** A trace: its calls as tree and waterfall, and the details of the selected call. */
 export const TracePage = () => {
@@ -82,6 +85,18 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
       return
     }
   }
+  const queries = useQueryClient()
+  useEffect(() => {
+    if (selected < 0) return
+    const place = tree.placeOf[selected]!
+    const timer = setTimeout(() => {
+      for (const at of [place + 1, place - 1]) {
+        const row = tree.order[at]
+        if (row !== undefined) void queries.prefetchQuery(payloadOf(projectId, trace.ids[row]!))
+      }
+    }, REST_MS)
+    return () => clearTimeout(timer)
+  }, [selected, tree, trace, projectId, queries])
   const list = openedList(projectId)
   const at = list?.ids.indexOf(traceId) ?? -1
   const neighbour = (step: number): string | undefined => (at < 0 ? undefined : list?.ids[at + step])
@@ -90,6 +105,7 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
   useKeys({
     e: () => selectNext((row) => statusOf(trace, row) === 'error'),
     p: () => selectNext((row) => trace.ops[row] === trace.ops[selected]),
+    s: () => selectNext((row) => trace.parents[row] === trace.parents[selected]),
     z: () => selected >= 0 && setAddress({ zoom: trace.ids[selected]! }),
     '0': () => setAddress({ zoom: '' }),
     y: () => selected >= 0 && void copy(trace.ids[selected]!),
@@ -171,7 +187,6 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
         <section className="trace-detail" aria-label="Selected call" tabIndex={-1}>
           {selected >= 0 && (
             <CallDetail
-              key={trace.ids[selected]}
               trace={trace}
               row={selected}
               onZoom={() => setAddress({ zoom: trace.ids[selected]! })}

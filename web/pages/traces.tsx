@@ -1,27 +1,30 @@
 import { Button, Switch } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useElementScrollRestoration } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { api } from '../api.js'
 import { conjunctsIn, queryOf } from '../filter.js'
 import { plural } from '../format.js'
-import { rememberList } from '../list-memory.js'
-import { DEFAULT_COLUMNS, isField } from '../list-columns.js'
+import { openedList, rememberList } from '../list-memory.js'
+import { DEFAULT_COLUMNS, isField, type Column } from '../list-columns.js'
 import { Cell, Filler, HeadCell, hrefOf, type Row } from '../parts/call-cells.js'
 import { ColumnPicker } from '../parts/column-picker.js'
 import { FilterBar } from '../parts/filter-bar.js'
 import { FirstTrace } from '../parts/first-trace.js'
 import { useKeys } from '../parts/keys.js'
-import { usePosition } from '../parts/live.js'
+import { useNews } from '../parts/list-news.js'
+import { NothingMatches } from '../parts/nothing-matches.js'
 import { useAddress, usePlace } from '../parts/place.js'
 import { SavedViews } from '../parts/saved-views.js'
+import { Failed, Loading, Searching } from '../parts/states.js'
 import { useColumns } from '../parts/use-columns.js'
-import { Empty, Failed, Loading } from '../parts/states.js'
 
 const PAGE = 50
 const SCROLL_ID = 'list'
 const ROW_PX = 32
+/** With more columns only the cells in sight are mounted. */
+const MANY_COLUMNS = 30
 /** A list that was not looked at for this time is asked for again. */
 const OLD_MS = 30 * 60_000
 
@@ -36,6 +39,7 @@ export const TracesPage = () => {
   const [search, setAddress] = useAddress()
   const { filter = '', q = '', range = '', sort = '-started_at', roots = '1', live = '' } = search
   const navigate = useNavigate()
+  const queries = useQueryClient()
   const { columns, setColumns, widths, setWidth, resetWidths } = useColumns()
   // Sorted, so that another order is no other question.
   const fields = useMemo(
@@ -78,17 +82,32 @@ export const TracesPage = () => {
   const isLive = live === '1'
   const { fresh, changed } = useNews(key, loaded, list.data?.pages[0]?.position, isLive, ask)
   const rows = useMemo(() => loaded.map((row) => changed.get(row.id) ?? row), [loaded, changed])
-  const [at, setAt] = useState(-1)
+  const here = location.pathname + location.search
+  const [selected, setSelected] = useState(() => {
+    const list = openedList(projectId)
+    return list?.href === here ? list.opened : undefined
+  })
+  const at = useMemo(() => rows.findIndex(({ id }) => id === selected), [rows, selected])
   const open = (row: Row | undefined, inNewTab = false) => {
     if (row === undefined) return
     const ids = [...new Set(rows.map(({ trace_id }) => trace_id))]
-    rememberList(projectId, { ids, href: location.pathname + location.search })
+    rememberList(projectId, { ids, href: here, opened: row.id })
     const href = hrefOf(team, project, row)
     if (inNewTab) window.open(href, '_blank')
     else void navigate({ href })
   }
   const scroll = useRef<HTMLDivElement>(null)
   const before = useElementScrollRestoration({ id: SCROLL_ID })
+  const widthOf = ({ name, width }: Column) => widths.get(name) ?? width
+  const across = useVirtualizer({
+    horizontal: true,
+    enabled: columns.length > MANY_COLUMNS,
+    initialRect: { width: innerWidth, height: 0 },
+    count: columns.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: (index) => widthOf(columns[index]!),
+    overscan: 2,
+  })
   const virtual = useVirtualizer({
     initialOffset: before?.scrollY ?? 0,
     count: rows.length,
@@ -97,6 +116,9 @@ export const TracesPage = () => {
     overscan: 8,
   })
   const items = virtual.getVirtualItems()
+  const seen = across.getVirtualItems()
+  const left = seen[0]?.index ?? 0
+  const right = (seen.at(-1)?.index ?? columns.length - 1) + 1
   const last = items.at(-1)?.index ?? 0
   const { hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData } = list
   useEffect(() => {
@@ -105,7 +127,7 @@ export const TracesPage = () => {
   }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData])
   const move = (step: number) => {
     const next = Math.min(rows.length - 1, Math.max(0, at + step))
-    setAt(next)
+    setSelected(rows[next]?.id)
     virtual.scrollToIndex(next)
   }
   useKeys({
@@ -153,8 +175,8 @@ export const TracesPage = () => {
         </Button>
       )}
       {list.isError && <Failed error={list.error} what="The list" onRetry={() => void list.refetch()} />}
-      {list.isPending && <Loading what="traces" />}
-      {list.isSuccess && rows.length === 0 && <NothingMatches range={range} />}
+      {list.isLoading && <Loading what="traces" />}
+      {list.isSuccess && rows.length === 0 && <NothingMatches />}
       {rows.length > 0 && (
         <div
           className={`scroll ${isPlaceholderData ? 'dimmed' : ''}`}
@@ -165,9 +187,7 @@ export const TracesPage = () => {
         >
           <table
             className="table"
-            style={{
-              minWidth: columns.reduce((sum, { name, width }) => sum + (widths.get(name) ?? width), 0),
-            }}
+            style={{ minWidth: columns.reduce((sum, column) => sum + widthOf(column), 0) }}
           >
             <colgroup>
               {columns.map(({ name, width, isFlexible }) => (
@@ -192,8 +212,13 @@ export const TracesPage = () => {
               {items.map(({ index }) => {
                 const row = rows[index]!
                 return (
-                  <tr key={row.id} data-selected={index === at || undefined} onClick={() => setAt(index)}>
-                    {columns.map(({ name, isNumber }) => (
+                  <tr
+                    key={row.id}
+                    data-selected={index === at || undefined}
+                    onClick={() => setSelected(row.id)}
+                  >
+                    {left > 0 && <td colSpan={left} />}
+                    {columns.slice(left, right).map(({ name, isNumber }) => (
                       <td key={name} className={isNumber && 'number'}>
                         <Cell
                           column={name}
@@ -204,6 +229,7 @@ export const TracesPage = () => {
                         />
                       </td>
                     ))}
+                    {right < columns.length && <td colSpan={columns.length - right} />}
                   </tr>
                 )
               })}
@@ -212,71 +238,15 @@ export const TracesPage = () => {
           </table>
         </div>
       )}
-      <div className="secondary" role="status">
+      <Searching
+        isOn={list.isFetching && !isFetchingNextPage}
+        isStopped={!list.isFetching && (list.isPending || isPlaceholderData)}
+        onStop={() => void queries.cancelQueries({ queryKey: key })}
+        onRetry={() => void list.refetch()}
+      >
         {list.isSuccess && plural(rows.length, roots === '1' ? 'trace' : 'call')}
         {hasNextPage && ' shown, more below'}
-      </div>
+      </Searching>
     </div>
-  )
-}
-
-type Answer = { readonly rows: readonly Row[]; readonly position: string }
-
-/** How many calls are newer than the list, and the present state of the rows that it shows. */
-const useNews = (
-  key: readonly unknown[],
-  rows: readonly Row[],
-  listPosition: string | undefined,
-  isLive: boolean,
-  ask: (offset: number, position: string | undefined, signal: AbortSignal) => Promise<Answer>,
-) => {
-  const position = usePosition(key[1] as string, isLive)
-  const { data } = useQuery({
-    queryKey: ['news', ...key, position],
-    queryFn: ({ signal }) => ask(0, undefined, signal),
-    enabled: isLive && position !== undefined && listPosition !== undefined && position !== listPosition,
-    placeholderData: (before) => before,
-  })
-  return useMemo(() => {
-    const known = new Set(rows.map(({ id }) => id))
-    const newer =
-      isLive && data !== undefined && BigInt(data.position || 0) > BigInt(listPosition || 0) ? data.rows : []
-    return {
-      fresh: newer.filter(({ id }) => !known.has(id)).length,
-      changed: new Map(newer.filter(({ id }) => known.has(id)).map((row) => [row.id, row])),
-    }
-  }, [data, rows, isLive, listPosition])
-}
-
-const NothingMatches = ({ range }: { readonly range: string }) => {
-  const [{ filter }, setAddress] = useAddress()
-  const conjuncts = conjunctsIn(filter)
-  return (
-    <Empty title="No trace matches">
-      <p>The search, the time range and all filters above apply.</p>
-      <div className="bar">
-        {conjuncts.length > 0 && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => setAddress({ filter: JSON.stringify({ $and: conjuncts.slice(0, -1) }) })}
-          >
-            Remove the last filter
-          </Button>
-        )}
-        {range !== '' && (
-          <Button size="xs" variant="default" onClick={() => setAddress({ range: '' })}>
-            Search all time
-          </Button>
-        )}
-        <Button
-          size="xs"
-          variant="default"
-          onClick={() => setAddress({ filter: '', q: '', range: '', roots: '1' })}
-        >
-          Clear all
-        </Button>
-      </div>
-    </Empty>
   )
 }

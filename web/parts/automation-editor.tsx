@@ -91,9 +91,6 @@ export const AutomationEditor = ({
         onSubmit={onSubmit(() => {
           saving.mutate()
         })}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) saving.mutate()
-        }}
       >
         <AutomationFields
           team={team}

@@ -1,5 +1,5 @@
 import { Button, Switch, Tabs } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { textOf } from '../api.js'
 import { messagesIn, messagesOut, toolsIn } from '../conversation.js'
@@ -10,6 +10,7 @@ import { CopyButton } from './copy.js'
 import { Cost } from './cost.js'
 import { Feedback } from './feedback.js'
 import { JsonView } from './json-view.js'
+import { useKeys } from './keys.js'
 import { useAddress, usePlace } from './place.js'
 import { useSetting } from './settings.js'
 import { Failed, Loading } from './states.js'
@@ -24,16 +25,24 @@ interface Props {
   readonly onZoom: () => void
 }
 
-/** A call: figures at once, from the trace; its payload when it has arrived. */
+/** The payload of a call, as text. */
+export const payloadOf = (projectId: string, id: string) =>
+  queryOptions({
+    queryKey: ['call', projectId, id],
+    queryFn: async ({ signal }) => ({
+      id,
+      text: await textOf('/call/read', { project_id: projectId, id }, signal),
+    }),
+    gcTime: 60_000,
+  })
+
+/** A call: figures at once, from the trace; its payload when it has arrived, the one before it dimmed until then. */
 export const CallDetail = ({ trace, row, onZoom }: Props) => {
   const { projectId } = usePlace()
   const [{ tab = 'call' }, setAddress] = useAddress()
   const id = trace.ids[row]!
-  const call = useQuery({
-    queryKey: ['call', projectId, id],
-    queryFn: ({ signal }) => textOf('/call/read', { project_id: projectId, id }, signal),
-    gcTime: 60_000,
-  })
+  const call = useQuery({ ...payloadOf(projectId, id), placeholderData: (before) => before })
+  const age = call.isPlaceholderData ? 'dimmed' : ''
   const length = trace.durations[row] ?? null
   const isUnpriced = trace.unpriced.includes(row)
   const feedback = trace.feedback[String(row)] ?? 0
@@ -91,19 +100,19 @@ export const CallDetail = ({ trace, row, onZoom }: Props) => {
           <Tabs.Tab value="feedback">Feedback{feedback > 0 ? ` (${feedback})` : ''}</Tabs.Tab>
           <Tabs.Tab value="raw">Raw</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="call" pt={12}>
+        <Tabs.Panel value="call" pt={12} className={age}>
           {call.isError && <Failed error={call.error} what="The call" onRetry={() => void call.refetch()} />}
           {call.isPending && <Loading what="the call" />}
-          {call.isSuccess && <Payload text={call.data} />}
+          {call.isSuccess && <Payload key={call.data.id} text={call.data.text} />}
         </Tabs.Panel>
         <Tabs.Panel value="usage" pt={12}>
-          <UsageTab callId={id} />
+          <UsageTab key={id} callId={id} />
         </Tabs.Panel>
         <Tabs.Panel value="feedback" pt={12}>
-          <Feedback callId={id} />
+          <Feedback key={id} callId={id} />
         </Tabs.Panel>
-        <Tabs.Panel value="raw" pt={12}>
-          {call.isSuccess && <JsonView text={call.data} label="The call" />}
+        <Tabs.Panel value="raw" pt={12} className={age}>
+          {call.isSuccess && <JsonView key={call.data.id} text={call.data.text} label="The call" />}
         </Tabs.Panel>
       </Tabs>
     </>
@@ -148,6 +157,8 @@ const Payload = ({ text }: { readonly text: string }) => {
   const messages = useMemo(() => messagesIn(call.asked), [call])
   const answers = useMemo(() => messagesOut(call.answered), [call])
   const isConversation = messages.length > 0 || answers.length > 0
+  const switchView = () => setView(view === 'messages' ? 'json' : 'messages')
+  useKeys({ m: () => isConversation && switchView() })
   return (
     <div className="page" style={{ padding: 0, gap: 12 }}>
       {call.exception !== 'null' && (
@@ -157,11 +168,7 @@ const Payload = ({ text }: { readonly text: string }) => {
       )}
       {isConversation && (
         <div className="bar">
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => setView(view === 'messages' ? 'json' : 'messages')}
-          >
+          <Button size="compact-sm" variant="default" onClick={switchView}>
             {view === 'messages' ? 'Show as JSON' : 'Show as messages'}
           </Button>
           {view === 'messages' && (

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { FIELD_LABELS } from '../filter.js'
 import { columnOf, DEFAULT_COLUMNS, OP, withMoved } from '../list-columns.js'
 import { useFields } from './filter-bar.js'
+import { useKeys } from './keys.js'
 
 const OFFERED = 15
 
@@ -14,18 +15,22 @@ interface ColumnPickerProps {
 }
 
 /** Chooses columns of the list and from all fields of the calls, and their order. */
-export const ColumnPicker = (props: ColumnPickerProps) => (
-  <Popover position="bottom-end" width={340} trapFocus>
-    <Popover.Target>
-      <Button size="xs" variant="default">
-        Columns
-      </Button>
-    </Popover.Target>
-    <Popover.Dropdown>
-      <Choice {...props} />
-    </Popover.Dropdown>
-  </Popover>
-)
+export const ColumnPicker = (props: ColumnPickerProps) => {
+  const [isOpen, setOpen] = useState(false)
+  useKeys({ c: () => setOpen(true) })
+  return (
+    <Popover position="bottom-end" width={340} trapFocus opened={isOpen} onChange={setOpen}>
+      <Popover.Target>
+        <Button size="xs" variant="default" onClick={() => setOpen(!isOpen)}>
+          Columns
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Choice {...props} />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
 
 /** Asks for the fields when it opens, and not before. */
 const Choice = ({ projectId, shown, onChange, onReset }: ColumnPickerProps) => {

@@ -1,6 +1,6 @@
 import { cost, exactCost } from '../format.js'
 
-/** A cost with three significant digits, exact on hover. */
+/** A cost with three significant digits, exact on hover and when it is copied. */
 export const Cost = ({
   dollars,
   unpriced = false,
@@ -9,6 +9,10 @@ export const Cost = ({
   readonly unpriced?: boolean
 }) => (
   <span
+    onCopy={(event) => {
+      event.preventDefault()
+      event.clipboardData.setData('text/plain', exactCost(dollars))
+    }}
     title={
       `$${exactCost(dollars)}` + (unpriced ? '\nSome models have no price, so the whole cost is higher.' : '')
     }

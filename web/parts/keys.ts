@@ -2,9 +2,13 @@ import { useEffect, useRef } from 'react'
 
 type Keys = Readonly<Record<string, () => void>>
 
+const NO_TEXT: readonly string[] = ['checkbox', 'radio', 'button', 'submit']
+
 const isTyping = ({ target }: KeyboardEvent): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  target instanceof HTMLInputElement
+    ? !target.readOnly && !NO_TEXT.includes(target.type)
+    : target instanceof HTMLElement &&
+      (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName))
 
 const isInDialog = (): boolean => document.querySelector('[role="dialog"]') !== null
 

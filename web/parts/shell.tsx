@@ -1,21 +1,26 @@
 import { Button, Menu, Modal, Select, useMantineColorScheme } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
+import { useHotkeys, useMediaQuery } from '@mantine/hooks'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { shortNumber } from '../format.js'
 import { useSession } from '../session.js'
 import { useKeys } from './keys.js'
 import { PROJECT_PAGES, TEAM_PAGES } from './pages.js'
 import { Palette } from './palette.js'
 import { usePlace } from './place.js'
 import { ProjectSwitcher } from './project-switcher.js'
+import { useRailCounts } from './rail-counts.js'
 import { useSetting, useZone } from './settings.js'
 
 /** The frame of all pages: header, rail and the page itself. */
 export const Shell = () => {
   const { team, project } = usePlace()
   const [isRailOpen, setRailOpen] = useState(false)
+  const [rail, setRail] = useSetting('rail', 'shown')
+  const counts = useRailCounts(team)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   const [areKeysShown, setKeysShown] = useState(false)
+  const isNarrow = useMediaQuery('(max-width: 767px)') ?? false
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const navigate = useNavigate()
   useEffect(() => setRailOpen(false), [path])
@@ -25,23 +30,30 @@ export const Shell = () => {
       : PROJECT_PAGES.map((item) => ({ ...item, to: `/${team}/${project}/${item.path}` }))),
     ...(team === '' ? [] : TEAM_PAGES.map((item) => ({ ...item, to: `/${team}/-/${item.path}` }))),
   ]
-  useHotkeys([['mod+K', () => setPaletteOpen(true)]], [])
+  useHotkeys(
+    [
+      ['mod+K', () => setPaletteOpen(true)],
+      ['mod+Enter', submitForm, { preventDefault: false }],
+    ],
+    [],
+  )
   useKeys({
     '?': () => setKeysShown(true),
     ...Object.fromEntries(items.map(({ key, to }) => [`g ${key}`, () => void navigate({ href: to })])),
   })
   return (
-    <div className="shell">
+    <div className="shell" data-rail={rail}>
       <a className="visually-hidden" href="#content">
         Skip to the content
       </a>
       <header>
         <Button
-          className="only-narrow"
           variant="default"
           size="compact-sm"
-          aria-expanded={isRailOpen}
-          onClick={() => setRailOpen(!isRailOpen)}
+          aria-expanded={isNarrow ? isRailOpen : rail === 'shown'}
+          onClick={() =>
+            isNarrow ? setRailOpen(!isRailOpen) : setRail(rail === 'shown' ? 'hidden' : 'shown')
+          }
         >
           Menu
         </Button>
@@ -67,7 +79,7 @@ export const Shell = () => {
         {items
           .filter(({ to }) => to.includes('/-/'))
           .map((item) => (
-            <RailLink key={item.to} to={item.to} label={item.label} path={path} />
+            <RailLink key={item.to} to={item.to} label={item.label} path={path} count={counts[item.path]} />
           ))}
       </nav>
       <main id="content" tabIndex={-1}>
@@ -81,17 +93,26 @@ export const Shell = () => {
   )
 }
 
+/** Submits the form that is being filled in, unless a field of it has used the key. */
+const submitForm = ({ target, defaultPrevented }: KeyboardEvent): void => {
+  if (!defaultPrevented && target instanceof Element) target.closest('form')?.requestSubmit()
+}
+
 const RailLink = ({
   to,
   label,
   path,
+  count = 0,
 }: {
   readonly to: string
   readonly label: string
   readonly path: string
+  /** Of what failed. */
+  readonly count?: number | undefined
 }) => (
   <Link to={to} aria-current={path === to || path.startsWith(`${to}/`) ? 'page' : undefined}>
     {label}
+    {count > 0 && <span style={{ color: 'var(--danger)' }}>{shortNumber(count)} failed</span>}
   </Link>
 )
 
@@ -158,13 +179,16 @@ const KEYS: readonly (readonly [keys: string, action: string])[] = [
   ['f', 'Add a filter'],
   ['j, k', 'Next and previous row, or trace'],
   ['Enter, o', 'Open the row, open it in a new tab'],
+  ['[, ]', 'Earlier and later time range'],
+  ['c', 'Columns'],
   ['l', 'Live updates on and off'],
   ['↑ ↓ ← →', 'Move in the tree, close and open a call'],
   ['e', 'Next failed call'],
-  ['p', 'Next call of the same op'],
+  ['p, s', 'Next call of the same op, next sibling'],
   ['z, 0', 'Zoom to the selected call, show the whole trace'],
+  ['m', 'Messages or JSON'],
   ['y', 'Copy the id of the selected call'],
-  ['Ctrl Enter', 'Save or test a form'],
+  ['Ctrl Enter', 'Save the form, or run the test'],
   ['Esc', 'Close'],
 ]
 

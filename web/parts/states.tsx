@@ -82,6 +82,43 @@ export const Loading = ({ what }: { readonly what: string }) => {
   )
 }
 
+const SLOW_MS = 1000
+
+interface SearchingProps {
+  readonly isOn: boolean
+  /** The user stopped it before it had an answer. */
+  readonly isStopped: boolean
+  readonly onStop: () => void
+  readonly onRetry: () => void
+  readonly children: ReactNode
+}
+
+/** The last line of a list: its children, or after a second of waiting the way to stop the search. */
+export const Searching = ({ isOn, isStopped, onStop, onRetry, children }: SearchingProps) => {
+  const [isSlow, setSlow] = useState(false)
+  useEffect(() => {
+    if (!isOn) return setSlow(false)
+    const timer = setTimeout(() => setSlow(true), SLOW_MS)
+    return () => clearTimeout(timer)
+  }, [isOn])
+  const action = (label: string, act: () => void) => (
+    <Button size="compact-xs" variant="default" onClick={act}>
+      {label}
+    </Button>
+  )
+  return (
+    <div className="bar secondary" role="status" style={{ marginTop: 'auto', minHeight: 24 }}>
+      {isStopped ? (
+        <>The search was stopped. {action('Search again', onRetry)}</>
+      ) : isSlow ? (
+        <>Still searching … {action('Cancel', onStop)}</>
+      ) : (
+        children
+      )}
+    </div>
+  )
+}
+
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ReactNode }) => (
   <div className="notice">
     <strong>{title}</strong>

@@ -154,6 +154,7 @@ const attempt = open('DeliveryAttempt', {
     deadline_at: instant,
     finished_at: nullable(instant),
     webhook_revision: int64,
+    url: nullable(string),
     possible_duplicate: boolean,
     status: nullable(int64),
     error: nullable(string),
@@ -173,7 +174,7 @@ export const deliveryDetail = open('DeliveryDetail', {
     'A delivery, read from its own events. `body` contains the names of secrets instead of their values; null ' +
     'if it cannot be rendered. `response` and `request_headers` of an attempt are null if there are none or they have been deleted. ' +
     '`attempts` are in order: the newest 50, or the 50 before the requested attempt. `attempts_before` requests ' +
-    'the previous page and is null on the first.',
+    'the previous page and is null on the first. Only team administrators see `url`, where an attempt was sent.',
   required: {
     id,
     team: teamName,

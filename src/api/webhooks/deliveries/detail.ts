@@ -1,8 +1,10 @@
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
+import { webhookStream, type WebhookContent } from '../../../domain/webhooks/events.js'
 import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
 import type { Cause } from '../../../kernel/event.js'
+import type { EventStore } from '../../../kernel/ports/event-store.js'
 import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
 import { hasRole } from '../../../application/access/rights.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
@@ -34,7 +36,8 @@ export const deliveryDetailRoute = (
     handle: async ({ account, principal, cause }) => {
       const detail = await shownDetail(services, account, cause)
       const showsAll = hasRole(services.access, principal, detail.team, 'team_administrator')
-      return { body: showsAll ? detail : { ...detail, attempts: detail.attempts.map(withoutContent) } }
+      if (!showsAll) return { body: { ...detail, attempts: detail.attempts.map(withoutContent) } }
+      return { body: { ...detail, attempts: await withUrls(services.eventStore, detail) } }
     },
   })
 
@@ -44,6 +47,27 @@ const withoutContent = (attempt: Detail['attempts'][number]): Detail['attempts']
   if (response === null) return attempt
   const headers = Object.entries(response.headers).filter(([name]) => !/^set-cookie2?$/i.test(name))
   return { ...attempt, response: { ...response, headers: Object.fromEntries(headers), body: null } }
+}
+
+/** Adds the URL that the webhook had when each attempt was sent. */
+const withUrls = async (
+  eventStore: Pick<EventStore, 'readStream'>,
+  { webhook, attempts }: Detail,
+): Promise<Detail['attempts']> => {
+  const [oldest] = attempts
+  if (webhook === null || oldest === undefined) return attempts
+  const changes: { readonly revision: number; readonly url: string }[] = []
+  for await (const { type, data, revision } of eventStore.readStream(webhookStream(webhook), {
+    backwards: true,
+  })) {
+    if (type !== 'WebhookCreated' && type !== 'WebhookChanged') continue
+    changes.push({ revision: Number(revision), url: (data as WebhookContent).url })
+    if (Number(revision) <= oldest.webhook_revision) break
+  }
+  return attempts.map((attempt) => ({
+    ...attempt,
+    url: changes.find(({ revision }) => revision <= attempt.webhook_revision)?.url ?? null,
+  }))
 }
 
 type Detail = t.TypeOf<typeof deliveryDetail>
@@ -115,6 +139,7 @@ const shownAttempt = (
   deadline_at: started.deadline_at,
   finished_at: endedAt,
   webhook_revision: started.webhook_revision,
+  url: null,
   possible_duplicate: started.possible_duplicate,
   status: finished?.status ?? null,
   error: finished?.error ?? null,

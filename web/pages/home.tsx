@@ -18,7 +18,7 @@ export const HomePage = () => {
   const { user, refresh } = useSession()
   const { projects, isPending, error, refetch } = useProjects()
   const isEmpty = !isPending && projects.length === 0
-  const ask = useRef(() => undefined as void)
+  const ask = useRef(refetch)
   useEffect(() => {
     // The first call of all makes the team too.
     ask.current = user.teams.length === 0 ? () => void refresh() : refetch

@@ -92,7 +92,7 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
     const timer = setTimeout(() => {
       for (const at of [place + 1, place - 1]) {
         const row = tree.order[at]
-        if (row !== undefined) void queries.prefetchQuery(payloadOf(projectId, trace.ids[row]!))
+        if (row !== undefined) queries.query(payloadOf(projectId, trace.ids[row]!)).catch(() => undefined)
       }
     }, REST_MS)
     return () => clearTimeout(timer)

@@ -20,7 +20,7 @@ export const Shell = () => {
   const counts = useRailCounts(team)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   const [areKeysShown, setKeysShown] = useState(false)
-  const isNarrow = useMediaQuery('(max-width: 767px)') ?? false
+  const isNarrow = useMediaQuery('(max-width: 767px)')
   const path = useRouterState({ select: ({ location }) => location.pathname })
   const navigate = useNavigate()
   useEffect(() => setRailOpen(false), [path])

@@ -21,7 +21,7 @@ export const compileJsonSchema =
     try {
       const ajv = ajvFor(schema, compilePattern)
       if (typeof ajv === 'string') return { error: ajv }
-      const compiled = withinTime(() => ajv.compile<unknown>(schema), COMPILE_LIMIT_MS)
+      const compiled = withinTime(() => ajv.compile<unknown>(schema), COMPILE_LIMIT_MS, 1)
       if ('error' in compiled) return { error: cut(compiled.error) }
       const isValid = compiled.value
       return {

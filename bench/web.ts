@@ -160,10 +160,35 @@ const measure = async (
 
 const LABELS: Readonly<Record<keyof Shown, string>> = {
   navigation: 'shown after',
-  sinceRequest: 'after the request',
+  sinceRequest: 'after it was asked for',
   sinceArrival: 'after arrival',
   bytes: 'size',
   rows: 'mounted',
+}
+
+/** From the key to the heading of the next call, in the tree of a large trace. */
+const selected = async (): Promise<Shown> => {
+  const context = await browser.newContext({
+    baseURL: service.address,
+    viewport: { width: 1440, height: 900 },
+  })
+  await context.request.post('/api/sessions', { data: { api_key: KEY } })
+  const page = await context.newPage()
+  await page.goto(`/${LARGE_TRACES}/traces/${TEN_THOUSAND}`)
+  await page.getByRole('heading', { name: 'step_0' }).first().waitFor()
+  await page.getByRole('tree').focus()
+  await page.evaluate(`
+    document.addEventListener('keydown', () => { globalThis.pressedAt = performance.now() }, true)
+    new MutationObserver((_, observer) => {
+      if (document.querySelector('.trace-detail h2').textContent !== 'step_1') return
+      observer.disconnect()
+      requestAnimationFrame(() => setTimeout(() => { globalThis.shownAt = performance.now() }))
+    }).observe(document, { childList: true, subtree: true, characterData: true })`)
+  await page.keyboard.press('ArrowDown')
+  await untilShown(page)
+  const sinceRequest = await page.evaluate<number>('shownAt - pressedAt')
+  await context.close()
+  return { sinceRequest, navigation: 0, sinceArrival: 0, bytes: 0, rows: 0 }
 }
 
 const tree = (trace: string) => () =>
@@ -181,6 +206,7 @@ try {
     sinceRequest: 400,
     rows: 60,
   })
+  await measure('next call of 10,000 selected', selected, { sinceRequest: 50 })
   await measure('trace of 100,000 calls', tree(HUNDRED_THOUSAND), {
     sinceArrival: 300,
     sinceRequest: 1500,

@@ -162,6 +162,7 @@ try {
         [1440, 'light'],
         [1440, 'dark'],
         [390, 'light'],
+        [390, 'dark'],
       ] as const)
         await shoot(picture, join(all, `${picture[0]}-${width}-${theme}.png`), width, theme)
   } else for (const picture of PICTURES) await shoot(picture, `docs/pictures/${picture[0]}.png`)

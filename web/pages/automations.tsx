@@ -47,7 +47,6 @@ export const AutomationsPage = () => {
           columns={columnsIn(team, names, canAutomate)}
           rows={automations.data.data}
           keyOf={({ id }) => id}
-          minWidth={960}
         />
       )}
     </div>

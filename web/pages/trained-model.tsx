@@ -49,13 +49,7 @@ export const TrainedModelPage = () => {
             {rows.length === 0 ? (
               <div className="secondary">None yet.</div>
             ) : (
-              <Table
-                label="Jobs"
-                columns={jobColumns(place, name)}
-                rows={rows}
-                keyOf={({ id }) => id}
-                minWidth={1000}
-              />
+              <Table label="Jobs" columns={jobColumns(place, name)} rows={rows} keyOf={({ id }) => id} />
             )}
             {jobs.hasNextPage && (
               <Button

@@ -72,7 +72,7 @@ export const TrainingPage = () => {
       {models.isPending && <Loading what="models" />}
       {models.isSuccess && rows.length === 0 && <FirstModel projectId={projectId} />}
       {rows.length > 0 && (
-        <Table label="Models" columns={columnsIn(place)} rows={rows} keyOf={({ id }) => id} minWidth={1000} />
+        <Table label="Models" columns={columnsIn(place)} rows={rows} keyOf={({ id }) => id} />
       )}
       {models.hasNextPage && (
         <div>

@@ -78,13 +78,7 @@ export const WebhooksPage = () => {
         </Empty>
       )}
       {webhooks.isSuccess && webhooks.data.data.length > 0 && (
-        <Table
-          label="Webhooks"
-          columns={columnsIn(team)}
-          rows={webhooks.data.data}
-          keyOf={({ id }) => id}
-          minWidth={960}
-        />
+        <Table label="Webhooks" columns={columnsIn(team)} rows={webhooks.data.data} keyOf={({ id }) => id} />
       )}
     </div>
   )

@@ -122,7 +122,6 @@ export const DeliveryList = ({
             columns={columns}
             rows={rows}
             keyOf={({ id }) => id}
-            minWidth={900}
             selected={current?.id}
           />
         </div>

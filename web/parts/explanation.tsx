@@ -50,20 +50,14 @@ export const Explanation = ({ callId }: { readonly callId: string }) => {
   const others = rows.filter((row) => !row.counted)
   return (
     <>
-      <Table label="Contributions" columns={columns} rows={counted} keyOf={keyOf} minWidth={760} />
+      <Table label="Contributions" columns={columns} rows={counted} keyOf={keyOf} />
       {others.length > 0 && (
         <>
           <h3 className="section">Not counted again</h3>
           <p style={{ margin: 0 }}>
             These calls reported what their descendants used, which is counted where it was used.
           </p>
-          <Table
-            label="Not counted"
-            columns={columns.slice(0, 4)}
-            rows={others}
-            keyOf={keyOf}
-            minWidth={480}
-          />
+          <Table label="Not counted" columns={columns.slice(0, 4)} rows={others} keyOf={keyOf} />
         </>
       )}
     </>

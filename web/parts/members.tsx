@@ -39,43 +39,45 @@ export const Members = ({ team, canChange }: { readonly team: string; readonly c
         <Empty title="This team has no members yet">Administrators of the service see it all the same.</Empty>
       )}
       <ActionFailed error={remove.error} what="The removal" />
-      <Table<Member>
-        label="Members"
-        rows={members.data.data}
-        keyOf={({ user }) => user}
-        columns={[
-          { label: 'User', cell: ({ user }) => (user === self.user ? `${user} (you)` : user) },
-          ...(canChange
-            ? [
-                { label: 'Roles', cell: ({ roles }: Member) => (roles ?? []).map(roleText).join(', ') },
-                {
-                  label: '',
-                  width: 220,
-                  cell: (row: Member) => (
-                    <>
-                      <Button
-                        size="compact-sm"
-                        variant="default"
-                        mr={8}
-                        aria-label={`Change roles of ${row.user}`}
-                        onClick={() => setEdited(row)}
-                      >
-                        Change roles
-                      </Button>
-                      <ConfirmButton
-                        label="Remove"
-                        title={`Remove ${row.user} from ${team}?`}
-                        onConfirm={() => remove.mutate(row.user)}
-                      >
-                        <p>Their API keys stay valid for their other teams.</p>
-                      </ConfirmButton>
-                    </>
-                  ),
-                },
-              ]
-            : []),
-        ]}
-      />
+      {members.data.data.length > 0 && (
+        <Table<Member>
+          label="Members"
+          rows={members.data.data}
+          keyOf={({ user }) => user}
+          columns={[
+            { label: 'User', cell: ({ user }) => (user === self.user ? `${user} (you)` : user) },
+            ...(canChange
+              ? [
+                  { label: 'Roles', cell: ({ roles }: Member) => (roles ?? []).map(roleText).join(', ') },
+                  {
+                    label: '',
+                    width: 220,
+                    cell: (row: Member) => (
+                      <>
+                        <Button
+                          size="compact-sm"
+                          variant="default"
+                          mr={8}
+                          aria-label={`Change roles of ${row.user}`}
+                          onClick={() => setEdited(row)}
+                        >
+                          Change roles
+                        </Button>
+                        <ConfirmButton
+                          label="Remove"
+                          title={`Remove ${row.user} from ${team}?`}
+                          onConfirm={() => remove.mutate(row.user)}
+                        >
+                          <p>Their API keys stay valid for their other teams.</p>
+                        </ConfirmButton>
+                      </>
+                    ),
+                  },
+                ]
+              : []),
+          ]}
+        />
+      )}
       {edited !== null && (
         <MemberDialog team={team} member={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />
       )}

@@ -86,13 +86,7 @@ export const Prices = ({ team }: { readonly team: string }) => {
       {prices.isPending && <Loading what="prices" />}
       {prices.data?.data.length === 0 && <Empty title="No model with a price has this name" />}
       {prices.isSuccess && prices.data.data.length > 0 && (
-        <Table
-          label="Prices"
-          columns={COLUMNS}
-          rows={prices.data.data}
-          keyOf={({ model }) => model}
-          minWidth={900}
-        />
+        <Table label="Prices" columns={COLUMNS} rows={prices.data.data} keyOf={({ model }) => model} />
       )}
       {prices.data?.next != null && (
         <div className="secondary">The first 200 models are shown. Search for others.</div>

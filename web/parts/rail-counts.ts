@@ -21,6 +21,6 @@ export const useRailCounts = (team: string): Readonly<Record<string, number>> =>
   })
   return {
     deliveries: deliveries?.total ?? 0,
-    webhooks: webhooks?.data.filter(({ state }) => state === 'failing').length ?? 0,
+    webhooks: webhooks?.data.filter(({ state }) => state === 'failing' || state === 'open').length ?? 0,
   }
 }

@@ -52,7 +52,6 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
           label="Secrets"
           rows={secrets.data.data}
           keyOf={({ name }) => name}
-          minWidth={720}
           columns={[
             { label: 'Name', cell: ({ name }) => <span className="mono">{name}</span> },
             { label: 'Version', width: 80, isNumber: true, cell: ({ version }) => String(version) },

@@ -9,24 +9,29 @@ export interface Column<Row> {
   readonly isNumber?: boolean
 }
 
-/** A table with a header that stays in place; it scrolls sideways below `minWidth` pixels. */
+/** What a column without a width gets at least. */
+const MIN_PX = 160
+
+/** A table with a header that stays in place; it scrolls sideways where its columns do not fit. */
 export const Table = <Row,>({
   label,
   columns,
   rows,
   keyOf,
-  minWidth = 480,
   selected,
 }: {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
-  readonly minWidth?: number
   readonly selected?: string | undefined
 }) => (
   <div className="scroll">
-    <table className="table" style={{ minWidth }} aria-label={label}>
+    <table
+      className="table"
+      style={{ minWidth: columns.reduce((sum, { width = MIN_PX }) => sum + width, 0) }}
+      aria-label={label}
+    >
       <thead>
         <tr>
           {columns.map(({ label: of, width, isNumber }, n) => (

@@ -9,6 +9,7 @@ import {
   conjunctsIn,
   filterText,
   needsValue,
+  neighbourRange,
   operandOf,
   OPERATORS,
   queryOf,
@@ -62,6 +63,15 @@ describe('the filter of a list', () => {
     assert.equal(conditionOf(operand), undefined)
     assert.equal(chipText(operand), JSON.stringify(operand))
     assert.deepEqual(conjunctsIn('{not json'), [])
+  })
+
+  it('moves a range by its length', () => {
+    const now = Date.parse('2026-11-26T12:00:00Z')
+    const hourBefore = '2026-11-26T10:00:00.000Z..2026-11-26T11:00:00.000Z'
+    assert.equal(neighbourRange('1h', -1, now), hourBefore)
+    assert.equal(neighbourRange(hourBefore, 1, now), '2026-11-26T11:00:00.000Z..2026-11-26T12:00:00.000Z')
+    assert.equal(neighbourRange('', -1, now), undefined)
+    assert.equal(neighbourRange('..2026-11-26T11:00:00.000Z', 1, now), undefined)
   })
 
   it('comes back from a saved view', () => {

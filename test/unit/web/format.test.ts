@@ -5,9 +5,11 @@ import {
   cost,
   duration,
   exactCost,
+  instantAt,
   opName,
   shortNumber,
   shownTime,
+  wallTime,
   wholeNumber,
 } from '../../../web/format.js'
 
@@ -84,6 +86,37 @@ describe('displayed figures', () => {
       ['1 s ago', '1 min ago', '2 h ago'],
     )
     assert.equal(shownTime(now - 86_400_000, 'UTC', now), 'Nov 25 12:00:00')
+  })
+
+  it('take wall-clock times of a zone, also where clocks change', () => {
+    assert.equal(
+      new Date(instantAt('2026-11-25T23:04', 'Asia/Tokyo')).toISOString(),
+      '2026-11-25T14:04:00.000Z',
+    )
+    assert.equal(
+      new Date(instantAt('2026-07-01T00:00', 'Europe/Berlin')).toISOString(),
+      '2026-06-30T22:00:00.000Z',
+    )
+    // The hour that the clocks of Berlin skip.
+    assert.equal(
+      wallTime(instantAt('2026-03-29T02:30', 'Europe/Berlin'), 'Europe/Berlin'),
+      '2026-03-29T03:30:00',
+    )
+    const zones = fc.constantFrom(
+      'UTC',
+      'Europe/Berlin',
+      'America/New_York',
+      'Asia/Kathmandu',
+      'Pacific/Apia',
+    )
+    const seconds = fc.integer({ min: 0, max: 2_000_000_000 })
+    fc.assert(
+      fc.property(seconds, zones, (second, zone) => {
+        const wall = wallTime(second * 1000, zone)
+        // A repeated hour has two instants of one wall-clock time.
+        assert.equal(wallTime(instantAt(wall, zone), zone), wall)
+      }),
+    )
   })
 
   it('show the name of an op without its reference', () => {

@@ -84,6 +84,24 @@ describe('the delivery log', () => {
     assert.deepEqual(new Set(given.received.map(({ headers }) => headers['webhook-id'])).size, 1)
   })
 
+  it('says where each attempt was sent, to administrators alone', async () => {
+    const given = await givenAutomation(sending, answers(500))
+    await given.aliasAdded('prod')
+    const { id } = (await all(given, 'dead', 1))[0]!
+    const moved = await sending.receiver(answers(204))
+    accepted(await given.send('PATCH', `${given.webhooks}/${given.webhook}`, { url: moved.url }))
+    accepted(await given.send('POST', `/api/deliveries/${id}/resend`))
+    await all(given, 'succeeded', 1)
+    const { attempts } = await given.detailOf(id)
+    const [first, last] = [attempts[0]!.url, attempts.at(-1)!.url]
+    assert.ok(first?.endsWith('/in') === true && first !== last)
+    assert.equal(last, moved.url)
+    const asMember = { key: given.keys.member }
+    const seen = accepted(await given.send('GET', `/api/deliveries/${id}`, undefined, asMember))
+    const urls = (seen['attempts'] as { url: string | null }[]).map(({ url }) => url)
+    assert.deepEqual(new Set(urls), new Set([null]))
+  })
+
   it('holds what waits for a disabled webhook, cancels it by hand, and says so in lists', async () => {
     const given = await givenAutomation(sending, answers(200))
     const hook = `${given.webhooks}/${given.webhook}`

@@ -4,12 +4,14 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { dateTime64, SQL_TIME } from '../clickhouse-values.js'
 import type { Projection } from '../projection.js'
 
-/** Notes when each event was recorded. */
+/** Notes when events were recorded: the last of each millisecond of a batch. */
 export const eventTimes: Projection = {
   name: 'event_times',
   rowsOf: (events) => {
-    const values = events.flatMap(({ position, recordedAt }) =>
-      recordedAt === undefined ? [] : [[String(position), recordedAt.toISOString().slice(0, 23)]],
+    const values = events.flatMap(({ position, recordedAt }, n) =>
+      recordedAt === undefined || recordedAt.getTime() === events[n + 1]?.recordedAt?.getTime()
+        ? []
+        : [[String(position), recordedAt.toISOString().slice(0, 23)]],
     )
     return values.length === 0 ? [] : [{ table: 'event_times', columns: ['position', 'recorded_at'], values }]
   },

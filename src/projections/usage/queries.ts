@@ -13,11 +13,11 @@ import {
   batchesOf,
   batchesOfTraces,
   loadTraces,
-  loadTracesOfCalls,
   traceSizes,
   usageReportingAt,
+  type TraceSize,
 } from './facts.js'
-import { storedUsage, type MatchingCall } from './stored-usage.js'
+import { locateCalls, storedUsage, type MatchingCall } from './stored-usage.js'
 import type { TraceCalls } from './trace.js'
 
 export interface UsageRequest extends CallSelection {
@@ -49,15 +49,20 @@ export const usageFrom = (generation: () => string = () => '', computedFacts = C
 
 type Answer = ReturnType<typeof usageAnswer>
 
-type SelectedCalls =
-  { readonly matching: readonly MatchingCall[] } | { readonly whole: readonly string[] } | NamedCalls
+type SelectedCalls = Matches | { readonly whole: readonly string[] } | NamedCalls
+
+interface Matches {
+  readonly matching: readonly MatchingCall[]
+  /** Of their traces, if they are known. */
+  readonly sizes?: readonly TraceSize[]
+}
 
 interface NamedCalls {
   readonly named: readonly string[]
   readonly traces: TraceCalls
 }
 
-/** The traces, if all of their calls match; given calls with their traces, if these are small; else the first matches. */
+/** The traces, if all of their calls match; given calls, with their traces if these are small; else the first matches. */
 const selectedCalls = async (
   reader: ClickHouseReader,
   request: UsageRequest,
@@ -77,14 +82,17 @@ const namedCalls = async (
   reader: ClickHouseReader,
   request: UsageRequest,
   computedFacts: number,
-): Promise<NamedCalls | undefined> => {
-  const { projectId, position, filter, operation, limit, maxTraceCalls } = request
+): Promise<NamedCalls | Matches | undefined> => {
+  const { projectId, position, filter, operation, limit } = request
   const named = operation === null ? soleValues(filter, 'call_ids') : undefined
   if (named === undefined || named.length > Math.min(limit, MAX_NAMED)) return undefined
-  const options = { maxFacts: computedFacts, maxTraceCalls }
-  const traces = await loadTracesOfCalls(reader, projectId, named, position, options)
-  return traces === undefined ? undefined : { named, traces }
+  const { calls, sizes, hasDeletions } = await locateCalls(reader, projectId, named, position)
+  if (sumOfFacts(sizes) > computedFacts) return hasDeletions ? undefined : { matching: calls, sizes }
+  const traceIds = sizes.map(({ traceId }) => traceId)
+  return { named, traces: await loadTraces(reader, projectId, traceIds, position, request) }
 }
+
+const sumOfFacts = (sizes: readonly TraceSize[]): number => sizes.reduce((sum, { facts }) => sum + facts, 0)
 
 /** Adds the selected calls, and returns the number of those beyond the limit. */
 const add = async (
@@ -95,7 +103,7 @@ const add = async (
   computedFacts: number,
 ): Promise<number> => {
   if ('whole' in selected) return addWhole(reader, request, answer, selected.whole)
-  if ('matching' in selected) return addMatching(reader, request, answer, selected.matching, computedFacts)
+  if ('matching' in selected) return addMatching(reader, request, answer, selected, computedFacts)
   const { traces, named } = selected
   await answer.add(traces, await indexesOf(traces, named))
   return 0
@@ -126,17 +134,17 @@ const addMatching = async (
   reader: ClickHouseReader,
   request: UsageRequest,
   answer: Answer,
-  matching: readonly MatchingCall[],
+  { matching, sizes: known }: Matches,
   computedFacts: number,
 ): Promise<number> => {
   const { projectId, position, maxTraceCalls: maxFacts } = request
   const idsByTrace = await groupByTrace(matching)
   const [sizes, truncatedCount] = await Promise.all([
-    traceSizes(reader, projectId, [...idsByTrace.keys()]),
-    countBeyond(reader, request, matching),
+    known ?? traceSizes(reader, projectId, [...idsByTrace.keys()]),
+    known === undefined ? countBeyond(reader, request, matching) : 0,
   ])
   let stored: ReadonlySet<string> = new Set()
-  if (sizes.reduce((sum, { facts }) => sum + facts, 0) > computedFacts) {
+  if (sumOfFacts(sizes) > computedFacts) {
     const { budget } = answer
     const asked = { projectId, position, calls: matching, sizes, maxFacts, budget }
     const found = await storedUsage(reader, asked)

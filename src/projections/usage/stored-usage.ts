@@ -1,4 +1,5 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { listed, SQL_TIME } from '../clickhouse-values.js'
 import type { EntryBudget } from './inclusive-usage.js'
 import { nativeBlocks, textAt, type Numbers, type Strings } from './native.js'
@@ -31,6 +32,43 @@ export interface StoredAnswer {
   readonly calls: readonly MatchingCall[]
   readonly usage: readonly StoredUsage[]
 }
+
+interface LocatedCalls {
+  /** By start and id, without calls that have not started. */
+  readonly calls: readonly MatchingCall[]
+  /** Of their traces. */
+  readonly sizes: readonly TraceSize[]
+  /** Whether calls of the traces were deleted, the given ones perhaps with them. */
+  readonly hasDeletions: boolean
+}
+
+/** Finds given calls as of a position, and the sizes of their traces, in one statement. */
+export const locateCalls = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  callIds: readonly string[],
+  position: Position,
+): Promise<LocatedCalls> => {
+  const traces = await reader.query<TraceSize & { deletions: number; calls: readonly [string, string][] }>(
+    `SELECT trace_id AS traceId, count() AS facts, countIf(deleted_position > 0) AS deletions,
+      groupUniqArrayIf((toString(started_at), call_id), call_id IN {ids:Array(String)}
+        AND started_position BETWEEN 1 AND {position:UInt64}) AS calls
+    FROM usage_facts WHERE project_id = {project:String} AND trace_id IN (SELECT trace_id FROM call_index
+      WHERE project_id = {project:String} AND id IN {ids:Array(String)} AND call_index.position <= {position:UInt64})
+    GROUP BY trace_id ORDER BY trace_id`,
+    { project: projectId, ids: callIds, position },
+  )
+  const calls = traces.flatMap(({ traceId, calls: found }) =>
+    found.map(([started_at, id]) => ({ id, trace_id: traceId, started_at })),
+  )
+  return {
+    calls: calls.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)),
+    sizes: traces.map(({ traceId, facts }) => ({ traceId, facts })),
+    hasDeletions: traces.some(({ deletions }) => deletions > 0),
+  }
+}
+
+const keyOf = ({ started_at, id }: MatchingCall): string => started_at + id
 
 interface Request extends Pick<CallSelection, 'projectId' | 'position'> {
   /** In the order of their starts. */

@@ -62,7 +62,7 @@ export const readMerged = async <A>(
 }
 
 /** An immutable file with rows of a table. */
-interface Part {
+export interface Part {
   readonly table: Table
   readonly engine: string
   readonly name: string
@@ -74,7 +74,11 @@ interface Part {
 /** A user of a server may lack the grant to list parts. Then all rows are merged for this long. */
 export const REFUSAL_MS = 60 * 60_000
 
-const partsOf = async (reader: ClickHouseReader, tables: readonly Table[]): Promise<readonly Part[]> => {
+/** The parts of tables, none if the server refuses to list them. */
+export const partsOf = async (
+  reader: ClickHouseReader,
+  tables: readonly Table[],
+): Promise<readonly Part[]> => {
   if (performance.now() < reader.knownParts.refusedUntil) return []
   try {
     return await reader.query(
@@ -91,6 +95,10 @@ const partsOf = async (reader: ClickHouseReader, tables: readonly Table[]): Prom
 
 const UNREPLICATED = new Set(['CoalescingMergeTree', 'ReplacingMergeTree'])
 
+/** Statements may go to different replicas, whose parts differ. */
+export const isReplicated = (parts: readonly Part[]): boolean =>
+  parts.some(({ engine }) => !UNREPLICATED.has(engine))
+
 const sameTables = (before: readonly Part[], after: readonly Part[]): boolean =>
   isDeepStrictEqual(directoriesOf(before), directoriesOf(after))
 
@@ -104,7 +112,7 @@ const mergedTables = async (
   { projectId, began }: RowsOfProject,
   parts: readonly Part[],
 ): Promise<MergedTables> => {
-  if (parts.some(({ engine }) => !UNREPLICATED.has(engine))) return {}
+  if (isReplicated(parts)) return {}
   const entries = await Promise.all(
     TABLES.map(async (table) => {
       const ofTable = parts.filter((part) => part.table === table)

@@ -69,7 +69,7 @@ const noting = () => {
 }
 
 const NO_READER: ClickHouseReader = {
-  knownParts: { refusedUntil: 0, ranges: new Map() },
+  knownParts: { refusedUntil: 0, ranges: new Map(), counts: new Map() },
   query: () => Promise.resolve([]),
   stream: () => Readable.from([]),
 }

@@ -77,6 +77,7 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
     knownParts: {
       refusedUntil: 0,
       ranges: new LRUCache({ maxSize: 100_000, sizeCalculation: (ranges) => ranges.length + 1 }),
+      counts: new LRUCache({ max: 10_000 }),
     },
 
     async query<Row>(...asked: Parameters<ClickHouseReader['query']>) {

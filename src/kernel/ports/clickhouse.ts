@@ -43,6 +43,15 @@ interface KnownParts {
     get(key: string): readonly TimeRange[] | undefined
     set(key: string, ranges: readonly TimeRange[]): unknown
   }
+  /** What parts add to counts. */
+  readonly counts: { get(key: string): PartCount | undefined; set(key: string, count: PartCount): unknown }
+}
+
+/** Rows of a part, with the range of their positions. */
+export interface PartCount {
+  readonly calls: number
+  readonly first: number
+  readonly last: number
 }
 
 /** Used by queries: a small pool with a bounded queue and a time limit per read. */

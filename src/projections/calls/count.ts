@@ -1,5 +1,6 @@
-import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import { ALL_MERGED, type MergedRows } from '../unmerged-rows.js'
+import { createHash } from 'node:crypto'
+import type { ClickHouseReader, PartCount } from '../../kernel/ports/clickhouse.js'
+import { ALL_MERGED, isReplicated, partsOf, type MergedRows, type Part } from '../unmerged-rows.js'
 import {
   compileSelection,
   DELETED,
@@ -82,27 +83,15 @@ const countCandidates = async (reader: ClickHouseReader, compiled: CompiledSelec
   return started - (deleted?.total ?? 0)
 }
 
-interface PartCount {
-  readonly calls: number
-  readonly first: number
-  readonly last: number
-}
-
 /**
  * A part has one row a call, and rows are inserted in the order of the log. So an event can be in two parts only where
  * their positions overlap: after a crash, until the repeated rows are merged.
  */
-const countDistinct = async (
-  reader: ClickHouseReader,
-  { candidates, candidatePosition, parameters }: CompiledSelection,
-): Promise<number> => {
-  const parts = await reader.query<PartCount>(
-    `SELECT count() AS calls, min(${candidatePosition}) AS first, max(${candidatePosition}) AS last
-    FROM (${candidates(`call_part, ${candidatePosition}`)}) GROUP BY call_part ORDER BY first ${SETTINGS}`,
-    parameters,
-  )
+const countDistinct = async (reader: ClickHouseReader, compiled: CompiledSelection): Promise<number> => {
+  const { candidates, parameters } = compiled
+  const parts = (await knownCounts(reader, compiled)) ?? (await partCounts(reader, compiled, parameters))
   let reached = -1
-  for (const { first, last } of parts) {
+  for (const { first, last } of parts.toSorted((a, b) => a.first - b.first)) {
     if (first <= reached) {
       const [row] = await reader.query<{ total: number }>(
         `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id')}) ${SETTINGS}`,
@@ -113,4 +102,60 @@ const countDistinct = async (
     reached = last
   }
   return parts.reduce((sum, { calls }) => sum + calls, 0)
+}
+
+const partCounts = (
+  reader: ClickHouseReader,
+  { candidates, candidatePosition }: CompiledSelection,
+  parameters: CompiledSelection['parameters'],
+  range: readonly string[] = [],
+) =>
+  reader.query<PartCount & { part: string }>(
+    `SELECT any(call_part_name) AS part, count() AS calls, min(${candidatePosition}) AS first,
+      max(${candidatePosition}) AS last
+    FROM (${candidates(`call_part, call_part_name, ${candidatePosition}`, range)}) GROUP BY call_part ${SETTINGS}`,
+    parameters,
+  )
+
+/** A `SELECT` besides those of the statement itself. */
+const READS_OTHERS = /(\bSELECT\b[\s\S]*){3}/
+
+const LAST_POSITION = 2n ** 63n - 1n
+const NO_CALLS: PartCount = { calls: 0, first: Infinity, last: -1 }
+
+/**
+ * Reads only parts that were not counted before, because parts never change. Undefined if parts cannot be told apart, were merged
+ * meanwhile, or have rows after the position.
+ */
+const knownCounts = async (
+  reader: ClickHouseReader,
+  compiled: CompiledSelection,
+): Promise<readonly PartCount[] | undefined> => {
+  const statement = compiled.candidates('')
+  // A row of an end has the position of its start too, which may be a later one. Other tables change.
+  if (compiled.candidatePosition !== 'call_started_position' || READS_OTHERS.test(statement)) return undefined
+  const parts = await partsOf(reader, ['calls'])
+  if (parts.length === 0 || isReplicated(parts)) return undefined
+  const { position, ...parameters } = compiled.parameters
+  const counted = createHash('sha256')
+    .update(JSON.stringify([statement, parameters]))
+    .digest('base64')
+  const keyOf = ({ path, hash }: Part) => [counted, path, hash].join()
+  const { counts } = reader.knownParts
+  const found = new Map(parts.map((part) => [part.name, counts.get(keyOf(part))]))
+  const unknown = parts.filter(({ name }) => found.get(name) === undefined)
+  if (unknown.length > 0) {
+    const names = unknown.map(({ name }) => name)
+    const all = { ...parameters, position: LAST_POSITION, parts: names }
+    const rows = await partCounts(reader, compiled, all, ['_part IN {parts:Array(String)}'])
+    const active = new Set((await partsOf(reader, ['calls'])).map(keyOf))
+    if (unknown.some((part) => !active.has(keyOf(part)))) return undefined
+    for (const part of unknown) {
+      const count = rows.find((row) => row.part === part.name) ?? NO_CALLS
+      counts.set(keyOf(part), count)
+      found.set(part.name, count)
+    }
+  }
+  const all = ([...found.values()] as readonly PartCount[]).filter(({ first }) => first <= Number(position))
+  return all.every(({ last }) => last <= Number(position)) ? all : undefined
 }

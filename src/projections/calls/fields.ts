@@ -30,6 +30,7 @@ const SELECTED: Readonly<Record<string, string>> = {
   call_end_is_wide: 'end_is_wide',
   call_bytes: BYTES,
   call_part: '_part_index',
+  call_part_name: '_part',
   call_started_position: 'started_position',
   call_ended_position: 'ended_position',
   call_input_refs: listOf('input_refs'),

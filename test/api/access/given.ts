@@ -55,7 +55,7 @@ export interface Said {
 }
 
 const NO_READER: ClickHouseReader = {
-  knownParts: { refusedUntil: 0, ranges: new Map() },
+  knownParts: { refusedUntil: 0, ranges: new Map(), counts: new Map() },
   query: () => Promise.reject(new Error('no read models')),
   stream: () => {
     throw new Error('no read models')

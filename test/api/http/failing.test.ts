@@ -28,7 +28,7 @@ const serving = async (handle: () => Promise<RouteResponse>) => {
   const spec = { schema: {} }
   const only = openRoute({ method: 'get', path: '/it', summary: '', response: spec, handle })
   const reader = {
-    knownParts: { refusedUntil: 0, ranges: new Map() },
+    knownParts: { refusedUntil: 0, ranges: new Map(), counts: new Map() },
     query: () => Promise.resolve([]),
     stream: () => Readable.from([]),
   }

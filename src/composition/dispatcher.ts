@@ -66,5 +66,5 @@ export const openDispatcher = (
       log,
       metrics: metrics.webhooks,
     },
-    { vendor: config.vendor, isAlone: config.eventStoreUrl === null },
+    { vendor: config.vendor, publicUrl: config.publicUrl, isAlone: config.eventStoreUrl === null },
   )

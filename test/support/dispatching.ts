@@ -96,7 +96,7 @@ export const startDispatching = async (
           sender,
           log: { info: nothing, warn: nothing, error: nothing },
         },
-        { vendor: 'Vendor', isAlone },
+        { vendor: 'Vendor', publicUrl: null, isAlone },
       )
       const started: Dispatcher = {
         ...dispatcher,

@@ -179,6 +179,8 @@ export const EXAMPLES: readonly (readonly [label: string, payload: (info: EventI
   ],
   [
     'Chat message',
-    () => '{\n  "text": "${event_type} in ${entity_name}/${project_name} by ${event_author}"\n}',
+    ({ variables }) =>
+      '{\n  "text": "${event_type} in ${entity_name}/${project_name} by ${event_author}' +
+      `${variables.some(({ name }) => name === 'call_url') ? ' ${call_url}' : ''}"\n}`,
   ],
 ]

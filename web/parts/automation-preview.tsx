@@ -1,4 +1,5 @@
 import type { Schemas } from '../api.js'
+import { boot } from '../boot.js'
 import { plural } from '../format.js'
 import { JsonView } from './json-view.js'
 import { Time } from './time.js'
@@ -46,6 +47,9 @@ export const AutomationPreview = ({
         {preview.unresolved.length > 0 && (
           <div className="notice" data-tone="warn">
             Variables without a value in this event: {preview.unresolved.join(', ')}
+            {preview.unresolved.includes('call_url') && !boot.address && (
+              <>. Links need TALLYTREE_PUBLIC_URL, which the operator of the service sets.</>
+            )}
           </div>
         )}
       </div>

@@ -58,7 +58,7 @@ const preview = open('AutomationPreview', {
   },
 })
 
-type PreviewServices = Pick<Services, keyof Ports | 'access' | 'compilePattern' | 'vendor'>
+type PreviewServices = Pick<Services, keyof Ports | 'access' | 'compilePattern' | 'vendor' | 'publicUrl'>
 type PreviewRequest = RouteRequest<t.TypeOf<typeof previewBody>>
 
 export const previewRoute = (services: PreviewServices): AnyRoute =>
@@ -211,7 +211,7 @@ const messageAbout = async (
 }
 
 const messageOf = async (
-  { eventStore, vendor }: PreviewServices,
+  { eventStore, ...names }: PreviewServices,
   { content }: AutomationVersion,
   { trigger, verdict }: PastDecision,
 ) => {
@@ -219,5 +219,5 @@ const messageOf = async (
   if (template === undefined) return undefined
   const figure = verdict.matched ? verdict.figure : null
   const fired = { trigger, eventType: content.event.type, figure }
-  return renderedFor(template, await pastVariables(eventStore, template, fired, vendor.toLowerCase()))
+  return renderedFor(template, await pastVariables(eventStore, template, fired, names))
 }

@@ -10,7 +10,7 @@ import type {
   VersionInfo,
 } from '../../domain/webhooks/automations/matching/trigger.js'
 import { triggerOf } from '../../domain/webhooks/automations/matching/trigger-of.js'
-import { variablesFor } from '../../domain/webhooks/automations/matching/variables.js'
+import { variablesFor, type MessageNames } from '../../domain/webhooks/automations/matching/variables.js'
 import { findVersionInfo } from '../../domain/webhooks/automations/matching/version-info.js'
 import type { EventType } from '../../domain/webhooks/automations/events.js'
 import type { Figure } from '../../domain/webhooks/automations/matching/verdict.js'
@@ -46,8 +46,7 @@ interface Matching {
   readonly whole: (event: RecordedEvent) => Promise<RecordedEvent>
   readonly templates: TemplateOf
   readonly pattern: (source: string) => Pattern
-  /** The scheme of references to artifacts, lower case. */
-  readonly vendor: string
+  readonly names: MessageNames
 }
 
 /**
@@ -92,7 +91,7 @@ export const matching = (given: Matching) => {
     if (template === undefined) return {}
     const shown =
       trigger.kind === 'artifact' && tellsOfVersion(template) ? await versionOf(trigger) : undefined
-    return variablesFor(template, trigger, { eventType, figure, shown, vendor: given.vendor })
+    return variablesFor(template, trigger, { eventType, figure, shown, ...given.names })
   }
 
   return async (event: RecordedEvent): Promise<readonly Matched[]> => {

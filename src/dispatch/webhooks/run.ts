@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import { cachedPatterns } from '../../kernel/patterns.js'
+import type { MessageNames } from '../../domain/webhooks/automations/matching/variables.js'
 import type { AttemptRecords } from '../../kernel/ports/attempt-records.js'
 import type { HmacSha256 } from '../../kernel/ports/hmac.js'
 import type { Log } from '../../kernel/ports/log.js'
@@ -45,9 +46,7 @@ export interface DispatcherPorts extends Pick<Ports, 'eventStore' | 'blobs' | 'c
   readonly metrics?: WebhookMetrics | undefined
 }
 
-export interface DispatcherOptions {
-  /** Part of header names, in this case: `Vendor` gives `X-Vendor-Signature`. */
-  readonly vendor: string
+export interface DispatcherOptions extends MessageNames {
   /** Only this process can have the log open. */
   readonly isAlone: boolean
 }
@@ -81,7 +80,7 @@ const APPLIED_WITHIN_MS = 5000
 
 export const startRun = async (ports: DispatcherPorts, options: RunOptions): Promise<DispatcherRun> => {
   const { eventStore, state, clock, log, sha256 } = ports
-  const { vendor, isAlone, instance, measures, records, skipped } = options
+  const { vendor, publicUrl, isAlone, instance, measures, records, skipped } = options
   const now = () => clock.now().getTime()
   const startedAt = now()
   const head = await eventStore.head()
@@ -170,7 +169,7 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
         values: openMetricValues(withWholeHistory(eventStore, ports.blobs)),
         whole: wholeHistory(ports.blobs),
         pattern: cachedPatterns(ports.compilePattern),
-        vendor: vendor.toLowerCase(),
+        names: { vendor, publicUrl },
       }),
       endpoints,
       automations,

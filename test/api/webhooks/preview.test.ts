@@ -71,6 +71,20 @@ describe('the preview of an automation', () => {
     assert.equal(shown['rendered'], '{"alias":"staging"}')
   })
 
+  it('links to the call, but not if the service knows no public address', async () => {
+    const project_id = `${given.team}/project`
+    await given.append(`call-${project_id}/c`, 'CallEnded', {
+      project_id,
+      id: 'c',
+      ended_at: '2026-01-01T00:00:00.000000Z',
+      exception: 'Error: out of memory',
+      summary: {},
+      usage: null,
+    })
+    const shown = await preview({ event: { type: 'CALL_FAILED' }, payload: '{"link":"${call_url}"}' })
+    assert.deepEqual([shown['rendered'], shown['unresolved']], ['{"link":""}', ['call_url']])
+  })
+
   it('finds events of runs, with their filters', async () => {
     await startRun('r-1', 'ada')
     await startRun('r-2', 'bob')

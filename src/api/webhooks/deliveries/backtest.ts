@@ -91,7 +91,7 @@ export const backtested = open('Backtested', {
 const MOST_SIZE = 8 * 1024 * 1024
 
 export const backtestRoute = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'compilePattern' | 'vendor'>,
+  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'compilePattern' | 'vendor' | 'publicUrl'>,
 ): AnyRoute =>
   readDirectory({
     method: 'post',
@@ -171,7 +171,7 @@ const positionOf = async (
 }
 
 const shown = async (
-  { eventStore, vendor }: Pick<Services, 'eventStore' | 'vendor'>,
+  { eventStore, ...names }: Pick<Services, 'eventStore' | 'vendor' | 'publicUrl'>,
   { event, retraced, version, figure, deliveryId, suppressed }: FiredEvent,
   isCandidate: boolean,
 ) => {
@@ -179,8 +179,7 @@ const shown = async (
   const eventType = version.content.event.type
   const template = storedTemplate(version.content)
   const told = { trigger, eventType, figure }
-  const variables =
-    template === undefined ? {} : await pastVariables(eventStore, template, told, vendor.toLowerCase())
+  const variables = template === undefined ? {} : await pastVariables(eventStore, template, told, names)
   return {
     delivery: deliveryId,
     event_type: eventType,

@@ -33,6 +33,7 @@ const VERSION: readonly VariableName[] = [
   'artifact_version_string',
 ]
 const RUN: readonly VariableName[] = ['run_id', 'run_name']
+const CALL: readonly VariableName[] = ['call_id', 'call_url']
 const FIGURE: readonly VariableName[] = ['metric_name', 'metric_value', 'threshold']
 
 const plain = (
@@ -88,13 +89,13 @@ const EVENTS: Readonly<Record<EventType, EventInfo>> = {
     ...plain(['RunStarted', 'RunResumed', 'RunFinished', 'RunFailed'], [...RUN, 'run_state'], 'project'),
     required: ['states'],
   },
-  CALL_FAILED: plain(['CallEnded'], ['call_id'], 'project'),
+  CALL_FAILED: plain(['CallEnded'], CALL, 'project'),
   CALL_USAGE_THRESHOLD: {
     sources: ['CallStarted', 'CallEnded'],
     scopes: ['project'],
     required: ['measure', 'comparison', 'threshold'],
     defaults: {},
-    variables: ['call_id', ...FIGURE],
+    variables: [...CALL, ...FIGURE],
   },
   WEBHOOK_DISABLED: plain(['WebhookDisabled'], ['webhook_id', 'reason'], 'team'),
   WEBHOOK_FAILING: plain(['WebhookFailing'], ['webhook_id', 'reason'], 'team'),
@@ -105,14 +106,14 @@ const EVENTS: Readonly<Record<EventType, EventInfo>> = {
     scopes: ['project'],
     required: [],
     defaults: { outcomes: null, evaluation_pattern: null },
-    variables: [...RUN, 'run_state', 'call_id', 'reason'],
+    variables: [...RUN, 'run_state', ...CALL, 'reason'],
   },
   SCORE_THRESHOLD: {
     sources: ['EvaluationRunFinished', 'FeedbackGiven'],
     scopes: ['project'],
     required: ['scorer', 'comparison', 'threshold'],
     defaults: { score_path: null },
-    variables: ['call_id', ...FIGURE],
+    variables: [...CALL, ...FIGURE],
   },
 }
 

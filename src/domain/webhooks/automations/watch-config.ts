@@ -134,11 +134,13 @@ const placeProblems = ({ scope, event, run_filters }: WatchConfig): readonly Pro
   ]
 }
 
-/** A query may compare the variables of the event. `artifact_version` is an opaque reference. */
+/** A query may compare the variables of the event, but not how messages name things. */
+const NOT_COMPARED: ReadonlySet<string> = new Set(['artifact_version', 'call_url'])
+
 const queryProblems = (type: EventType, query: WatchConfig['query']): readonly Problem[] => {
   if (query === null) return []
   const { variables, hasMetadata } = fieldsFor(type)
-  const known = [...COMMON_VARIABLES, ...variables].filter((name) => name !== 'artifact_version')
+  const known = [...COMMON_VARIABLES, ...variables].filter((name) => !NOT_COMPARED.has(name))
   const isKnown = (name: string) =>
     known.some((one) => one === name) || (hasMetadata === true && name.startsWith(METADATA_PREFIX))
   return [...new Set(askedFields(query.$expr))]

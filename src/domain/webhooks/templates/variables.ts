@@ -26,6 +26,7 @@ export const VARIABLES = {
   metric_value: number(0.25),
   threshold: number(0.5),
   call_id: text('01a2187f-48f7-70f1-9320-ec2c652f4fb5'),
+  call_url: text('https://traces.example/acme/models/calls/01a2187f-48f7-70f1-9320-ec2c652f4fb5'),
   webhook_id: text('01a2187f-48f7-70f1-9320-ec2c652f4fb5'),
   delivery_id: text('dlv_mz4wk3dfon2gk4tz'),
   reason: text('exhausted'),

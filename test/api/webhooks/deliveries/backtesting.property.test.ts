@@ -28,6 +28,8 @@ interface Sent {
   readonly variables: object
 }
 
+const NAMES = { vendor: 'Vendor', publicUrl: 'https://traces.example' }
+
 /** What the dispatcher schedules for a log, event by event. */
 const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly Sent[]> => {
   const eventStore = logOf(events)
@@ -42,7 +44,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
     prices,
     values: openMetricValues(eventStore),
     whole: (event) => Promise.resolve(event),
-    vendor: 'vendor',
+    names: NAMES,
     templates: rememberedTemplates(),
     pattern: cachedPatterns(compileRe2),
   })
@@ -94,7 +96,7 @@ describe('a backtest', () => {
       for (const { event, retraced, version, figure, deliveryId } of fired) {
         const told = { trigger: retraced.trigger, eventType: version.content.event.type, figure }
         const template = storedTemplate(version.content)!
-        const variables = await pastVariables(eventStore, template, told, 'vendor')
+        const variables = await pastVariables(eventStore, template, told, NAMES)
         sent.push({ id: deliveryId, position: event.position, variables })
       }
       from = next

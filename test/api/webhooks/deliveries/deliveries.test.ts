@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { until } from '../../../support/until.js'
 import { answers, hangs, inTurn } from '../../../support/receivers/behaviours.js'
 import { accepted } from '../../calls/given.js'
-import { FAST, givenAutomation, startSending, type Listed, type Sending } from './given.js'
+import { anAutomation, aWebhook, givenTeam } from '../given.js'
+import { FAST, givenAutomation, PUBLIC_URL, startSending, type Listed, type Sending } from './given.js'
 
 type Given = Awaited<ReturnType<typeof givenAutomation>>
 
@@ -59,6 +60,22 @@ describe('the delivery log', () => {
     assert.match(response.body!, /^thank you, /)
     assert.ok(!JSON.stringify(detail).includes('very-secret'))
     assert.equal(detail.source.type, 'AliasAdded')
+  })
+
+  it('links to the call that an event is about', async () => {
+    const given = await givenTeam(sending.service)
+    const { url, received } = await sending.receiver(answers(204))
+    accepted(await given.postWebhook(aWebhook({ url })))
+    const payload = '{"text": "${call_url}", "link": ${call_url}}'
+    accepted(
+      await given.postAutomation(anAutomation(given.team, { event: { type: 'CALL_FAILED' }, payload })),
+    )
+    const { calls } = sending.service.in(`${given.team}/project`)
+    const { id } = await calls.start().json()
+    accepted(await calls.end(id, { exception: 'Error: no' }))
+    await until(() => received.length === 1)
+    const link = `${PUBLIC_URL}/${given.team}/project/calls/${id}`
+    assert.deepEqual(JSON.parse(received[0]!.body.toString()), { text: link, link })
   })
 
   it('sends a dead delivery again under its own id, and once for one Idempotency-Key', async () => {

@@ -25,6 +25,9 @@ export const OF_DELIVERIES = [
 /** Waits that tests can bear, in seconds. */
 export const FAST = { retry_waits_s: [0.05, 0.05], timeout_s: 30 }
 
+/** Where people reach the service. */
+export const PUBLIC_URL = 'https://traces.example'
+
 export interface Sending {
   readonly service: TestService
   readonly stop: () => Promise<void>
@@ -33,7 +36,10 @@ export interface Sending {
 
 /** A service that sends to receivers of this machine. */
 export const startSending = async (): Promise<Sending> => {
-  const service = await startTestService({ TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' })
+  const service = await startTestService({
+    TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+    TALLYTREE_PUBLIC_URL: PUBLIC_URL,
+  })
   const receivers: Receiver[] = []
   return {
     service,

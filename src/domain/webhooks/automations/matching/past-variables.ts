@@ -4,7 +4,7 @@ import { variablesIn, type Template } from '../../templates/template.js'
 import { METADATA_PREFIX, type Variables } from '../../templates/variables.js'
 import type { EventType } from '../events.js'
 import type { Trigger } from './trigger.js'
-import { variablesFor } from './variables.js'
+import { variablesFor, type MessageNames } from './variables.js'
 import type { Figure } from './verdict.js'
 import { findVersionInfo } from './version-info.js'
 
@@ -21,13 +21,13 @@ export const pastVariables = async (
   eventStore: Streams,
   template: Template,
   { trigger, eventType, figure }: Fired,
-  vendor: string,
+  { vendor, publicUrl }: MessageNames,
 ): Promise<Variables> => {
   const shown =
     trigger.kind === 'artifact' && tellsOfVersion(template)
       ? (trigger.shown ?? (await findVersionInfo({ eventStore }, trigger, trigger.version)))
       : undefined
-  return variablesFor(template, trigger, { eventType, figure, shown, vendor })
+  return variablesFor(template, trigger, { eventType, figure, shown, vendor, publicUrl })
 }
 
 const tellsOfVersion = (template: Template): boolean =>

@@ -10,14 +10,20 @@ import type { EventType } from '../events.js'
 import type { Trigger, VersionInfo } from './trigger.js'
 import type { Figure } from './verdict.js'
 
+/** How messages name artifacts and calls. */
+export interface MessageNames {
+  /** References use the scheme `<vendor>-artifact`, in lower case. */
+  readonly vendor: string
+  /** Links begin with it; without it there are none. */
+  readonly publicUrl: string | null
+}
+
 /** Input of the message besides the trigger. */
-export interface MessageContext {
+export interface MessageContext extends MessageNames {
   readonly eventType: EventType
   readonly figure: Figure | null
   /** The version of the artifact, see `versionShown`; undefined if unknown. */
   readonly shown: VersionInfo | undefined
-  /** References use the scheme `<vendor>-artifact`. Lower case. */
-  readonly vendor: string
 }
 
 type Value = Json | undefined
@@ -26,9 +32,10 @@ type Value = Json | undefined
 export const queryField = (
   name: string,
   trigger: Trigger,
-  context: Omit<MessageContext, 'vendor'>,
+  context: Omit<MessageContext, keyof MessageNames>,
 ): Json | undefined => {
-  if (!name.startsWith(METADATA_PREFIX)) return valueOf(name, trigger, { ...context, vendor: '' })
+  if (!name.startsWith(METADATA_PREFIX))
+    return valueOf(name, trigger, { ...context, vendor: '', publicUrl: null })
   const path = parseFieldPath(name.slice(METADATA_PREFIX.length))
   return context.shown === undefined || E.isLeft(path)
     ? undefined
@@ -83,7 +90,8 @@ const valueOf = (name: string, trigger: Trigger, context: MessageContext): Value
 
 /** A missing alias or tag is an empty text; any other missing value is left out. */
 const ofKind = (name: string, trigger: Trigger, context: MessageContext): Value => {
-  const own = trigger.kind === 'artifact' ? ofArtifact(name, trigger, context) : ofOthers(name, trigger)
+  const own =
+    trigger.kind === 'artifact' ? ofArtifact(name, trigger, context) : ofOthers(name, trigger, context)
   return own ?? (name === 'alias' || name === 'tag' ? '' : undefined)
 }
 
@@ -105,7 +113,7 @@ const ofArtifact = (name: string, trigger: Artifact, { shown, vendor }: MessageC
     case 'artifact_collection_name':
       return collection
     case 'artifact_version':
-      return shown && `${vendor}-artifact://_id/${base64(`Artifact:${shown.artifact_id}`)}`
+      return shown && `${vendor.toLowerCase()}-artifact://_id/${base64(`Artifact:${shown.artifact_id}`)}`
     case 'artifact_version_string':
       return `${team}/${project}/${collection}:${alias ?? `v${version}`}`
     default:
@@ -116,7 +124,11 @@ const ofArtifact = (name: string, trigger: Artifact, { shown, vendor }: MessageC
 /** The registry takes the place of the project. */
 const placeOf = ({ project_id, registry }: Artifact): string => registry ?? projectNameOf(project_id ?? '')
 
-const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
+const ofOthers = (
+  name: string,
+  trigger: Exclude<Trigger, Artifact>,
+  { publicUrl }: Pick<MessageNames, 'publicUrl'>,
+): Value => {
   switch (name) {
     case 'project_name':
       if (trigger.kind === 'budget') return trigger.project ?? undefined
@@ -129,8 +141,9 @@ const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
       if (trigger.kind === 'evaluation') return trigger.outcome
       return trigger.kind === 'run' ? (trigger.state ?? undefined) : undefined
     case 'call_id':
-      if (trigger.kind === 'evaluation') return trigger.run_id
-      return trigger.kind === 'call' || trigger.kind === 'score' ? (trigger.call_id ?? undefined) : undefined
+      return callOf(trigger)
+    case 'call_url':
+      return linkToCall(publicUrl, trigger)
     case 'webhook_id':
       return trigger.kind === 'webhook' ? trigger.webhook_id : undefined
     case 'delivery_id':
@@ -141,4 +154,18 @@ const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
     default:
       return undefined
   }
+}
+
+/** The run of an evaluation is a call with the same id. */
+const callOf = (trigger: Trigger): string | undefined => {
+  if (trigger.kind === 'evaluation') return trigger.run_id
+  return trigger.kind === 'call' || trigger.kind === 'score' ? (trigger.call_id ?? undefined) : undefined
+}
+
+/** The page of a call. */
+const linkToCall = (publicUrl: string | null, trigger: Trigger): string | undefined => {
+  const call = callOf(trigger)
+  if (publicUrl === null || call === undefined || !('project_id' in trigger)) return undefined
+  const place = [trigger.team, projectNameOf(trigger.project_id ?? '')].map(encodeURIComponent)
+  return `${publicUrl}/${place.join('/')}/calls/${encodeURIComponent(call)}`
 }

@@ -42,7 +42,8 @@ const variables = (names: readonly string[], event: RecordedEvent, context: Part
     eventType: 'ADD_ARTIFACT_ALIAS',
     figure: null,
     shown,
-    vendor: 'vendor',
+    vendor: 'Vendor',
+    publicUrl: 'https://traces.example',
     ...context,
   })
 
@@ -60,6 +61,14 @@ describe('the variables of a message', () => {
       reason: 'no scorer',
     })
     assert.deepEqual(variables(names, scoreGiven(1)), { project_name: 'p', call_id: 'c' })
+  })
+
+  it('link to the page of a call where people reach the service', () => {
+    const callUrl = (id: string) => ({ call_url: `https://traces.example/team/p/calls/${id}` })
+    assert.deepEqual(variables(['call_url'], runFinished()), callUrl('r'))
+    assert.deepEqual(variables(['call_url'], scoreGiven(1)), callUrl('c'))
+    assert.deepEqual(variables(['call_url'], scoreGiven(1), { publicUrl: null }), {})
+    assert.deepEqual(variables(['call_url'], added), {})
   })
 
   it('tell of an artifact what the specification says', () =>

@@ -127,7 +127,7 @@ const start = async (
     log,
     metrics.requestSeconds,
     { origins: config.corsOrigins, vendor: config.vendor },
-    api && { pages: await loadWebPages(WEB), bootOf: bootFrom(api.services) },
+    api && { pages: await loadWebPages(WEB), bootOf: bootFrom(api.services), publicUrl: config.publicUrl },
   )
   const server = await listen(app.callback(), config, connectionLimit(openFileLimit(), log))
   address = server.address

@@ -18,7 +18,7 @@ import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
 import { openRoute, readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { onlyForWorkers } from '../server/serve.js'
-import { sessionCookie, sessionTokenIn } from '../server/session-cookie.js'
+import { requireOwnHost, sessionCookie, sessionTokenIn } from '../server/session-cookie.js'
 
 const PATH = '/api/sessions'
 
@@ -97,6 +97,7 @@ const signIn = (services: SessionServices): AnyRoute => {
     errors: ['unauthenticated', 'forbidden', 'rate-limited', 'overloaded'],
     response: signedIn,
     handle: async ({ body: { api_key }, headers, stream, cause }) => {
+      requireOwnHost(headers, services.publicUrl)
       const address = (stream as { socket?: { remoteAddress?: string } }).socket?.remoteAddress ?? ''
       const principal = services.access.authenticate(api_key)
       if (principal?.scope === 'training_worker') throw onlyForWorkers()

@@ -9,7 +9,7 @@ import { allowOrigins, type CorsSettings } from './cors.js'
 import { respondAsChat, respondAsGraphQl, respondFailure, respondUnrouted } from './respond.js'
 import { serve, type Authenticator } from './serve.js'
 import type { AnyRoute } from './route.js'
-import { serveAssets, servePages, type BootOf, type WebPages } from './web-pages.js'
+import { serveAssets, servePages, type WebInterface } from './web-pages.js'
 
 /** The HTTP application. SDKs expect every route under the prefix `/traces` as well. */
 export const createApp = (
@@ -19,12 +19,12 @@ export const createApp = (
   log: Log,
   requestSeconds?: RequestSeconds,
   cors: CorsSettings = { origins: [], vendor: '' },
-  web?: { readonly pages: WebPages | undefined; readonly bootOf: BootOf },
+  web?: WebInterface,
 ): Koa => {
   const router = new Router()
   const plain = new Map<string, Handler>()
   for (const route of routes) {
-    const serving = serve(authenticating, reader, route)
+    const serving = serve(authenticating, reader, route, web?.publicUrl ?? null)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
       if (route.errorFormat === 'chat') respondAsChat(ctx)
@@ -42,7 +42,7 @@ export const createApp = (
   app.use(withoutPrefix)
   app.use(servePlain(plain))
   app.use(router.routes())
-  if (web !== undefined) app.use(whereUnmatched(servePages(web.pages, web.bootOf)))
+  if (web !== undefined) app.use(whereUnmatched(servePages(web)))
   app.use(respondToUnmatched)
   app.on('error', logAborted(log))
   return app

@@ -13,7 +13,7 @@ import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Principal } from '../../application/principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
-import { requireSameOrigin, sessionTokenIn } from './session-cookie.js'
+import { requireOwnHost, requireSameOrigin, sessionTokenIn } from './session-cookie.js'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { AnyRoute } from './route.js'
 
@@ -35,13 +35,18 @@ const ANONYMOUS: Principal = {
  * A route as a Koa handler: authenticate, decode, handle, respond. Authenticates again after reading the body, which
  * may take long.
  */
-export const serve = (authenticating: Authenticator, reader: ClickHouseReader, route: AnyRoute) => {
+export const serve = (
+  authenticating: Authenticator,
+  reader: ClickHouseReader,
+  route: AnyRoute,
+  publicUrl: string | null,
+) => {
   const decodeBody = route.body === undefined ? undefined : decode(route.body)
   const decodeQuery = queryDecoder(route)
   const presentAlone = route.access !== 'open' && !route.requestHeaders.includes('Tallytree-As-Of')
   return async (ctx: Context): Promise<void> => {
     const reauthenticate = () =>
-      route.access === 'open' ? ANONYMOUS : principalOf(authenticating, route, ctx)
+      route.access === 'open' ? ANONYMOUS : principalOf(authenticating, route, ctx, publicUrl)
     const asking = reauthenticate()
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
@@ -91,6 +96,7 @@ const principalOf = (
   { authenticate, authenticateSession }: Authenticator,
   { forWorkers }: AnyRoute,
   ctx: Context,
+  publicUrl: string | null,
 ): Principal => {
   const { headers } = ctx.req
   const key = keyIn(headers.authorization) ?? apiKeyIn(headers)
@@ -98,7 +104,10 @@ const principalOf = (
   const token = hasKey ? undefined : sessionTokenIn(headers)
   const principal =
     key !== undefined ? authenticate(key) : token === undefined ? undefined : authenticateSession(token)
-  if (principal !== undefined && token !== undefined) requireSameOrigin(ctx.method, headers)
+  if (principal !== undefined && token !== undefined) {
+    requireOwnHost(headers, publicUrl)
+    requireSameOrigin(ctx.method, headers)
+  }
   if (principal?.scope === 'training_worker' && forWorkers !== true) throw onlyForWorkers()
   if (principal !== undefined) return principal
   throw new Failure(

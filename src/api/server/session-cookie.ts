@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
 import { Failure } from '../../application/failure.js'
 
 /** Depends on host and port, because cookies ignore the port and a host may have several services. */
@@ -29,6 +30,30 @@ export const sessionCookie = (
     'Set-Cookie': `${cookieName(hostOf(headers))}=${token ?? ''}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`,
     'Cache-Control': 'no-store',
   }
+}
+
+/**
+ * Whether a browser used a host of this service. Another site can give its own name the address of this service (DNS
+ * rebinding), but no name that is an address. Without a public URL all names are taken for own ones.
+ */
+export const isOwnHost = (headers: IncomingHttpHeaders, publicUrl: string | null): boolean => {
+  if (publicUrl === null) return true
+  const name = hostNameIn(`http://${hostOf(headers)}`)
+  return name === hostNameIn(publicUrl) || /^(.+\.)?localhost$/.test(name) || isIP(name) !== 0
+}
+
+/** Without the port, which proxies may change. */
+const hostNameIn = (url: string): string =>
+  URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$|\.$/g, '') : ''
+
+/** Refuses a browser that used a host of another site. */
+export const requireOwnHost = (headers: IncomingHttpHeaders, publicUrl: string | null): void => {
+  if (isOwnHost(headers, publicUrl)) return
+  throw new Failure(
+    'forbidden',
+    'Sessions work only at the host of TALLYTREE_PUBLIC_URL, at localhost and at IP addresses, and the Host header of this ' +
+      'request names another. A proxy must pass the Host header on. Programs use an API key.',
+  )
 }
 
 /** Refuses a request that another site made with the cookie of this one. Browsers set both headers themselves. */

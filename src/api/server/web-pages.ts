@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Context, Next } from 'koa'
+import { isOwnHost } from './session-cookie.js'
 
 interface Asset {
   readonly type: string
@@ -46,7 +47,14 @@ export const loadWebPages = async (directory: URL): Promise<WebPages | undefined
 }
 
 /** What the page gets with its HTML, as JSON: the signed-in user of the request, or null, and the public address. */
-export type BootOf = (headers: IncomingHttpHeaders) => object
+type BootOf = (headers: IncomingHttpHeaders) => object
+
+export interface WebInterface {
+  /** Undefined if they are not built. */
+  readonly pages: WebPages | undefined
+  readonly bootOf: BootOf
+  readonly publicUrl: string | null
+}
 
 const ASSET_PATH = '/assets/'
 
@@ -82,14 +90,16 @@ const wantsPage = (ctx: Context): boolean =>
 
 /** Answers paths of pages, which browsers ask for, with the page; it finds its content by the path. */
 export const servePages =
-  (pages: WebPages | undefined, bootOf: BootOf) =>
+  ({ pages, bootOf, publicUrl }: WebInterface) =>
   (ctx: Context, next: Next): unknown => {
     if (!wantsPage(ctx)) return next()
     const nonce = randomBytes(16).toString('base64')
     ctx.set({ 'Cache-Control': 'no-store', 'Content-Security-Policy': policyWith(nonce), ...COMMON_HEADERS })
-    ctx.status = 200
+    const isOwn = isOwnHost(ctx.req.headers, publicUrl)
+    ctx.status = isOwn ? 200 : 403
     ctx.type = 'text/html; charset=utf-8'
-    ctx.body = pages === undefined ? NOT_BUILT : htmlOf(pages.manifest, nonce, bootOf(ctx.req.headers))
+    if (!isOwn) ctx.body = elsewhere(publicUrl!)
+    else ctx.body = pages === undefined ? NOT_BUILT : htmlOf(pages.manifest, nonce, bootOf(ctx.req.headers))
     return undefined
   }
 
@@ -126,6 +136,13 @@ const htmlOf = ({ script, styles, imports }: Manifest, nonce: string, boot: obje
     `<body><div id="root"></div><script type="application/json" id="boot">${data}</script></body></html>`
   )
 }
+
+/** The URL is an origin, which needs no escaping. */
+const elsewhere = (publicUrl: string): string =>
+  '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tallytree</title></head><body>' +
+  `<h1>Another address</h1><p>The pages are at <a href="${publicUrl}">${publicUrl}</a>, which the operator sets as ` +
+  '<code>TALLYTREE_PUBLIC_URL</code>, and at localhost and IP addresses. A proxy must pass the Host header on.</p>' +
+  '</body></html>'
 
 const NOT_BUILT =
   '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tallytree</title></head><body>' +

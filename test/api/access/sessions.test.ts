@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered } from '../../support/client.js'
 import { accepted, reasonOf, textIn } from '../calls/given.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
+import { sendText } from '../http/raw.js'
 import { givenTeam } from '../webhooks/given.js'
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' }
@@ -151,6 +153,43 @@ describe('a session', () => {
     const own = await startTestService({ TALLYTREE_PUBLIC_URL: 'https://traces.example' })
     const signedIn = await own.send('POST', '/api/sessions', { api_key: ADMINISTRATOR_KEY }, { key: null })
     assert.match(signedIn.headers.get('set-cookie') ?? '', /; Secure/)
+    await own.stop()
+  })
+
+  it('works only at own hosts where the public one is known, unlike keys', async () => {
+    const own = await startTestService({ TALLYTREE_PUBLIC_URL: 'https://traces.example' })
+    const signedIn = await own.send('POST', '/api/sessions', { api_key: ADMINISTRATOR_KEY }, { key: null })
+    const [, token] = cookieOf(signedIn).split('=')
+    const ask = (host: string, line: string, header: string, body = '') => {
+      const lines = [`${line} HTTP/1.1`, `Host: ${host}`, 'Connection: close', header]
+      return sendText(own, `${lines.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`, false)
+    }
+    const answersAt = (host: string) => {
+      const name = createHash('sha256').update(host.toLowerCase()).digest('hex').slice(0, 8)
+      const signIn = JSON.stringify({ api_key: ADMINISTRATOR_KEY })
+      return Promise.all([
+        ask(host, 'POST /api/sessions', 'Content-Type: application/json', signIn),
+        ask(host, 'GET /api/users/me', `Cookie: tallytree_${name}=${token}`),
+        ask(host, 'GET /', 'Accept: text/html'),
+        ask(host, 'GET /api/users/me', `Authorization: Bearer ${ADMINISTRATOR_KEY}`),
+      ])
+    }
+    const statusesAt = async (host: string) =>
+      (await answersAt(host)).map((answer) => Number(answer.split(' ')[1]))
+    for (const host of [
+      'traces.example',
+      'Traces.Example.:8443',
+      'localhost:4600',
+      'app.localhost',
+      '127.0.0.1',
+      '[::1]:4600',
+      '10.1.2.3',
+    ])
+      assert.deepEqual(await statusesAt(host), [200, 200, 200, 200], host)
+    for (const host of ['evil.example', 'traces.example.evil.example', 'xlocalhost', '1.evil.example', '%'])
+      assert.deepEqual(await statusesAt(host), [403, 403, 403, 200], host)
+    for (const answer of (await answersAt('evil.example')).slice(0, 3))
+      assert.match(answer, /TALLYTREE_PUBLIC_URL/)
     await own.stop()
   })
 

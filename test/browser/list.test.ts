@@ -242,6 +242,15 @@ describeInBrowser('the list of traces', () => {
     assert.equal(await widthOfCost(page), width)
   })
 
+  it('finds a project by name where a team has more than are listed at once', async () => {
+    const page = await pages.open(LIST)
+    await page.route(/\/projects$/, (route) => route.fulfill({ json: { data: [], has_more: true } }))
+    await page.getByRole('button', { name: 'acme / support' }).click()
+    await page.getByText('No project has this name.').waitFor()
+    await page.getByLabel('Find a project').fill('acme/SUPP')
+    await page.getByRole('menuitem', { name: 'acme / support' }).waitFor()
+  })
+
   it('asks again after it was hidden for half an hour, and keeps its place', async () => {
     const page = await pages.open('about:blank')
     await page.clock.install()

@@ -43,6 +43,14 @@ export const TeamProjects = ({ team }: { readonly team: string }) => {
             isNumber: true,
             cell: ({ object_versions }) => wholeNumber(object_versions),
           },
+          { label: 'Artifacts', width: 90, isNumber: true, cell: ({ artifacts }) => wholeNumber(artifacts) },
+          { label: 'Runs', width: 90, isNumber: true, cell: ({ runs }) => wholeNumber(runs) },
+          {
+            label: 'Automations',
+            width: 110,
+            isNumber: true,
+            cell: ({ automations }) => wholeNumber(automations),
+          },
           { label: 'Last call', width: 160, cell: ({ last_call_at }) => <Time at={last_call_at} /> },
           {
             label: '',

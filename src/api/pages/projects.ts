@@ -1,27 +1,65 @@
+import { automationsOf } from '../../application/webhooks/current-state.js'
 import type { Services } from '../../application/services.js'
-import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { int64, string } from '../../kernel/codec/leaves.js'
-import { open } from '../../kernel/codec/struct.js'
+import { boolean, int64, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { textUpToCharacters } from '../../kernel/codec/text.js'
 import { teamProjects } from '../../projections/calls/team-projects.js'
 import { roleInTeam } from '../server/authorization.js'
+import { integerInQuery } from '../server/integer-in-query.js'
 import type { AnyRoute } from '../server/route.js'
 import { readPresent } from '../server/route-kinds.js'
 
+const MAX_PROJECTS = 1000
+
 const teamProject = open('TeamProject', {
-  says: 'A project with calls or versions of objects. `calls` counts deleted ones too.',
-  required: { name: string, calls: int64, last_call_at: nullable(instant), object_versions: int64 },
+  says:
+    'A project with calls, versions of objects or artifacts, or runs. `calls` counts deleted ones too; `automations` are ' +
+    'those that watch this project or all projects of the team.',
+  required: {
+    name: string,
+    calls: int64,
+    last_call_at: nullable(instant),
+    object_versions: int64,
+    artifacts: int64,
+    runs: int64,
+    automations: int64,
+  },
 })
 
-export const teamProjectsRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
+export const teamProjectsRoute = (
+  services: Pick<Services, 'access' | 'reading' | 'eventStore' | 'ids'>,
+): AnyRoute =>
   readPresent(services, {
     method: 'get',
     path: '/api/teams/:team/projects',
-    summary: 'The projects of a team, the one with the last call first.',
-    response: open('TeamProjects', { required: { data: arrayOf(teamProject) } }),
+    summary: 'The projects of a team whose names contain `q`, the one with the last call first.',
+    query: closed('TeamProjectsQuery', {
+      optional: {
+        q: withDefault(textUpToCharacters(128), ''),
+        limit: withDefault(integerInQuery(1, MAX_PROJECTS), MAX_PROJECTS),
+      },
+    }),
+    response: open('TeamProjects', { required: { data: arrayOf(teamProject), has_more: boolean } }),
     authorization: roleInTeam(services.access, 'member'),
     scope: ({ team }) => team,
     handle:
-      ({ team, reader }) =>
-      async () => ({ body: { data: await teamProjects(reader, team) } }),
+      ({ team, query: { q, limit }, reader, cause }) =>
+      async () => {
+        const [projects, automations] = await Promise.all([
+          teamProjects(reader, { team, contains: q, limit: limit + 1 }),
+          automationsOf(services, team, cause),
+        ])
+        const scopes = automations.map(({ content: { scope } }) => scope)
+        const data = projects
+          .slice(0, limit)
+          .map((project) => ({
+            ...project,
+            automations: scopes.filter(
+              (scope) => scope.type === 'project' && (scope.project ?? project.name) === project.name,
+            ).length,
+          }))
+        return { body: { data, has_more: projects.length > limit } }
+      },
   })

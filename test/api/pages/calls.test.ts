@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { accepted } from '../calls/given.js'
 import { sharedService, someProject } from '../shared-service.js'
 import type { TestService } from '../../support/service.js'
@@ -129,6 +130,17 @@ describe('the lists of the pages', () => {
     )
   })
 
+  const refusedFor = async (path: string, parameter: string) => {
+    const answer = await service.send('GET', path)
+    assert.equal(answer.status, 422, path)
+    const { detail } = answer.json<{ detail: readonly { loc: readonly string[] }[] }>()
+    assert.deepEqual(
+      detail.map(({ loc }) => loc),
+      [['query', parameter]],
+      path,
+    )
+  }
+
   it('name the projects of a team', async () => {
     const project = someProject()
     const [team] = project.split('/')
@@ -137,11 +149,36 @@ describe('the lists of the pages', () => {
       await service.post('/obj/create', { obj: { project_id: `${team}/other`, object_id: 'o', val: {} } }),
     )
     await rowsOf({ project_id: project })
-    const { data } = accepted(await service.send('GET', `/api/teams/${team}/projects`))
-    assert.deepEqual(data, [
-      { name: 'project', calls: 2, last_call_at: '2026-01-01T00:00:00.000000Z', object_versions: 0 },
-      { name: 'other', calls: 0, last_call_at: null, object_versions: 1 },
-    ])
+    accepted(await service.post(`/api/runs/${team}/Runs`, { name: 'nightly' }))
+    accepted(await service.send('GET', `/api/runs/${team}/Runs`))
+    const projects = async (query = '') => {
+      const { data, has_more } = accepted(await service.send('GET', `/api/teams/${team}/projects${query}`))
+      return { data: data as JsonObject[], has_more }
+    }
+    const nothing = {
+      calls: 0,
+      last_call_at: null,
+      object_versions: 0,
+      artifacts: 0,
+      runs: 0,
+      automations: 0,
+    }
+    assert.deepEqual(await projects(), {
+      data: [
+        { ...nothing, name: 'project', calls: 2, last_call_at: '2026-01-01T00:00:00.000000Z' },
+        { ...nothing, name: 'Runs', runs: 1 },
+        { ...nothing, name: 'other', object_versions: 1 },
+      ],
+      has_more: false,
+    })
+    const named = async (query: string) => (await projects(query)).data.map(({ name }) => name)
+    assert.deepEqual(await named('?q=R'), ['project', 'Runs', 'other'])
+    assert.deepEqual(await named('?q=rUn'), ['Runs'])
+    // The team is no part of the name.
+    assert.deepEqual(await named('?q=team-'), [])
+    assert.deepEqual(await projects('?limit=1&q=r').then(({ has_more }) => has_more), true)
+    for (const query of [`q=${'x'.repeat(129)}`, 'q=a&q=b', 'limit=0', 'limit=1001', 'limit=x', 'Q=a'])
+      await refusedFor(`/api/teams/${team}/projects?${query}`, query.split('=')[0]!)
   })
 
   it('tell when something new can be read', async () => {

@@ -7,6 +7,8 @@ export interface Column {
   readonly isFlexible?: true
   readonly sort?: string
   readonly isNumber?: true
+  /** Counted for the list only where it is shown; not among the default columns. */
+  readonly figure?: 'calls' | 'errors' | 'feedback'
 }
 
 const COLUMNS: readonly Column[] = [
@@ -17,6 +19,9 @@ const COLUMNS: readonly Column[] = [
   { name: 'duration', label: 'Duration', width: 92, sort: 'summary.weave.latency_ms', isNumber: true },
   { name: 'tokens', label: 'Tokens', width: 88, sort: 'usage.total_tokens', isNumber: true },
   { name: 'cost', label: 'Cost', width: 108, sort: 'usage.total_cost', isNumber: true },
+  { name: 'calls', label: 'Calls', width: 76, isNumber: true, figure: 'calls' },
+  { name: 'errors', label: 'Errors', width: 76, isNumber: true, figure: 'errors' },
+  { name: 'feedback', label: 'Feedback', width: 120, figure: 'feedback' },
   { name: 'user', label: 'User', width: 84 },
   { name: 'started', label: 'Started', width: 112, sort: 'started_at' },
 ]
@@ -26,7 +31,11 @@ const BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map((column) => [co
 /** Has the link to the trace, so it is always shown. */
 export const OP = 'op'
 
-export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name)
+export const LIST_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name)
+
+export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ figure }) => figure === undefined).map(
+  ({ name }) => name,
+)
 
 /** A column of the list itself, or of a field of the calls. */
 export const columnOf = (name: string): Column =>

@@ -242,6 +242,23 @@ describeInBrowser('the list of traces', () => {
     assert.equal(await widthOfCost(page), width)
   })
 
+  it('counts calls and feedback in columns that are chosen', async () => {
+    const page = await pages.open(LIST)
+    await page.getByText('answer_question').first().waitFor()
+    const asked: unknown[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/pages/calls'))
+        asked.push((request.postDataJSON() as { figures: unknown }).figures)
+    })
+    await page.getByRole('button', { name: 'Columns' }).click()
+    for (const name of ['Calls', 'Errors', 'Feedback'])
+      await page.getByLabel('Other columns').getByLabel(name, { exact: true }).click()
+    await page.keyboard.press('Escape')
+    const row = page.locator('tbody tr', { hasText: 'answer_question' }).first()
+    await until(async () => Number(await row.locator('td').nth(9).textContent()) > 1)
+    assert.deepEqual(asked.at(-1), ['calls', 'errors', 'feedback'])
+  })
+
   it('finds a project by name where a team has more than are listed at once', async () => {
     const page = await pages.open(LIST)
     await page.route(/\/projects$/, (route) => route.fulfill({ json: { data: [], has_more: true } }))

@@ -50,6 +50,7 @@ export const TracesPage = () => {
         .sort(),
     [columns],
   )
+  const figures = columns.flatMap(({ figure }) => figure ?? []).sort()
   // The end of a relative range stays where it was when the question was asked.
   const query = useMemo(() => queryOf({ filter, q, range }, Date.now()), [filter, q, range])
   const question = {
@@ -59,6 +60,7 @@ export const TracesPage = () => {
     sort_by: [sortOf(sort)],
     limit: PAGE,
     columns: fields,
+    figures,
   }
   const ask = async (offset: number, position: string | undefined, signal: AbortSignal) => {
     const { data, response } = await api.POST('/api/pages/calls', {
@@ -68,7 +70,7 @@ export const TracesPage = () => {
     })
     return { ...data!, position: response.headers.get('tallytree-position') ?? '' }
   }
-  const key = ['calls', projectId, filter, q, range, sort, roots, fields.join()]
+  const key = ['calls', projectId, filter, q, range, sort, roots, fields.join(), figures.join()]
   const list = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) => ask(pageParam.offset, pageParam.position, signal),

@@ -122,6 +122,12 @@ export const Cell = ({ column, row, value, href, onOpen }: CellProps) => {
       return row.tokens === 0 ? '—' : wholeNumber(row.tokens)
     case 'cost':
       return row.tokens === 0 && row.cost === 0 ? '—' : <Cost dollars={row.cost} unpriced={row.unpriced} />
+    case 'calls':
+      return row.calls == null ? '—' : wholeNumber(row.calls)
+    case 'errors':
+      return row.errors ? <span style={{ color: 'var(--danger)' }}>{wholeNumber(row.errors)}</span> : '—'
+    case 'feedback':
+      return <FeedbackCounts counts={row.feedback ?? {}} />
     case 'user':
       return row.user ?? '—'
     case 'started':
@@ -129,6 +135,14 @@ export const Cell = ({ column, row, value, href, onOpen }: CellProps) => {
     default:
       return <span title={value ?? ''}>{value ?? '—'}</span>
   }
+}
+
+/** Reactions as their emojis, other feedback by the name within its type, such as `note` for `wandb.note.1`. */
+const FeedbackCounts = ({ counts }: { readonly counts: Readonly<Record<string, number>> }) => {
+  const text = Object.entries(counts)
+    .map(([kind, count]) => `${kind.replace(/^wandb\.(?:runnable\.)?|\.1$/g, '')} ${count}`)
+    .join(', ')
+  return text === '' ? '—' : <span title={text}>{text}</span>
 }
 
 /** Python puts the error at the end of a traceback. */

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Checkbox, Popover, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { FIELD_LABELS } from '../filter.js'
-import { columnOf, DEFAULT_COLUMNS, OP, withMoved } from '../list-columns.js'
+import { columnOf, LIST_COLUMNS, OP, withMoved } from '../list-columns.js'
 import { useFields } from './filter-bar.js'
 import { useKeys } from './keys.js'
 
@@ -37,7 +37,7 @@ const Choice = ({ projectId, shown, onChange, onReset }: ColumnPickerProps) => {
   const [typed, setTyped] = useState('')
   const labels: readonly string[] = Object.values(FIELD_LABELS)
   const fields = useFields(projectId, typed).filter((name) => !labels.includes(name))
-  const others = [...new Set([...DEFAULT_COLUMNS, ...fields])]
+  const others = [...new Set([...LIST_COLUMNS, ...fields])]
     .filter(
       (name) => !shown.includes(name) && columnOf(name).label.toLowerCase().includes(typed.toLowerCase()),
     )

@@ -4,7 +4,7 @@ import type { Services } from '../../application/services.js'
 import { listName } from '../../domain/prices/events.js'
 import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
-import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
@@ -12,7 +12,9 @@ import { isCallField } from '../../projections/calls/fields.js'
 import { NO_FILTER } from '../../projections/calls/filter.js'
 import { listRows, type ListRow } from '../../projections/calls/list-rows.js'
 import type { CallId } from '../../projections/calls/pages.js'
+import { subtreeCounts } from '../../projections/calls/subtree-counts.js'
 import { cellsOf } from '../../projections/calls/values.js'
+import { feedbackKinds } from '../../projections/feedback/queries.js'
 import { cachedBooks } from '../../projections/prices/cached-books.js'
 import { usageFrom } from '../../projections/usage/queries.js'
 import { Failure } from '../../application/failure.js'
@@ -28,8 +30,14 @@ import { compressedJson } from './compressed.js'
 const MAX_ROWS = 200
 const MAX_COLUMNS = 40
 
+/** What is only counted for lists that show it. */
+const FIGURES = ['calls', 'errors', 'feedback'] as const
+
 const callRow = open('CallRow', {
-  says: '`tokens` and `cost` include all descendants; `unpriced` if `cost` lacks models without a price.',
+  says:
+    '`tokens` and `cost` include all descendants; `unpriced` if `cost` lacks models without a price. The others are there if ' +
+    '`figures` names them. `calls` and `errors` count the call with its descendants, or the trace of its only root, and are ' +
+    'null where there are too many to count. `feedback` on the call is by emoji, or else by type.',
   required: {
     id: string,
     trace_id: string,
@@ -51,6 +59,7 @@ const callRow = open('CallRow', {
     unpriced: boolean,
     cells: arrayOf(nullable(string)),
   },
+  optional: { calls: nullable(int64), errors: nullable(int64), feedback: recordOf(int64) },
 })
 
 const sortBy = closed('CallRowSortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })
@@ -75,6 +84,7 @@ export const callsRoute = (services: Pick<Services, 'access' | 'reading' | 'maxT
         limit: withDefault(integerBetween(1, MAX_ROWS), 50),
         offset: withDefault(integerBetween(0, Number.MAX_SAFE_INTEGER), 0),
         columns: withDefault(arrayOf(fieldName), [] as readonly string[]),
+        figures: withDefault(arrayOf(oneOf(...FIGURES)), [] as readonly (typeof FIGURES)[number][]),
         preview_characters: withDefault(integerBetween(10, 2000), 200),
         price_list: nullable(listName),
       },
@@ -84,7 +94,7 @@ export const callsRoute = (services: Pick<Services, 'access' | 'reading' | 'maxT
     project: inBody,
     handle: (request) => {
       const { body, headers, project, reader } = request
-      const { columns, limit, preview_characters: characters, price_list: list } = body
+      const { columns, figures, limit, preview_characters: characters, price_list: list } = body
       requireFields(columns)
       const selecting = { ...body, limit: limit + 1, expand_columns: null }
       const { pagesAt } = matchingIds({ ...services, books }, { ...request, body: selecting })
@@ -95,17 +105,26 @@ export const callsRoute = (services: Pick<Services, 'access' | 'reading' | 'maxT
           for await (const page of pagesAt(position)) found.push(...page)
           const keys = found.slice(0, limit)
           const ids = keys.map(({ id }) => id)
-          const [rows, answer, cells] = await Promise.all([
+          const asksFor = (...names: typeof figures) => names.some((name) => figures.includes(name))
+          const [rows, answer, cells, feedback] = await Promise.all([
             listRows(reader, project, keys, position),
             usage(reader, {
               ...{ projectId: project, position, maxTraceCalls, limit: ids.length, operation: null },
               ...{ filter: { ...NO_FILTER, call_ids: ids }, costs: { list } },
             }).catch(refuseTooLarge),
             cellsOf(reader, project, ids, columns, position),
+            asksFor('feedback') ? feedbackKinds(reader, project, ids, position) : undefined,
           ])
+          const counts = asksFor('calls', 'errors')
+            ? await subtreeCounts(reader, project, rows, position)
+            : undefined
           const sums = new Map(answer.calls.map((call) => [call.id, usageSums(call)]))
           return compressedJson(headers, {
-            rows: rows.map((row) => shown(row, characters, sums.get(row.id), cells.get(row.id))),
+            rows: rows.map((row) => ({
+              ...shown(row, characters, sums.get(row.id), cells.get(row.id)),
+              ...(counts && (counts.get(row.id) ?? UNCOUNTED)),
+              ...(feedback && { feedback: feedback.get(row.id) ?? {} }),
+            })),
             has_more: found.length > limit,
           })
         },
@@ -121,6 +140,8 @@ export const requireFields = (names: readonly string[]): void => {
   const unknown = names.find((name) => !isCallField(name))
   if (unknown !== undefined) throw new Failure('forbidden', `Calls have no field ${JSON.stringify(unknown)}.`)
 }
+
+const UNCOUNTED = { calls: null, errors: null }
 
 const NO_USAGE: UsageSums = { models: [], tokens: 0, cost: 0, unpriced: false }
 

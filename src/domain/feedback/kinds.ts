@@ -9,7 +9,7 @@ import type { FeedbackContent } from './events.js'
 
 /** Validation of the known feedback types, as in the original service; other types are free-form. */
 
-const REACTION = 'wandb.reaction.1'
+export const REACTION = 'wandb.reaction.1'
 const NOTE = 'wandb.note.1'
 const ANNOTATION = 'wandb.annotation'
 const RUNNABLE = 'wandb.runnable'

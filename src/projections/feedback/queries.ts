@@ -6,6 +6,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { fieldPath, memberAt } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/errors.js'
+import { REACTION } from '../../domain/feedback/kinds.js'
 import { callRef } from '../../domain/refs/ref.js'
 import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
@@ -189,4 +190,31 @@ export const feedbackCounts = async (
     { project: projectId, trace: traceId, position, prefix: callRef(projectId, '').length },
   )
   return new Map(rows.map(({ ref, items }) => [ref, Number(items)]))
+}
+
+/** Kinds of feedback on a call beyond this number are left out. */
+const MAX_KINDS = 20
+
+/** The number of items of feedback on each of some calls, by call, then by emoji or else by type, the most first. */
+export const feedbackKinds = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  callIds: readonly string[],
+  position: Position,
+): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> => {
+  if (callIds.length === 0) return new Map()
+  const callOf = new Map(callIds.map((id) => [callRef(projectId, id), id]))
+  const rows = await reader.query<{ ref: string; kind: string; items: string }>(
+    `SELECT assumeNotNull(weave_ref) AS ref, count() AS items,
+      if(feedback_type = '${REACTION}', JSONExtractString(assumeNotNull(payload), 'emoji'), assumeNotNull(feedback_type)) AS kind
+    FROM feedback FINAL WHERE ${VISIBLE} AND weave_ref IN {refs:Array(String)}
+    GROUP BY ref, kind ORDER BY items DESC, kind LIMIT ${MAX_KINDS} BY ref`,
+    { project: projectId, position, refs: [...callOf.keys()] },
+  )
+  const kinds = new Map<string, [string, number][]>()
+  for (const { ref, kind, items } of rows) {
+    const id = callOf.get(ref)!
+    kinds.set(id, [...(kinds.get(id) ?? []), [kind, Number(items)]])
+  }
+  return new Map([...kinds].map(([id, entries]) => [id, Object.fromEntries(entries)]))
 }

@@ -84,6 +84,75 @@ describe('the lists of the pages', () => {
     assert.equal(second.json()['has_more'], false)
   })
 
+  it('count calls, failures and feedback where they are asked for', async () => {
+    const project = someProject()
+    const call = (trace_id: string, id: string, parent_id: string | null, more = {}) => ({
+      trace_id: `${project}-${trace_id}`,
+      id: `${id}-of-${project.slice(5, 13)}`,
+      parent_id: parent_id === null ? null : `${parent_id}-of-${project.slice(5, 13)}`,
+      ...more,
+    })
+    const failed = { exception: 'Error: no' }
+    await record(
+      project,
+      call('one', 'a', null),
+      call('one', 'b', 'a', failed),
+      call('one', 'c', 'b', failed),
+      call('one', 'd', 'a'),
+      call('two', 'e', null),
+      call('two', 'f', null, failed),
+      call('two', 'g', 'f'),
+      call('two', 'h', 'i'),
+      call('two', 'i', 'h'),
+    )
+    const figures = ['calls', 'errors', 'feedback']
+    const asked = { project_id: project, figures, sort_by: [{ field: 'id', direction: 'asc' }] }
+    const counted = async (headers = {}) => {
+      const answer = accepted(await service.post('/api/pages/calls', asked, { headers }))
+      const rows = answer['rows'] as { id: string; calls: number; errors: number; feedback: object }[]
+      return rows.map(({ id, calls, errors, feedback }) => [id[0], calls, errors, feedback])
+    }
+    const before = (await ask(asked)).headers.get('tallytree-position')!
+    const expected = [
+      ['a', 4, 2, {}],
+      ['b', 2, 2, {}],
+      ['c', 1, 1, {}],
+      ['d', 1, 0, {}],
+      ['e', 1, 0, {}],
+      ['f', 2, 1, {}],
+      ['g', 1, 0, {}],
+      ['h', 2, 0, {}],
+      ['i', 2, 0, {}],
+    ]
+    assert.deepEqual(await counted(), expected)
+    const weave_ref = `weave:///${project}/call/${call('one', 'a', null).id}`
+    for (const [feedback_type, payload] of [
+      ['wandb.reaction.1', { emoji: '👍' }],
+      ['wandb.reaction.1', { emoji: '👍' }],
+      ['wandb.note.1', { note: 'good' }],
+    ] as const)
+      accepted(
+        await service.post('/feedback/create', { project_id: project, weave_ref, feedback_type, payload }),
+      )
+    accepted(
+      await service.post('/calls/delete', { project_id: project, call_ids: [call('one', 'b', 'a').id] }),
+    )
+    const [a, d] = await counted()
+    assert.deepEqual(a, ['a', 2, 0, { '👍': 2, 'wandb.note.1': 1 }])
+    assert.deepEqual(d, ['d', 1, 0, {}])
+    assert.deepEqual(await counted({ 'Tallytree-As-Of': before }), expected)
+    const [plain] = (await rowsOf({ project_id: project })).rows
+    assert.deepEqual(
+      Object.keys(plain!).filter((name) => figures.includes(name)),
+      [],
+    )
+    for (const wrong of ['calls', ['cells'], [null], { calls: true }, 5]) {
+      const { status, text } = await ask({ project_id: project, figures: wrong })
+      assert.equal(status, 422)
+      assert.match(text, /"figures"/)
+    }
+  })
+
   it('name a column that no call can have', async () => {
     const { status, text } = await ask({ project_id: someProject(), columns: ['nothing.like.it'] })
     assert.equal(status, 403)

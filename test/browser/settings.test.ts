@@ -79,11 +79,17 @@ describeInBrowser('what administrators do on the pages', () => {
     const other = await pages.open('/')
     const page = await pages.open('/-/account')
     await page.getByRole('textbox', { name: 'Name of a new key' }).fill('laptop')
+    await page.getByLabel('Expires').selectOption('in 30 days')
     await page.getByRole('button', { name: 'Create a key' }).click()
     const dialog = page.getByRole('dialog')
     const key = (await dialog.locator('pre').first().textContent()) ?? ''
     await dialog.getByText(`os.environ["WANDB_API_KEY"] = "${key}"`).waitFor()
     await page.keyboard.press('Escape')
+    const listed = accepted(await pages.service.send('GET', '/api/users/me/api-keys', undefined, { key }))
+    const { expires_at } = (listed['data'] as { name: string; expires_at: string }[]).find(
+      ({ name }) => name === 'laptop',
+    )!
+    assert.ok(Math.abs(Date.parse(expires_at) - Date.now() - 30 * 24 * 3600_000) < 60_000)
     await page.getByRole('button', { name: 'Revoke laptop' }).click()
     await dialog.getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('laptop').waitFor({ state: 'detached' })

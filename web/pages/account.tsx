@@ -1,4 +1,4 @@
-import { Button, Modal, TextInput } from '@mantine/core'
+import { Button, Modal, NativeSelect, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../api.js'
@@ -27,6 +27,16 @@ export const AccountPage = () => {
 
 const KEY = ['api keys']
 
+const DAY_MS = 24 * 3600 * 1000
+/** In days. */
+const LIFETIMES = [
+  { value: '', label: 'never' },
+  { value: '7', label: 'in 7 days' },
+  { value: '30', label: 'in 30 days' },
+  { value: '90', label: 'in 90 days' },
+  { value: '365', label: 'in a year' },
+]
+
 const useApiKeys = () =>
   useQuery({
     queryKey: KEY,
@@ -38,11 +48,15 @@ const ApiKeys = () => {
   const { user } = useSession()
   const queries = useQueryClient()
   const [name, setName] = useState('')
+  const [days, setDays] = useState('')
   const [created, setCreated] = useState<string>()
   const keys = useApiKeys()
   const refresh = () => void queries.invalidateQueries({ queryKey: KEY })
   const create = useMutation({
-    mutationFn: () => dataOf(api.POST('/api/users/me/api-keys', { body: { name: name.trim() || null } })),
+    mutationFn: () => {
+      const expires_at = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
+      return dataOf(api.POST('/api/users/me/api-keys', { body: { name: name.trim() || null, expires_at } }))
+    },
     onSuccess: ({ api_key }) => {
       setName('')
       setCreated(api_key ?? '')
@@ -67,6 +81,12 @@ const ApiKeys = () => {
           error={create.error === null ? undefined : messageOf(create.error)}
           onChange={(event) => setName(event.currentTarget.value)}
         />
+        <NativeSelect
+          label="Expires"
+          value={days}
+          data={LIFETIMES}
+          onChange={(event) => setDays(event.currentTarget.value)}
+        />
         <Button type="submit" loading={create.isPending}>
           Create a key
         </Button>
@@ -83,6 +103,10 @@ const ApiKeys = () => {
             { label: 'Name', cell: (key) => key.name ?? '—' },
             { label: 'Begins with', cell: ({ prefix }) => <span className="mono">{prefix}…</span> },
             { label: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            {
+              label: 'Expires',
+              cell: ({ expires_at }) => (expires_at === null ? 'never' : <Time at={expires_at} />),
+            },
             { label: 'Last used', cell: ({ last_used_at }) => last_used_at?.slice(0, 10) ?? 'never' },
             {
               label: '',

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../domain/access/directory.js'
-import { keyName, keyScope } from '../../domain/access/events.js'
+import { keyKind, keyName, keyScope } from '../../domain/access/events.js'
 import { keysOf } from '../../domain/access/look-ups.js'
 import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
@@ -7,6 +7,7 @@ import { string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import type { Services } from '../../application/services.js'
+import { invalidField } from '../../application/failure.js'
 import { makeKey, neverStored } from '../../application/access/new-key.js'
 import { anyKey } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
@@ -19,12 +20,26 @@ import { pageOf, pageQuery, takePage } from '../server/page.js'
 const PATH = '/api/users/me/api-keys'
 
 const newApiKey = closed('NewApiKey', {
-  says: 'With the scope `training_worker` the key can only claim training jobs and work on them.',
-  optional: { name: nullableText(keyName), scope: withDefault(keyScope, 'all' as const) },
+  says:
+    'With the scope `training_worker` the key can only claim training jobs and work on them. From `expires_at` on it is ' +
+    'not valid; without it, until it is revoked.',
+  optional: {
+    name: nullableText(keyName),
+    scope: withDefault(keyScope, 'all' as const),
+    expires_at: nullable(instant),
+  },
 })
 
 const fields = {
-  required: { id, name: nullable(keyName), prefix: string, scope: keyScope, created_at: instant },
+  required: {
+    id,
+    kind: keyKind,
+    name: nullable(keyName),
+    prefix: string,
+    scope: keyScope,
+    created_at: instant,
+    expires_at: nullable(instant),
+  },
 }
 const apiKey = open('ApiKey', {
   says: '`last_used_at` is the first use of the last day on which the key was used, null before the first.',
@@ -32,19 +47,22 @@ const apiKey = open('ApiKey', {
 })
 const createdApiKey = open('CreatedApiKey', { required: { ...fields.required, api_key: nullable(string) } })
 
-const shown = ({ key_id, name, prefix, scope, issued_at }: ApiKey) => ({
+const shown = ({ key_id, kind, name, prefix, scope, issued_at, expires_at }: ApiKey) => ({
   id: key_id,
+  kind,
   name,
   prefix,
   scope,
   created_at: issued_at,
+  expires_at,
 })
 
 export const listApiKeys = (services: Pick<Services, 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
-    summary: "Lists the caller's valid API keys by name and prefix, never the keys themselves.",
+    summary:
+      "Lists the caller's API keys that are not revoked, by name and prefix, never the keys themselves.",
     query: pageQuery,
     response: pageOf(apiKey),
     authorization: anyKey,
@@ -67,16 +85,18 @@ export const createApiKey = (
     path: PATH,
     summary:
       'Creates an API key for the caller. The key is returned once; a retry with the same Idempotency-Key returns ' +
-      'its id without the key. A retry with a different name or scope is a conflict.',
+      'its id without the key. A retry with a different name, scope or expiry is a conflict.',
     body: newApiKey,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
     response: createdApiKey,
     authorization: anyKey,
-    handle: ({ body: { name, scope }, headers, principal: { userId: user } }) => {
+    handle: ({ body: { name, scope, expires_at }, headers, principal: { userId: user } }) => {
       const id = repeatableId(services, user, headers['idempotency-key'])
       const { key, known } = makeKey(services, name, id)
-      const command = { type: 'IssueApiKey', user, key: { ...known, scope } } as const
+      if (expires_at !== null && expires_at <= known.issued_at)
+        throw invalidField(['body', 'expires_at'], 'value_error', 'Input should be in the future')
+      const command = { type: 'IssueApiKey', user, key: { ...known, scope, expires_at } } as const
       return writing((cause) => services.access.run(command, cause), {
         respond: ({ state }) => {
           const kept = state.keys.get(id)!

@@ -106,7 +106,7 @@ const issueApiKey = (directory: Directory, { user, key }: IssueApiKey): Decided 
   if (!directory.users.has(user)) return refused('not-found', 'User not found.')
   const known = directory.keys.get(key.key_id)
   if (known?.user === user)
-    return known.name === key.name && known.scope === key.scope
+    return known.name === key.name && known.scope === key.scope && known.expires_at === key.expires_at
       ? nothing
       : refused('conflict', 'The Idempotency-Key was already used for another API key. Use a new key.')
   if (directory.keys.has(key.key_id) || directory.keyIds.has(key.hash))
@@ -134,16 +134,16 @@ const revokeApiKey = (directory: Directory, { user, key_id }: RevokeApiKey): Dec
   if (isAdministrator(directory, user) && hasNoOther(directory, key))
     return refused(
       'conflict',
-      "The administrator's last API key cannot be revoked. Create another one first.",
+      "The administrator's last API key that does not expire cannot be revoked. Create another one first.",
     )
   return { events: [{ type: 'ApiKeyRevoked', data: { key_id, user } }] }
 }
 
-/** Whether it is the only one of its user with all rights. */
+/** Whether it is the only one of its user with all rights that does not expire. */
 const hasNoOther = (directory: Directory, key: ApiKey): boolean =>
-  key.kind === 'key' &&
-  key.scope === 'all' &&
-  [...keysOf(directory, key.user)].filter(({ scope }) => scope === 'all').length === 1
+  key.kind === 'key' && isLasting(key) && [...keysOf(directory, key.user)].filter(isLasting).length === 1
+
+const isLasting = ({ scope, expires_at }: ApiKey): boolean => scope === 'all' && expires_at === null
 
 /** Decides on users, teams, memberships and API keys together, in the single stream `access-directory`. */
 export const accessDecider: Decider<Directory, AccessCommand, AccessEvent> = {

@@ -40,7 +40,7 @@ const memberRemoved = open('MemberRemoved', {
   required: { team: teamName, user: userName },
 })
 
-const keyKind = oneOf('key', 'session')
+export const keyKind = oneOf('key', 'session')
 
 /** A key of the scope `training_worker` can only claim training jobs and work on them. */
 export const keyScope = oneOf('all', 'training_worker')

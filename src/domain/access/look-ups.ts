@@ -70,7 +70,7 @@ const isValid = ({ revoked, expires_at }: ApiKey, now: Instant): boolean =>
 export const isFirstUseOfDay = ({ last_used_at }: ApiKey, used_at: Instant): boolean =>
   last_used_at === null || last_used_at.slice(0, 10) < used_at.slice(0, 10)
 
-/** A user's valid keys, sorted by id, starting after `after`. */
+/** A user's keys that are not revoked, expired ones too, sorted by id, starting after `after`. */
 export function* keysOf({ users, keys }: Directory, user: string, after?: string): Generator<ApiKey> {
   for (const id of sorted(users.get(user)?.keyIds, after)) {
     const key = keys.get(id)

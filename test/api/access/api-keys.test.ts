@@ -19,7 +19,9 @@ describe('API keys', () => {
     for (const key of listed.data)
       assert.deepEqual(Object.keys(key).sort(), [
         'created_at',
+        'expires_at',
         'id',
+        'kind',
         'last_used_at',
         'name',
         'prefix',
@@ -43,6 +45,21 @@ describe('API keys', () => {
     for await (const { type, data } of ports.eventStore.readStream(ACCESS_STREAM))
       if (type === 'ApiKeyUsed' && data['key_id'] === made.id) recorded.push(data)
     assert.equal(recorded.length, 1)
+  })
+
+  it('are valid until they expire, and are listed until they are revoked', async () => {
+    const { as, alice, ports } = await givenTeams()
+    const inMs = (ms: number) => instantOf(new Date(ports.clock.now().getTime() + ms))
+    const expires_at = inMs(300)
+    const made = await as(alice).post(KEYS, { expires_at })
+    assert.deepEqual([made.kind, made.expires_at], ['key', expires_at])
+    assert.equal((await as(made.api_key).get('/api/users/me')).user, 'alice')
+    await until(() => ports.clock.now() > new Date(expires_at))
+    assert.equal((await failureOf(as(made.api_key).get('/api/users/me'))).kind, 'unauthenticated')
+    const listed = await as(alice).get(KEYS)
+    assert.equal(listed.data.find(({ id }) => id === made.id)!.expires_at, expires_at)
+    for (const wrong of [inMs(0), inMs(-1000), '2026-13-01T00:00:00Z', 'soon', 5, {}])
+      assert.equal((await failureOf(as(alice).post(KEYS, { expires_at: wrong }))).kind, 'invalid')
   })
 
   it('may be without a name', async () => {
@@ -90,6 +107,10 @@ describe('API keys', () => {
     const ofWorker = await as(admin).post(KEYS, { scope: 'training_worker' })
     assert.equal((await failureOf(as(admin).delete(`${KEYS}/${id}`))).kind, 'conflict')
     await as(admin).delete(`${KEYS}/${ofWorker.id}`)
+    const expires_at = '2099-01-01T00:00:00.000000Z'
+    const expiring = await as(admin).post(KEYS, { expires_at })
+    assert.equal((await failureOf(as(admin).delete(`${KEYS}/${id}`))).kind, 'conflict')
+    await as(admin).delete(`${KEYS}/${expiring.id}`)
     const { api_key } = await as(admin).post(KEYS, {})
     await as(admin).delete(`${KEYS}/${id}`)
     assert.equal((await as(api_key).get('/api/users/me')).user, 'admin')
@@ -106,6 +127,8 @@ describe('API keys', () => {
     assert.equal(other.kind, 'conflict')
     const narrower = await failureOf(as(alice).post(KEYS, { scope: 'training_worker' }, headers))
     assert.equal(narrower.kind, 'conflict')
+    const shorter = { expires_at: '2099-01-01T00:00:00Z' }
+    assert.equal((await failureOf(as(alice).post(KEYS, shorter, headers))).kind, 'conflict')
     for (const bad of ['', 'x'.repeat(256)])
       assert.equal((await failureOf(as(alice).post(KEYS, {}, { 'idempotency-key': bad }))).kind, 'invalid')
   })

@@ -46,7 +46,9 @@ export interface Said {
   readonly prefix: string
   readonly user: string
   readonly api_key: string
+  readonly kind: string
   readonly last_used_at: string | null
+  readonly expires_at: string | null
   readonly administrator: boolean
   readonly roles: readonly string[]
   readonly teams: readonly { readonly team: string; readonly roles: readonly string[] }[]

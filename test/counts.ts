@@ -40,6 +40,8 @@ export const COUNTS = {
   objectSequences: repetitions(2, 24),
   tableModels: repetitions(4, 120),
   backtests: repetitions(30, 400),
+  packs: repetitions(60, 3_000),
+  packedReads: repetitions(60, 1_500),
   fuzzRequests: repetitions(120, 10_000),
   fuzzSeed: Number(process.env['FUZZ_SEED'] ?? repetitions(1, randomInt(2 ** 31))),
 
@@ -68,6 +70,7 @@ export const COUNTS = {
   trainingKills: repetitions(4, 30),
   wandbRows: repetitions(10_000, 100_000),
   completionsBetweenKills: repetitions(60, 900),
+  packingKills: repetitions(2, 40),
   tornTails: repetitions(2, 40),
   rebuiltStateEvents: repetitions(30, 1_000),
   waitingDeliveries: repetitions(100, 10_000),

@@ -29,6 +29,14 @@ const PARTS: Readonly<Record<HealthPart, Part>> = {
         ? `the event log does not accept writes (${codeOf(error.cause) ?? error.name})`
         : undefined,
   },
+  'event-log-packs': {
+    failed: 'log.packing_failed',
+    resumed: 'log.packing_resumed',
+    reasonOf: (error) =>
+      error instanceof StoreUnavailable
+        ? `older events are not packed (${codeOf(error.cause) ?? error.name})`
+        : undefined,
+  },
   'event-log-reads': {
     failed: 'log.reads_failed',
     resumed: 'log.reads_resumed',

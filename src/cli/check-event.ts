@@ -46,10 +46,13 @@ export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
   return async (written: WrittenEvent): Promise<CheckedEvent> => {
     const inStream = revisionErrors(written)
     const event = recordedEvent(written)
-    if (event === undefined) return { errors: [...inStream, 'its data or metadata is not a JSON object'] }
+    if (event === undefined) return { errors: [...inStream, unreadable(written)] }
     return { errors: [...inStream, ...dataErrors(event), ...(await blobErrors(event))], event }
   }
 }
+
+const unreadable = ({ data }: WrittenEvent): string =>
+  data === '' ? 'its pack is corrupt' : 'its data or metadata is not a JSON object'
 
 const dataErrors = ({ type, data }: RecordedEvent): readonly string[] => {
   const codec = CODECS.get(type)

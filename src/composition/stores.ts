@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../adapters/clickhouse/server.js'
+import { PACKING } from '../adapters/event-store/sqlite/packer.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { openFileLimit, requireOpenFiles } from '../adapters/system/open-file-limit.js'
 import type { Config } from '../config.js'
@@ -40,7 +41,7 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
     secrets: await openSecrets(config, log),
     eventStore:
       eventStoreUrl === null
-        ? openSqliteEventStore(join(dataDirectory, 'events.db'), health)
+        ? openSqliteEventStore(join(dataDirectory, 'events.db'), health, PACKING)
         : await openEventStoreServer(eventStoreUrl, health),
     blobs: openFileBlobStore(join(dataDirectory, 'blobs'), health),
     clickHouse:

@@ -1,5 +1,5 @@
 /** Parts that can fail while the service runs. */
-export type HealthPart = 'event-log-writes' | 'event-log-reads' | 'blobs' | 'reads'
+export type HealthPart = 'event-log-writes' | 'event-log-packs' | 'event-log-reads' | 'blobs' | 'reads'
 
 /** Adapters report the result of each use of a part. */
 export interface HealthReports {

@@ -3,24 +3,27 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { openDatabase } from '../../../src/adapters/event-store/sqlite/open-database.js'
+import type { Packing } from '../../../src/adapters/event-store/sqlite/packer.js'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import { noHealthReports } from '../../../src/kernel/ports/health.js'
 import { arbitraryEvent, givenStreamOf } from './arbitrary-events.js'
 import { idsIn } from './collect.js'
 import { eventStoreContract } from './event-store-contract.js'
+import { EAGER } from '../../unit/adapters/event-store/packed-store.js'
 import {
   temporaryDirectory,
   type TemporaryDirectory,
 } from '../../unit/adapters/event-store/temporary-directory.js'
 
-eventStoreContract('the store in SQLite', async () => {
+const openStore = (packing?: Packing) => async () => {
   const directory = await temporaryDirectory()
-  const path = join(directory.path, 'events.db')
-  let store = openSqliteEventStore(path)
+  const open = () => openSqliteEventStore(join(directory.path, 'events.db'), noHealthReports, packing)
+  let store = open()
   return {
     store,
     restart: async () => {
       await store.close()
-      store = openSqliteEventStore(path)
+      store = open()
       return store
     },
     dispose: async () => {
@@ -28,7 +31,10 @@ eventStoreContract('the store in SQLite', async () => {
       await directory.remove()
     },
   }
-})
+}
+
+eventStoreContract('the store in SQLite', openStore())
+eventStoreContract('the store in SQLite that packs each event', openStore({ ...EAGER, newest: 0, events: 1 }))
 
 describe('the file of the store in SQLite', () => {
   let directory: TemporaryDirectory

@@ -19,6 +19,8 @@ export interface GroupCommit {
   queue(append: QueuedAppend): void
   /** The position of the last event that is on the disk; what stands behind it nobody may see. */
   readonly durable: () => number
+  /** @throws StoreUnavailable after a sync failed, or when the files were moved or deleted */
+  requireWritable(): void
   /** @throws StoreUnavailable when no append can be written now */
   checkWritable(): void
   /** Resolves when nothing is queued any more. */
@@ -55,7 +57,6 @@ export const groupCommit = ({
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
-  const version = Number(db.pragma('user_version', { simple: true }))
   let queued: QueuedAppend[] = []
   let durable = writer.head()
   let working: Promise<void> | undefined
@@ -70,16 +71,20 @@ export const groupCommit = ({
     }
   }
 
+  const requireWritable = () => {
+    if (failure !== undefined) throw failure
+    requireInPlace()
+  }
+
   /**
    * Sets the layout's version to what it is, which writes one page and no event. It is not synced: a sync reports an error
    * once, and it must reach the appends that it concerns.
    */
   const checkWritable = () => {
-    if (failure !== undefined) throw failure
-    requireInPlace()
+    requireWritable()
     try {
       begin.run()
-      db.pragma(`user_version = ${version}`)
+      db.pragma(`user_version = ${Number(db.pragma('user_version', { simple: true }))}`)
       commit.run()
     } catch (cause) {
       rollBack()
@@ -113,8 +118,7 @@ export const groupCommit = ({
   const writeGroup = async (group: readonly QueuedAppend[]) => {
     const recordedAt = Date.now()
     try {
-      if (failure !== undefined) throw failure
-      requireInPlace()
+      requireWritable()
       const outcomes = write(group, recordedAt)
       const grown = writer.head() !== durable
       if (grown) await synced()
@@ -146,6 +150,7 @@ export const groupCommit = ({
       working ??= writeAll()
     },
     durable: () => durable,
+    requireWritable,
     checkWritable,
     finished: async () => working,
   }

@@ -1,6 +1,7 @@
 import { v5 } from 'uuid'
 import { jsonText } from '../../../kernel/json/text.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
+import { CorruptPack, eventTexts } from './event-texts.js'
 import { openDatabase } from './open-database.js'
 import { streamIndex } from './stream-index.js'
 
@@ -13,6 +14,7 @@ export interface WrittenEvent {
   readonly revision: number
   readonly id: string
   readonly type: string
+  /** Data and metadata are empty if their pack is corrupt. */
   readonly data: string
   readonly metadata: string
   /** Milliseconds since 1970. */
@@ -70,6 +72,15 @@ export const openLogCopy = (path: string): LogCopy => {
   )
   const forwards = select('ORDER BY position')
   const backwards = select('ORDER BY position DESC')
+  const texts = eventTexts(db)
+  const withTexts = (event: WrittenEvent): WrittenEvent => {
+    try {
+      return { ...event, ...texts(event.position, event.data, event.metadata) }
+    } catch (error) {
+      if (error instanceof CorruptPack) return event
+      throw error
+    }
+  }
 
   return {
     last: () => backwards.get(-1, 1),
@@ -95,8 +106,8 @@ export const openLogCopy = (path: string): LogCopy => {
         throw error
       }
     },
-    page: (after, limit) => forwards.all(after, limit),
-    stream: (name) => ofStream.all(name),
+    page: (after, limit) => forwards.all(after, limit).map(withTexts),
+    stream: (name) => ofStream.all(name).map(withTexts),
     sync,
     close,
   }

@@ -2,6 +2,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import { parseJson } from '../../../kernel/json/parse.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import type { LogPage, Page, Pages } from '../paged-reads.js'
+import { eventTexts, type ReadTexts } from './event-texts.js'
 import { findsByIdAlone, IS_INDEXED_TYPE, UNINDEXED_TYPES } from './schema.js'
 import type { StreamIndex } from './stream-index.js'
 
@@ -40,20 +41,21 @@ export const readPages = (db: Database, streams: StreamIndex, durable: () => num
     .raw()
   const newestFirst = db.prepare<[number, number], Row>(reading('true', 'position DESC')).raw()
   const withId = db.prepare<[string, number, number], Row>(reading('id = ?', 'sid')).raw()
+  const texts = eventTexts(db)
 
   return {
     withId: findsByIdAlone(db)
       ? (id) => {
           const row = withId.get(id, durable(), 1)
-          return row && toEvent(row)
+          return row && toEvent(row, texts)
         }
       : undefined,
-    ofLog: (after, limit, types) => readPage(ofLog, [Number(after), durable(), limit], limit, types),
+    ofLog: (after, limit, types) => readPage(texts, ofLog, [Number(after), durable(), limit], limit, types),
     backwards: (before, limit, types) => {
       const upTo = before === undefined ? durable() : Math.min(durable(), Number(before) - 1)
       if (UNINDEXED_TYPES.some((type) => types.has(type)))
-        return readPage(newestFirst, [upTo, limit], limit, types)
-      const pages = [...types].map((type) => readPage(ofType, [type, upTo, limit], limit))
+        return readPage(texts, newestFirst, [upTo, limit], limit, types)
+      const pages = [...types].map((type) => readPage(texts, ofType, [type, upTo, limit], limit))
       const events = pages
         .flatMap((page) => page.events)
         // A page may end early: older events of other types come with the next page.
@@ -65,9 +67,16 @@ export const readPages = (db: Database, streams: StreamIndex, durable: () => num
       const stream = streams.find(name)
       if (stream === undefined) return EMPTY
       if (range.backwards)
-        return readPage(backwards, [stream.sid, Number(range.from ?? stream.last), durable(), limit], limit)
+        return readPage(
+          texts,
+          backwards,
+          [stream.sid, Number(range.from ?? stream.last), durable(), limit],
+          limit,
+        )
       const from = Number(range.from ?? 0n)
-      return from > stream.last ? EMPTY : readPage(forwards, [stream.sid, from, durable(), limit], limit)
+      return from > stream.last
+        ? EMPTY
+        : readPage(texts, forwards, [stream.sid, from, durable(), limit], limit)
     },
   }
 }
@@ -78,6 +87,7 @@ const reading = (condition: string, order: string): string =>
    WHERE ${condition} AND position <= ? ORDER BY ${order} LIMIT ?`
 
 const readPage = <Parameters extends unknown[]>(
+  texts: ReadTexts,
   statement: Statement<Parameters, Row>,
   parameters: Parameters,
   limit: number,
@@ -90,22 +100,27 @@ const readPage = <Parameters extends unknown[]>(
   for (const row of statement.iterate(...parameters)) {
     rows += 1
     position = row[0]
-    if (types?.has(row[4]) ?? true) events.push(toEvent(row))
-    characters += row[5].length + row[6].length
+    const event = (types?.has(row[4]) ?? true) ? toEvent(row, texts) : undefined
+    if (event !== undefined) events.push(event)
+    characters += event?.size ?? row[5].length + row[6].length
     if (characters > PAGE_CHARACTERS) break
   }
   const atEnd = rows < limit && characters <= PAGE_CHARACTERS
   return { events, atEnd, last: position === undefined ? undefined : BigInt(position) }
 }
 
-const toEvent = ([position, stream, revision, id, type, data, metadata, recordedAt]: Row): RecordedEvent => ({
-  id,
-  type,
-  data: parseJson(data) as RecordedEvent['data'],
-  metadata: JSON.parse(metadata) as RecordedEvent['metadata'],
-  stream,
-  revision: BigInt(revision),
-  position: BigInt(position),
-  recordedAt: new Date(recordedAt),
-  size: data.length + metadata.length,
-})
+const toEvent = (row: Row, texts: ReadTexts): RecordedEvent => {
+  const [position, stream, revision, id, type, , , recordedAt] = row
+  const { data, metadata } = texts(position, row[5], row[6])
+  return {
+    id,
+    type,
+    data: parseJson(data) as RecordedEvent['data'],
+    metadata: JSON.parse(metadata) as RecordedEvent['metadata'],
+    stream,
+    revision: BigInt(revision),
+    position: BigInt(position),
+    recordedAt: new Date(recordedAt),
+    size: data.length + metadata.length,
+  }
+}

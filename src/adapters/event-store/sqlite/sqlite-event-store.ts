@@ -7,28 +7,32 @@ import { serialise } from '../serialise.js'
 import { appendWriter } from './append-writer.js'
 import { groupCommit } from './group-commit.js'
 import { openDatabase, type OpenDatabase } from './open-database.js'
+import { startPacker, type Packing } from './packer.js'
 import { readPages } from './read-pages.js'
 import { recentEvents } from './recent-events.js'
 import { streamIndex } from './stream-index.js'
 
 /**
  * The log in one SQLite file, written by this process alone. It works on the main thread, where a commit takes less than
- * the way to a worker and back; only the sync of the disk, which takes longest, goes on in the background.
+ * the way to a worker and back; only the sync of the disk, which takes longest, goes on in the background. With `packing`,
+ * older events are packed meanwhile.
  *
  * @throws StoreUnavailable when another process writes to the file
  */
-export const openSqliteEventStore = (path: string, health = noHealthReports): EventStore =>
-  sqliteEventStoreOn(openDatabase(path), health)
+export const openSqliteEventStore = (path: string, health = noHealthReports, packing?: Packing): EventStore =>
+  sqliteEventStoreOn(openDatabase(path), health, packing)
 
 export const sqliteEventStoreOn = (
   { db, sync, requireInPlace, close }: OpenDatabase,
   health = noHealthReports,
+  packing?: Packing,
 ): EventStore => {
   const commits = commitSignal()
   const streams = streamIndex(db)
   const writer = appendWriter(db, streams)
   const recent = recentEvents()
   const group = groupCommit({ db, writer, requireInPlace, sync, commits, recent, health })
+  const packer = packing && startPacker({ db, group, health }, packing)
 
   let closing: Promise<void> | undefined
 
@@ -79,7 +83,7 @@ export const sqliteEventStoreOn = (
     },
     close: () => {
       commits.close()
-      closing ??= group.finished().then(close)
+      closing ??= Promise.all([packer?.stop(), group.finished()]).then(close)
       return closing
     },
   }

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from 'better-sqlite3'
+import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
+import type { HealthReports } from '../../../kernel/ports/health.js'
+import type { GroupCommit } from './group-commit.js'
+import { pack, type EventBytes } from './pack.js'
+import { IS_INDEXED_TYPE, markAsPacked } from './schema.js'
+
+export interface Packing {
+  /** The last positions of the log, which are not packed: followers and reads of recent events cost nothing. */
+  readonly newest: number
+  /** The most events of a pack. */
+  readonly events: number
+  /** Kept for new events. A file with more free pages gives some back to the disk. */
+  readonly freePages: number
+  /** A pause takes this many times as long as the work before it. */
+  readonly rest: number
+  /** The pause when there is nothing to do. */
+  readonly idleMs: number
+}
+
+export const PACKING: Packing = { newest: 8192, events: 128, freePages: 2048, rest: 20, idleMs: 1000 }
+
+export interface Packer {
+  /** Resolves when it writes no more. */
+  stop(): Promise<void>
+}
+
+interface PackedStore {
+  readonly db: Database
+  readonly group: Pick<GroupCommit, 'durable' | 'requireWritable'>
+  readonly health: HealthReports
+}
+
+const PACK_BYTES = 131_072
+const FREED_AT_ONCE = 32
+
+/**
+ * Packs older events in the background, each pack in one transaction. Events of types that have an index stay in their
+ * rows, because reading some of them would unpack as many packs.
+ */
+export const startPacker = (
+  { db, group, health }: PackedStore,
+  { newest, events: most, freePages, rest, idleMs }: Packing,
+): Packer => {
+  const stopping = new AbortController()
+  const select = db
+    .prepare<[number, number, number], [position: number, data: Buffer | null, metadata: Buffer]>(
+      `SELECT position, iif(${IS_INDEXED_TYPE}, NULL, CAST(data AS BLOB)), CAST(metadata AS BLOB)
+       FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ?`,
+    )
+    .raw()
+  const write = packWriter(db)
+  const canShrink = db.pragma('auto_vacuum', { simple: true }) === 2
+  let after = db.prepare<[], number>('SELECT coalesce(max(last), 0) FROM packs').pluck().get()!
+
+  /** The events to pack up to a position, which may be none; undefined until there are enough rows. */
+  const next = (): { readonly events: readonly EventBytes[]; readonly upTo: number } | undefined => {
+    const events: EventBytes[] = []
+    let [rows, bytes, upTo] = [0, 0, after]
+    for (const [position, data, metadata] of select.iterate(after, group.durable() - newest, most)) {
+      if (data !== null) {
+        bytes += data.length + metadata.length
+        if (events.length > 0 && bytes > PACK_BYTES) return { events, upTo }
+        events.push({ position, data, metadata })
+      }
+      rows += 1
+      upTo = position
+    }
+    return rows === most ? { events, upTo } : undefined
+  }
+
+  const giveBack = (): boolean => {
+    if (!canShrink || Number(db.pragma('freelist_count', { simple: true })) <= freePages) return false
+    db.pragma(`incremental_vacuum(${FREED_AT_ONCE})`)
+    return true
+  }
+
+  /** Whether there may be more to do. */
+  const work = async (): Promise<boolean> => {
+    group.requireWritable()
+    const found = next()
+    if (found === undefined) return giveBack()
+    if (found.events.length > 0) write(found.events, await pack(found.events))
+    after = found.upTo
+    return true
+  }
+
+  const run = async () => {
+    for (let pauseMs = idleMs; ;) {
+      await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
+      if (stopping.signal.aborted) return
+      const start = performance.now()
+      try {
+        pauseMs = (await work()) ? (performance.now() - start) * rest : idleMs
+        health.report('event-log-packs', null)
+      } catch (cause) {
+        pauseMs = idleMs
+        const error = new StoreUnavailable('the event log failed to pack older events', { cause })
+        health.report('event-log-packs', error)
+      }
+    }
+  }
+
+  const running = run()
+  return {
+    stop: () => {
+      stopping.abort()
+      return running
+    },
+  }
+}
+
+/** Moves the texts of events into a pack. */
+const packWriter = (db: Database) => {
+  const insert = db.prepare('INSERT INTO packs (last, first, texts) VALUES (?, ?, ?)')
+  // Setting the position makes SQLite delete and insert each row. An update in place would free no pages.
+  const empty = db.prepare(
+    `UPDATE events SET position = position, data = '', metadata = ''
+     WHERE position BETWEEN ? AND ? AND NOT ${IS_INDEXED_TYPE}`,
+  )
+  const write = db.transaction((events: readonly EventBytes[], texts: Buffer) => {
+    const [first, last] = [events[0]!.position, events.at(-1)!.position]
+    insert.run(last, first, texts)
+    empty.run(first, last)
+    markAsPacked(db)
+  })
+  return (events: readonly EventBytes[], texts: Buffer): void => write.immediate(events, texts)
+}

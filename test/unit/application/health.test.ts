@@ -76,6 +76,14 @@ describe('the health of the service', () => {
     assert.deepEqual(logged, ['log.reads_failed', 'log.writes_failed', 'log.reads_resumed'])
   })
 
+  it('has the reason why older events are not packed', () => {
+    const { health, logged } = given()
+    health.report('event-log-packs', full)
+    assert.match(health.reason('event-log-packs') ?? '', /not packed \(SQLITE_FULL\)$/)
+    health.report('event-log-packs', null)
+    assert.deepEqual(logged, ['log.packing_failed', 'log.packing_resumed'])
+  })
+
   it('does not change with errors that do not blame a part', () => {
     const { health, logged } = given()
     health.report('event-log-writes', new ConcurrencyConflict('stream-1', 'none', 0n))

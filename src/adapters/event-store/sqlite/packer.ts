@@ -13,13 +13,23 @@ export interface Packing {
   readonly events: number
   /** Kept for new events. A file with more free pages gives some back to the disk. */
   readonly freePages: number
-  /** A pause takes this many times as long as the work before it. */
+  /** A pause takes this many times as long as the work before it, while events are appended. */
   readonly rest: number
+  /** The same when no event was appended during the last pause. */
+  readonly quietRest: number
   /** The pause when there is nothing to do. */
   readonly idleMs: number
 }
 
-export const PACKING: Packing = { newest: 8192, events: 128, freePages: 2048, rest: 20, idleMs: 1000 }
+/** Measured at 330 appends a second: with a rest of 20 their p99 is 1.7 times as long, with 100 about the same. */
+export const PACKING: Packing = {
+  newest: 8192,
+  events: 128,
+  freePages: 2048,
+  rest: 100,
+  quietRest: 20,
+  idleMs: 1000,
+}
 
 export interface Packer {
   /** Resolves when it writes no more. */
@@ -41,7 +51,7 @@ const FREED_AT_ONCE = 32
  */
 export const startPacker = (
   { db, group, health }: PackedStore,
-  { newest, events: most, freePages, rest, idleMs }: Packing,
+  { newest, events: most, freePages, rest, quietRest, idleMs }: Packing,
 ): Packer => {
   const stopping = new AbortController()
   const select = db
@@ -87,12 +97,14 @@ export const startPacker = (
   }
 
   const run = async () => {
-    for (let pauseMs = idleMs; ;) {
+    let head = group.durable()
+    for (let pauseMs = idleMs; ; head = group.durable()) {
       await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
       if (stopping.signal.aborted) return
       const start = performance.now()
+      const factor = group.durable() === head ? quietRest : rest
       try {
-        pauseMs = (await work()) ? (performance.now() - start) * rest : idleMs
+        pauseMs = (await work()) ? (performance.now() - start) * factor : idleMs
         health.report('event-log-packs', null)
       } catch (cause) {
         pauseMs = idleMs

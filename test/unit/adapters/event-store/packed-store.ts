@@ -6,7 +6,7 @@ import { noHealthReports } from '../../../../src/kernel/ports/health.js'
 import { until } from '../../../support/until.js'
 
 /** Packs all but the last events, in small packs and without pauses. */
-export const EAGER: Packing = { newest: 4, events: 8, freePages: 2, rest: 0, idleMs: 1 }
+export const EAGER: Packing = { newest: 4, events: 8, freePages: 2, rest: 0, quietRest: 0, idleMs: 1 }
 
 /** A store that packs its events, and its database. */
 export const openPackedStore = (path: string, packing: Partial<Packing> = {}, health = noHealthReports) => {

@@ -172,7 +172,18 @@ describe('a log with packed events', () => {
 
   it('pauses between packs', async () => {
     await givenCalls(200)
-    const { db, store } = openPackedStore(path, { rest: 1_000_000 })
+    const { db, store } = openPackedStore(path, { quietRest: 1_000_000 })
+    await until(() => packedIn(db).length > 0)
+    await sleep(100)
+
+    assert.equal(packedIn(db).length, EAGER.events)
+    await store.close()
+  })
+
+  it('pauses longer while events are appended', async () => {
+    await givenCalls(200)
+    const { db, store } = openPackedStore(path, { rest: 1_000_000, idleMs: 50 })
+    await store.append(arbitraryStream(), 'none', [arbitraryEvent()])
     await until(() => packedIn(db).length > 0)
     await sleep(100)
 

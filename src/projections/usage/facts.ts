@@ -27,17 +27,39 @@ export const loadTraces = async (
   { maxTraceCalls, withLabels }: Loading = {},
 ): Promise<TraceCalls> => {
   const builder = traceBuilder(maxTraceCalls)
-  const sql = factsSql(withLabels)
+  const sql = factsSql('{traces:Array(String)}', withLabels)
   await addFacts(builder, reader.stream(sql, { project: projectId, traces: traceIds, position }))
   return builder.finish()
 }
 
-const factsSql = (withLabels = false): string => `WITH
+/**
+ * Loads the calls of the traces of given calls as of a position. Undefined for more facts than a limit.
+ *
+ * @throws TraceTooLarge
+ */
+export const loadTracesOfCalls = async (
+  reader: Pick<ClickHouseReader, 'stream'>,
+  projectId: string,
+  callIds: readonly string[],
+  position: Position,
+  { maxFacts, maxTraceCalls }: Loading & { readonly maxFacts: number },
+): Promise<TraceCalls | undefined> => {
+  const builder = traceBuilder(maxTraceCalls)
+  const parameters = { project: projectId, ids: callIds, position, limit: maxFacts + 1 }
+  const chunks = reader.stream(`${factsSql(TRACES_OF_CALLS)} LIMIT {limit:UInt64}`, parameters)
+  return (await addFacts(builder, chunks, maxFacts)) ? builder.finish() : undefined
+}
+
+const TRACES_OF_CALLS = `(SELECT trace_id FROM call_index
+  WHERE project_id = {project:String} AND id IN {ids:Array(String)}
+    AND call_index.position <= {position:UInt64})`
+
+const factsSql = (traces: string, withLabels = false): string => `WITH
     (started_position > 0 AND started_position <= {position:UInt64}) AS started,
     (ended_position > 0 AND ended_position <= {position:UInt64}) AS ended,
     (deleted_position > 0 AND deleted_position <= {position:UInt64}) AS deleted
   SELECT ${sqlOf(FACTS)}${withLabels ? `, ${sqlOf(LABELS)}` : ''} FROM usage_facts
-  WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)} AND (started OR ended OR deleted)
+  WHERE project_id = {project:String} AND trace_id IN ${traces} AND (started OR ended OR deleted)
   ORDER BY usage_facts.project_id, usage_facts.trace_id, usage_facts.call_id, usage_facts.position`
 
 const sqlOf = (columns: Readonly<Record<string, { readonly sql: string }>>): string =>
@@ -45,18 +67,23 @@ const sqlOf = (columns: Readonly<Record<string, { readonly sql: string }>>): str
     .map(({ sql }) => sql)
     .join(', ')
 
+/** Returns false if there are more facts than the limit. */
 const addFacts = async (
   builder: ReturnType<typeof traceBuilder>,
   chunks: AsyncIterable<Uint8Array>,
-): Promise<void> => {
+  limit = Infinity,
+): Promise<boolean> => {
   const pause = yielding()
+  let added = 0
   for await (const { rows, columns } of nativeBlocks(chunks)) {
+    if ((added += rows) > limit) return false
     const fact = factReader(byName(columns))
     for (let row = 0; row < rows; row += 1) {
       builder.add(fact(row))
       if (row % 64 === 0) await pause()
     }
   }
+  return true
 }
 
 const text = (sql: string) => ({ kind: 'strings', sql }) as const

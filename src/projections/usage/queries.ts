@@ -13,11 +13,12 @@ import {
   batchesOf,
   batchesOfTraces,
   loadTraces,
+  loadTracesOfCalls,
   traceSizes,
   usageReportingAt,
   type TraceSize,
 } from './facts.js'
-import { locateCalls, storedUsage, type MatchingCall } from './stored-usage.js'
+import { locateCall, storedUsage, type MatchingCall } from './stored-usage.js'
 import type { TraceCalls } from './trace.js'
 
 export interface UsageRequest extends CallSelection {
@@ -83,13 +84,17 @@ const namedCalls = async (
   request: UsageRequest,
   computedFacts: number,
 ): Promise<NamedCalls | Matches | undefined> => {
-  const { projectId, position, filter, operation, limit } = request
+  const { projectId, position, filter, operation, limit, maxTraceCalls } = request
   const named = operation === null ? soleValues(filter, 'call_ids') : undefined
   if (named === undefined || named.length > Math.min(limit, MAX_NAMED)) return undefined
-  const { calls, sizes, hasDeletions } = await locateCalls(reader, projectId, named, position)
-  if (sumOfFacts(sizes) > computedFacts) return hasDeletions ? undefined : { matching: calls, sizes }
-  const traceIds = sizes.map(({ traceId }) => traceId)
-  return { named, traces: await loadTraces(reader, projectId, traceIds, position, request) }
+  const [only = '', ...others] = named
+  if (others.length === 0) {
+    const { calls, sizes, hasDeletions } = await locateCall(reader, projectId, only, position)
+    if (sumOfFacts(sizes) > computedFacts) return hasDeletions ? undefined : { matching: calls, sizes }
+  }
+  const options = { maxFacts: computedFacts, maxTraceCalls }
+  const traces = await loadTracesOfCalls(reader, projectId, named, position, options)
+  return traces === undefined ? undefined : { named, traces }
 }
 
 const sumOfFacts = (sizes: readonly TraceSize[]): number => sizes.reduce((sum, { facts }) => sum + facts, 0)

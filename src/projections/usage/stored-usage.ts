@@ -33,42 +33,39 @@ export interface StoredAnswer {
   readonly usage: readonly StoredUsage[]
 }
 
-interface LocatedCalls {
-  /** By start and id, without calls that have not started. */
+interface LocatedCall {
+  /** The call, or none before its start. */
   readonly calls: readonly MatchingCall[]
-  /** Of their traces. */
+  /** Of its trace. */
   readonly sizes: readonly TraceSize[]
-  /** Whether calls of the traces were deleted, the given ones perhaps with them. */
+  /** Whether calls of the trace were deleted, the given one perhaps with them. */
   readonly hasDeletions: boolean
 }
 
-/** Finds given calls as of a position, and the sizes of their traces, in one statement. */
-export const locateCalls = async (
+/** Finds a call as of a position, and the size of its trace, in one statement. */
+export const locateCall = async (
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
-  callIds: readonly string[],
+  id: string,
   position: Position,
-): Promise<LocatedCalls> => {
-  const traces = await reader.query<TraceSize & { deletions: number; calls: readonly [string, string][] }>(
+): Promise<LocatedCall> => {
+  const traces = await reader.query<TraceSize & { deletions: number; starts: readonly string[] }>(
     `SELECT trace_id AS traceId, count() AS facts, countIf(deleted_position > 0) AS deletions,
-      groupUniqArrayIf((toString(started_at), call_id), call_id IN {ids:Array(String)}
-        AND started_position BETWEEN 1 AND {position:UInt64}) AS calls
+      groupUniqArrayIf(toString(started_at), call_id = {id:String}
+        AND started_position BETWEEN 1 AND {position:UInt64}) AS starts
     FROM usage_facts WHERE project_id = {project:String} AND trace_id IN (SELECT trace_id FROM call_index
-      WHERE project_id = {project:String} AND id IN {ids:Array(String)} AND call_index.position <= {position:UInt64})
-    GROUP BY trace_id ORDER BY trace_id`,
-    { project: projectId, ids: callIds, position },
-  )
-  const calls = traces.flatMap(({ traceId, calls: found }) =>
-    found.map(([started_at, id]) => ({ id, trace_id: traceId, started_at })),
+      WHERE project_id = {project:String} AND id = {id:String} AND call_index.position <= {position:UInt64})
+    GROUP BY trace_id`,
+    { project: projectId, id, position },
   )
   return {
-    calls: calls.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)),
+    calls: traces.flatMap(({ traceId, starts: [started_at] }) =>
+      started_at === undefined ? [] : [{ id, trace_id: traceId, started_at }],
+    ),
     sizes: traces.map(({ traceId, facts }) => ({ traceId, facts })),
     hasDeletions: traces.some(({ deletions }) => deletions > 0),
   }
 }
-
-const keyOf = ({ started_at, id }: MatchingCall): string => started_at + id
 
 interface Request extends Pick<CallSelection, 'projectId' | 'position'> {
   /** In the order of their starts. */

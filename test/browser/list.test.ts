@@ -295,6 +295,17 @@ describeInBrowser('the list of traces', () => {
     await page.getByRole('link', { name: 'fresh / first' }).waitFor()
   })
 
+  it('shows the projects of a team that the user has just joined', async () => {
+    accepted(await pages.service.post('/api/teams', { name: 'empty' }))
+    const joins = (team: string) =>
+      pages.service.post(`/api/teams/${team}/members`, { user: 'joiner', role: 'member' })
+    const { api_key: key } = accepted(await joins('empty')) as { api_key: string }
+    const page = await pages.open('/', { key })
+    await page.getByText('A project is made by the first call').waitFor()
+    accepted(await joins('acme'))
+    await page.getByRole('link', { name: 'acme / support' }).waitFor()
+  })
+
   it('turns from snippets into the list when the first call arrives', async () => {
     const page = await pages.open('/acme/begun/traces')
     await page.getByText('No calls in acme/begun yet').waitFor()

@@ -20,8 +20,11 @@ export const HomePage = () => {
   const isEmpty = !isPending && projects.length === 0
   const ask = useRef(refetch)
   useEffect(() => {
-    // The first call of all makes the team too.
-    ask.current = user.teams.length === 0 ? () => void refresh() : refetch
+    // The first call may also make a team.
+    ask.current = () => {
+      refetch()
+      void refresh()
+    }
   })
   useEffect(() => {
     if (!isEmpty) return

@@ -117,8 +117,8 @@ const partCounts = (
     parameters,
   )
 
-/** A `SELECT` besides those of the statement itself. */
-const READS_OTHERS = /(\bSELECT\b[\s\S]*){3}/
+/** A `SELECT` besides the two of the statement itself. */
+const readsOthers = (statement: string): boolean => statement.split('SELECT').length > 3
 
 const LAST_POSITION = 2n ** 63n - 1n
 const NO_CALLS: PartCount = { calls: 0, first: Infinity, last: -1 }
@@ -133,13 +133,14 @@ const knownCounts = async (
 ): Promise<readonly PartCount[] | undefined> => {
   const statement = compiled.candidates('')
   // A row of an end has the position of its start too, which may be a later one. Other tables change.
-  if (compiled.candidatePosition !== 'call_started_position' || READS_OTHERS.test(statement)) return undefined
+  if (compiled.candidatePosition !== 'call_started_position' || readsOthers(statement)) return undefined
   const parts = await partsOf(reader, ['calls'])
   if (parts.length === 0 || isReplicated(parts)) return undefined
   const { position, ...parameters } = compiled.parameters
-  const counted = createHash('sha256')
-    .update(JSON.stringify([statement, parameters]))
-    .digest('base64')
+  const question = JSON.stringify([statement, parameters], (_, value) =>
+    typeof value === 'bigint' ? `${value}n` : (value as unknown),
+  )
+  const counted = createHash('sha256').update(question).digest('base64')
   const keyOf = ({ path, hash }: Part) => [counted, path, hash].join()
   const { counts } = reader.knownParts
   const found = new Map(parts.map((part) => [part.name, counts.get(keyOf(part))]))

@@ -25,7 +25,7 @@ describeInBrowser('the list of traces', () => {
   it('keeps filter, range, sort, columns, selection and scroll position over reload, back and a copied link', async () => {
     const state = `${filter({ $and: [IS_ANSWER] })}&range=30d&cols=status,op,input,output,duration,tokens,attributes.environment`
     const page = await pages.open(`${LIST}?${state}`)
-    await page.getByText('answer_question').first().waitFor()
+    await page.locator('tbody').getByText('answer_question').first().waitFor()
     await page.getByRole('button', { name: 'Duration' }).click()
     await page.waitForURL(/sort=/)
     await page.locator('tbody a').first().hover()
@@ -42,9 +42,9 @@ describeInBrowser('the list of traces', () => {
     assert.ok(url.includes('range=30d') && url.includes('sort=') && url.includes('filter='))
     const before = await names(page)
     await page.reload()
-    await page.getByText('answer_question').first().waitFor()
+    await page.locator('tbody').getByText('answer_question').first().waitFor()
     const copied = await pages.open(url)
-    await copied.getByText('answer_question').first().waitFor()
+    await copied.locator('tbody').getByText('answer_question').first().waitFor()
     assert.equal(copied.url(), url)
     for (const one of [page, copied]) {
       assert.equal(await one.locator('.chip').count(), 1)

@@ -11,7 +11,7 @@ type Given = Awaited<ReturnType<typeof givenAutomation>>
 describe('the delivery log', () => {
   let sending: Sending
   before(async () => {
-    sending = await startSending()
+    sending = await startSending({ TALLYTREE_PUBLIC_URL: PUBLIC_URL })
   })
   after(() => sending.stop())
 

@@ -35,11 +35,8 @@ export interface Sending {
 }
 
 /** A service that sends to receivers of this machine. */
-export const startSending = async (): Promise<Sending> => {
-  const service = await startTestService({
-    TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-    TALLYTREE_PUBLIC_URL: PUBLIC_URL,
-  })
+export const startSending = async (settings: Readonly<Record<string, string>> = {}): Promise<Sending> => {
+  const service = await startTestService({ TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', ...settings })
   const receivers: Receiver[] = []
   return {
     service,

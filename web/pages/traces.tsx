@@ -215,7 +215,7 @@ export const TracesPage = () => {
                 const row = rows[index]!
                 return (
                   <tr
-                    key={row.id}
+                    key={index}
                     data-selected={index === at || undefined}
                     onClick={() => setSelected(row.id)}
                   >

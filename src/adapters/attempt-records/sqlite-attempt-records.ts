@@ -23,6 +23,22 @@ interface Row {
   readonly seen: string
 }
 
+const BUSY_MS = 5000
+const PAUSE_MS = 50
+
+/** SQLite does not wait for processes that make the same file at once, whatever its timeout. */
+const whileBusy = (prepare: () => void): void => {
+  for (const end = performance.now() + BUSY_MS; ;)
+    try {
+      prepare()
+      return
+    } catch (error) {
+      const { code } = error as { readonly code?: unknown }
+      if (code !== 'SQLITE_BUSY' || performance.now() > end) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+    }
+}
+
 /**
  * In a file of its own, which several processes may use: what is in it cannot be folded from the log again.
  *
@@ -33,9 +49,11 @@ export const openSqliteAttemptRecords = (path: string): AttemptRecords => {
   makePrivateDatabase(path)
   const db = new Database(path)
   try {
-    db.pragma('journal_mode = WAL')
-    db.pragma('synchronous = NORMAL')
-    db.exec(SCHEMA)
+    whileBusy(() => {
+      db.pragma('journal_mode = WAL')
+      db.pragma('synchronous = NORMAL')
+      db.exec(SCHEMA)
+    })
   } catch (error) {
     db.close()
     throw error

@@ -15,8 +15,8 @@ const MAX_PROJECTS = 1000
 
 const teamProject = open('TeamProject', {
   says:
-    'A project with calls, versions of objects or artifacts, or runs. `calls` counts deleted ones too; `automations` are ' +
-    'those that watch this project or all projects of the team.',
+    'A project with calls, versions of objects or artifacts, or runs. `calls` includes deleted calls; `automations` counts ' +
+    'automations of this project and of all projects of the team.',
   required: {
     name: string,
     calls: int64,

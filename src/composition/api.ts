@@ -7,7 +7,6 @@ import { allRoutes, type ApiServices } from '../api/routes.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../kernel/codec/instant.js'
 import { publishPrices } from '../gateway/upstreams/published-prices.js'
-import { positionByTime } from '../projections/runtime/event-times.js'
 import { publishDefaultPrices } from '../application/prices/default-prices.js'
 import type { ReadSide } from './read-side.js'
 import type { Stores } from './stores.js'
@@ -45,7 +44,7 @@ export const openApi = async (
   const services = {
     ...opened,
     access,
-    reading: readingFrom(readSide, historyOf(opened), await opened.eventStore.head()),
+    reading: readingFrom(readSide, historyOf(opened, readSide), await opened.eventStore.head()),
     throttle: throttleFor(readSide.lagging),
     maxTraceCalls: config.maxTraceCalls,
     maxFileBytes: config.maxFileBytes,
@@ -53,8 +52,7 @@ export const openApi = async (
   return { services, routes: allRoutes(services) }
 }
 
-const historyOf = ({ eventStore, clickHouse, clock }: Stores & Pick<ApiServices, 'clock'>): History => ({
-  head: () => eventStore.head(),
-  lastBy: positionByTime(clickHouse.reader),
-  now: () => instantOf(clock.now()),
-})
+const historyOf = (
+  { eventStore, clock }: Stores & Pick<ApiServices, 'clock'>,
+  { lastBy }: ReadSide,
+): History => ({ head: () => eventStore.head(), lastBy, now: () => instantOf(clock.now()) })

@@ -1,5 +1,5 @@
 import type { ProjectionLag } from '../application/throttle.js'
-import type { ReadableProjection } from '../application/reading/reading.js'
+import type { History, ReadableProjection } from '../application/reading/reading.js'
 import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../kernel/ports/clickhouse.js'
 import type { Clock } from '../kernel/ports/clock.js'
@@ -10,13 +10,14 @@ import { startRebuilder } from '../projections/rebuilds/rebuilder.js'
 import { dropTables, migrate } from '../projections/migrate.js'
 import { followReadState } from '../projections/runtime/read-state.js'
 import { findLogMismatch } from '../projections/runtime/checkpoint.js'
+import { positionByTime } from '../projections/runtime/event-times.js'
 import { followFilling } from '../projections/runtime/filling.js'
 import { startProjector } from '../projections/runtime/projector.js'
 import { startTotals } from '../projections/usage/totals-pass.js'
 import type { Stores } from './stores.js'
 
 /** The read models as this process sees them: it projects them itself, or follows the projector's checkpoint. */
-export interface ReadSide extends ReadableProjection {
+export interface ReadSide extends ReadableProjection, Pick<History, 'lastBy'> {
   /** Only present in the projector's process, which alone knows how far they lag. */
   readonly lagging?: ProjectionLag
   /** Number of events not yet projected. Only present in the projector's process. */
@@ -45,7 +46,11 @@ export const openReadSide = async (
   const { roles, eventStoreUrl } = config
   const { eventStore, clickHouse } = stores
   await requireOwnDatabase(config, clickHouse, eventStore, log)
-  if (!roles.has('projector')) return followReadState(clickHouse.reader, eventStore, log)
+  if (!roles.has('projector'))
+    return {
+      ...(await followReadState(clickHouse.reader, eventStore, log)),
+      lastBy: positionByTime(clickHouse.reader),
+    }
   if (await migrate(clickHouse.writer)) logUpgrade(log)
   const head = await eventStore.head()
   const projector = await startProjector({

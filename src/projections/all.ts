@@ -9,7 +9,6 @@ import { rebuildsProjection } from './rebuilds/project.js'
 import { artifactsProjection } from './artifacts/project.js'
 import { runsProjection } from './runs/project.js'
 import type { Projection } from './projection.js'
-import { eventTimes } from './runtime/event-times.js'
 import { tablesProjection } from './tables/project.js'
 import { usageProjection } from './usage/project.js'
 
@@ -23,7 +22,6 @@ export const projections: readonly Projection[] = [
   filesProjection,
   pricesProjection,
   rebuildsProjection,
-  eventTimes,
   deliveriesProjection,
   runsProjection,
   artifactsProjection,

@@ -6,7 +6,6 @@ export interface ProjectedEvent {
   readonly type: string
   readonly data: unknown
   readonly position: Position
-  /** Only needed for event times. */
   readonly recordedAt?: Date
 }
 

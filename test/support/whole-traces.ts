@@ -56,13 +56,7 @@ export const fillTrace = async (
   }
   const { project_id, trace_id, id: callId, started_at } = rows
   const index = { project_id, trace_id, id: callId, started_at, position: 1 }
-  const touched = { position: 1, first_position: 1, project_id, trace_id }
-  for (const [table, columns] of Object.entries({
-    usage_facts: facts,
-    calls: rows,
-    call_index: index,
-    touched_traces: touched,
-  }))
+  for (const [table, columns] of Object.entries({ usage_facts: facts, calls: rows, call_index: index }))
     await writer.command(
       `INSERT INTO ${table} (${Object.keys(columns).join(', ')})
       SELECT ${Object.values(columns).join(', ')} FROM numbers(${calls * traces})`,

@@ -82,7 +82,7 @@ export const findLogMismatch = async (
   const { position, anchor } = await readCheckpoint(clickHouse)
   if (anchor === undefined) return undefined
   const isFromLog = await isInLog(log, anchor)
-  const last = has('event_times') ? await lastProjected(clickHouse) : 0n
+  const last = has('usage_facts') ? await lastProjected(clickHouse, position) : 0n
   // A checkpoint may be later than the last event of its log: it also counts what is not for the service.
   const known = isFromLog || last > position ? last : position
   const head = await log.head()
@@ -94,10 +94,11 @@ export const findLogMismatch = async (
   return isFromLog ? undefined : otherLog(reasonOf(anchor))
 }
 
-/** The rows of a batch are inserted before the checkpoint is written. */
-const lastProjected = async (clickHouse: Querying): Promise<Position> => {
+/** The rows of a batch are inserted before the checkpoint is written, so some may be of later events. */
+const lastProjected = async (clickHouse: Querying, checkpoint: Position): Promise<Position> => {
   const [row] = await clickHouse.query<{ at: string }>(
-    'SELECT toString(position) AS at FROM event_times ORDER BY event_times.position DESC LIMIT 1',
+    'SELECT toString(max(position)) AS at FROM usage_facts WHERE position > {checkpoint:UInt64}',
+    { checkpoint },
   )
   return BigInt(row?.at ?? 0)
 }

@@ -1,20 +1,39 @@
-import type { Instant } from '../../kernel/codec/instant.js'
-import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import type { Position } from '../../kernel/ports/event-store.js'
+import { instantOf, type Instant } from '../../kernel/codec/instant.js'
+import type { ClickHouseReader, ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { dateTime64, SQL_TIME } from '../clickhouse-values.js'
-import type { Projection } from '../projection.js'
 
-/** Notes when events were recorded: the last of each millisecond of a batch. */
-export const eventTimes: Projection = {
-  name: 'event_times',
-  rowsOf: (events) => {
-    const values = events.flatMap(({ position, recordedAt }, n) =>
-      recordedAt === undefined || recordedAt.getTime() === events[n + 1]?.recordedAt?.getTime()
-        ? []
-        : [[String(position), recordedAt.toISOString().slice(0, 23)]],
-    )
-    return values.length === 0 ? [] : [{ table: 'event_times', columns: ['position', 'recorded_at'], values }]
-  },
+/** When projected events were recorded, for those of which `event_times` has no rows yet. */
+export interface EventTimes {
+  /** Of the events of a millisecond only the last counts. */
+  readonly add: (events: readonly Pick<RecordedEvent, 'position' | 'recordedAt'>[]) => void
+  /** Inserts the rows. A checkpoint is written only after that. */
+  readonly insert: (writer: Pick<ClickHouseWriter, 'insert'>) => Promise<void>
+  /** The position of the last of these events that was recorded no later than a time. */
+  readonly lastBy: (time: Instant) => Position | undefined
+  readonly clear: () => void
+}
+
+export const eventTimes = (): EventTimes => {
+  let times: { readonly position: Position; readonly recordedAt: Instant }[] = []
+  return {
+    add: (events) => {
+      const after = times.at(-1)?.position ?? -1n
+      for (const [n, { position, recordedAt }] of events.entries())
+        if (position > after && recordedAt.getTime() !== events[n + 1]?.recordedAt.getTime())
+          times.push({ position, recordedAt: instantOf(recordedAt) })
+    },
+    insert: async (writer) => {
+      if (times.length === 0) return
+      const values = times.map(({ position, recordedAt }) => [String(position), dateTime64(recordedAt)])
+      await writer.insert({ table: 'event_times', columns: ['position', 'recorded_at'], values })
+      times = []
+    },
+    lastBy: (time) => times.findLast(({ recordedAt }) => recordedAt <= time)?.position,
+    clear: () => {
+      times = []
+    },
+  }
 }
 
 /** The position of the last event that was recorded no later than a time, 0 where there is none. */

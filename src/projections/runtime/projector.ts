@@ -1,10 +1,12 @@
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Log } from '../../kernel/ports/log.js'
 import { backoff, retry } from '../../kernel/backoff.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import { followLog, type LogAnchor } from '../../kernel/follow-log.js'
 import { within } from '../../kernel/within.js'
 import { claimDatabase, readCheckpoint, writeCheckpoint } from './checkpoint.js'
 import { errorName, reasonOf } from './error-name.js'
+import { eventTimes, positionByTime, type EventTimes } from './event-times.js'
 import { insertOrQuarantine, MAX_BATCH, sizeOf, type InsertOptions } from './insert-batch.js'
 import { notifier, type Notifier } from './notifier.js'
 import { countQuarantined } from './quarantine.js'
@@ -35,6 +37,8 @@ export interface Projector {
   readonly behind: () => number
   /** True after the next insert or its failure, false if none comes in time. */
   readonly nextInsert: (timeoutMs: number) => Promise<boolean>
+  /** The position of the last inserted event that was recorded no later than a time, 0 where there is none. */
+  readonly lastBy: (time: Instant) => Promise<Position>
   readonly quarantined: () => number
   /** Changes when the tables are exchanged. */
   readonly generation: () => string
@@ -70,8 +74,10 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     failing: undefined,
     checkpointAt: performance.now(),
     anchor,
+    times: eventTimes(),
   }
-  const { reached, inserted } = state
+  const { reached, inserted, times } = state
+  const insertedBy = positionByTime(clickHouse)
   let generation = 0
   let run = startRun(options, state, startedAt)
 
@@ -85,6 +91,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
       const next = inserted.next().then(() => true)
       return (await within(timeoutMs, next)) ?? false
     },
+    lastBy: async (time) => times.lastBy(time) ?? insertedBy(time),
     quarantined: () => state.quarantined,
     generation: () => String(generation),
     failing: () => state.failing,
@@ -101,6 +108,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
         state.quarantined = await countQuarantined(clickHouse).catch(() => state.quarantined)
         generation += 1
         state.anchor = anchor
+        times.clear()
         reached.reset(position)
         if (!stopping.signal.aborted) run = startRun(options, state, position)
       }
@@ -124,6 +132,7 @@ interface State {
   checkpointAt: number
   /** The last event that was inserted. */
   anchor: LogAnchor | undefined
+  readonly times: EventTimes
 }
 
 interface Batch {
@@ -221,6 +230,7 @@ const insertUntilTaken = async (
       if ((await insertOrQuarantine(options, events)) > 0)
         state.quarantined = await countQuarantined(clickHouse)
       state.anchor = events.at(-1) ?? state.anchor
+      state.times.add(events)
       state.reached.advance(position)
       if (performance.now() - state.checkpointAt >= checkpointMs) await checkpoint(options, state, position)
       if (state.failing !== undefined) log.info('projection.resumed', { events: events.length, tries })
@@ -239,6 +249,7 @@ const insertUntilTaken = async (
 
 const checkpoint = async ({ clickHouse }: ProjectorOptions, state: State, position: Position) => {
   if (state.anchor === undefined) return
+  await state.times.insert(clickHouse)
   await writeCheckpoint(clickHouse, position, state.anchor)
   state.checkpointAt = performance.now()
 }

@@ -1,5 +1,5 @@
 -- When events were recorded, the last of each millisecond: "as of a time" is the last position that was recorded no
--- later. Clocks may go back, so the order of times need not be that of positions.
+-- later. Clocks may go back, so the order of times need not be that of positions. Rows are inserted with a checkpoint.
 CREATE TABLE event_times
 (
     position UInt64 CODEC(DoubleDelta, ZSTD),

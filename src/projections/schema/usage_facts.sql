@@ -1,5 +1,6 @@
 -- Thin rows for usage: structure, times and figures, no payload. A row is a fact at a log position: replaying the log
--- writes the same rows again, and "as of N" is the facts at positions up to N. Position 0 means: not in this row.
+-- writes the same rows again, and "as of N" is the facts at positions up to N. Position 0 means: not in this row. New
+-- rows are in few granules until their parts are merged with large ones, so the index finds the traces that changed last.
 CREATE TABLE usage_facts
 (
     project_id LowCardinality(String),
@@ -21,7 +22,8 @@ CREATE TABLE usage_facts
     wb_user_id LowCardinality(String),
     thread_id String,
     wb_run_id String,
-    status LowCardinality(String)
+    status LowCardinality(String),
+    INDEX by_position position TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (project_id, trace_id, call_id, position)

@@ -15,36 +15,22 @@ import {
 
 type Positioned = (CallEvent | ProjectChosen) & Pick<ProjectedEvent, 'position'>
 
-/** Projects calls to `usage_facts` and `touched_traces`, and a project's choice of reporting to `usage_reporting`. */
+/** Projects calls to `usage_facts`, and a project's choice of reporting to `usage_reporting`. */
 export const usageProjection: Projection = {
   name: 'usage',
   rowsOf: (events) => {
     const facts = new Map<string, UsageFact>()
-    const touched = new Map<string, [last: string, first: string, projectId: string, traceId: string]>()
     const choices: unknown[][] = []
     for (const event of events as readonly Positioned[]) {
-      if (event.type === 'UsageReportingChosen') {
+      if (event.type === 'UsageReportingChosen')
         choices.push([event.data.project_id, String(event.position), event.data.usage_reporting])
-      } else {
-        const fact = applyTo(facts, event)
-        if (fact === undefined) continue
-        const { project_id, trace_id, position } = fact
-        const trace = touched.get(`${project_id}/${trace_id}`)
-        if (trace === undefined)
-          touched.set(`${project_id}/${trace_id}`, [position, position, project_id, trace_id])
-        else trace[0] = position
-      }
+      else applyTo(facts, event)
     }
     return [
       {
         table: 'usage_facts',
         columns: FACT_COLUMNS,
         values: Array.from(facts.values(), (fact) => FACT_COLUMNS.map((column) => fact[column])),
-      },
-      {
-        table: 'touched_traces',
-        columns: ['position', 'first_position', 'project_id', 'trace_id'],
-        values: [...touched.values()],
       },
       { table: 'usage_reporting', columns: ['project_id', 'position', 'usage_reporting'], values: choices },
     ].filter(({ values }) => values.length > 0)
@@ -58,7 +44,7 @@ export const usageProjection: Projection = {
 const applyTo = (
   facts: Map<string, UsageFact>,
   event: CallEvent & Pick<ProjectedEvent, 'position'>,
-): UsageFact | undefined => {
+): void => {
   const position = String(event.position)
   switch (event.type) {
     case 'CallStarted': {
@@ -68,28 +54,28 @@ const applyTo = (
       structure(fact, event.data)
       for (const label of START_LABELS) fact[label] = LABEL_COLUMNS[label].of(event.data)
       if (end !== null) ending(fact, end, position)
-      return fact
+      return
     }
     case 'CallEnded': {
       const { project_id, id, start } = event.data
-      if (start === null) return undefined
+      if (start === null) return
       const fact = factOf(facts, project_id, start.trace_id, id, position)
       structure(fact, start)
       ending(fact, event.data, position)
-      return fact
+      return
     }
     case 'CallDeleted': {
       const { project_id, id, trace_id } = event.data
-      if (trace_id === null) return undefined
+      if (trace_id === null) return
       const fact = factOf(facts, project_id, trace_id, id, position)
       if (fact.deleted_position === '0' || event.position < BigInt(fact.deleted_position))
         fact.deleted_position = position
-      return fact
+      return
     }
     case 'CallRenamed':
     case 'ConflictingCallStartReported':
     case 'ConflictingCallEndReported':
-      return undefined
+      return
   }
 }
 

@@ -88,7 +88,7 @@ export const storedUsage = async (
 ): Promise<StoredAnswer | undefined> => {
   const traceIds = sizes.map(({ traceId }) => traceId)
   const candidates = {
-    sql: `touched_traces WHERE trace_id IN ${listed('traces')}`,
+    where: `project_id = {project:String} AND trace_id IN ${listed('traces')}`,
     parameters: { traces: traceIds },
   }
   const result = await readAtState(reader, position, async (changed) => {

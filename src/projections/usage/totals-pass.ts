@@ -80,33 +80,26 @@ async function* tracesOfPass(
   complete: Position,
   position: Position,
 ): AsyncGenerator<ProjectTraces> {
-  const range = { complete, position }
   const projects = await reader.query<{ project_id: string }>(
     `SELECT DISTINCT project_id FROM usage_reporting
     WHERE position > {complete:UInt64} AND position <= {position:UInt64} ORDER BY project_id`,
-    range,
+    { complete, position },
   )
   const changed = projects.map(({ project_id }) => project_id)
-  for (const project of changed)
-    yield* pagesOf(reader, 'usage_facts', 'project_id = {of:String}', { of: project })
-  yield* pagesOf(
-    reader,
-    'touched_traces',
-    `position > {complete:UInt64} AND first_position <= {position:UInt64} AND project_id NOT IN {changed:Array(String)}`,
-    { ...range, changed },
-  )
+  for (const project of changed) yield* pagesOf(reader, 'project_id = {of:String}', { of: project })
+  const isChanged = 'position > {complete:UInt64} AND project_id NOT IN {changed:Array(String)}'
+  yield* pagesOf(reader, isChanged, { complete, changed })
 }
 
 async function* pagesOf(
   reader: Pick<ClickHouseReader, 'query'>,
-  table: string,
   condition: string,
   parameters: Readonly<Record<string, string | bigint | readonly string[]>>,
 ): AsyncGenerator<ProjectTraces> {
   let [afterProject, afterTrace] = ['', '']
   for (let isLast = false; !isLast;) {
     const page = await reader.query<{ project_id: string; trace_id: string }>(
-      `SELECT DISTINCT project_id, trace_id FROM ${table} WHERE ${condition}
+      `SELECT DISTINCT project_id, trace_id FROM usage_facts WHERE ${condition}
       AND (project_id, trace_id) > ({after_project:String}, {after_trace:String})
       ORDER BY project_id, trace_id LIMIT {limit:UInt64}`,
       { ...parameters, after_project: afterProject, after_trace: afterTrace, limit: TRACES_AT_ONCE },

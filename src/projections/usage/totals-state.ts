@@ -26,7 +26,7 @@ export const readTotalsState = async (reader: Querying): Promise<TotalsState> =>
     `SELECT toString(maxIf(position, projector = {complete:String})) AS complete,
       toString(maxIf(position, projector = {target:String})) AS target,
       (SELECT toString(groupArray(uuid)) FROM (SELECT uuid FROM system.tables
-        WHERE database = currentDatabase() AND name IN ('checkpoints', 'touched_traces', 'usage_facts', 'usage_totals')
+        WHERE database = currentDatabase() AND name IN ('checkpoints', 'usage_facts', 'usage_totals')
         ORDER BY name)) AS tables
     FROM checkpoints`,
     TOTALS,
@@ -65,15 +65,14 @@ export interface Changed {
 }
 
 /**
- * The traces among candidates that changed; null for all: the `usage_reporting` of the project changed.
- *
- * @param candidates `FROM` and `WHERE` of rows with `trace_id`
+ * The traces that changed, of those with facts that meet a condition. They may include traces that only changed later.
+ * Null for all: the `usage_reporting` of the project changed.
  */
 export const changedTraces = async (
   reader: Querying,
   projectId: string,
   { after, upTo }: Changed,
-  candidates: { readonly sql: string; readonly parameters: SqlParameters },
+  candidates: { readonly where: string; readonly parameters: SqlParameters },
 ): Promise<readonly string[] | null> => {
   const parameters = { ...candidates.parameters, project: projectId, after, up_to: upTo }
   const [reportingChanges, traces] = await Promise.all([
@@ -83,8 +82,8 @@ export const changedTraces = async (
       parameters,
     ),
     reader.query<{ trace_id: string }>(
-      `SELECT DISTINCT trace_id FROM ${candidates.sql} AND trace_id IN (SELECT trace_id FROM touched_traces
-        WHERE position > {after:UInt64} AND first_position <= {up_to:UInt64} AND project_id = {project:String})
+      `SELECT DISTINCT trace_id FROM usage_facts WHERE ${candidates.where} AND trace_id IN (
+        SELECT trace_id FROM usage_facts WHERE project_id = {project:String} AND position > {after:UInt64})
       LIMIT {limit:UInt64}`,
       { ...parameters, limit: MAX_CHANGED },
     ),

@@ -97,10 +97,8 @@ const openTraces = async (
   prices: Promise<PriceBook | null>,
   changed: Changed,
 ): Promise<readonly string[] | null> => {
-  const { where, parameters } = rangeOf(reading)
-  const inRange = { sql: `usage_facts WHERE ${where}`, parameters }
   const [traceIds, repriced, partial] = await Promise.all([
-    changedTraces(reader, reading.projectId, changed, inRange),
+    changedTraces(reader, reading.projectId, changed, rangeOf(reading)),
     reading.kind === 'own' ? [] : prices.then((book) => repricedTraces(reader, reading, book)),
     neededButPartial(reader, reading),
   ])

@@ -41,7 +41,7 @@ describe('usage queries', () => {
       const projectId = `team/project-${(projects += 1)}`
       const moved = inProject(projectId, usageCase)
       // Each log begins at position 1, so the totals of one are not those of the next.
-      for (const table of ['checkpoints', 'touched_traces']) await writer.command(`TRUNCATE TABLE ${table}`)
+      for (const table of ['checkpoints', 'usage_facts']) await writer.command(`TRUNCATE TABLE ${table}`)
       for (const asked of await answersOf(tables, moved, handling, projectId))
         assert.deepEqual(asked.answer, answer(asked.known, moved.question))
     })

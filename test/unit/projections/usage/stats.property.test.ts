@@ -238,8 +238,7 @@ describe('statistics', () => {
     hasTotals = false,
   ) => {
     const { reader, writer } = clickHouse
-    for (const table of ['checkpoints', 'usage_facts', 'touched_traces'])
-      await writer.command(`TRUNCATE TABLE ${table}`)
+    for (const table of ['checkpoints', 'usage_facts']) await writer.command(`TRUNCATE TABLE ${table}`)
     const tables = { reader, insert: (rows: Rows) => writer.insert(rows) }
     await writer.command('TRUNCATE TABLE prices')
     await insertRows(tables, pricesOf(projectId, lives))

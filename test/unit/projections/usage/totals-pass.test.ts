@@ -111,7 +111,7 @@ describe('the totals pass', () => {
   it('starts with an empty table when no pass has run', async () => {
     await given(started('a'), ended('a', 1, used(2)))
     await pass()
-    for (const table of ['checkpoints', 'usage_facts', 'touched_traces'])
+    for (const table of ['checkpoints', 'usage_facts'])
       await clickHouse().writer.command(`TRUNCATE TABLE ${table}`)
     startLog()
     await given(started('b'), ended('b', 1, used(3)))

@@ -7,14 +7,7 @@ import type { Operation } from '../../../support/oracle/operations.js'
 import { recording } from './handling.js'
 
 /** The tables that usage and its totals are in. */
-export const TABLES = [
-  'usage_facts',
-  'usage_reporting',
-  'touched_traces',
-  'usage_totals',
-  'checkpoints',
-  'calls',
-]
+export const TABLES = ['usage_facts', 'usage_reporting', 'usage_totals', 'checkpoints', 'calls']
 
 /** A project whose calls are recorded, projected and summed up; empty before each test of the current suite. */
 export const totalsOfProject = () => {

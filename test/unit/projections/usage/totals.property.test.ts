@@ -124,7 +124,7 @@ const killedAfter = (
   }
 }
 
-const ALL = { sql: 'usage_facts WHERE project_id = {project:String}', parameters: {} }
+const ALL = { where: 'project_id = {project:String}', parameters: {} }
 
 const tracesOf = async ({ reader }: ClickHouse): Promise<readonly string[]> =>
   (await reader.query<{ trace_id: string }>('SELECT DISTINCT trace_id FROM usage_facts')).map(

@@ -32,7 +32,7 @@ describe('inclusive usage in lists of calls', () => {
     let projects = 0
     const law = fc.asyncProperty(arbitraryUsageCase, fc.nat(120), async (usageCase, storedAfter) => {
       const projectId = `team/project-${(projects += 1)}`
-      for (const table of ['checkpoints', 'touched_traces']) await writer.command(`TRUNCATE TABLE ${table}`)
+      for (const table of ['checkpoints', 'usage_facts']) await writer.command(`TRUNCATE TABLE ${table}`)
       const { recorder, project } = recording(tables, projectId)
       const { operations } = inProject(projectId, usageCase)
       for (const [index, operation] of operations.entries()) {

@@ -205,19 +205,33 @@ export const traceSizes = async (
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
   traceIds: readonly string[],
-): Promise<readonly TraceSize[]> => {
+): Promise<readonly TraceSize[]> => (await traceSizesWithin(reader, projectId, traceIds, Infinity)) ?? []
+
+/** The same, or undefined if there are more facts than a limit. */
+export const traceSizesWithin = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  traceIds: readonly string[],
+  maxFacts: number,
+): Promise<readonly TraceSize[] | undefined> => {
   const sizes: TraceSize[] = []
-  for (let from = 0; from < traceIds.length; from += TRACES_AT_ONCE)
-    sizes.push(
-      ...(await reader.query<TraceSize>(
-        `SELECT trace_id AS traceId, count() AS facts FROM usage_facts
-        WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
-        GROUP BY trace_id ORDER BY trace_id`,
-        { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
-      )),
+  let all = 0
+  for (let from = 0; from < traceIds.length; from += TRACES_AT_ONCE) {
+    const found = await reader.query<TraceSize>(
+      `SELECT trace_id AS traceId, count() AS facts FROM usage_facts
+      WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
+      GROUP BY trace_id ORDER BY trace_id`,
+      { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
     )
+    all += sumOfFacts(found)
+    if (all > maxFacts) return undefined
+    sizes.push(...found)
+  }
   return sizes
 }
+
+export const sumOfFacts = (sizes: readonly TraceSize[]): number =>
+  sizes.reduce((sum, { facts }) => sum + facts, 0)
 
 /** Groups traces to be loaded together. */
 export function* batchesOf(

@@ -14,6 +14,7 @@ import {
   batchesOfTraces,
   loadTraces,
   loadTracesOfCalls,
+  sumOfFacts,
   traceSizes,
   usageReportingAt,
   type TraceSize,
@@ -89,15 +90,16 @@ const namedCalls = async (
   if (named === undefined || named.length > Math.min(limit, MAX_NAMED)) return undefined
   const [only = '', ...others] = named
   if (others.length === 0) {
-    const { calls, sizes, hasDeletions } = await locateCall(reader, projectId, only, position)
-    if (sumOfFacts(sizes) > computedFacts) return hasDeletions ? undefined : { matching: calls, sizes }
+    const call = await locateCall(reader, projectId, only, position)
+    if (call !== undefined && call.facts > computedFacts)
+      return call.deletions > 0
+        ? undefined
+        : { matching: [call], sizes: [{ traceId: call.trace_id, facts: call.facts }] }
   }
   const options = { maxFacts: computedFacts, maxTraceCalls }
   const traces = await loadTracesOfCalls(reader, projectId, named, position, options)
   return traces === undefined ? undefined : { named, traces }
 }
-
-const sumOfFacts = (sizes: readonly TraceSize[]): number => sizes.reduce((sum, { facts }) => sum + facts, 0)
 
 /** Adds the selected calls, and returns the number of those beyond the limit. */
 const add = async (

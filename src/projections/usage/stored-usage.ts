@@ -33,38 +33,29 @@ export interface StoredAnswer {
   readonly usage: readonly StoredUsage[]
 }
 
-interface LocatedCall {
-  /** The call, or none before its start. */
-  readonly calls: readonly MatchingCall[]
+interface LocatedCall extends MatchingCall {
   /** Of its trace. */
-  readonly sizes: readonly TraceSize[]
-  /** Whether calls of the trace were deleted, the given one perhaps with them. */
-  readonly hasDeletions: boolean
+  readonly facts: number
+  /** Of calls of the trace, perhaps with the given one. */
+  readonly deletions: number
 }
 
-/** Finds a call as of a position, and the size of its trace, in one statement. */
+/** Finds a call as of a position, and the size of its trace, in one statement; undefined before its start. */
 export const locateCall = async (
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
   id: string,
   position: Position,
-): Promise<LocatedCall> => {
-  const traces = await reader.query<TraceSize & { deletions: number; starts: readonly string[] }>(
-    `SELECT trace_id AS traceId, count() AS facts, countIf(deleted_position > 0) AS deletions,
-      groupUniqArrayIf(toString(started_at), call_id = {id:String}
-        AND started_position BETWEEN 1 AND {position:UInt64}) AS starts
-    FROM usage_facts WHERE project_id = {project:String} AND trace_id IN (SELECT trace_id FROM call_index
-      WHERE project_id = {project:String} AND id = {id:String} AND call_index.position <= {position:UInt64})
-    GROUP BY trace_id`,
+): Promise<LocatedCall | undefined> => {
+  const [found] = await reader.query<LocatedCall>(
+    `WITH (SELECT any((trace_id, toString(started_at))) FROM call_index
+      WHERE project_id = {project:String} AND id = {id:String} AND call_index.position <= {position:UInt64}) AS indexed
+    SELECT {id:String} AS id, indexed.1 AS trace_id, indexed.2 AS started_at, count() AS facts,
+      countIf(deleted_position > 0) AS deletions
+    FROM usage_facts WHERE project_id = {project:String} AND trace_id = indexed.1`,
     { project: projectId, id, position },
   )
-  return {
-    calls: traces.flatMap(({ traceId, starts: [started_at] }) =>
-      started_at === undefined ? [] : [{ id, trace_id: traceId, started_at }],
-    ),
-    sizes: traces.map(({ traceId, facts }) => ({ traceId, facts })),
-    hasDeletions: traces.some(({ deletions }) => deletions > 0),
-  }
+  return found?.trace_id === '' ? undefined : found
 }
 
 interface Request extends Pick<CallSelection, 'projectId' | 'position'> {
@@ -86,30 +77,24 @@ export const storedUsage = async (
   reader: Pick<ClickHouseReader, 'query' | 'stream'>,
   { projectId, position, calls, sizes, maxFacts, budget }: Request,
 ): Promise<StoredAnswer | undefined> => {
-  const traceIds = sizes.map(({ traceId }) => traceId)
+  const traceIds = sizes.flatMap(({ traceId, facts }) => (facts > maxFacts ? [] : [traceId]))
+  const within = new Set(traceIds)
+  const readable = calls.filter(({ trace_id }) => within.has(trace_id))
   const candidates = {
     where: `project_id = {project:String} AND trace_id IN ${listed('traces')}`,
     parameters: { traces: traceIds },
   }
   const result = await readAtState(reader, position, async (changed) => {
-    const [open, incomplete] = await Promise.all([
+    const [rows, open, incomplete] = await Promise.all([
+      rowsOf(reader, projectId, readable, budget),
       changedTraces(reader, projectId, changed, candidates),
       incompleteTraces(reader, projectId, traceIds),
     ])
     if (open === null) return undefined
-    const computed = new Set([
-      ...open,
-      ...incomplete,
-      ...sizes.filter(({ facts }) => facts > maxFacts).map(({ traceId }) => traceId),
-    ])
-    const stored = calls.filter(({ trace_id }) => !computed.has(trace_id))
-    const usage: StoredUsage[] = []
-    for (let from = 0; from < stored.length; from += CALLS_AT_ONCE)
-      for await (const row of rowsOf(reader, projectId, stored.slice(from, from + CALLS_AT_ONCE))) {
-        budget.take(1)
-        usage.push(row)
-      }
-    return { calls: stored, usage }
+    const computed = new Set([...open, ...incomplete])
+    const stored = readable.filter(({ trace_id }) => !computed.has(trace_id))
+    const ids = new Set(stored.map(({ id }) => id))
+    return { calls: stored, usage: rows.filter(({ id }) => ids.has(id)) }
   })
   return result?.answer
 }
@@ -130,7 +115,22 @@ const incompleteTraces = async (
 
 const CALLS_AT_ONCE = 20_000
 
-async function* rowsOf(
+const rowsOf = async (
+  reader: Pick<ClickHouseReader, 'stream'>,
+  projectId: string,
+  calls: readonly MatchingCall[],
+  budget: EntryBudget,
+): Promise<readonly StoredUsage[]> => {
+  const usage: StoredUsage[] = []
+  for (let from = 0; from < calls.length; from += CALLS_AT_ONCE)
+    for await (const row of someRowsOf(reader, projectId, calls.slice(from, from + CALLS_AT_ONCE))) {
+      budget.take(1)
+      usage.push(row)
+    }
+  return usage
+}
+
+async function* someRowsOf(
   reader: Pick<ClickHouseReader, 'stream'>,
   project: string,
   calls: readonly MatchingCall[],

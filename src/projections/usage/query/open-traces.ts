@@ -3,7 +3,7 @@ import type { CallSelection } from '../../calls/select.js'
 import { dateTime64, listed } from '../../clickhouse-values.js'
 import { bookOfModels, type PriceBook } from '../../prices/book.js'
 import { chargesOf, type Charge } from '../charges.js'
-import { batchesOfTraces, loadTraces, usageReportingAt } from '../facts.js'
+import { batchesOf, loadTraces, traceSizesWithin, usageReportingAt } from '../facts.js'
 import {
   AnswerTooLarge,
   EntryBudget,
@@ -182,16 +182,6 @@ const repricedTraces = async (
 const MAX_OPEN_FACTS = 500_000
 const FACTS_AT_ONCE = 50_000
 
-const requireFewFacts = async (reader: Reader, project: string, traces: readonly string[]) => {
-  const [row] = await reader.query<{ facts: number }>(
-    `SELECT count() AS facts FROM usage_facts
-    WHERE project_id = {project:String} AND trace_id IN ${listed('traces')}`,
-    { project, traces },
-  )
-  if ((row?.facts ?? 0) > MAX_OPEN_FACTS)
-    throw new AnswerTooLarge(`more than ${MAX_OPEN_FACTS} facts of traces without totals`)
-}
-
 interface ComputedTraces extends Pick<OpenTraces, 'traceIds' | 'rows'> {
   readonly models: ReadonlySet<string>
 }
@@ -204,11 +194,15 @@ const usageOfTraces = async (
 ): Promise<ComputedTraces> => {
   const models = new Set<string>()
   if (traceIds.length === 0) return { traceIds, rows: [], models }
-  await requireFewFacts(reader, projectId, traceIds)
-  const reporting = await usageReportingAt(reader, projectId, position)
+  const [sizes, reporting] = await Promise.all([
+    traceSizesWithin(reader, projectId, traceIds, MAX_OPEN_FACTS),
+    usageReportingAt(reader, projectId, position),
+  ])
+  if (sizes === undefined)
+    throw new AnswerTooLarge(`more than ${MAX_OPEN_FACTS} facts of traces without totals`)
   const budget = new EntryBudget()
   const rows: string[] = []
-  for await (const batch of batchesOfTraces(reader, projectId, traceIds, FACTS_AT_ONCE)) {
+  for (const batch of batchesOf(sizes, FACTS_AT_ONCE)) {
     const calls = await loadTraces(reader, projectId, batch, position, { withLabels: true })
     for (const model of calls.models) models.add(model)
     const own = await ownUsage(calls, reporting)

@@ -11,16 +11,17 @@ const TRACES_AT_ONCE = 1000
 
 /**
  * Brings `usage_totals` up to a projected position: replaces the rows of all traces that changed since the last pass, and
- * deletes rows that no longer exist. After a crash, the pass runs again and writes the same rows.
+ * deletes rows that no longer exist. After a crash, the pass runs again and writes the same rows. Returns the position of
+ * the rows.
  */
 export const runTotalsPass = async (
   { reader, writer }: Tables,
   projected: Position,
   signal?: AbortSignal,
-): Promise<void> => {
+): Promise<Position> => {
   const { complete, target } = await readTotalsState(reader)
   const position = target > complete ? target : projected
-  if (position <= complete || position > projected) return
+  if (position <= complete || position > projected) return complete
   if (target === 0n) await writer.command('TRUNCATE TABLE usage_totals')
   if (target < position) await noteTarget(writer, position)
   for await (const { projectId, traceIds } of tracesOfPass(reader, complete, position)) {
@@ -30,16 +31,17 @@ export const runTotalsPass = async (
     for await (const rows of after) {
       if (seen.length > 0) for (const row of rows) keys.add(totalsKey(row))
       await insert(writer, rows, position)
-      if (signal?.aborted === true) return
+      if (signal?.aborted === true) return complete
     }
     if (seen.length === 0) continue
     for await (const rows of totalsOfTraces(reader, projectId, seen, complete)) {
       const gone = rows.filter((row) => !keys.has(totalsKey(row)))
       await insert(writer, gone, position, true)
-      if (signal?.aborted === true) return
+      if (signal?.aborted === true) return complete
     }
   }
   await note(writer, TOTALS.complete, position)
+  return position
 }
 
 /**
@@ -137,16 +139,20 @@ export interface TotalsOptions extends Tables {
   readonly pauseMs?: number
 }
 
-/** Short passes take at most a fifth of the time. A backlog is worked off with short rests. */
+/**
+ * Short passes take at most a fifth of the time. A backlog is worked off with short rests. What changed since the last pass is
+ * summed up by each read, which takes longer than frequent passes.
+ */
 const REST = 4
 const MAX_REST_MS = 10_000
-const PAUSE_MS = 2000
+const PAUSE_MS = 500
 
 /** Repeats the totals pass while events are projected. */
 export const startTotals = (options: TotalsOptions) => {
   const { reached, log, pauseMs = PAUSE_MS } = options
   const repeat = async (signal: AbortSignal): Promise<void> => {
     let durationMs = 0
+    let summedUp = -1n
     let failing = ''
     for (;;) {
       await sleep(Math.max(pauseMs, Math.min(REST * durationMs, MAX_REST_MS)), undefined, {
@@ -154,9 +160,11 @@ export const startTotals = (options: TotalsOptions) => {
         ref: false,
       }).catch(() => undefined)
       if (signal.aborted) return
+      const position = reached()
+      if (position === summedUp) continue
       const begin = performance.now()
       try {
-        await runTotalsPass(options, reached(), signal)
+        summedUp = await runTotalsPass(options, position, signal)
         failing = ''
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)

@@ -16,7 +16,7 @@ export interface Tables {
   readonly reader: ClickHouseReader
   readonly insert: (rows: Rows) => Promise<void>
   /** Brings the totals of this project alone up to a position. */
-  readonly sumUp?: (projected: bigint) => Promise<void>
+  readonly sumUp?: (projected: bigint) => Promise<unknown>
 }
 
 /** What the service is free to do on the way, so that no answer may depend on it. */

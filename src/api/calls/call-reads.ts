@@ -153,15 +153,15 @@ async function* textsOf(
   const { body, reader } = request
   const { project_id: projectId, include_feedback, include_usage, include_costs } = body
   const wanted = requestedColumns(body)
-  const reading = costsAt(reads, request, position)
-  reading.catch(() => undefined)
+  const costing = costsAt(reads, request, position)
+  costing.catch(() => undefined)
   for await (const part of include_feedback
     ? pagesWithFeedback(reader, projectId, ids, position)
     : pagesOf(ids)) {
     const page = part.map(({ id }) => id)
     const [stored, costs, usage] = await Promise.all([
       callsByKey(reader)(projectId, part, position),
-      reading,
+      costing,
       include_usage
         ? reads.usageOf(reader, projectId, page, position, include_costs).catch(refuseTooLarge)
         : () => undefined,

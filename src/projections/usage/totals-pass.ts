@@ -102,7 +102,8 @@ async function* pagesOf(
   for (let isLast = false; !isLast;) {
     const page = await reader.query<{ project_id: string; trace_id: string }>(
       `SELECT DISTINCT project_id, trace_id FROM usage_facts WHERE ${condition}
-      AND (project_id, trace_id) > ({after_project:String}, {after_trace:String})
+      AND (project_id > {after_project:String}
+        OR project_id = {after_project:String} AND trace_id > {after_trace:String})
       ORDER BY project_id, trace_id LIMIT {limit:UInt64}`,
       { ...parameters, after_project: afterProject, after_trace: afterTrace, limit: TRACES_AT_ONCE },
     )

@@ -99,15 +99,20 @@ export const storedUsage = async (
   return result?.answer
 }
 
-/** The traces whose rows lack the inclusive usage of some calls, or had running calls. */
+/**
+ * The traces whose rows lack the inclusive usage of some calls, or had running calls. Rows are merged only at the times of such
+ * rows: those of calls that have ended since may still be there.
+ */
 const incompleteTraces = async (
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
   traceIds: readonly string[],
 ): Promise<readonly string[]> => {
+  const incomplete = `project_id = {project:String} AND (status = 'running' OR coverage IN ('own', 'none'))
+    AND trace_id IN ${listed('traces')}`
   const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM usage_totals WHERE project_id = {project:String}
-    AND (status = 'running' OR coverage IN ('own', 'none')) AND trace_id IN ${listed('traces')}`,
+    `SELECT DISTINCT trace_id FROM usage_totals FINAL
+    WHERE started_at IN (SELECT started_at FROM usage_totals WHERE ${incomplete}) AND ${incomplete}`,
     { project: projectId, traces: traceIds },
   )
   return rows.map(({ trace_id }) => trace_id)

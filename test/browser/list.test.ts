@@ -195,6 +195,8 @@ describeInBrowser('the list of traces', () => {
     const page = await pages.open(`${LIST}?cols=attributes.environment&range=7d`)
     await page.getByText('production').first().waitFor()
     await page.getByRole('button', { name: /^Views?/ }).click()
+    // What is below it moves when the list of views arrives.
+    await page.getByText('No view is saved yet.').waitFor()
     await page.getByRole('textbox', { name: 'Name of the view' }).fill('by environment')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('menuitem', { name: 'by environment' }).waitFor()

@@ -154,6 +154,7 @@ async function* textsOf(
   const { project_id: projectId, include_feedback, include_usage, include_costs } = body
   const wanted = requestedColumns(body)
   const costing = costsAt(reads, request, position)
+  // Without this, an error before the first page, which awaits it, would end the process.
   costing.catch(() => undefined)
   for await (const part of include_feedback
     ? pagesWithFeedback(reader, projectId, ids, position)

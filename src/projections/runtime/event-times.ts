@@ -11,7 +11,6 @@ export interface EventTimes {
   readonly insert: (writer: Pick<ClickHouseWriter, 'insert'>) => Promise<void>
   /** The position of the last of these events that was recorded no later than a time. */
   readonly lastBy: (time: Instant) => Position | undefined
-  readonly clear: () => void
 }
 
 export const eventTimes = (): EventTimes => {
@@ -30,9 +29,6 @@ export const eventTimes = (): EventTimes => {
       times = []
     },
     lastBy: (time) => times.findLast(({ recordedAt }) => recordedAt <= time)?.position,
-    clear: () => {
-      times = []
-    },
   }
 }
 

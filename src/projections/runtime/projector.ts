@@ -76,7 +76,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     anchor,
     times: eventTimes(),
   }
-  const { reached, inserted, times } = state
+  const { reached, inserted } = state
   const insertedBy = positionByTime(clickHouse)
   let generation = 0
   let run = startRun(options, state, startedAt)
@@ -91,7 +91,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
       const next = inserted.next().then(() => true)
       return (await within(timeoutMs, next)) ?? false
     },
-    lastBy: async (time) => times.lastBy(time) ?? insertedBy(time),
+    lastBy: async (time) => state.times.lastBy(time) ?? insertedBy(time),
     quarantined: () => state.quarantined,
     generation: () => String(generation),
     failing: () => state.failing,
@@ -108,7 +108,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
         state.quarantined = await countQuarantined(clickHouse).catch(() => state.quarantined)
         generation += 1
         state.anchor = anchor
-        times.clear()
+        state.times = eventTimes()
         reached.reset(position)
         if (!stopping.signal.aborted) run = startRun(options, state, position)
       }
@@ -132,7 +132,7 @@ interface State {
   checkpointAt: number
   /** The last event that was inserted. */
   anchor: LogAnchor | undefined
-  readonly times: EventTimes
+  times: EventTimes
 }
 
 interface Batch {

@@ -127,38 +127,35 @@ const rowsOf = async (
   budget: EntryBudget,
 ): Promise<readonly StoredUsage[]> => {
   const usage: StoredUsage[] = []
-  for (let from = 0; from < calls.length; from += CALLS_AT_ONCE)
-    for await (const row of someRowsOf(reader, projectId, calls.slice(from, from + CALLS_AT_ONCE))) {
-      budget.take(1)
-      usage.push(row)
-    }
-  return usage
-}
-
-async function* someRowsOf(
-  reader: Pick<ClickHouseReader, 'stream'>,
-  project: string,
-  calls: readonly MatchingCall[],
-): AsyncGenerator<StoredUsage> {
-  const chunks = reader.stream(
-    `SELECT call_id, CAST(model, 'String'), ${SPAN.join(', ')},
+  for (let from = 0; from < calls.length; from += CALLS_AT_ONCE) {
+    const some = calls.slice(from, from + CALLS_AT_ONCE)
+    const chunks = reader.stream(
+      `SELECT call_id, CAST(model, 'String'), ${SPAN.join(', ')},
       ${COUNTERS.map((counter) => `toFloat64(${counter})`).join(', ')}
     FROM usage_totals FINAL WHERE project_id = {project:String} AND call_id IN ${listed('ids')}
     AND started_at BETWEEN {from:${SQL_TIME}} AND {to:${SQL_TIME}}
     SETTINGS optimize_move_to_prewhere_if_final = 1`,
-    { project, ids: calls.map(({ id }) => id), from: calls[0]!.started_at, to: calls.at(-1)!.started_at },
-  )
-  for await (const { rows, columns } of nativeBlocks(chunks)) {
-    const [ids, models, first, last, ...counters] = columns as unknown as StoredColumns
-    for (let row = 0; row < rows; row += 1)
-      yield {
-        id: textAt(ids, row),
-        model: textAt(models, row),
-        first: first.values[row]!,
-        last: last.values[row]!,
-        counters: counters.map(({ values }) => values[row]!),
-      }
+      {
+        project: projectId,
+        ids: some.map(({ id }) => id),
+        from: some[0]!.started_at,
+        to: some.at(-1)!.started_at,
+      },
+    )
+    for await (const { rows, columns } of nativeBlocks(chunks)) {
+      const [ids, models, first, last, ...counters] = columns as unknown as StoredColumns
+      budget.take(rows)
+      for (let row = 0; row < rows; row += 1)
+        usage.push({
+          id: textAt(ids, row),
+          model: textAt(models, row),
+          first: first.values[row]!,
+          last: last.values[row]!,
+          counters: counters.map(({ values }) => values[row]!),
+        })
+    }
   }
+  return usage
 }
 
 const SPAN = ['first_started_at', 'last_started_at'].map(sinceYear2100)

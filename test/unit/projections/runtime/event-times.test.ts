@@ -44,11 +44,4 @@ describe('the times of events', () => {
     })
     await fc.assert(law, { numRuns: 30 })
   })
-
-  it('are forgotten when the tables are exchanged', () => {
-    const times = eventTimes()
-    times.add([{ position: 7n, recordedAt: new Date(START) }])
-    times.clear()
-    assert.equal(times.lastBy(instantOf(new Date(START))), undefined)
-  })
 })

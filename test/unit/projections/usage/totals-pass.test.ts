@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Rows } from '../../../../src/kernel/ports/clickhouse.js'
 import { readTotalsState } from '../../../../src/projections/usage/totals-state.js'
-import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
+import { noteTarget, runTotalsPass, startTotals } from '../../../../src/projections/usage/totals-pass.js'
 import { ended, started } from '../../../support/oracle/given.js'
 import type { Operation } from '../../../support/oracle/operations.js'
+import { until } from '../../../support/until.js'
 import { totalsOfProject } from './totals-service.js'
 
 const OWN: Operation = { kind: 'reporting', usage_reporting: 'own' }
@@ -95,6 +96,26 @@ describe('the totals pass', () => {
     await pass()
     assert.equal((await readTotalsState(reader)).complete, head())
     assert.deepEqual(await rows(), ['a gpt 2 2', 'b gpt 3 3', 'c gpt 4 4'])
+  })
+
+  it('goes on to the projected position after a pass that was cut off, also if nothing changes', async () => {
+    const { writer } = clickHouse()
+    await given(started('a'), ended('a', 1, used(2)))
+    await noteTarget(writer, head() - 1n)
+    const errors: unknown[] = []
+    const totals = startTotals({
+      ...clickHouse(),
+      reached: head,
+      log: { error: (event) => void errors.push(event) },
+      pauseMs: 5,
+    })
+    try {
+      await until(async () => (await readTotalsState(clickHouse().reader)).complete === head(), 10_000)
+    } finally {
+      await totals.stop()
+    }
+    assert.deepEqual(errors, [])
+    assert.deepEqual(await rows(), ['a gpt 2 2'])
   })
 
   it('writes nothing while the projector is before the position of a pass that was cut off', async () => {

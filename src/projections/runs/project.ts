@@ -7,10 +7,8 @@ import type { Rows } from '../../kernel/ports/clickhouse.js'
 
 type Positioned = RunEvent & Pick<ProjectedEvent, 'position'>
 
-export const RUN_CHANGE_COLUMNS = [
-  'project_id',
-  'run_id',
-  'position',
+/** Each change may have some of these; a run has the last value of each. */
+export const LAST = [
   'user',
   'name',
   'state',
@@ -23,6 +21,7 @@ export const RUN_CHANGE_COLUMNS = [
   'host',
   'config',
 ] as const
+export const RUN_CHANGE_COLUMNS = ['project_id', 'run_id', 'position', ...LAST] as const
 
 const USE_COLUMNS = [
   'project_id',

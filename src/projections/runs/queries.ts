@@ -4,7 +4,7 @@ import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import { orderTerms } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
 import { JSON_SETTINGS, readableJson } from '../expression/readable-json.js'
-import { DELETED } from './project.js'
+import { DELETED, LAST } from './project.js'
 import { compileRunFilter, orderOf, RUN_FIELDS } from './filter.js'
 
 export interface RunSelection {
@@ -19,20 +19,6 @@ export interface RunPage extends RunSelection {
   readonly limit: number
   readonly offset: number
 }
-
-const LAST = [
-  'user',
-  'name',
-  'state',
-  'at',
-  'started_at',
-  'group_name',
-  'job_type',
-  'tags',
-  'notes',
-  'host',
-  'config',
-]
 
 /** Runs with the last value of each column. */
 const RUNS = `SELECT changed.*, ${readableJson('config')} AS readable_config, ${readableJson('summary')} AS readable_summary

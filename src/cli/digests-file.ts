@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decode } from '../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../kernel/codec/containers.js'
-import { integerBetween, int64, string } from '../kernel/codec/leaves.js'
+import { int64, string, wholeNumber } from '../kernel/codec/leaves.js'
 import { open } from '../kernel/codec/struct.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import type { ModelDigest } from '../projections/digests/queries.js'
@@ -14,7 +14,7 @@ const models = arrayOf(open('ModelDigest', { required: { model: string, rows: in
 const digestsResponse = open('Digests', { required: { position: string, digests: models } })
 
 const recordedDigests = open('RecordedDigests', {
-  required: { position: integerBetween(0, Number.MAX_SAFE_INTEGER), events: int64, log: string },
+  required: { position: wholeNumber, events: int64, log: string },
   optional: { models: nullable(models) },
 })
 

@@ -6,7 +6,7 @@ import { foldedCall } from '../../application/calls/folded-call.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant, instantOf, type Instant } from '../../kernel/codec/instant.js'
-import { boolean, integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import {
@@ -80,8 +80,6 @@ const itemProgress = closed('AnnotationItemProgressRequest', {
   optional: { wb_user_id: nullable(string) },
 })
 
-const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
-
 const itemJson = open('AnnotationItem', {
   required: {
     id: string,
@@ -101,7 +99,7 @@ const itemJson = open('AnnotationItem', {
   optional: {
     call_ended_at: nullable(instant),
     annotator_user_id: nullable(string),
-    position_in_queue: nullable(count),
+    position_in_queue: nullable(wholeNumber),
     deleted_at: nullable(instant),
   },
 })
@@ -149,7 +147,7 @@ const addItems = (services: ItemServices): AnyRoute =>
     requestHeaders: ['Tallytree-Min-Position'],
     errors: [...alsoReads.errors, 'too-large'],
     response: open('AnnotationItemsAddResponse', {
-      required: { added_count: count, duplicates: count, not_found: arrayOf(string) },
+      required: { added_count: wholeNumber, duplicates: wholeNumber, not_found: arrayOf(string) },
     }),
     project: inBody,
     handle: async (request) => {

@@ -1,7 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant, instantOf, type Instant } from '../../kernel/codec/instant.js'
-import { integerBetween, string } from '../../kernel/codec/leaves.js'
+import { string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import type { AnnotationQueueCommand } from '../../domain/annotation-queues/commands.js'
@@ -73,12 +73,11 @@ const queueJson = open('AnnotationQueue', {
 })
 const oneQueue = open('AnnotationQueueResponse', { required: { queue: queueJson } })
 
-const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
 const statsJson = open('AnnotationQueuesStatsResponse', {
   required: {
     stats: arrayOf(
       open('AnnotationQueueStats', {
-        required: { queue_id: string, total_items: count, completed_items: count },
+        required: { queue_id: string, total_items: wholeNumber, completed_items: wholeNumber },
       }),
     ),
     /** The requested ids that are no queues of the project. */

@@ -3,17 +3,13 @@ import { versionMetadata } from '../../domain/artifacts/content.js'
 import { alias, artifactFile, artifactType, tag } from '../../domain/artifacts/events.js'
 import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { int64, integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { int64, jsonObject, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { id } from '../../kernel/ids.js'
 
 const newFile = closed('NewArtifactFile', {
-  required: {
-    path: textUpToBytes(1024),
-    digest: textUpToBytes(256),
-    size: integerBetween(0, Number.MAX_SAFE_INTEGER),
-  },
+  required: { path: textUpToBytes(1024), digest: textUpToBytes(256), size: wholeNumber },
 })
 
 export const newVersion = closed('NewArtifactVersion', {

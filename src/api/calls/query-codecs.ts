@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { describedAs } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { fieldName, fieldPath } from '../../domain/query/field-path.js'
@@ -12,7 +12,6 @@ import { Failure, invalidField } from '../../application/failure.js'
 import { callsFilter } from './filter.js'
 
 const off = withDefault(boolean, false, true)
-const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 
 const sortField = describedAs(fieldName, {
   description: 'A field of a call, or a value inside one, as a dotted path.',
@@ -29,8 +28,8 @@ export const callsQuery = closed('CallsQueryRequest', {
   required: { project_id: projectId },
   optional: {
     filter: nullable(callsFilter),
-    limit: count,
-    offset: count,
+    limit: nullable(wholeNumber),
+    offset: nullable(wholeNumber),
     latest_only: off,
     sort_by: nullable(arrayOf(sortBy)),
     query: nullable(query),
@@ -52,7 +51,7 @@ export const callsStats = closed('CallsQueryStatsRequest', {
   optional: {
     filter: nullable(callsFilter),
     query: nullable(query),
-    limit: count,
+    limit: nullable(wholeNumber),
     include_total_storage_size: off,
     expand_columns: nullable(arrayOf(fieldName)),
   },

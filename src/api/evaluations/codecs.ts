@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
 import { Codec, refuse } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
-import { boolean, integerBetween, string } from '../../kernel/codec/leaves.js'
+import { boolean, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { isOpRef, parseRef } from '../../domain/refs/ref.js'
@@ -62,6 +62,4 @@ export const page = { limit: inQuery, offset: inQuery }
 
 export const success = open('EvaluationWriteResponse', { required: { success: boolean } })
 
-export const deleted = open('EvaluationDeleteResponse', {
-  required: { num_deleted: integerBetween(0, Number.MAX_SAFE_INTEGER) },
-})
+export const deleted = open('EvaluationDeleteResponse', { required: { num_deleted: wholeNumber } })

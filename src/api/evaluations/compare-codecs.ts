@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
-import { int64, integerBetween, json, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { int64, integerBetween, json, number, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { invalidField } from '../../application/failure.js'
@@ -16,7 +16,7 @@ export const compareRequest = closed('EvaluationCompareRequest', {
     /** `scorer` or `scorer.field` of the scores of which a lower value is better. */
     lower_is_better: nullable(arrayOf(string)),
     limit: withDefault(integerBetween(0, MAX_ROWS_ANSWERED), 100, true),
-    offset: withDefault(integerBetween(0, Number.MAX_SAFE_INTEGER), 0, true),
+    offset: withDefault(wholeNumber, 0, true),
   },
 })
 export type CompareRequest = t.TypeOf<typeof compareRequest>

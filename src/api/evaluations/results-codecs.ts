@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { boolean, int64, integerBetween, json, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, int64, json, number, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { isSortField, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
 import { fieldName } from '../../domain/query/field-path.js'
@@ -11,7 +11,6 @@ import { requireFew } from './codecs.js'
 
 const off = withDefault(boolean, false, true)
 const on = withDefault(boolean, true, true)
-const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
 const sortBy = open('EvaluationResultSortBy', {
   required: { field: fieldName, direction: oneOf('asc', 'desc') },
@@ -26,8 +25,8 @@ export const resultsQuery = open('EvaluationResultsQuery', {
   optional: {
     evaluation_call_ids: nullable(arrayOf(id)),
     evaluation_run_ids: nullable(arrayOf(id)),
-    limit: nullable(count),
-    offset: withDefault(count, 0, true),
+    limit: nullable(wholeNumber),
+    offset: withDefault(wholeNumber, 0, true),
     require_intersection: off,
     include_rows: on,
     include_raw_data_rows: off,

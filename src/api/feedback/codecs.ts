@@ -1,6 +1,6 @@
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { jsonObject, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { feedbackCreate, newFeedbackFields } from '../../application/feedback/new-feedback.js'
 import { id, projectId } from '../../kernel/ids.js'
@@ -30,7 +30,7 @@ export const feedbackQuery = closed('FeedbackQueryRequest', {
 })
 
 export const feedbackQueried = open('FeedbackQueryResponse', {
-  required: { result: arrayOf(jsonObject), total_count: integerBetween(0, Number.MAX_SAFE_INTEGER) },
+  required: { result: arrayOf(jsonObject), total_count: wholeNumber },
 })
 
 export const feedbackPurge = closed('FeedbackPurgeRequest', { required: { project_id: projectId, query } })

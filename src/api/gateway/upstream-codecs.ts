@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { boolean, integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, integerBetween, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import { owner, timeouts, upstreamFields } from '../../domain/gateway/upstreams/content.js'
@@ -28,16 +28,14 @@ export const upstreamChange = closed('UpstreamChange', {
   },
 })
 
-const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
-
 const modelHealth = open('UpstreamModelHealth', {
   says: 'The health of a model of an upstream, as seen by the responding process.',
   required: {
     model: string,
     /** `out` is not asked until `out_until`; `probing` is asked by one request, which decides. */
     state: oneOf('in', 'out', 'probing'),
-    faults_in_a_row: count,
-    in_flight: count,
+    faults_in_a_row: wholeNumber,
+    in_flight: wholeNumber,
   },
   optional: { out_until: nullable(instant) },
 })

@@ -1,7 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { inPages } from '../../kernel/pages.js'
@@ -24,7 +24,6 @@ import { requireBoundedValues } from '../calls/filter.js'
 import { objectJson, objectSchema, type ObjectJsonOptions } from './objects.js'
 
 const off = withDefault(boolean, false, true)
-const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 const values = nullable(arrayOf(string))
 
 const objectsFilter = closed('ObjectVersionFilter', {
@@ -44,8 +43,8 @@ const objectsQuery = closed('ObjectsQueryRequest', {
   required: { project_id: projectId },
   optional: {
     filter: nullable(objectsFilter),
-    limit: count,
-    offset: count,
+    limit: nullable(wholeNumber),
+    offset: nullable(wholeNumber),
     sort_by: nullable(
       arrayOf(closed('ObjectSortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
     ),

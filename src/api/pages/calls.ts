@@ -5,7 +5,15 @@ import { listName } from '../../domain/prices/events.js'
 import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import {
+  boolean,
+  int64,
+  integerBetween,
+  number,
+  oneOf,
+  string,
+  wholeNumber,
+} from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { isCallField } from '../../projections/calls/fields.js'
@@ -82,7 +90,7 @@ export const callsRoute = (services: Pick<Services, 'access' | 'reading' | 'maxT
         query: nullable(query),
         sort_by: nullable(arrayOf(sortBy)),
         limit: withDefault(integerBetween(1, MAX_ROWS), 50),
-        offset: withDefault(integerBetween(0, Number.MAX_SAFE_INTEGER), 0),
+        offset: withDefault(wholeNumber, 0),
         columns: withDefault(arrayOf(fieldName), [] as readonly string[]),
         figures: withDefault(arrayOf(oneOf(...FIGURES)), [] as readonly (typeof FIGURES)[number][]),
         preview_characters: withDefault(integerBetween(10, 2000), 200),

@@ -2,7 +2,7 @@ import type * as t from 'io-ts'
 import type { Codec } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, recordOf } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { number, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { offeredCosts } from '../../domain/prices/offered.js'
@@ -30,8 +30,6 @@ export const costCreated = {
   required: ['ids'],
 }
 
-const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
-
 export const costQuery = closed('CostQueryRequest', {
   required: { project_id: projectId },
   optional: {
@@ -40,8 +38,8 @@ export const costQuery = closed('CostQueryRequest', {
     sort_by: nullable(
       arrayOf(closed('CostSortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })),
     ),
-    limit: count,
-    offset: count,
+    limit: nullable(wholeNumber),
+    offset: nullable(wholeNumber),
   },
 })
 export type CostQuery = t.TypeOf<typeof costQuery>

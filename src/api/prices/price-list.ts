@@ -1,7 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import { integerBetween } from '../../kernel/codec/leaves.js'
+import { integerBetween, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { execute } from '../../kernel/execute.js'
 import { priceDecider } from '../../domain/prices/decider.js'
@@ -40,7 +40,7 @@ export const priceListRoutes = (
         list: listName,
         version: priceText,
         published: count,
-        withdrawn: integerBetween(0, Number.MAX_SAFE_INTEGER),
+        withdrawn: wholeNumber,
         unchanged: count,
       },
     }),

@@ -1,6 +1,6 @@
 import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
-import { boolean, integerBetween } from '../../kernel/codec/leaves.js'
+import { boolean, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { storedBytes } from '../../projections/storage.js'
@@ -10,7 +10,6 @@ import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 
 const included = withDefault(boolean, true, true)
-const bytes = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
 const projectStats = closed('ProjectStatsRequest', {
   says: 'At least one kind has to be included. The bytes of other kinds are 0.',
@@ -34,10 +33,10 @@ const statsOfProject = (services: StatsServices): AnyRoute =>
     errors: ['bad-request'],
     response: open('ProjectStatsResponse', {
       required: {
-        trace_storage_size_bytes: bytes,
-        objects_storage_size_bytes: bytes,
-        tables_storage_size_bytes: bytes,
-        files_storage_size_bytes: bytes,
+        trace_storage_size_bytes: wholeNumber,
+        objects_storage_size_bytes: wholeNumber,
+        tables_storage_size_bytes: wholeNumber,
+        files_storage_size_bytes: wholeNumber,
       },
     }),
     project: inBody,
@@ -72,7 +71,7 @@ const statsOfFiles = (services: StatsServices): readonly AnyRoute[] =>
       path,
       summary: 'Measure the files of a project.',
       body: closed('FileStatsRequest', { required: { project_id: projectId } }),
-      response: open('FileStatsResponse', { required: { total_size_bytes: bytes } }),
+      response: open('FileStatsResponse', { required: { total_size_bytes: wholeNumber } }),
       project: inBody,
       handle:
         ({ project, reader }) =>

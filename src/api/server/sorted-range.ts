@@ -1,15 +1,13 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
-import { integerBetween, oneOf } from '../../kernel/codec/leaves.js'
+import { oneOf, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { invalidField } from '../../application/failure.js'
 import { fieldName } from '../../domain/query/field-path.js'
 import type { OrderBy } from '../../projections/expression/order.js'
 
-const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
-
 /** The part of a list that a request asks for. */
-export const range = { limit: count, offset: count }
+export const range = { limit: nullable(wholeNumber), offset: nullable(wholeNumber) }
 
 export const sortBy = nullable(
   arrayOf(closed('SortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })),

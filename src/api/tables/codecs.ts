@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { Codec, refuse } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, int64, integerBetween, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, int64, jsonObject, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { fieldName, fieldPath } from '../../domain/query/field-path.js'
@@ -63,14 +63,12 @@ export const tableUpdate = closed('TableUpdateRequest', {
   required: { project_id: projectId, base_digest: string, updates: arrayOf(tableUpdateItem) },
 })
 
-const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
-
 export const tableQuery = closed('TableQueryRequest', {
   required: { project_id: projectId, digest: string },
   optional: {
     filter: nullable(closed('TableRowFilter', { optional: { row_digests: nullable(arrayOf(string)) } })),
-    limit: count,
-    offset: count,
+    limit: nullable(wholeNumber),
+    offset: nullable(wholeNumber),
     sort_by: nullable(
       arrayOf(closed('TableSortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })),
     ),

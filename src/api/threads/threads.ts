@@ -1,7 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, number, string } from '../../kernel/codec/leaves.js'
+import { number, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { threads } from '../../projections/calls/threads.js'
@@ -31,12 +31,7 @@ const threadsQuery = closed('ThreadsQueryRequest', {
 })
 
 const threadJson = open('Thread', {
-  required: {
-    thread_id: string,
-    turn_count: integerBetween(0, Number.MAX_SAFE_INTEGER),
-    start_time: instant,
-    last_updated: instant,
-  },
+  required: { thread_id: string, turn_count: wholeNumber, start_time: instant, last_updated: instant },
   optional: {
     first_turn_id: nullable(string),
     last_turn_id: nullable(string),

@@ -1,6 +1,14 @@
 import { baseModelName, jobKind, stepMetrics, workerName } from '../../domain/training/events.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, int64, integerBetween, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
+import {
+  boolean,
+  int64,
+  integerBetween,
+  jsonObject,
+  oneOf,
+  string,
+  wholeNumber,
+} from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
 
@@ -49,15 +57,12 @@ export const heartbeatAnswer = open('TrainingHeartbeatAnswer', {
 const report = closed('TrainingReport', {
   says: '`training_started` has `num_sequences`, a `gradient_step` its `metrics`.',
   required: { type: oneOf('training_started', 'gradient_step') },
-  optional: {
-    num_sequences: nullable(integerBetween(0, Number.MAX_SAFE_INTEGER)),
-    metrics: nullable(stepMetrics),
-  },
+  optional: { num_sequences: nullable(wholeNumber), metrics: nullable(stepMetrics) },
 })
 
 export const reportsRequest = closed('TrainingReports', {
   says: '`first` is the number of the first report, counted from 0 in the job. Reports that were sent before are not logged again.',
-  required: { ...ofLease, first: integerBetween(0, Number.MAX_SAFE_INTEGER), reports: arrayOf(report) },
+  required: { ...ofLease, first: wholeNumber, reports: arrayOf(report) },
 })
 
 const md5 = textLike('md5', /^[0-9a-f]{32}$/, 'String should be an MD5 in lower-case hexadecimal')

@@ -1,15 +1,13 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
+import { jsonObject, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { id, projectId } from '../../kernel/ids.js'
 
 /** The run's id is also the id of its call. */
 const ofRun = { project_id: projectId, id }
-
-const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
 export const runOutcome = oneOf('completed', 'failed', 'canceled')
 
@@ -24,7 +22,7 @@ const evaluationRunRequested = open('EvaluationRunRequested', {
     /** The key that asked; completions of the run count against its budgets. */
     key_id: string,
     scorer_refs: arrayOf(string),
-    total_rows: count,
+    total_rows: wholeNumber,
   },
   optional: {
     /** Set for `rescore`. */

@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, json, oneOf, string } from '../../kernel/codec/leaves.js'
+import { json, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { textLike } from '../../kernel/codec/text.js'
@@ -21,7 +21,7 @@ const ofVersion = {
   /** Digest of the content: 43 letters and digits. */
   digest: string,
   /** Counts an object's versions from 0. Content published again keeps its number. */
-  version_index: integerBetween(0, Number.MAX_SAFE_INTEGER),
+  version_index: wholeNumber,
 }
 
 const byUser = { wb_user_id: nullableText(string) }

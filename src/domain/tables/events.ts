@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { jsonObject, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { textLike } from '../../kernel/codec/text.js'
@@ -42,7 +42,7 @@ export const tablePublished = open('TablePublished', {
     project_id: projectId,
     /** Digest of the concatenated row digests. */
     digest,
-    row_count: integerBetween(0, Number.MAX_SAFE_INTEGER),
+    row_count: wholeNumber,
     created_at: instant,
   },
   optional: {

@@ -64,6 +64,9 @@ export const integerBetween = (least: number, most: number): Codec<number> =>
     { type: 'integer', minimum: least, maximum: most },
   )
 
+/** From 0 to 2^53 - 1, which a double holds exactly. */
+export const wholeNumber = integerBetween(0, Number.MAX_SAFE_INTEGER)
+
 export const oneOf = <const W extends readonly string[]>(...words: W): Codec<W[number]> =>
   leaf<W[number]>(
     words.join(' | '),

@@ -5,6 +5,7 @@ import { inPages } from '../../kernel/pages.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { END_LABELS, START_LABELS, type CallLabel } from './columns.js'
+import { AnswerTooLarge } from './inclusive-usage.js'
 import { isSameText, nativeBlocks, textAt, type NativeColumn, type Numbers, type Strings } from './native.js'
 import { sinceYear2100, traceBuilder, type CallLabels, type Fact, type TraceCalls } from './trace.js'
 
@@ -200,23 +201,19 @@ export interface TraceSize {
   readonly facts: number
 }
 
-/** The traces that have facts, with their number. */
+/**
+ * The traces that have facts, with their number.
+ *
+ * @throws AnswerTooLarge
+ */
 export const traceSizes = async (
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
   traceIds: readonly string[],
-): Promise<readonly TraceSize[]> => (await traceSizesWithin(reader, projectId, traceIds, Infinity)) ?? []
-
-/** The same, or undefined if there are more facts than a limit. */
-export const traceSizesWithin = async (
-  reader: Pick<ClickHouseReader, 'query'>,
-  projectId: string,
-  traceIds: readonly string[],
-  maxFacts: number,
-): Promise<readonly TraceSize[] | undefined> => {
+  maxFacts = Infinity,
+): Promise<readonly TraceSize[]> => {
   const sizes: TraceSize[] = []
-  let all = 0
-  for (let from = 0; from < traceIds.length; from += TRACES_AT_ONCE) {
+  for (let from = 0, all = 0; from < traceIds.length; from += TRACES_AT_ONCE) {
     const found = await reader.query<TraceSize>(
       `SELECT trace_id AS traceId, count() AS facts FROM usage_facts
       WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
@@ -224,7 +221,7 @@ export const traceSizesWithin = async (
       { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
     )
     all += sumOfFacts(found)
-    if (all > maxFacts) return undefined
+    if (all > maxFacts) throw new AnswerTooLarge(`traces with more than ${maxFacts} facts`)
     sizes.push(...found)
   }
   return sizes

@@ -3,7 +3,7 @@ import type { CallSelection } from '../../calls/select.js'
 import { dateTime64, listed } from '../../clickhouse-values.js'
 import { bookOfModels, type PriceBook } from '../../prices/book.js'
 import { chargesOf, type Charge } from '../charges.js'
-import { batchesOf, loadTraces, traceSizesWithin, usageReportingAt } from '../facts.js'
+import { batchesOf, loadTraces, traceSizes, usageReportingAt } from '../facts.js'
 import {
   AnswerTooLarge,
   EntryBudget,
@@ -195,11 +195,9 @@ const usageOfTraces = async (
   const models = new Set<string>()
   if (traceIds.length === 0) return { traceIds, rows: [], models }
   const [sizes, reporting] = await Promise.all([
-    traceSizesWithin(reader, projectId, traceIds, MAX_OPEN_FACTS),
+    traceSizes(reader, projectId, traceIds, MAX_OPEN_FACTS),
     usageReportingAt(reader, projectId, position),
   ])
-  if (sizes === undefined)
-    throw new AnswerTooLarge(`more than ${MAX_OPEN_FACTS} facts of traces without totals`)
   const budget = new EntryBudget()
   const rows: string[] = []
   for (const batch of batchesOf(sizes, FACTS_AT_ONCE)) {

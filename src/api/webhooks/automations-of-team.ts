@@ -22,7 +22,7 @@ import {
   findWebhook,
   findWebhookAtCreation,
 } from '../../application/webhooks/checks.js'
-import { automationById, rosterOf } from '../../application/webhooks/current-state.js'
+import { automationById, namedNow, rosterOf } from '../../application/webhooks/current-state.js'
 import { confirmName, takeName } from '../../application/webhooks/names.js'
 
 const PATH = '/api/automations'
@@ -114,12 +114,7 @@ export const listAutomations = (
         (after) => namesAfter(roster, 'automation', after),
         ({ name }) => name,
       )
-      const found = await Promise.all(data.map(({ id }) => automationById(services, id, cause)))
-      const listed = found.flatMap((automation, place) =>
-        automation !== null && !automation.deleted && automation.content.name === data[place]?.name
-          ? [automation]
-          : [],
-      )
+      const listed = await namedNow(data, (id) => automationById(services, id, cause))
       const show = await showingAutomations(services, query.team, { reader, cause })
       return { body: { data: await Promise.all(listed.map(show)), next } }
     },

@@ -14,7 +14,7 @@ import { anyAdministratorOfTeam, roleInTeam } from '../server/authorization.js'
 import { invalidBody } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import { hasSecret, rosterOf, webhookById } from '../../application/webhooks/current-state.js'
+import { hasSecret, namedNow, rosterOf, webhookById } from '../../application/webhooks/current-state.js'
 import { confirmName, takeName } from '../../application/webhooks/names.js'
 import { newWebhook, showingWebhooks, webhookJson } from './webhook-codecs.js'
 
@@ -97,10 +97,7 @@ export const listWebhooks = (services: Pick<Services, 'eventStore' | 'clock' | '
         (after) => namesAfter(roster, 'webhook', after),
         ({ name }) => name,
       )
-      const found = await Promise.all(data.map(({ id }) => webhookById(services, id, cause)))
-      const listed = found.flatMap((webhook, place) =>
-        webhook !== null && !webhook.deleted && webhook.content.name === data[place]?.name ? [webhook] : [],
-      )
+      const listed = await namedNow(data, (id) => webhookById(services, id, cause))
       const show = await showingWebhooks(services, team, { principal, reader, cause })
       return { body: { data: await Promise.all(listed.map(show)), next } }
     },

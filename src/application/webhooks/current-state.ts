@@ -42,23 +42,32 @@ export const automationById = async (ports: Streams, id: string, cause: Cause): 
 export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<NameRegistry> =>
   (await execute(ports)(namesDecider, namesStream(team), [], cause)).state
 
-/** The automations of a team, by name. */
-export const automationsOf = async (
-  ports: Streams,
-  team: string,
-  cause: Cause,
-): Promise<readonly Automation[]> => {
-  const names = [...namesAfter(await rosterOf(ports, team, cause), 'automation')]
-  const found = await Promise.all(names.map(({ id }) => automationById(ports, id, cause)))
-  return found.filter((one) => one !== null && !one.deleted) as readonly Automation[]
+interface Named {
+  readonly deleted: boolean
+  readonly content: { readonly name: string }
 }
 
-/** The webhooks of a team, by name. */
-export const webhooksOf = async (ports: Streams, team: string, cause: Cause): Promise<readonly Webhook[]> => {
-  const names = [...namesAfter(await rosterOf(ports, team, cause), 'webhook')]
-  const found = await Promise.all(names.map(({ id }) => webhookById(ports, id, cause)))
-  return found.filter((one) => one !== null && !one.deleted) as readonly Webhook[]
+/** What has these names now: a name may also be kept for a change that is not made yet, or be of something deleted. */
+export const namedNow = async <A extends Named>(
+  names: Iterable<{ readonly id: string; readonly name: string }>,
+  byId: (id: string) => Promise<A | null>,
+): Promise<readonly A[]> => {
+  const found = Array.from(names, async ({ id, name }) => {
+    const one = await byId(id)
+    return one !== null && !one.deleted && one.content.name === name ? [one] : []
+  })
+  return (await Promise.all(found)).flat()
 }
+
+/** The automations of a team, by name. */
+export const automationsOf = async (ports: Streams, team: string, cause: Cause) =>
+  namedNow(namesAfter(await rosterOf(ports, team, cause), 'automation'), (id) =>
+    automationById(ports, id, cause),
+  )
+
+/** The webhooks of a team, by name. */
+export const webhooksOf = async (ports: Streams, team: string, cause: Cause) =>
+  namedNow(namesAfter(await rosterOf(ports, team, cause), 'webhook'), (id) => webhookById(ports, id, cause))
 
 export const hasSecret = async (ports: Streams, team: string, name: string): Promise<boolean> => {
   const last = ports.eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })

@@ -4,11 +4,10 @@ import type { Services } from '../../application/services.js'
 import { itemOfQueue, liveQueue } from '../../application/annotation-queues/from-log.js'
 import { foldedCall } from '../../application/calls/folded-call.js'
 import { Failure, invalidField } from '../../application/failure.js'
-import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { instant, instantOf, type Instant } from '../../kernel/codec/instant.js'
-import { boolean, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
-import { closed, open } from '../../kernel/codec/struct.js'
-import { textUpToBytes } from '../../kernel/codec/text.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
+import { instantOf, type Instant } from '../../kernel/codec/instant.js'
+import { string, wholeNumber } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import {
   annotationItemDecider,
   NO_SUCH_ITEM,
@@ -21,88 +20,26 @@ import {
   type AnnotationItemAdded,
 } from '../../domain/annotation-queues/items/events.js'
 import { execute } from '../../kernel/execute.js'
-import { id, projectId } from '../../kernel/ids.js'
+import { id } from '../../kernel/ids.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { later } from '../../kernel/later.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import {
-  annotationItems,
-  ITEM_FILTERS,
-  type StoredItem,
-} from '../../projections/annotation-queues/queries.js'
+import { annotationItems, type StoredItem } from '../../projections/annotation-queues/queries.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
 import { callsById } from '../../projections/calls/read.js'
 import { inBody } from '../server/authorization.js'
 import { asArray } from '../server/json-pages.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject, readProject, writeProject } from '../server/route-kinds.js'
-import { orderOf, range, sortBy } from '../server/sorted-range.js'
+import { orderOf } from '../server/sorted-range.js'
+import { itemJson, itemProgress, itemsAdd, itemsQuery } from './codecs.js'
 import { noSuchQueue, queueById, queueIn } from './queues.js'
 
-const itemsAdd = closed('AnnotationItemsAddRequest', {
-  required: {
-    project_id: projectId,
-    call_ids: arrayOf(string),
-    display_fields: arrayOf(textUpToBytes(1024)),
-  },
-  optional: { wb_user_id: nullable(string) },
-})
 const MAX_CALLS = 10_000
 const MAX_FIELDS = 100
-
-const ITEM_STATES = ['unstarted', 'in_progress', 'completed', 'skipped'] as const
-
-const itemsQuery = closed('AnnotationItemsQueryRequest', {
-  required: { project_id: projectId },
-  optional: {
-    filter: nullable(
-      closed('AnnotationItemsFilter', {
-        optional: {
-          ...(Object.fromEntries(ITEM_FILTERS.map((name) => [name, nullable(string)])) as Record<
-            (typeof ITEM_FILTERS)[number],
-            ReturnType<typeof nullable<string>>
-          >),
-          annotation_states: nullable(arrayOf(oneOf(...ITEM_STATES))),
-        },
-      }),
-    ),
-    sort_by: sortBy,
-    ...range,
-    include_position: withDefault(boolean, false, true),
-  },
-})
-
-const itemProgress = closed('AnnotationItemProgressRequest', {
-  required: { project_id: projectId, annotation_state: string },
-  optional: { wb_user_id: nullable(string) },
-})
-
-const itemJson = open('AnnotationItem', {
-  required: {
-    id: string,
-    project_id: projectId,
-    queue_id: string,
-    call_id: string,
-    call_op_name: string,
-    call_trace_id: string,
-    call_started_at: instant,
-    display_fields: arrayOf(string),
-    annotation_state: oneOf(...ITEM_STATES),
-    added_by: string,
-    created_by: string,
-    created_at: instant,
-    updated_at: instant,
-  },
-  optional: {
-    call_ended_at: nullable(instant),
-    annotator_user_id: nullable(string),
-    position_in_queue: nullable(wholeNumber),
-    deleted_at: nullable(instant),
-  },
-})
 
 const shownItem = (project_id: string, item: StoredItem, call_ended_at: Instant | null) => ({
   project_id,

@@ -1,15 +1,13 @@
 import type { Services } from '../../application/services.js'
-import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { instant, instantOf, type Instant } from '../../kernel/codec/instant.js'
-import { string, wholeNumber } from '../../kernel/codec/leaves.js'
-import { closed, open } from '../../kernel/codec/struct.js'
-import { textUpToBytes } from '../../kernel/codec/text.js'
+import { instantOf, type Instant } from '../../kernel/codec/instant.js'
+import { string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import type { AnnotationQueueCommand } from '../../domain/annotation-queues/commands.js'
 import { annotationQueueDecider, NO_SUCH_QUEUE } from '../../domain/annotation-queues/decider.js'
 import { annotationQueueStream, type QueueContent } from '../../domain/annotation-queues/events.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
-import { id, projectId } from '../../kernel/ids.js'
+import { id } from '../../kernel/ids.js'
 import { jsonText } from '../../kernel/json/text.js'
 import {
   annotationQueues,
@@ -25,72 +23,25 @@ import { JSON_LINES, linesOf } from '../server/json-pages.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { orderOf, range, sortBy } from '../server/sorted-range.js'
+import { orderOf } from '../server/sorted-range.js'
+import {
+  ofProject,
+  oneQueue,
+  queueChange,
+  queueCreate,
+  queueJson,
+  queueQuery,
+  queueStats,
+  statsJson,
+} from './codecs.js'
 
-const queueName = textUpToBytes(1024)
-const description = textUpToBytes(65_536)
-const scorerRefs = arrayOf(textUpToBytes(8192))
 const MAX_SCORERS = 100
-
-const queueCreate = closed('AnnotationQueueCreateRequest', {
-  required: { project_id: projectId, name: queueName, scorer_refs: scorerRefs },
-  optional: { description: withDefault(description, '', true), wb_user_id: nullable(string) },
-})
-
-const queueChange = closed('AnnotationQueueUpdateRequest', {
-  says: 'Absent fields keep their values.',
-  required: { project_id: projectId },
-  optional: {
-    name: nullable(queueName),
-    description: nullable(description),
-    scorer_refs: nullable(scorerRefs),
-    wb_user_id: nullable(string),
-  },
-})
-
-const queueQuery = closed('AnnotationQueuesQueryRequest', {
-  required: { project_id: projectId },
-  optional: { name: nullable(string), sort_by: sortBy, ...range },
-})
-
-const queueStats = closed('AnnotationQueuesStatsRequest', {
-  required: { project_id: projectId, queue_ids: arrayOf(string) },
-})
 const MAX_QUEUES = 1000
-
-const queueJson = open('AnnotationQueue', {
-  required: {
-    id: string,
-    project_id: projectId,
-    name: string,
-    description: string,
-    scorer_refs: arrayOf(string),
-    created_at: instant,
-    created_by: string,
-    updated_at: instant,
-  },
-  optional: { deleted_at: nullable(instant) },
-})
-const oneQueue = open('AnnotationQueueResponse', { required: { queue: queueJson } })
-
-const statsJson = open('AnnotationQueuesStatsResponse', {
-  required: {
-    stats: arrayOf(
-      open('AnnotationQueueStats', {
-        required: { queue_id: string, total_items: wholeNumber, completed_items: wholeNumber },
-      }),
-    ),
-    /** The requested ids that are no queues of the project. */
-    not_found: arrayOf(string),
-  },
-})
 
 type QueueServices = Pick<
   Services,
   'eventStore' | 'ids' | 'sha256' | 'clock' | 'access' | 'reading' | 'throttle'
 >
-
-const ofProject = open('AnnotationQueueQuery', { required: { project_id: projectId } })
 
 /** The queue in the path of a route. */
 export const queueIn = ({ params }: Pick<RouteRequest, 'params'>): string => {

@@ -3,32 +3,29 @@ import type { ClickHouseReader, ClickHouseWriter } from '../../kernel/ports/clic
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { dateTime64, SQL_TIME } from '../clickhouse-values.js'
 
-/** When projected events were recorded, for those of which `event_times` has no rows yet. */
-export interface EventTimes {
-  /** Of the events of a millisecond only the last counts. */
-  readonly add: (events: readonly Pick<RecordedEvent, 'position' | 'recordedAt'>[]) => void
-  /** Inserts the rows. A checkpoint is written only after that. */
-  readonly insert: (writer: Pick<ClickHouseWriter, 'insert'>) => Promise<void>
-  /** The position of the last of these events that was recorded no later than a time. */
-  readonly lastBy: (time: Instant) => Position | undefined
-}
+export type EventTimes = ReturnType<typeof eventTimes>
 
-export const eventTimes = (): EventTimes => {
+/** When projected events were recorded, for those of which `event_times` has no rows yet. */
+export const eventTimes = () => {
   let times: { readonly position: Position; readonly recordedAt: Instant }[] = []
   return {
-    add: (events) => {
+    /** Of the events of a millisecond only the last counts. */
+    add: (events: readonly Pick<RecordedEvent, 'position' | 'recordedAt'>[]): void => {
       const after = times.at(-1)?.position ?? -1n
       for (const [n, { position, recordedAt }] of events.entries())
         if (position > after && recordedAt.getTime() !== events[n + 1]?.recordedAt.getTime())
           times.push({ position, recordedAt: instantOf(recordedAt) })
     },
-    insert: async (writer) => {
+    /** Inserts the rows. A checkpoint is written only after that. */
+    insert: async (writer: Pick<ClickHouseWriter, 'insert'>): Promise<void> => {
       if (times.length === 0) return
       const values = times.map(({ position, recordedAt }) => [String(position), dateTime64(recordedAt)])
       await writer.insert({ table: 'event_times', columns: ['position', 'recorded_at'], values })
       times = []
     },
-    lastBy: (time) => times.findLast(({ recordedAt }) => recordedAt <= time)?.position,
+    /** The position of the last of these events that was recorded no later than a time. */
+    lastBy: (time: Instant): Position | undefined =>
+      times.findLast(({ recordedAt }) => recordedAt <= time)?.position,
   }
 }
 

@@ -1,7 +1,7 @@
 import { openAccess } from '../application/access/access.js'
 import { bootstrapAccess } from '../application/access/bootstrap.js'
 import { throttleFor } from '../application/throttle.js'
-import { readingFrom, type History } from '../application/reading/reading.js'
+import { readingFrom } from '../application/reading/reading.js'
 import type { AnyRoute } from '../api/server/route.js'
 import { allRoutes, type ApiServices } from '../api/routes.js'
 import type { Config } from '../config.js'
@@ -41,18 +41,18 @@ export const openApi = async (
   await publishDefaultPrices(opened)
   const correlationId = opened.ids.next()
   await publishPrices(opened, null, { correlationId, causationId: correlationId, actor: 'system' })
+  const history = {
+    head: () => opened.eventStore.head(),
+    lastBy: readSide.lastBy,
+    now: () => instantOf(opened.clock.now()),
+  }
   const services = {
     ...opened,
     access,
-    reading: readingFrom(readSide, historyOf(opened, readSide), await opened.eventStore.head()),
+    reading: readingFrom(readSide, history, await opened.eventStore.head()),
     throttle: throttleFor(readSide.lagging),
     maxTraceCalls: config.maxTraceCalls,
     maxFileBytes: config.maxFileBytes,
   }
   return { services, routes: allRoutes(services) }
 }
-
-const historyOf = (
-  { eventStore, clock }: Stores & Pick<ApiServices, 'clock'>,
-  { lastBy }: ReadSide,
-): History => ({ head: () => eventStore.head(), lastBy, now: () => instantOf(clock.now()) })

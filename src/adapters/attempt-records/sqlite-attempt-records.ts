@@ -23,20 +23,17 @@ interface Row {
   readonly seen: string
 }
 
-const BUSY_MS = 5000
 const PAUSE_MS = 50
 
 /** SQLite does not wait for processes that make the same file at once, whatever its timeout. */
-const whileBusy = (prepare: () => void): void => {
-  for (const end = performance.now() + BUSY_MS; ;)
-    try {
-      prepare()
-      return
-    } catch (error) {
-      const { code } = error as { readonly code?: unknown }
-      if (code !== 'SQLITE_BUSY' || performance.now() > end) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
-    }
+const whileBusy = (prepare: () => void, tries = 100): void => {
+  try {
+    prepare()
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== 'SQLITE_BUSY' || tries === 0) throw error
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+    whileBusy(prepare, tries - 1)
+  }
 }
 
 /**

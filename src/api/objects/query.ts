@@ -1,7 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
+import { boolean, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { inPages } from '../../kernel/pages.js'
@@ -22,6 +22,7 @@ import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { requireBoundedValues } from '../calls/filter.js'
 import { objectJson, objectSchema, type ObjectJsonOptions } from './objects.js'
+import { range } from '../server/sorted-range.js'
 
 const off = withDefault(boolean, false, true)
 const values = nullable(arrayOf(string))
@@ -43,8 +44,7 @@ const objectsQuery = closed('ObjectsQueryRequest', {
   required: { project_id: projectId },
   optional: {
     filter: nullable(objectsFilter),
-    limit: nullable(wholeNumber),
-    offset: nullable(wholeNumber),
+    ...range,
     sort_by: nullable(
       arrayOf(closed('ObjectSortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
     ),

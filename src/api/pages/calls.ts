@@ -32,6 +32,7 @@ import { waitForPrices } from '../calls/requested-costs.js'
 import { inBody } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
+import { sortBy } from '../server/sorted-range.js'
 import { refuseTooLarge } from '../usage/usage.js'
 import { compressedJson } from './compressed.js'
 
@@ -70,8 +71,6 @@ const callRow = open('CallRow', {
   optional: { calls: nullable(int64), errors: nullable(int64), feedback: recordOf(int64) },
 })
 
-const sortBy = closed('CallRowSortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })
-
 /** A page of calls, as rows of a list that are small whatever the calls' payload. */
 export const callsRoute = (services: Pick<Services, 'access' | 'reading' | 'maxTraceCalls'>): AnyRoute => {
   const { reading, maxTraceCalls } = services
@@ -88,7 +87,7 @@ export const callsRoute = (services: Pick<Services, 'access' | 'reading' | 'maxT
       optional: {
         filter: nullable(callsFilter),
         query: nullable(query),
-        sort_by: nullable(arrayOf(sortBy)),
+        sort_by: sortBy,
         limit: withDefault(integerBetween(1, MAX_ROWS), 50),
         offset: withDefault(wholeNumber, 0),
         columns: withDefault(arrayOf(fieldName), [] as readonly string[]),

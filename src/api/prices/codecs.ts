@@ -2,12 +2,13 @@ import type * as t from 'io-ts'
 import type { Codec } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, recordOf } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { number, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
+import { number, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { offeredCosts } from '../../domain/prices/offered.js'
 import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
+import { range, sortBy } from '../server/sorted-range.js'
 
 const offeredCost = open('OfferedCost', {
   says: 'Token prices of a model, effective now if no date is given. A cost of the cache that is 0 counts as not given.',
@@ -32,15 +33,7 @@ export const costCreated = {
 
 export const costQuery = closed('CostQueryRequest', {
   required: { project_id: projectId },
-  optional: {
-    fields: nullable(arrayOf(fieldName)),
-    query: nullable(query),
-    sort_by: nullable(
-      arrayOf(closed('CostSortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })),
-    ),
-    limit: nullable(wholeNumber),
-    offset: nullable(wholeNumber),
-  },
+  optional: { fields: nullable(arrayOf(fieldName)), query: nullable(query), sort_by: sortBy, ...range },
 })
 export type CostQuery = t.TypeOf<typeof costQuery>
 

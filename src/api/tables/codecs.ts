@@ -1,13 +1,14 @@
 import type * as t from 'io-ts'
 import { Codec, refuse } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, int64, jsonObject, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
+import { boolean, int64, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
-import { fieldName, fieldPath } from '../../domain/query/field-path.js'
+import { fieldPath } from '../../domain/query/field-path.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import type { SortBy } from '../../projections/tables/queries.js'
 import { Failure, invalidField } from '../../application/failure.js'
+import { range, sortBy } from '../server/sorted-range.js'
 
 export const noSuchTable = (): Failure =>
   new Failure('not-found', 'Table not found: the project has no table with this digest.')
@@ -67,11 +68,8 @@ export const tableQuery = closed('TableQueryRequest', {
   required: { project_id: projectId, digest: string },
   optional: {
     filter: nullable(closed('TableRowFilter', { optional: { row_digests: nullable(arrayOf(string)) } })),
-    limit: nullable(wholeNumber),
-    offset: nullable(wholeNumber),
-    sort_by: nullable(
-      arrayOf(closed('TableSortBy', { required: { field: fieldName, direction: oneOf('asc', 'desc') } })),
-    ),
+    ...range,
+    sort_by: sortBy,
   },
 })
 export type TableQuery = t.TypeOf<typeof tableQuery>

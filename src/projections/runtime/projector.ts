@@ -77,7 +77,6 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     times: eventTimes(),
   }
   const { reached, inserted } = state
-  const insertedBy = positionByTime(clickHouse)
   let generation = 0
   let run = startRun(options, state, startedAt)
 
@@ -91,7 +90,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
       const next = inserted.next().then(() => true)
       return (await within(timeoutMs, next)) ?? false
     },
-    lastBy: async (time) => state.times.lastBy(time) ?? insertedBy(time),
+    lastBy: async (time) => state.times.lastBy(time) ?? positionByTime(clickHouse)(time),
     quarantined: () => state.quarantined,
     generation: () => String(generation),
     failing: () => state.failing,

@@ -89,8 +89,8 @@ async function* tracesOfPass(
   )
   const changed = projects.map(({ project_id }) => project_id)
   for (const project of changed) yield* pagesOf(reader, 'project_id = {of:String}', { of: project })
-  const isChanged = 'position > {complete:UInt64} AND project_id NOT IN {changed:Array(String)}'
-  yield* pagesOf(reader, isChanged, { complete, changed })
+  const rest = 'position > {complete:UInt64} AND project_id NOT IN {changed:Array(String)}'
+  yield* pagesOf(reader, rest, { complete, changed })
 }
 
 async function* pagesOf(
@@ -140,12 +140,10 @@ export interface TotalsOptions extends Tables {
   readonly pauseMs?: number
 }
 
-/**
- * Short passes take at most a fifth of the time. A backlog is worked off with short rests. What changed since the last pass is
- * summed up by each read, which takes longer than frequent passes.
- */
+/** Short passes take at most a fifth of the time. A backlog is worked off with short rests. */
 const REST = 4
 const MAX_REST_MS = 10_000
+/** Each read sums up what changed since the last pass, which takes longer than frequent passes. */
 const PAUSE_MS = 500
 
 /** Repeats the totals pass while events are projected. */

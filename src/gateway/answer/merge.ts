@@ -64,7 +64,8 @@ const mergedText = (known: Growing | undefined, piece: string, key: string, size
     if (piece === '') return known
     if (size.replacesTexts === true || REPLACED.has(key)) return piece
     if (key === 'name') return mergedName(known, piece)
-    return known.endsWith('=') && key === 'data' ? joinedBase64(known, piece) : known + piece
+    // `endsWith` flattens a text that grew by pieces: done for every piece, the cost is quadratic.
+    return key === 'data' && known.endsWith('=') ? joinedBase64(known, piece) : known + piece
   }
   if (Array.isArray(known) || isGrowingObject(known)) {
     if (piece !== '' && Array.isArray(known)) mergeList(known, [{ type: 'text', text: piece }], key, size)

@@ -13,6 +13,7 @@ import { evaluationRoutes } from './evaluations/routes.js'
 import { feedbackReadRoute } from './feedback/read.js'
 import { feedbackWriteRoutes } from './feedback/write.js'
 import { fileStreamRoute } from './runs/file-stream.js'
+import { artifactContentRoutes } from './files/artifact-content.js'
 import { linkedContentRoutes } from './files/linked-content.js'
 import { contentRoutes } from './files/content.js'
 import { uploadRoutes } from './files/upload.js'
@@ -93,6 +94,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...lineageRoutes(services, shared),
   fileStreamRoute(services, shared.runs),
   ...linkedContentRoutes(services, shared.runs),
+  ...artifactContentRoutes(services),
   ...projectRoutes(services),
   projectInfoRoute(services),
   ...storageRoutes(services),

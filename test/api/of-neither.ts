@@ -8,6 +8,9 @@ export const OF_NEITHER = new Set([
   'GET /api/automation-events',
   // What it says of projects is held against their tenants in graphql/projects.test.ts.
   'POST /graphql',
+  // They name an artifact by its id, which names its project: wandb/artifact-content.test.ts.
+  'GET /artifactsV2/{region}/{entity}/{project}/{collection}/{artifact}/{md5}/{name}',
+  'GET /artifactsV2/{region}/{entity}/{artifact}/{md5}',
   // It names projects in its body, and omits those of others: projects/info.test.ts.
   'POST /service/projects_info',
   // It names projects in each reference, and answers null for those of others: refs/read-batch.test.ts.

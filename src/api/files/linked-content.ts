@@ -11,7 +11,6 @@ import { BlobTooLarge, type BlobRange } from '../../kernel/ports/blobs.js'
 import { Failure } from '../../application/failure.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import type { Runs } from '../../application/runs/runs.js'
-import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest, RouteResponse } from '../server/route.js'
 import { openRoute } from '../server/route-kinds.js'
 import { CONTENT, readLink, type LinkServices } from './links.js'
@@ -29,7 +28,7 @@ export const linkedContentRoutes = (services: ContentServices, runs: Runs): read
     summary:
       'Stores the body of the request where the link says. Content with another MD5 than the link names is refused.',
     errors: ['forbidden', 'bad-request', 'not-found', 'too-large', 'overloaded'],
-    response: emptyResponse,
+    response: { schema: { type: 'string' }, type: 'text/plain' },
     handle: (request) => storeContent(services, runs, request),
   }),
   openRoute({
@@ -37,18 +36,7 @@ export const linkedContentRoutes = (services: ContentServices, runs: Runs): read
     path: PATH,
     summary: 'Reads the content that the link names, or the `Range` of it that the request names.',
     errors: ['forbidden', 'overloaded'],
-    response: {
-      schema: { type: 'string', format: 'binary' },
-      type: 'application/octet-stream',
-      otherStatuses: {
-        206: {
-          says: 'The range of the content.',
-          schema: { type: 'string', format: 'binary' },
-          type: 'application/octet-stream',
-        },
-        416: { says: 'The content has no such range.', schema: { type: 'string' }, type: 'text/plain' },
-      },
-    },
+    response: contentResponse,
     handle: (request) => readContent(services, request),
   }),
 ]
@@ -70,7 +58,8 @@ const storeContent = async (
     md5,
     size,
   })
-  return { body: {}, position: services.reading.ackPosition(project, position) }
+  // Clients do not read the body of this answer, and would keep a connection for each that has one.
+  return { body: '', position: services.reading.ackPosition(project, position) }
 }
 
 interface Stored {
@@ -157,12 +146,36 @@ const readContent = async (
   const { may, of } = readLink(services, params['link']!)
   const [digest = '', name = ''] = of
   if (may !== 'read') throw new Failure('forbidden', 'The link is for storing.')
-  const found = await services.blobs.open(digest)
+  return contentOf(services, digest, name, headers)
+}
+
+/** The response of a route that reads a blob, or the range of it that the request names. */
+export const contentResponse = {
+  schema: { type: 'string', format: 'binary' },
+  type: 'application/octet-stream',
+  otherStatuses: {
+    206: {
+      says: 'The range of the content.',
+      schema: { type: 'string', format: 'binary' },
+      type: 'application/octet-stream',
+    },
+    416: { says: 'The content has no such range.', schema: { type: 'string' }, type: 'text/plain' },
+  },
+} as const
+
+/** A blob as a download under the last part of a path. */
+export const contentOf = async (
+  { blobs }: Pick<Ports, 'blobs'>,
+  digest: string,
+  path: string,
+  headers: RouteRequest['headers'],
+): Promise<RouteResponse> => {
+  const found = await blobs.open(digest)
   if (found === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
   const range = rangeIn(headers.range, found.size)
   if (range === 'none')
     return { status: 416, body: '', headers: { 'Content-Range': `bytes */${found.size}` } }
-  const blob = range === undefined ? found : (await services.blobs.open(digest, range))!
+  const blob = range === undefined ? found : (await blobs.open(digest, range))!
   return {
     status: range === undefined ? 200 : 206,
     body: Readable.from(blob.chunks, { objectMode: false }),
@@ -171,7 +184,7 @@ const readContent = async (
       'Content-Length': String(range === undefined ? found.size : range.end - range.start),
       'Accept-Ranges': 'bytes',
       // Content of others must not run as a page of this service.
-      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name.slice(name.lastIndexOf('/') + 1))}`,
+      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(path.slice(path.lastIndexOf('/') + 1))}`,
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
       ...(range === undefined

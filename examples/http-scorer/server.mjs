@@ -5,11 +5,12 @@
  *
  * Replace `score` below, or import `serveScorer` into a program of your own.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { pathToFileURL } from 'node:url'
 
 const TOLERANCE_S = 300
+const LABEL = 'tallytree http-scorer v1'
 const MAX_BYTES = 32 * 1024 * 1024
 
 /**
@@ -59,11 +60,17 @@ const bodyOf = async (request) => {
   return Buffer.concat(pieces)
 }
 
-/** As in Standard Webhooks: an old timestamp is refused, and any of the signatures may be the right one. */
+/**
+ * As in Standard Webhooks, with a key that is derived from the secret: an old timestamp is refused, and any of the signatures may be the
+ * right one.
+ */
 const isGenuine = (secret, headers, body) => {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures = '' } = headers
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_S)) return false
-  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret
+  const secretKey = secret.startsWith('whsec_')
+    ? Buffer.from(secret.slice('whsec_'.length), 'base64')
+    : secret
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', LABEL, 32))
   const digest = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
   const expected = Buffer.from(`v1,${digest}`)
   return signatures

@@ -43,6 +43,7 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
   'DELETE /api/teams/{team}/members/{user}': [TEAM, () => ({})],
   'GET /api/teams/{team}/secrets': [TEAM, () => ({})],
   'PUT /api/teams/{team}/secrets/{name}': [TEAM, () => ({ body: { value: 'value' } })],
+  'PATCH /api/teams/{team}/secrets/{name}': [TEAM, () => ({ body: { used_for: ['webhooks'] } })],
   'DELETE /api/teams/{team}/secrets/{name}': [TEAM, () => ({})],
   'PUT /api/teams/{team}/limits': [TEAM, () => ({ body: { scope: { type: 'team' }, concurrency: 1000 } })],
   'GET /api/teams/{team}/limits': [TEAM, () => ({})],

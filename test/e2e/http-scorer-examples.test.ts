@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createHmac } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { fileURLToPath } from 'node:url'
@@ -78,6 +78,10 @@ describe('the example servers of an HTTP scorer', () => {
   const signed = (file: keyof typeof SECRETS, body: string, at = new Date()): Record<string, string> => {
     const secret = SECRETS[file]
     const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret
+    return signedWith(new Uint8Array(hkdfSync('sha256', key, '', 'tallytree http-scorer v1', 32)), body, at)
+  }
+
+  const signedWith = (key: string | Uint8Array, body: string, at = new Date()): Record<string, string> => {
     const timestamp = String(Math.floor(at.getTime() / 1000))
     const signature = createHmac('sha256', key).update(`id.${timestamp}.${body}`).digest('base64')
     return {
@@ -90,7 +94,10 @@ describe('the example servers of an HTTP scorer', () => {
   for (const [file, command, itRuns] of SERVERS) {
     itRuns(`${file} scores the rows of a run`, async () => {
       const url = await started(file, command)
-      await service.send('PUT', '/api/teams/team/secrets/SCORER', { value: SECRETS[file] })
+      await service.send('PUT', '/api/teams/team/secrets/SCORER', {
+        value: SECRETS[file],
+        used_for: ['scorers'],
+      })
       const object = scorerObject('HTTPScorer', { name: 'remote', url, secret: 'SCORER' })
       const answer = await rescore(service, PROJECT, source, [
         await service.in(PROJECT).objects.publish('remote', object),
@@ -114,6 +121,8 @@ describe('the example servers of an HTTP scorer', () => {
         (await post(url, of, headers)).status
       assert.equal(await status({}), 401)
       assert.equal(await status(signed(file, body), `${body} `), 401)
+      // As a webhook with the same secret is signed.
+      assert.equal(await status(signedWith(SECRETS[file], body)), 401)
       for (const seconds of [-301, 302])
         assert.equal(await status(signed(file, body, new Date(Date.now() + seconds * 1000))), 401)
       for (const timestamp of ['', 'now', '1e9', '-1', '²', '9'.repeat(5000)])

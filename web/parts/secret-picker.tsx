@@ -1,10 +1,12 @@
-import { Button, Modal, PasswordInput, Select, TextInput } from '@mantine/core'
+import { Button, Modal, MultiSelect, PasswordInput, Select, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, dataOf } from '../api.js'
+import { api, dataOf, type Schemas } from '../api.js'
 import { NotSaved, problemAt } from './form-errors.js'
 import { onSubmit } from './on-submit.js'
 import { keysOfTeam, useSecrets } from './team-data.js'
+
+type SecretUses = Schemas['Secret']['used_for']
 
 /** Chooses a secret of the team by its name, or creates one in place. */
 export const SecretPicker = ({
@@ -24,7 +26,8 @@ export const SecretPicker = ({
 }) => {
   const secrets = useSecrets(team)
   const [isCreating, setCreating] = useState(false)
-  const names = secrets.data?.data.map(({ name }) => name) ?? []
+  const names =
+    secrets.data?.data.filter(({ used_for }) => used_for.includes('webhooks')).map(({ name }) => name) ?? []
   return (
     <div className="bar" style={{ alignItems: 'flex-end', flexWrap: 'nowrap' }}>
       <Select
@@ -60,21 +63,27 @@ export const SecretPicker = ({
 export const SecretDialog = ({
   team,
   name: known,
+  usedFor: knownUses = ['webhooks', 'upstreams'],
   onClose,
   onStored,
 }: {
   readonly team: string
   readonly name?: string
+  readonly usedFor?: SecretUses
   readonly onClose: () => void
   readonly onStored: (name: string) => void
 }) => {
   const queries = useQueryClient()
   const [name, setName] = useState(known ?? '')
   const [value, setValue] = useState('')
+  const [usedFor, setUsedFor] = useState<SecretUses>(knownUses)
   const store = useMutation({
     mutationFn: () =>
       dataOf(
-        api.PUT('/api/teams/{team}/secrets/{name}', { params: { path: { team, name } }, body: { value } }),
+        api.PUT('/api/teams/{team}/secrets/{name}', {
+          params: { path: { team, name } },
+          body: { value, used_for: usedFor },
+        }),
       ),
     onSuccess: () => {
       setValue('')
@@ -114,8 +123,19 @@ export const SecretDialog = ({
           error={problemAt(store.error, 'value')}
           onChange={(event) => setValue(event.currentTarget.value)}
         />
+        <MultiSelect
+          label="Used for"
+          description="Any member can point a scorer at any address."
+          data={['webhooks', 'upstreams', 'scorers']}
+          value={usedFor}
+          onChange={(uses) => setUsedFor(uses)}
+        />
         <NotSaved error={store.error} what="The secret" />
-        <Button type="submit" loading={store.isPending} disabled={name === '' || value === ''}>
+        <Button
+          type="submit"
+          loading={store.isPending}
+          disabled={name === '' || value === '' || usedFor.length === 0}
+        >
           Save the secret
         </Button>
       </form>

@@ -17,7 +17,7 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
   const webhooks = useWebhooks(team, canChange)
   const queries = useQueryClient()
   // '' for a new one
-  const [edited, setEdited] = useState<string | null>(null)
+  const [edited, setEdited] = useState<Secret | '' | null>(null)
   const remove = useMutation({
     mutationFn: (name: string) =>
       api.DELETE('/api/teams/{team}/secrets/{name}', {
@@ -36,7 +36,8 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
   return (
     <>
       <p style={{ margin: 0 }}>
-        Webhooks and inference upstreams use secrets by their names. A value can be replaced, but not read.
+        Webhooks, inference upstreams and HTTP scorers use secrets by their names. A value can be replaced,
+        but not read.
       </p>
       <div>
         <Button onClick={() => setEdited('')}>Create a secret</Button>
@@ -56,34 +57,38 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
             { label: 'Name', cell: ({ name }) => <span className="mono">{name}</span> },
             { label: 'Version', width: 80, isNumber: true, cell: ({ version }) => String(version) },
             { label: 'Changed', width: 150, cell: ({ updated_at }) => <Time at={updated_at} /> },
+            { label: 'For', cell: ({ used_for }) => used_for.join(', ') },
             { label: 'Used by webhooks', cell: ({ name }) => usersOf(name).join(', ') || '—' },
             {
               label: '',
               width: 190,
-              cell: ({ name }) => (
-                <>
-                  <Button
-                    size="compact-sm"
-                    variant="default"
-                    mr={8}
-                    aria-label={`New value for ${name}`}
-                    onClick={() => setEdited(name)}
-                  >
-                    New value
-                  </Button>
-                  <ConfirmButton
-                    label="Delete"
-                    title={`Delete the secret ${name}?`}
-                    onConfirm={() => remove.mutate(name)}
-                  >
-                    <p>
-                      All versions of its value are destroyed.{' '}
-                      {usersOf(name).length > 0 &&
-                        `These webhooks cannot send without it: ${usersOf(name).join(', ')}.`}
-                    </p>
-                  </ConfirmButton>
-                </>
-              ),
+              cell: (secret) => {
+                const { name } = secret
+                return (
+                  <>
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      mr={8}
+                      aria-label={`New value for ${name}`}
+                      onClick={() => setEdited(secret)}
+                    >
+                      New value
+                    </Button>
+                    <ConfirmButton
+                      label="Delete"
+                      title={`Delete the secret ${name}?`}
+                      onConfirm={() => remove.mutate(name)}
+                    >
+                      <p>
+                        All versions of its value are destroyed.{' '}
+                        {usersOf(name).length > 0 &&
+                          `These webhooks cannot send without it: ${usersOf(name).join(', ')}.`}
+                      </p>
+                    </ConfirmButton>
+                  </>
+                )
+              },
             },
           ]}
         />
@@ -91,7 +96,7 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
       {edited !== null && (
         <SecretDialog
           team={team}
-          {...(edited === '' ? {} : { name: edited })}
+          {...(edited === '' ? {} : { name: edited.name, usedFor: edited.used_for })}
           onClose={() => setEdited(null)}
           onStored={() => setEdited(null)}
         />

@@ -8,7 +8,8 @@ import { extrasProblems, secretsInExtras } from '../../domain/gateway/upstreams/
 import type { UpstreamContent } from '../../domain/gateway/upstreams/content.js'
 import type { Upstreams } from '../../domain/gateway/upstreams/directory.js'
 import { requireAdministrator, requireRole } from '../../application/access/rights.js'
-import { hasSecret } from '../../application/webhooks/current-state.js'
+import { secretProblem, secretProblems } from '../../application/secrets/secret-uses.js'
+import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
 import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { invalidBody } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
@@ -37,28 +38,30 @@ export const requireGoodUpstream = async (
   const problems = [...upstreamProblems(given)]
   const refuseSecret = (msg: string) => problems.push({ loc: ['secret'], type: 'value_error', msg })
   const { secret, headers = null, query = null } = given
-  const known = new Set<string>()
-  if (team !== null)
-    for (const name of secretsInExtras({ headers, query }))
-      if (await hasSecret(services, team, name)) known.add(name)
-  problems.push(...extrasProblems({ headers, query, secret: secret ?? null }, services.vendor, known))
+  const named = secretsInExtras({ headers, query })
+  const unusable =
+    team === null
+      ? new Map(named.map((name) => [name, NO_SECRET]))
+      : await secretProblems(services, team, named, 'upstreams')
+  problems.push(...extrasProblems({ headers, query, secret: secret ?? null }, services.vendor, unusable))
   if (secret != null && team === null)
     refuseSecret(
       'An upstream for all teams cannot use a secret of a team: configure its credential in TALLYTREE_UPSTREAMS_FILE',
     )
   else if (secret != null) {
-    const problem = await secretProblem(services, team!, secret)
+    const problem = await bearerProblem(services, team!, secret)
     if (problem !== undefined) refuseSecret(problem)
   }
   if (problems.length > 0) throw invalidBody(problems)
 }
 
-const secretProblem = async (
+const bearerProblem = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'secrets'>,
   team: string,
   name: string,
 ): Promise<string | undefined> => {
-  if (!(await hasSecret(services, team, name))) return 'The team has no secret with this name'
+  const problem = await secretProblem(services, team, name, 'upstreams')
+  if (problem !== undefined) return problem
   const [newest] = await secretValuesOf(services, team, name)
   return newest === undefined || isBearer(newest.value)
     ? undefined

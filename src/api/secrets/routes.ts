@@ -1,16 +1,14 @@
 import type * as t from 'io-ts'
+import { usesIn } from '../../application/secrets/secret-uses.js'
 import type { AnyRoute } from '../server/route.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { storeSecret, PATH } from './store.js'
 import { execute } from '../../kernel/execute.js'
-import { headerSecrets } from '../../domain/webhooks/static-headers.js'
-import { secretsInExtras } from '../../domain/gateway/upstreams/extras.js'
 import { secretDecider } from '../../domain/secrets/decider.js'
-import { secretStream } from '../../domain/secrets/events.js'
+import { secretStream, secretUse } from '../../domain/secrets/events.js'
 import { reconcileSecret, namesOf } from '../../application/secrets/reconcile.js'
-import { hasSecret, webhooksOf } from '../../application/webhooks/current-state.js'
-import { forced, inUse, type User } from '../server/in-use.js'
-import type { Cause } from '../../kernel/event.js'
+import { forced, inUse } from '../server/in-use.js'
+import { requireKeptUses, usersOf } from './users.js'
 import { roleInTeam } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { writeDirectory, readDirectory } from '../server/route-kinds.js'
@@ -18,7 +16,8 @@ import { writing } from '../server/run.js'
 import type { Services } from '../../application/services.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { integerBetween } from '../../kernel/codec/leaves.js'
-import { open } from '../../kernel/codec/struct.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
+import { closed, open } from '../../kernel/codec/struct.js'
 import { secretName } from '../../domain/webhooks/events.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
 
@@ -28,6 +27,7 @@ const secret = open('Secret', {
     version: integerBetween(1, 2 ** 31 - 1),
     created_at: instant,
     updated_at: instant,
+    used_for: arrayOf(secretUse),
   },
 })
 
@@ -36,7 +36,7 @@ const listSecrets = (services: Pick<Services, 'eventStore' | 'access' | 'secrets
     method: 'get',
     path: PATH,
     summary:
-      "Lists a team's secrets by name: their versions and dates, never their values. Needs the role team_administrator.",
+      "Lists a team's secrets by name: their versions, dates and uses, never their values. Needs the role team_administrator.",
     query: pageQuery,
     errors: ['overloaded'],
     response: pageOf(secret),
@@ -64,9 +64,35 @@ const lastOf = async ({ eventStore }: Pick<Services, 'eventStore'>, team: string
   const stream = secretStream(team, name)
   for await (const { type, data, recordedAt } of eventStore.readStream(stream, { backwards: true, limit: 1 }))
     if (type !== 'SecretDestroyed')
-      return { version: Number(data['version']), updated_at: instantOf(recordedAt) }
+      return { version: Number(data['version']), updated_at: instantOf(recordedAt), used_for: usesIn(data) }
   return undefined
 }
+
+const newUses = closed('SecretUses', { required: { used_for: arrayOf(secretUse, 1) } })
+
+const changeSecret = (
+  services: Pick<GatewayServices, 'eventStore' | 'ids' | 'access' | 'gateway'>,
+): AnyRoute =>
+  writeDirectory({
+    method: 'patch',
+    path: `${PATH}/:name`,
+    summary:
+      'Sets what a secret may be used for: `webhooks`, `upstreams` and `scorers`. To take away a use while webhooks or ' +
+      'upstreams have it is a conflict that lists them. Needs the role team_administrator.',
+    body: newUses,
+    errors: ['conflict'],
+    response: newUses,
+    authorization: roleInTeam(services.access, 'team_administrator'),
+    handle: async ({ team, params, body: { used_for: usedFor }, cause }) => {
+      const secret = { team, name: params['name']! }
+      await requireKeptUses(services, secret, usedFor, cause)
+      const command = { type: 'ChangeSecretUses', ...secret, usedFor } as const
+      const stream = secretStream(secret.team, secret.name)
+      return writing((cause) => execute(services)(secretDecider, stream, [command], cause), {
+        respond: ({ state }) => ({ body: { used_for: state.usedFor } }),
+      })
+    },
+  })
 
 const destroySecret = (
   services: Pick<GatewayServices, 'eventStore' | 'ids' | 'access' | 'secrets' | 'gateway'>,
@@ -96,28 +122,12 @@ const destroySecret = (
     },
   })
 
-/** The webhooks and upstreams of the team that name a secret which has a value. */
-const usersOf = async (
-  services: Pick<GatewayServices, 'eventStore' | 'ids' | 'gateway'>,
-  { team, name }: { readonly team: string; readonly name: string },
-  cause: Cause,
-): Promise<readonly User[]> => {
-  if (!(await hasSecret(services, team, name))) return []
-  const webhooks = (await webhooksOf(services, team, cause)).filter(
-    ({ content: { access_token, secret, headers } }) =>
-      access_token === name || secret === name || headerSecrets(headers).includes(name),
-  )
-  const upstreams = [...services.gateway.upstreams.all().values()].filter(
-    ({ team: owner, content }) =>
-      owner === team && (content.secret === name || secretsInExtras(content).includes(name)),
-  )
-  return [
-    ...webhooks.map(({ id, content }) => ({ kind: 'webhook' as const, id, name: content.name })),
-    ...upstreams.map(({ id, content }) => ({ kind: 'upstream' as const, id, name: content.name })),
-  ]
-}
-
 /** Secrets can be written and listed, never read. */
 export const secretRoutes = (
   services: Pick<GatewayServices, 'eventStore' | 'ids' | 'sha256' | 'access' | 'secrets' | 'gateway'>,
-): readonly AnyRoute[] => [storeSecret(services), listSecrets(services), destroySecret(services)]
+): readonly AnyRoute[] => [
+  storeSecret(services),
+  listSecrets(services),
+  changeSecret(services),
+  destroySecret(services),
+]

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { decode, Codec, refuse } from '../../kernel/codec/codec.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { integerBetween, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import type { Cause } from '../../kernel/event.js'
@@ -10,11 +11,12 @@ import { StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
 import type { SecretName } from '../../kernel/ports/secret-store.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
 import { secretDecider, type SecretState } from '../../domain/secrets/decider.js'
-import { secretStream } from '../../domain/secrets/events.js'
+import { secretStream, secretUse, type SecretUse } from '../../domain/secrets/events.js'
 import { reconcileSecret } from '../../application/secrets/reconcile.js'
 import { secretName } from '../../domain/webhooks/events.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import { repeatableId } from '../server/idempotency.js'
+import { requireKeptUses } from './users.js'
 import { roleInTeam } from '../server/authorization.js'
 import { Failure, invalid, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
@@ -63,7 +65,13 @@ const secretValue: Codec<string> = new Codec(
   },
 )
 
-const newValue = closed('SecretValue', { required: { value: secretValue } })
+const newValue = closed('SecretValue', {
+  says:
+    'A value, and what it may be used for: `webhooks`, `upstreams` and `scorers`. Without `used_for` that stays; a new ' +
+    'secret is for webhooks and upstreams.',
+  required: { value: secretValue },
+  optional: { used_for: nullable(arrayOf(secretUse, 1)) },
+})
 const stored = open('StoredSecret', {
   required: { name: secretName, version: integerBetween(1, 2 ** 31 - 1) },
 })
@@ -84,14 +92,15 @@ export const storeSecret = (
     errors: ['conflict'],
     response: stored,
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: ({ team, body: { value }, params, headers, principal }) => {
+    handle: async ({ team, body: { value, used_for: usedFor }, params, headers, principal, cause }) => {
       const secret = { team, name: nameIn(params) }
       requireSendable(services, secret, value)
+      if (usedFor !== null) await requireKeptUses(services, secret, usedFor, cause)
       const key = headers['idempotency-key']
       const request = key === undefined ? null : repeatableId(services, principal.userId, key)
       return async (cause) => {
         const { version, position } = await mutex.runExclusive(secretStream(team, secret.name), () =>
-          storeNextVersion(services, secret, { value, request }, cause),
+          storeNextVersion(services, secret, { value, request, usedFor }, cause),
         )
         return { body: { name: secret.name, version }, position }
       }
@@ -124,6 +133,7 @@ const requireSendable = (
 
 interface NewSecretValue {
   readonly value: string
+  readonly usedFor: readonly SecretUse[] | null
   readonly request: string | null
 }
 
@@ -141,7 +151,7 @@ const MOST_TRIES = 5
 const storeNextVersion = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'secrets'>,
   secret: SecretName,
-  { value, request }: NewSecretValue,
+  { value, request, usedFor }: NewSecretValue,
   cause: Cause,
 ): Promise<StoredSecret> => {
   const stream = secretStream(secret.team, secret.name)
@@ -150,7 +160,7 @@ const storeNextVersion = async (
     const earlier = request === null ? undefined : state.requests.get(request)
     if (earlier !== undefined) return recognised(services, { ...secret, version: earlier }, state, value)
     const version = await takenVersion(services, secret, state.version + 1, value)
-    const command = { type: 'StoreSecret', ...secret, version, request } as const
+    const command = { type: 'StoreSecret', ...secret, version, request, usedFor } as const
     const executed = await execute(services)(secretDecider, stream, [command], cause)
     if (executed.events.length > 0) {
       await reconcileSecret(services, secret, executed.state)

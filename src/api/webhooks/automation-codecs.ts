@@ -2,7 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import type { Services } from '../../application/services.js'
 import { authorshipOf } from '../../application/webhooks/authorship.js'
-import { hasSecret, webhookById } from '../../application/webhooks/current-state.js'
+import { webhookById } from '../../application/webhooks/current-state.js'
+import { usesOfSecret } from '../../application/secrets/secret-uses.js'
 import { automationStatistics } from '../../projections/webhooks/statistics.js'
 import type { RouteRequest } from '../server/route.js'
 import type { HasReader } from '../server/run.js'
@@ -177,6 +178,6 @@ const whyBroken = async (
   if (webhook === null || webhook.deleted) return 'webhook_deleted'
   const { access_token, secret, headers } = webhook.content
   for (const name of [access_token, secret, ...headerSecrets(headers)])
-    if (name !== null && !(await hasSecret(services, team, name))) return 'secret_destroyed'
+    if (name !== null && (await usesOfSecret(services, team, name)) === undefined) return 'secret_destroyed'
   return null
 }

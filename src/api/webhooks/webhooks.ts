@@ -14,8 +14,9 @@ import { anyAdministratorOfTeam, roleInTeam } from '../server/authorization.js'
 import { invalidBody } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import { hasSecret, namedNow, rosterOf, webhookById } from '../../application/webhooks/current-state.js'
+import { namedNow, rosterOf, webhookById } from '../../application/webhooks/current-state.js'
 import { confirmName, takeName } from '../../application/webhooks/names.js'
+import { secretProblem, secretProblems } from '../../application/secrets/secret-uses.js'
 import { newWebhook, showingWebhooks, webhookJson } from './webhook-codecs.js'
 
 /** Serialises changes of names in this process, so that only another process can conflict. */
@@ -71,13 +72,12 @@ export const requireGoodWebhook = async (
   content: WebhookContent,
   { access_token, secret }: Partial<WebhookContent>,
 ): Promise<void> => {
-  const named = headerSecrets(content.headers)
-  const known = await Promise.all(named.map((name) => hasSecret(services, team, name)))
-  const knownSecrets = new Set(named.filter((_, at) => known[at]))
-  const problems = [...webhookProblems(content), ...headerProblems(content, services.vendor, knownSecrets)]
-  for (const [field, name] of Object.entries({ access_token, secret }))
-    if (name != null && !(await hasSecret(services, team, name)))
-      problems.push({ loc: [field], type: 'value_error', msg: 'The team has no secret with this name' })
+  const unusable = await secretProblems(services, team, headerSecrets(content.headers), 'webhooks')
+  const problems = [...webhookProblems(content), ...headerProblems(content, services.vendor, unusable)]
+  for (const [field, name] of Object.entries({ access_token, secret })) {
+    const msg = name == null ? undefined : await secretProblem(services, team, name, 'webhooks')
+    if (msg !== undefined) problems.push({ loc: [field], type: 'value_error', msg })
+  }
   if (problems.length > 0) throw invalidBody(problems)
 }
 

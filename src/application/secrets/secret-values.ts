@@ -23,6 +23,7 @@ export const secretValuesOf = async (
   })
   for await (const { type, data, recordedAt } of newestFirst) {
     if (type === 'SecretDestroyed') break
+    if (type === 'SecretUsesChanged') continue
     const value = await secrets.get({ team, name, version: Number(data['version']) })
     if (value !== undefined) values.push({ value, storedAt: recordedAt })
   }

@@ -7,7 +7,6 @@ import { id as idCodec } from '../../kernel/ids.js'
 import { namesAfter, namesDecider, type NameRegistry } from '../../domain/webhooks/names/decider.js'
 import { namesStream } from '../../domain/webhooks/names/events.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { secretStream } from '../../domain/secrets/events.js'
 import { webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
 import {
   HEALTHY,
@@ -68,12 +67,6 @@ export const automationsOf = async (ports: Streams, team: string, cause: Cause) 
 /** The webhooks of a team, by name. */
 export const webhooksOf = async (ports: Streams, team: string, cause: Cause) =>
   namedNow(namesAfter(await rosterOf(ports, team, cause), 'webhook'), (id) => webhookById(ports, id, cause))
-
-export const hasSecret = async (ports: Streams, team: string, name: string): Promise<boolean> => {
-  const last = ports.eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })
-  for await (const { type } of last) return type !== 'SecretDestroyed'
-  return false
-}
 
 /** Registries cannot be deleted. */
 export const hasRegistry = async (

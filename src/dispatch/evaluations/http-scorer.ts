@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EvaluationServices } from '../../application/evaluations/services.js'
+import { secretProblem } from '../../application/secrets/secret-uses.js'
 import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { retryAfterMs } from '../../domain/webhooks/deliveries/retry-after.js'
@@ -11,7 +12,8 @@ import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { SendError, SendResult } from '../../kernel/ports/webhook-sender.js'
-import { messageHeaders } from '../../domain/webhooks/signing.js'
+import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
+import { messageHeaders, scorerSecret } from '../../domain/webhooks/signing.js'
 
 export type HttpServices = Pick<
   EvaluationServices,
@@ -26,7 +28,7 @@ const MAX_WAIT_MS = 60_000
 const MAX_ANSWER_BYTES = 16 * 1024
 
 /**
- * Posts each row to the scorer's URL, signed as webhooks are, and takes `score` of the JSON answer. Connection faults,
+ * Posts each row to the scorer's URL, signed as webhooks are but with a key of its own, and takes `score` of the JSON answer. Connection faults,
  * 429 and 5xx are tried again. `webhook-id` is the id of the score's call, so that the receiver recognises a repeat.
  */
 export const httpScorer = (services: HttpServices, firstWaitMs = 1000) => {
@@ -36,8 +38,12 @@ export const httpScorer = (services: HttpServices, firstWaitMs = 1000) => {
     const argumentsOf = allArguments(columnMap)
     return async (row, context) => {
       const team = entityOf(context.projectId)
-      const secrets = await secretValuesOf(services, team, settings.secret, MAX_VERSIONS)
-      if (secrets.length === 0) return { failed: `the team has no secret named ${settings.secret}` }
+      const problem = await secretProblem(services, team, settings.secret, 'scorers')
+      const values = await secretValuesOf(services, team, settings.secret, MAX_VERSIONS)
+      if (problem === NO_SECRET || values.length === 0)
+        return { failed: `the team has no secret named ${settings.secret}` }
+      if (problem !== undefined) return { failed: problem }
+      const secrets = values.map((one) => scorerSecret(services.hmacSha256, one))
       const body = new TextEncoder().encode(
         jsonText({
           scorer: name,

@@ -1,14 +1,27 @@
-import { nullable } from '../../kernel/codec/containers.js'
+import type * as t from 'io-ts'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { open } from '../../kernel/codec/struct.js'
-import { integerBetween } from '../../kernel/codec/leaves.js'
+import { integerBetween, oneOf } from '../../kernel/codec/leaves.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { id, teamName } from '../../kernel/ids.js'
 import { secretName } from '../webhooks/events.js'
 
+/** What a secret may be used for. */
+export const SECRET_USES = ['webhooks', 'upstreams', 'scorers'] as const
+export const secretUse = oneOf(...SECRET_USES)
+export type SecretUse = t.TypeOf<typeof secretUse>
+
+/** Of a secret without `used_for`: any member may point a scorer anywhere, so that scorers are named explicitly. */
+export const DEFAULT_USES: readonly SecretUse[] = ['webhooks', 'upstreams']
+
 const required = { team: teamName, name: secretName }
 const version = integerBetween(1, 2 ** 31 - 1)
-/** Derived from the Idempotency-Key: a repeat writes nothing. */
-const optional = { request: nullable(id) }
+const optional = {
+  /** Derived from the Idempotency-Key: a repeat writes nothing. */
+  request: nullable(id),
+  /** Null in earlier releases, for webhooks and upstreams. */
+  used_for: nullable(arrayOf(secretUse, 1)),
+}
 
 const secretStored = open('SecretStored', {
   says: 'A secret was created. Its value is stored encrypted, outside the log.',
@@ -22,6 +35,11 @@ const secretRotated = open('SecretRotated', {
   optional,
 })
 
+const secretUsesChanged = open('SecretUsesChanged', {
+  says: 'What a secret may be used for was changed. `version` is its latest.',
+  required: { ...required, version, used_for: arrayOf(secretUse, 1) },
+})
+
 const secretDestroyed = open('SecretDestroyed', {
   says: 'All values of a secret were deleted permanently.',
   required,
@@ -30,6 +48,7 @@ const secretDestroyed = open('SecretDestroyed', {
 export const secretEvents = {
   SecretStored: secretStored,
   SecretRotated: secretRotated,
+  SecretUsesChanged: secretUsesChanged,
   SecretDestroyed: secretDestroyed,
 }
 

@@ -57,7 +57,8 @@ export const messageHeaders =
       ...(newest === undefined
         ? {}
         : {
-            'webhook-signature': signatures.join(' '),
+            // A value that was stored twice signs once.
+            'webhook-signature': [...new Set(signatures)].join(' '),
             [`X-${vendor}-Signature`]: hmac(utf8(newest.value), body, 'hex'),
           }),
       [`X-${vendor}-Delivery-Attempt`]: String(message.attempt),
@@ -65,6 +66,18 @@ export const messageHeaders =
       ...(message.possibleDuplicate ? { [`X-${vendor}-Possible-Duplicate`]: 'true' } : {}),
     })
   }
+
+/** Separates the keys of scorers from those of webhooks. */
+const SCORER_LABEL = 'tallytree http-scorer v1'
+
+/**
+ * The secret that signs the messages to scorers: 32 bytes of HKDF-SHA256 of a team's secret, without a salt, so that no
+ * message to a scorer verifies as one to a webhook.
+ */
+export const scorerSecret = (hmac: HmacSha256, { value, storedAt }: SigningSecret): SigningSecret => {
+  const extracted = fromBase64(hmac(new Uint8Array(32), standardKey(value), 'base64'))
+  return { value: `whsec_${hmac(extracted, utf8(`${SCORER_LABEL}\x01`), 'base64')}`, storedAt }
+}
 
 /** Maximum number of secret versions that sign. */
 export const MOST_SIGNATURES = 10
@@ -77,12 +90,12 @@ const inForce = (secrets: readonly SigningSecret[], now: Date): readonly Signing
 /** The part after `whsec_` is base64; any other secret is used as text. */
 const standardKey = (secret: string): Uint8Array => {
   const encoded = WHSEC.exec(secret)?.[1]
-  return encoded === undefined || encoded.replace(/=+$/, '').length % 4 === 1
-    ? utf8(secret)
-    : Uint8Array.from(atob(encoded), (unit) => unit.charCodeAt(0))
+  return encoded === undefined || encoded.length % 4 === 1 ? utf8(secret) : fromBase64(encoded)
 }
 
-const WHSEC = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0))
+
+const WHSEC = /^whsec_([A-Za-z0-9+/]+)={0,2}$/
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 

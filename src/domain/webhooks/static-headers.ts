@@ -57,11 +57,11 @@ export const headerSecrets = (headers: Headers): readonly string[] => [
   ...new Set(references(headers).map(({ secret }) => secret)),
 ]
 
-/** Problems of the headers of a webhook; `knownSecrets` are those of the team. Values are not quoted. */
+/** Problems of the headers of a webhook; `secretProblems` has the secrets that it may not use. Values are not quoted. */
 export const headerProblems = (
   { headers, access_token }: Pick<WebhookContent, 'headers' | 'access_token'>,
   vendor: string,
-  knownSecrets: ReadonlySet<string>,
+  secretProblems: ReadonlyMap<string, string>,
 ): readonly Problem[] => {
   const entries = Object.entries(headers ?? {})
   const problems: Problem[] = []
@@ -92,8 +92,10 @@ export const headerProblems = (
     seen.add(lower)
     if (!VALUE.test(value)) add(name, 'Value should be printable ASCII without white space at its ends')
   }
-  for (const { name, secret, start, end } of references(headers))
-    if (!knownSecrets.has(secret)) add(name, NO_SECRET, { ctx: { start, end, suggestion: null } })
+  for (const { name, secret, start, end } of references(headers)) {
+    const problem = secretProblems.get(secret)
+    if (problem !== undefined) add(name, problem, { ctx: { start, end, suggestion: null } })
+  }
   return problems
 }
 

@@ -10,7 +10,6 @@ import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { textLike } from '../../kernel/codec/text.js'
 import { extrasProblems, secretsInExtras } from '../../domain/gateway/upstreams/extras.js'
-import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
 import { upstreamFields } from '../../domain/gateway/upstreams/content.js'
 
 const { secret: _, ...optional } = upstreamFields.optional
@@ -68,9 +67,10 @@ export const configuredUpstreams = ({
   for (const [place, { api_key_env, ...given }] of decoded.right.upstreams.entries()) {
     const upstream = upstreamOf(given)
     const problems = upstreamProblems(upstream.content).map(({ loc, msg }) => `.${loc.join('.')}: ${msg}`)
-    const known = secretsInExtras(given).filter((name) => (variable(name) ?? '') !== '')
-    for (const { loc, msg } of extrasProblems({ ...given, secret: api_key_env }, '', new Set(known)))
-      problems.push(`.${loc.join('.')}: ${msg === NO_SECRET ? 'the environment variable is not set' : msg}`)
+    const unset = secretsInExtras(given).filter((name) => (variable(name) ?? '') === '')
+    const unusable = new Map(unset.map((name) => [name, 'the environment variable is not set']))
+    for (const { loc, msg } of extrasProblems({ ...given, secret: api_key_env }, '', unusable))
+      problems.push(`.${loc.join('.')}: ${msg}`)
     const taken = upstreams.has(upstream.id)
       ? `An upstream named ${given.name} already exists.`
       : nameConflict(upstreams, upstream)

@@ -26,6 +26,7 @@ describe('canceling an evaluation run', () => {
     source = (await logRun(service, PROJECT, rows)).id
     const secret = await service.send('PUT', '/api/teams/cancellers/secrets/SIGNING', {
       value: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+      used_for: ['scorers'],
     })
     assert.equal(secret.status, 200, secret.text)
     scorer = await service

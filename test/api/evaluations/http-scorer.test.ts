@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hkdfSync } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { hmacSha256 } from '../../../src/adapters/system/system.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
@@ -14,6 +15,10 @@ import { someProject } from '../shared-service.js'
 import { callsOfTrace, finishedStatus, logRun, rescore, scorerObject, type Call } from './logged-run.js'
 
 const SECRET = 'whsec_c2lnbmluZy1rZXktb2YtdGhlLXRlc3Q='
+/** As the page about evaluations says. */
+const DERIVED = `whsec_${Buffer.from(
+  hkdfSync('sha256', Buffer.from(SECRET.slice(6), 'base64'), '', 'tallytree http-scorer v1', 32),
+).toString('base64')}`
 const ROWS = [
   { example: { country: 'France', expected: 'Paris' }, output: 'Paris' },
   { example: { country: 'Japan', expected: 'Tokyo' }, output: 'tokyo' },
@@ -48,7 +53,7 @@ describe('rescoring with an HTTP scorer', () => {
 
   const giveSecret = async (of: string) => {
     const path = `/api/teams/${of.split('/')[0]!}/secrets/SIGNING_KEY`
-    const answer = await service.send('PUT', path, { value: SECRET })
+    const answer = await service.send('PUT', path, { value: SECRET, used_for: ['scorers'] })
     assert.equal(answer.status, 200, answer.text)
   }
 
@@ -86,8 +91,9 @@ describe('rescoring with an HTTP scorer', () => {
     )
     const rows = new Map(calls.map((call) => [call.id, call]))
     for (const { headers, body } of requests) {
-      new Webhook(SECRET).verify(body.toString(), headers)
-      const key = new TextEncoder().encode(SECRET)
+      new Webhook(DERIVED).verify(body.toString(), headers)
+      assert.throws(() => new Webhook(SECRET).verify(body.toString(), headers))
+      const key = new TextEncoder().encode(DERIVED)
       const vendors = Object.keys(headers).filter((name) => /^x-.*-signature$/.test(name))
       assert.equal(headers[vendors[0]!], hmacSha256(key, body, 'hex'))
       const {
@@ -171,6 +177,18 @@ describe('rescoring with an HTTP scorer', () => {
       none_count: 1,
       same: { count: 2, true_count: 1, true_fraction: 1 / 3, none_count: 1, row_count: 3 },
     })
+  })
+
+  it('sends nothing with a secret that is not for scorers', async () => {
+    const path = `/api/teams/${project.split('/')[0]!}/secrets/OF_WEBHOOKS`
+    assert.equal((await service.send('PUT', path, { value: SECRET })).status, 200)
+    const { warnings, requests } = await run(comparing, { secret: 'OF_WEBHOOKS' })
+    assert.match(JSON.stringify(warnings), /OF_WEBHOOKS is for webhooks and upstreams only.*used_for/)
+    assert.equal(requests.length, 0)
+    assert.equal((await service.send('PATCH', path, { used_for: ['webhooks', 'scorers'] })).status, 200)
+    assert.deepEqual((await run(comparing, { secret: 'OF_WEBHOOKS' })).warnings, [])
+    assert.equal((await service.send('PATCH', path, { used_for: ['webhooks'] })).status, 200)
+    assert.equal((await run(comparing, { secret: 'OF_WEBHOOKS' })).requests.length, 0)
   })
 
   it('signs with the secret of the team of the run only', async () => {

@@ -365,7 +365,7 @@ describe('asking one of several upstreams', () => {
     await execute({ eventStore: service.stores.eventStore, ids: systemIds })(
       secretDecider,
       secretStream(team, secret.name),
-      [{ type: 'StoreSecret', ...secret, request: null }],
+      [{ type: 'StoreSecret', ...secret, request: null, usedFor: null }],
       { correlationId: 'c', causationId: 'c', actor: 'user' },
     )
     for (let round = 0; round < 6; round += 1) accepted(await ask())

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { Answered } from '../../support/client.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
+import { anUpstream } from '../gateway/given.js'
+import { aWebhook } from '../webhooks/given.js'
 import { accepted, eventsOf, reasonOf, writesNothing } from '../calls/given.js'
 
 describe('secrets of a team', () => {
@@ -80,7 +82,13 @@ describe('secrets of a team', () => {
     )
     assert.equal(next, 'B')
     for (const one of data) {
-      assert.deepEqual(Object.keys(one).toSorted(), ['created_at', 'name', 'updated_at', 'version'])
+      assert.deepEqual(Object.keys(one).toSorted(), [
+        'created_at',
+        'name',
+        'updated_at',
+        'used_for',
+        'version',
+      ])
       for (const date of ['created_at', 'updated_at'])
         assert.match(String(one[date]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
     }
@@ -119,6 +127,80 @@ describe('secrets of a team', () => {
       held.map(({ version }) => version),
       stored.map(({ version }) => version).toSorted((a, b) => a - b),
     )
+  })
+
+  it('are for webhooks and upstreams, until a team administrator says otherwise', async () => {
+    const path = `/api/teams/${team}/secrets/TOKEN`
+    const patch = (used_for: unknown, as = key) => service.send('PATCH', path, { used_for }, { key: as })
+    const usesOf = async () => (await list()).data.map(({ used_for, version }) => [used_for, version])
+    assert.equal(reasonOf(await patch(['scorers']), 404), 'The team has no secret with this name.')
+    accepted(await put('TOKEN', 'value'))
+    assert.deepEqual(await usesOf(), [[['webhooks', 'upstreams'], 1]])
+    assert.deepEqual(accepted(await patch(['scorers', 'webhooks', 'scorers'])), {
+      used_for: ['webhooks', 'scorers'],
+    })
+    const others = [await keyOf('member'), await keyOf('project_administrator')]
+    await writesNothing(service, async () => {
+      accepted(await patch(['webhooks', 'scorers']))
+      for (const wrong of [[], ['everything'], 'webhooks', null])
+        assert.equal((await patch(wrong)).status, 422, JSON.stringify(wrong))
+      for (const as of others) assert.equal((await patch(['upstreams'], as)).status, 403)
+    })
+    accepted(await put('TOKEN', 'another'))
+    assert.deepEqual(await usesOf(), [[['webhooks', 'scorers'], 2]])
+    const body = { value: 'third', used_for: ['scorers'] }
+    accepted(await service.send('PUT', path, body, { key }))
+    assert.deepEqual(await usesOf(), [[['scorers'], 3]])
+  })
+
+  it('are not taken by webhooks and upstreams for which they are not meant, nor taken from them', async () => {
+    const uses = (name: string, used_for: readonly string[]) =>
+      service.send('PATCH', `/api/teams/${team}/secrets/${name}`, { used_for }, { key })
+    for (const name of ['HOOK', 'MODEL', 'SCORER']) accepted(await put(name, 'value'))
+    accepted(await uses('SCORER', ['scorers']))
+    const hook = (fields: object) =>
+      service.send('POST', `/api/teams/${team}/webhooks`, aWebhook(fields), { key })
+    for (const fields of [
+      { secret: 'SCORER' },
+      { access_token: 'SCORER' },
+      { headers: { 'X-A': '$SCORER' } },
+    ]) {
+      const refused = await hook(fields)
+      assert.equal(refused.status, 422)
+      assert.match(refused.text, /SCORER is for scorers only. .*allows webhooks with PATCH/)
+    }
+    for (const fields of [
+      { secret: 'SCORER' },
+      { headers: { 'X-A': '$SCORER' } },
+      { query: { a: '$SCORER' } },
+    ]) {
+      const refused = await service.send(
+        'POST',
+        '/api/inference/upstreams',
+        anUpstream({ team, ...fields }),
+        { key },
+      )
+      assert.equal(refused.status, 422)
+      assert.match(refused.text, /SCORER is for scorers only. .*allows upstreams with PATCH/)
+    }
+    accepted(await hook({ secret: 'HOOK' }))
+    const upstream = anUpstream({ team, secret: 'MODEL' })
+    accepted(await service.send('POST', '/api/inference/upstreams', upstream, { key }))
+    accepted(await uses('HOOK', ['webhooks']))
+    accepted(await uses('MODEL', ['upstreams', 'scorers']))
+    for (const [name, used_for] of [
+      ['HOOK', ['upstreams', 'scorers']],
+      ['MODEL', ['webhooks']],
+    ] as const) {
+      const refused = await uses(name, used_for)
+      assert.match(reasonOf(refused, 409), /use this secret for something else/)
+      assert.equal(refused.json<{ used_by: unknown[] }>().used_by.length, 1)
+      const body = { value: 'new', used_for }
+      assert.equal(
+        (await service.send('PUT', `/api/teams/${team}/secrets/${name}`, body, { key })).status,
+        409,
+      )
+    }
   })
 
   it('of the same name in another team are others', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,6 +12,7 @@ import { hasAnO, verdictOn } from './expected-scores.js'
 export const JUDGE_MODEL = 'acme/judge'
 export const JUDGE_PROMPT = 'The capital of {country} is {capital}. The answer was {output}. Reply in JSON.'
 const SCORER_SECRET = 'a secret of the scorer'
+const SCORER_KEY = new Uint8Array(hkdfSync('sha256', SCORER_SECRET, '', 'tallytree http-scorer v1', 32))
 /** The column map of each scorer but the HTTP scorer, which is posted all columns. */
 export const COLUMNS = { output: 'output.text', target: 'capital' }
 export const JUDGE_USAGE = usageOf(20, 5)
@@ -41,7 +42,7 @@ export const startOutsideScorers = async (): Promise<OutsideScorers> => {
       const text = Buffer.concat(chunks).toString()
       const body = JSON.parse(text) as PostedRow['body']
       const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = request.headers
-      const hmac = createHmac('sha256', SCORER_SECRET).update(`${String(id)}.${String(at)}.${text}`)
+      const hmac = createHmac('sha256', SCORER_KEY).update(`${String(id)}.${String(at)}.${text}`)
       posted.push({ id: String(id), isSigned: signature === `v1,${hmac.digest('base64')}`, body })
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify({ score: hasAnO(body.arguments.output.text) }))
@@ -81,6 +82,9 @@ export const introduce = async (sdk: SdkService, { upstream }: OutsideScorers): 
     base_url: upstream.baseUrl,
     models: [{ id: JUDGE_MODEL, upstream_id: 'judge-1' }],
   })
-  const secret = await sdk.service.send('PUT', '/api/teams/team/secrets/SCORER', { value: SCORER_SECRET })
+  const secret = await sdk.service.send('PUT', '/api/teams/team/secrets/SCORER', {
+    value: SCORER_SECRET,
+    used_for: ['scorers'],
+  })
   assert.ok(secret.status < 300, secret.text)
 }

@@ -48,6 +48,7 @@ describe('kill -9 of the service during a rescore', () => {
     )
     const secret = await service.send('PUT', '/api/teams/default/secrets/SCORER', {
       value: 'a secret of the scorer',
+      used_for: ['scorers'],
     })
     assert.ok(secret.status < 300, secret.text)
     const { objects } = service.in(PROJECT)

@@ -32,7 +32,10 @@ describe('kill -9 of the service while rules score calls', () => {
       await objects.publish('exact', scorerObject('ExactMatchScorer')),
       await objects.publish('remote', scorerObject('HTTPScorer', fields)),
     ]
-    await service.send('PUT', '/api/teams/default/secrets/SCORER', { value: 'a secret of the scorer' })
+    await service.send('PUT', '/api/teams/default/secrets/SCORER', {
+      value: 'a secret of the scorer',
+      used_for: ['scorers'],
+    })
     const rule = { name: 'all', scorer_refs: refs, filter: { op_names: ['answer'] } }
     assert.equal((await service.post(`/api/evaluation-rules/${PROJECT}`, rule)).status, 200)
     for (let kill = 0; kill < KILLS; kill += 1) {

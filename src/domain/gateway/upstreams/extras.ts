@@ -20,10 +20,10 @@ export const secretsInExtras = ({ headers, query }: ExtrasTemplates): readonly s
 export const extrasProblems = (
   { headers, query, secret }: ExtrasTemplates & { readonly secret: string | null },
   vendor: string,
-  knownSecrets: ReadonlySet<string>,
+  unusable: ReadonlyMap<string, string>,
 ): readonly Problem[] => {
   const of = (given: ExtrasTemplates['headers']) =>
-    headerProblems({ headers: given, access_token: null }, vendor, knownSecrets)
+    headerProblems({ headers: given, access_token: null }, vendor, unusable)
   const isTwice =
     secret !== null && Object.keys(headers ?? {}).some((name) => name.toLowerCase() === 'authorization')
   return [

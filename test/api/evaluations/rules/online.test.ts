@@ -46,7 +46,10 @@ describe('scoring calls as they end', () => {
     scorer = await startLengthScorer()
     project = `${team.team}/project`
     accepted(
-      await team.send('PUT', `/api/teams/${team.team}/secrets/SCORER`, { value: 'a secret of the scorer' }),
+      await team.send('PUT', `/api/teams/${team.team}/secrets/SCORER`, {
+        value: 'a secret of the scorer',
+        used_for: ['scorers'],
+      }),
     )
     const { service } = sending
     const { objects } = service.in(project)

@@ -8,6 +8,7 @@ import { httpScorer } from '../../../../src/dispatch/evaluations/http-scorer.js'
 import { decodeScorer } from '../../../../src/domain/evaluations/scorers/scorer.js'
 import type { ScoreContext, Scored } from '../../../../src/domain/evaluations/scoring.js'
 import { secretStream } from '../../../../src/domain/secrets/events.js'
+import { scorerSecret } from '../../../../src/domain/webhooks/signing.js'
 import { newEvent } from '../../../../src/kernel/event.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import {
@@ -36,7 +37,11 @@ describe('the HTTP scorer', () => {
   const eventStore = openInMemoryEventStore()
   before(async () => {
     receiver = await startReceiver(answers(200))
-    const stored = newEvent('stored', { type: 'SecretStored', data: { version: 1 } }, CAUSE)
+    const stored = newEvent(
+      'stored',
+      { type: 'SecretStored', data: { version: 1, used_for: ['scorers'] } },
+      CAUSE,
+    )
     await eventStore.append(secretStream('team', 'SIGNING_KEY'), 'none', [stored])
   })
   beforeEach(() => void (signal = new AbortController()))
@@ -111,8 +116,10 @@ describe('the HTTP scorer', () => {
       },
     })
     const { headers, body } = request!
-    new Webhook(SECRET).verify(body.toString(), headers)
-    assert.equal(headers['x-vendor-signature'], hmacSha256(new TextEncoder().encode(SECRET), body, 'hex'))
+    const derived = scorerSecret(hmacSha256, { value: SECRET, storedAt: new Date() }).value
+    new Webhook(derived).verify(body.toString(), headers)
+    assert.equal(headers['x-vendor-signature'], hmacSha256(new TextEncoder().encode(derived), body, 'hex'))
+    assert.throws(() => new Webhook(SECRET).verify(body.toString(), headers))
     assert.equal(headers['webhook-id'], 'score')
     assert.equal(headers['x-vendor-delivery-attempt'], '1')
     assert.equal(headers['x-vendor-possible-duplicate'], undefined)

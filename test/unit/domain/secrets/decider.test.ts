@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { SecretCommand } from '../../../../src/domain/secrets/commands.js'
 import { secretDecider, type SecretState } from '../../../../src/domain/secrets/decider.js'
-import type { SecretEvent } from '../../../../src/domain/secrets/events.js'
+import type { SecretEvent, SecretUse } from '../../../../src/domain/secrets/events.js'
 
 const { initialState, evolve, decide } = secretDecider
 const secret = { team: 'team', name: 'TOKEN' }
@@ -11,11 +11,15 @@ const after = (events: readonly SecretEvent[], from: SecretState = initialState(
   events.reduce(evolve, from)
 const typesOf = (events: readonly SecretEvent[]) => events.map(({ type }) => type)
 
-const store = (version: number, request: string | null = null): SecretCommand => ({
-  type: 'StoreSecret',
+const store = (
+  version: number,
+  request: string | null = null,
+  usedFor: readonly SecretUse[] | null = null,
+): SecretCommand => ({ type: 'StoreSecret', ...secret, version, request, usedFor })
+const useFor = (...usedFor: readonly SecretUse[]): SecretCommand => ({
+  type: 'ChangeSecretUses',
   ...secret,
-  version,
-  request,
+  usedFor,
 })
 const destroy: SecretCommand = { type: 'DestroySecret', ...secret }
 
@@ -81,6 +85,32 @@ describe('the decider of secrets', () => {
     const { state } = run(['store', 'store'])
     for (const version of [1, 2]) assert.equal(decide(state, store(version)).refused?.kind, 'conflict')
     assert.deepEqual(typesOf(decide(state, store(5)).events), ['SecretRotated'])
+  })
+
+  it('keeps what a secret is for over rotations, and forgets it when the secret is destroyed', () => {
+    const usesAfter = (...commands: readonly SecretCommand[]) =>
+      commands.reduce((state, command) => after(decide(state, command).events, state), initialState()).usedFor
+    assert.deepEqual(usesAfter(store(1)), ['webhooks', 'upstreams'])
+    assert.deepEqual(usesAfter(store(1, null, ['scorers']), store(2)), ['scorers'])
+    assert.deepEqual(usesAfter(store(1), useFor('scorers', 'webhooks'), store(2)), ['webhooks', 'scorers'])
+    assert.deepEqual(usesAfter(store(1), useFor('scorers'), store(2, null, ['webhooks'])), ['webhooks'])
+    assert.deepEqual(usesAfter(store(1, null, ['scorers']), destroy, store(2)), ['webhooks', 'upstreams'])
+    const old = {
+      type: 'SecretStored',
+      data: { ...secret, version: 1, request: null, used_for: null },
+    } as const
+    assert.deepEqual(after([old]).usedFor, ['webhooks', 'upstreams'])
+  })
+
+  it('changes the uses once, and only of a secret that has a value', () => {
+    const state = after(decide(initialState(), store(1)).events)
+    const changed = decide(state, useFor('scorers', 'scorers', 'webhooks'))
+    assert.deepEqual(changed.events, [
+      { type: 'SecretUsesChanged', data: { ...secret, version: 1, used_for: ['webhooks', 'scorers'] } },
+    ])
+    assert.deepEqual(decide(after(changed.events, state), useFor('webhooks', 'scorers')), { events: [] })
+    assert.equal(decide(initialState(), useFor('scorers')).refused?.kind, 'not-found')
+    assert.equal(decide(run(['store', 'destroy']).state, useFor('scorers')).refused?.kind, 'not-found')
   })
 
   it('destroys once, and only what there was', () => {

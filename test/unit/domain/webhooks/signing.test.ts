@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { hkdfSync } from 'node:crypto'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { Webhook } from 'standardwebhooks'
 import { itWith } from '../../../support/skipping.js'
 import { hmacSha256 } from '../../../../src/adapters/system/system.js'
-import { messageHeaders, VENDOR, type MessageToSign } from '../../../../src/domain/webhooks/signing.js'
+import {
+  messageHeaders,
+  scorerSecret,
+  VENDOR,
+  type MessageToSign,
+} from '../../../../src/domain/webhooks/signing.js'
 
 /** Verifiers refuse what is more than five minutes old: it is the time of the test, not that of the file's loading. */
 let NOW = new Date()
@@ -130,6 +136,31 @@ describe('the headers of a message', () => {
     const later = headersOf({ secrets: versions(['new', 24], ['old', 5000]) })
     assert.ok(verifies('new', later))
     assert.ok(!verifies('old', later))
+  })
+
+  it('have one signature of a value that was stored several times', () => {
+    const signaturesOf = (...values: readonly string[]) =>
+      headersOf({ secrets: versions(...values.map((value, at) => [value, at] as const)) })[
+        'webhook-signature'
+      ]!.split(' ')
+    assert.equal(signaturesOf('same', 'same').length, 1)
+    assert.equal(signaturesOf('a', 'b', 'a', 'b').length, 2)
+    assert.equal(signaturesOf('whsec_MfKQ9r8G', 'whsec_MfKQ9r8G=').length, 1)
+  })
+
+  it('of a scorer are keyed with HKDF of the secret, and verify with no webhook of the same secret', () => {
+    for (const secret of ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'a secret', 'schlüssel \u{1F511}']) {
+      const derived = versions([secret, 1]).map((one) => scorerSecret(hmacSha256, one))
+      const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret
+      const expected = Buffer.from(hkdfSync('sha256', key, '', 'tallytree http-scorer v1', 32))
+      assert.equal(derived[0]!.value, `whsec_${expected.toString('base64')}`)
+      const ofWebhook = headersOf({ secrets: versions([secret, 1]) })
+      const ofScorer = headersOf({ secrets: derived })
+      assert.ok(verifies(derived[0]!.value, ofScorer))
+      assert.ok(!verifies(secret, ofScorer))
+      assert.ok(!verifies(derived[0]!.value, ofWebhook))
+      assert.notEqual(ofScorer['X-Vendor-Signature'], ofWebhook['X-Vendor-Signature'])
+    }
   })
 
   it('do not grow with every rotation', () => {

@@ -1,0 +1,60 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
+import { DEFAULT_USES, secretStream, secretUse, type SecretUse } from '../../domain/secrets/events.js'
+import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+
+const uses = arrayOf(secretUse, 1)
+
+/** What the latest event of a secret says. */
+export const usesIn = (data: JsonObject): readonly SecretUse[] => {
+  const usedFor = uses.decode(data['used_for'])
+  return E.isRight(usedFor) ? usedFor.right : DEFAULT_USES
+}
+
+/** What a secret of a team may be used for; undefined if the team has no such secret. */
+export const usesOfSecret = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  team: string,
+  name: string,
+): Promise<readonly SecretUse[] | undefined> => {
+  for await (const { type, data } of eventStore.readStream(secretStream(team, name), {
+    backwards: true,
+    limit: 1,
+  })) {
+    return type === 'SecretDestroyed' ? undefined : usesIn(data)
+  }
+  return undefined
+}
+
+/** Why a team's secret may not be used for something; undefined if it may. */
+export const secretProblem = async (
+  ports: Pick<Ports, 'eventStore'>,
+  team: string,
+  name: string,
+  use: SecretUse,
+): Promise<string | undefined> => {
+  const usedFor = await usesOfSecret(ports, team, name)
+  if (usedFor === undefined) return NO_SECRET
+  return usedFor.includes(use) ? undefined : notFor(team, name, usedFor, use)
+}
+
+const notFor = (team: string, name: string, usedFor: readonly SecretUse[], use: SecretUse): string =>
+  `The secret ${name} is for ${usedFor.join(' and ')} only. A team administrator allows ${use} with PATCH ` +
+  `/api/teams/${team}/secrets/${name} {"used_for": ${JSON.stringify([...usedFor, use])}}`
+
+/** The secrets among `names` that may not be used for something, and why. */
+export const secretProblems = async (
+  ports: Pick<Ports, 'eventStore'>,
+  team: string,
+  names: readonly string[],
+  use: SecretUse,
+): Promise<ReadonlyMap<string, string>> => {
+  const problems = new Map<string, string>()
+  for (const name of names) {
+    const problem = await secretProblem(ports, team, name, use)
+    if (problem !== undefined) problems.set(name, problem)
+  }
+  return problems
+}

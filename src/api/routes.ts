@@ -60,7 +60,7 @@ const openShared = (services: ApiServices) => {
   const runs = openRuns(services)
   return {
     runs,
-    history: openHistory(services, runs),
+    history: openHistory(runs),
     collections: services.training.collections,
     registries: openRegistries(services),
   }

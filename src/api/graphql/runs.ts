@@ -66,11 +66,10 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
     stopped: state.stopRequested,
     historyKeys: () => historyKeys(caller, place),
     history: ({ minStep = null, maxStep = null, samples }: Sampled) => {
+      const range = { minStep, maxStep }
       const most = samplesOf(samples)
-      if (minStep === null && maxStep === null) return history.sample(place, ALL, most)
-      // A page of clients has as many steps as samples. A second process with the id of the run repeats steps.
-      const isPage = minStep !== null && maxStep !== null && maxStep - minStep <= most
-      return history.page(place, { minStep, maxStep }, isPage ? MAX_SAMPLES : most)
+      if (minStep === null && maxStep === null) return history.sample(place, range, most)
+      return history.page(place, range, isPage(range, samples) ? Infinity : most)
     },
     events: [],
     sampledHistory: ({ specs }: { readonly specs: readonly string[] }) =>
@@ -84,8 +83,6 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
   }
 }
 
-const ALL: StepRange = { minStep: null, maxStep: null }
-
 interface Sampled {
   readonly minStep?: number | null
   readonly maxStep?: number | null
@@ -94,6 +91,10 @@ interface Sampled {
 
 const samplesOf = (samples: number | null | undefined): number =>
   Math.min(MAX_SAMPLES, Math.max(0, samples ?? 500))
+
+/** A page of clients has as many steps as samples. It has all rows of them: programs may repeat steps. */
+const isPage = ({ minStep, maxStep }: StepRange, samples: number | null | undefined): boolean =>
+  minStep !== null && maxStep !== null && samples != null && maxStep - minStep <= samples
 
 export const runId = ({ project, run }: RunPlace): string =>
   idOf('Run', entityNameOf(project), projectNameOf(project), run)
@@ -123,9 +124,7 @@ const memberOf = (value: Json | undefined, key: string): Json | undefined =>
 const historyKeys = async ({ history, runs }: Caller, place: RunPlace) => {
   const keys = await history.keys(place)
   if (keys.size === 0) return null
-  const lastStep = await runs.read(place.project, place.run, ({ chunks }) =>
-    chunks.reduce((last, { maxStep }) => Math.max(last, maxStep ?? last), -1),
-  )
+  const lastStep = await runs.read(place.project, place.run, ({ highestStep }) => highestStep)
   return {
     keys: Object.fromEntries(
       [...keys].map(([key, { types, lastValue }]) => [
@@ -156,5 +155,6 @@ const sampledHistory = ({ history }: Caller, place: RunPlace, text: string) => {
   }
   const maxStep = number('maxStep')
   const range = { minStep: number('minStep'), maxStep: maxStep === null ? null : maxStep + 1 }
-  return history.sampleOf(place, keys, range, samplesOf(number('samples')))
+  const samples = number('samples')
+  return history.sampleOf(place, keys, range, isPage(range, samples) ? Infinity : samplesOf(samples))
 }

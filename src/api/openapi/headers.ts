@@ -58,6 +58,10 @@ const ASKED: Readonly<Record<RequestHeader, JsonObject>> = {
       'that setting.',
     schema: recordLevel.schema,
   },
+  'X-WANDB-ASYNC-CLIENT-ID': {
+    description: 'The program that logs, if several programs log to one run. Each numbers its own lines.',
+    schema: { type: 'string', maxLength: 256 },
+  },
 }
 
 const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {

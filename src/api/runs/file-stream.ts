@@ -1,7 +1,7 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import type { LogHistory } from '../../domain/runs/commands.js'
-import { historyLine, type HistoryLine } from '../../domain/runs/history.js'
+import { historyLine, stepIn, type HistoryLine } from '../../domain/runs/history.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { boolean, json } from '../../kernel/codec/leaves.js'
@@ -40,7 +40,8 @@ export const fileStreamRoute = (
     path: '/files/:entity/:project/:run/file_stream',
     summary:
       'Logs lines of the history and the summary of a run, or its end, as the package `wandb` does. A line that was logged before ' +
-      'under its number is a repeat.',
+      'under its number is a repeat. Programs that log to one run at once are told apart by X-WANDB-ASYNC-CLIENT-ID.',
+    requestHeaders: ['X-WANDB-ASYNC-CLIENT-ID'],
     body: fileStream,
     errors: ['conflict'],
     response: fileStreamed,
@@ -52,12 +53,12 @@ export const fileStreamRoute = (
       const summary = linesIn(files['wandb-summary.json']).at(-1) ?? null
       const offset = history['offset']
       const run_id = runInPath(request)
+      const writer = writerIn(request.headers['x-wandb-async-client-id'])
       const command: LogHistory = {
         type: 'LogHistory',
         project_id,
         run_id,
-        offset: Number.isSafeInteger(offset) && (offset as number) >= 0 ? (offset as number) : 0,
-        lines: await historyLines(linesIn(history)),
+        sent: { writer, offset: stepIn(offset) ?? 0, lines: await historyLines(linesIn(history)) },
         summary: summary !== null && isObjectText(summary) ? summary : null,
         isQuiet: await isQuiet(services, runs, project_id, run_id),
         end: body.complete === true ? (body.exitcode === 0 ? 'finished' : 'failed') : null,
@@ -70,6 +71,12 @@ export const fileStreamRoute = (
       })
     },
   })
+
+/** Of the name of a writer, which clients choose at random. */
+const MAX_WRITER = 256
+
+const writerIn = (header: string | readonly string[] | undefined): string | null =>
+  typeof header === 'string' && header !== '' ? header.slice(0, MAX_WRITER) : null
 
 const QUIET_MS = 5 * 60_000
 

@@ -110,7 +110,7 @@ const readHistory = (services: ListServices, runs: Runs, history: RunHistory): A
     path: '/api/runs/:entity/:project/:run/history',
     summary:
       'Samples the metric history of a run: at most `samples`, evenly spread. With `keys`, separated by commas, only ' +
-      'rows that have all of them. Steps are from `min_step` to before `max_step`. `NaN` and infinities are texts.',
+      'rows that have all of them, with the least and the greatest values. Steps are from `min_step` to before `max_step`. `NaN` and infinities are texts.',
     query: historyQuery,
     response: runHistory,
     project: inPath,

@@ -21,6 +21,7 @@ const ASKED: Readonly<Record<Exclude<RequestHeader, 'Vendor-Project'>, true>> = 
   'Tallytree-Trace': true,
   traceparent: true,
   'Tallytree-Record': true,
+  'X-WANDB-ASYNC-CLIENT-ID': true,
 }
 const ANSWERED: Readonly<Record<ResponseHeader, true>> = {
   'Retry-After': true,

@@ -48,6 +48,7 @@ export type RequestHeader =
   | 'Tallytree-Trace'
   | 'traceparent'
   | 'Tallytree-Record'
+  | 'X-WANDB-ASYNC-CLIENT-ID'
 
 /** Documented response headers, in addition to those of every response. */
 export type ResponseHeader =

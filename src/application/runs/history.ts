@@ -1,12 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { historyLine, rowOf, type HistoryLine } from '../../domain/runs/history.js'
-import { runStream, type HistoryLogged, type MetricsLogged } from '../../domain/runs/events.js'
+import { Failure } from '../failure.js'
+import { rowOf } from '../../domain/runs/history.js'
+import { runStream } from '../../domain/runs/events.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import type { RecordedEvent } from '../../kernel/ports/event-store.js'
-import type { Ports } from '../../kernel/ports/ports.js'
-import { readBack } from '../../kernel/spill/read-back.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
-import type { HistoryChunk, Runs } from './runs.js'
+import type { HistoryChunk, PlacedLine } from './history-parts.js'
+import type { Runs } from './runs.js'
 
 /** A run by its project and id. */
 export interface RunPlace {
@@ -14,7 +13,10 @@ export interface RunPlace {
   readonly run: string
 }
 
-/** The steps from `minStep` to before `maxStep`, for which null is no limit. Lines without a step are in neither. */
+/**
+ * The steps from `minStep` to before `maxStep`, for which null is no limit. A row without a step of its own belongs to the
+ * highest step before it.
+ */
 export interface StepRange {
   readonly minStep: number | null
   readonly maxStep: number | null
@@ -27,11 +29,14 @@ export interface HistoryKey {
 }
 
 export interface RunHistory {
-  /** The first lines within the steps, in the order of their numbers. */
+  /** The first lines within the steps, in the order in which they arrived. @throws Failure for a page that is too long */
   readonly page: (place: RunPlace, range: StepRange, limit: number) => Promise<readonly string[]>
   /** Lines that are evenly spread over the run, and the last one. */
   readonly sample: (place: RunPlace, range: StepRange, most: number) => Promise<readonly string[]>
-  /** The rows that have all of the keys, reduced to them and to what the client adds, evenly spread. */
+  /**
+   * The rows that have all of the keys, reduced to them and to what the client adds: of each stretch those with the least
+   * and the greatest value of each key, where `most` leaves room for that.
+   */
   readonly sampleOf: (
     place: RunPlace,
     keys: readonly string[],
@@ -43,8 +48,6 @@ export interface RunHistory {
   readonly keys: (place: RunPlace) => Promise<ReadonlyMap<string, HistoryKey>>
 }
 
-/** In characters of lines. */
-const KEPT_LENGTH = 64 * 1024 * 1024
 const KEPT_KEYS = 1000
 
 interface KnownKeys {
@@ -53,33 +56,10 @@ interface KnownKeys {
   readonly keys: Map<string, { readonly types: Record<string, number>; lastValue: Json }>
 }
 
-/** Reads the history of runs from their events. The parts that were read last are kept. */
-export const openHistory = (ports: Pick<Ports, 'eventStore' | 'blobs'>, runs: Runs): RunHistory => {
-  const parts = new LRUCache<string, readonly HistoryLine[]>({
-    maxSize: KEPT_LENGTH,
-    sizeCalculation: (lines) => lines.reduce((sum, { text }) => sum + text.length, 1),
-  })
+/** Reads the history of runs from their events. */
+export const openHistory = (runs: Runs): RunHistory => {
+  const { rowsOf: linesOf } = runs
   const known = new LRUCache<string, KnownKeys>({ max: KEPT_KEYS })
-
-  const linesOf = async (
-    stream: string,
-    { of, rows, revision }: HistoryChunk,
-  ): Promise<readonly HistoryLine[]> => {
-    const key = `${stream}\n${revision}\n${rows}`
-    const kept = parts.get(key)
-    if (kept !== undefined) return kept
-    const lines: HistoryLine[] = []
-    const limit = of === 'metrics' ? rows : 1
-    for await (const event of ports.eventStore.readStream(stream, { from: revision, limit })) {
-      if (of === 'metrics') lines.push(lineOfMetrics(event))
-      else {
-        const read = (await readBack(ports.blobs, event.data)) as unknown as HistoryLogged
-        for (const text of read.lines ?? []) lines.push(historyLine(text))
-      }
-    }
-    parts.set(key, lines)
-    return lines
-  }
 
   const chunksOf = async ({ project, run }: RunPlace, range: StepRange) =>
     (await runs.read(project, run, ({ chunks }) => chunks.filter((chunk) => mayHave(range, chunk)))) ?? []
@@ -108,9 +88,11 @@ export const openHistory = (ports: Pick<Ports, 'eventStore' | 'blobs'>, runs: Ru
   return {
     page: async (place, range, limit) => {
       const page: string[] = []
+      let length = 0
       if (limit <= 0) return page
       for await (const text of linesIn(place, range)) {
         page.push(text)
+        if ((length += text.length) > LONGEST_PAGE) throw tooLong(range)
         if (page.length === limit) break
       }
       return page
@@ -135,7 +117,7 @@ export const openHistory = (ports: Pick<Ports, 'eventStore' | 'blobs'>, runs: Ru
     },
     sampleOf: async (place, keys, range, most) => {
       const rows = await rowsWith(place, keys, range)
-      return spread(rows.length, most).map((at) => rows[at]!)
+      return withExtremes(rows, keys, most).map((at) => rows[at]!)
     },
     lastLine: async (place) => {
       const chunk = await runs.read(place.project, place.run, ({ chunks }) =>
@@ -166,25 +148,21 @@ export const openHistory = (ports: Pick<Ports, 'eventStore' | 'blobs'>, runs: Ru
   }
 }
 
-const MS_PER_SECOND = 1000
+/** In characters: the whole page is held in memory. */
+const LONGEST_PAGE = 64 * 1024 * 1024
 
-/** A row as the package `wandb` would have logged it. */
-const lineOfMetrics = ({ data, recordedAt }: RecordedEvent): HistoryLine => {
-  const { metrics, step } = data as unknown as MetricsLogged
-  const own = { _timestamp: recordedAt.getTime() / MS_PER_SECOND, ...(step === null ? {} : { _step: step }) }
-  return { text: JSON.stringify({ ...metrics, ...own }), step }
-}
+const tooLong = ({ minStep, maxStep }: StepRange): Failure =>
+  new Failure(
+    'bad-request',
+    `The steps from ${minStep ?? 0} to before ${maxStep ?? 'the end'} have more than 64 MiB of rows. Ask for fewer steps ` +
+      'at once, such as with scan_history(page_size=100).',
+  )
 
 const mayHave = ({ minStep, maxStep }: StepRange, chunk: HistoryChunk): boolean =>
-  (minStep === null && maxStep === null) ||
-  (chunk.minStep !== null &&
-    chunk.maxStep !== null &&
-    (minStep === null || chunk.maxStep >= minStep) &&
-    (maxStep === null || chunk.minStep < maxStep))
+  (minStep === null || chunk.maxStep >= minStep) && (maxStep === null || chunk.minStep < maxStep)
 
-const isWithin = ({ minStep, maxStep }: StepRange, { step }: HistoryLine): boolean =>
-  (minStep === null && maxStep === null) ||
-  (step !== null && (minStep === null || step >= minStep) && (maxStep === null || step < maxStep))
+const isWithin = ({ minStep, maxStep }: StepRange, { step }: PlacedLine): boolean =>
+  (minStep === null || step >= minStep) && (maxStep === null || step < maxStep)
 
 /** At most `most` of `total` indexes, evenly spread from the first to the last. */
 const spread = (total: number, most: number): readonly number[] => {
@@ -192,6 +170,33 @@ const spread = (total: number, most: number): readonly number[] => {
   if (total <= most) return Array.from({ length: total }, (_, at) => at)
   if (most === 1) return [total - 1]
   return Array.from({ length: most }, (_, at) => Math.floor((at * (total - 1)) / (most - 1)))
+}
+
+/** At most `most` indexes of rows, among them the extremes of each key in stretches of equal length. */
+const withExtremes = (
+  rows: readonly Readonly<Record<string, Json>>[],
+  names: readonly string[],
+  most: number,
+): readonly number[] => {
+  const keys = names.filter((name) => !CLIENTS_OWN.includes(name))
+  const stretches = Math.floor((most - 2) / (2 * keys.length))
+  if (rows.length <= most || keys.length === 0 || stretches < 1) return spread(rows.length, most)
+  const chosen = new Set([0, rows.length - 1])
+  for (let stretch = 0; stretch < stretches; stretch += 1) {
+    const from = Math.floor((stretch * rows.length) / stretches)
+    const until = Math.floor(((stretch + 1) * rows.length) / stretches)
+    for (const key of keys) {
+      const value = (at: number) => (typeof rows[at]![key] === 'number' ? rows[at]![key] : NaN)
+      let [least, greatest] = [from, from]
+      for (let at = from; at < until; at += 1) {
+        if (!(value(at) >= value(least))) least = isNaN(value(at)) ? least : at
+        if (!(value(at) <= value(greatest))) greatest = isNaN(value(at)) ? greatest : at
+      }
+      chosen.add(least).add(greatest)
+    }
+  }
+  for (const at of spread(rows.length, most - chosen.size)) chosen.add(at)
+  return [...chosen].sort((a, b) => a - b)
 }
 
 const MAX_DEPTH = 8

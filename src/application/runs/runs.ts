@@ -17,20 +17,9 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import { spill } from '../../kernel/spill/spill.js'
+import { mayShareRows, rangeOf, stepIn, type WrittenLines } from '../../domain/runs/history.js'
+import { openHistoryParts, type HistoryChunk, type HistoryParts } from './history-parts.js'
 import { LoggedSteps } from './logged-steps.js'
-
-/**
- * Rows of a run's history: the lines of the event at `revision`, or the metrics of that event and the next ones, of which
- * each is one row.
- */
-export interface HistoryChunk {
-  readonly of: 'lines' | 'metrics'
-  readonly rows: number
-  /** Null if no row has a step. */
-  readonly minStep: number | null
-  readonly maxStep: number | null
-  readonly revision: bigint
-}
 
 /** A run as it is kept: where its metrics and lines are, without them. */
 export interface KeptRun {
@@ -38,21 +27,34 @@ export interface KeptRun {
   readonly state: RunState
   readonly steps: LoggedSteps
   readonly chunks: readonly HistoryChunk[]
+  /** The highest step of its history, 0 if it has none. */
+  readonly highestStep: number
+  /** Where the lines of each writer end. */
+  readonly ends: Map<string | null, LinesEnd>
   readonly endedAt: Instant | null
   readonly lastMetrics: { readonly metrics: Metrics; readonly step: number | null } | null
   /** When its last event was recorded. */
   readonly updatedAt: Instant | null
 }
 
+interface LinesEnd {
+  /** The number of the next line. */
+  readonly line: number
+  readonly time: number
+}
+
 export interface Runs {
   /** Undefined if there is no such run. `read` must not keep the run, which later events change in place. */
   readonly read: <A>(project: string, run: string, read: (run: KeptRun) => A) => Promise<A | undefined>
+  /** The rows of a chunk of a run. */
+  readonly rowsOf: HistoryParts
   readonly write: (command: RunCommand, cause: Cause) => Promise<ExecuteResult<RunState, RunEvent>>
 }
 
 /** The steps, lines and runs that may be kept together: about 60 MB. */
 const MOST = 4_000_000
 const WEIGHT_OF_FILE = 20
+const WEIGHT_OF_CHUNK = 10
 const BYTES_OF_WEIGHT = 16
 /** Rows of metrics that are read together. */
 const MOST_METRICS = 500
@@ -73,16 +75,24 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
         state: runDecider.initialState(),
         steps: new LoggedSteps(),
         chunks: [],
+        highestStep: 0,
+        ends: new Map(),
         endedAt: null,
         lastMetrics: null,
         updatedAt: null,
       }),
       evolve: withEvent,
-      weightOf: ({ state, steps, chunks }) =>
-        1 + steps.size + chunks.length + state.files.size * WEIGHT_OF_FILE + weightOf(state),
+      weightOf: ({ state, steps, chunks, ends }) =>
+        1 +
+        steps.size +
+        (chunks.length + ends.size) * WEIGHT_OF_CHUNK +
+        state.files.size * WEIGHT_OF_FILE +
+        weightOf(state),
     },
     MOST,
   )
+
+  const rowsOf = openHistoryParts(ports)
 
   const metricsAt = async (stream: string, revision: number): Promise<Metrics> => {
     for await (const { data } of ports.eventStore.readStream(stream, { from: BigInt(revision), limit: 1 }))
@@ -93,17 +103,22 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
   /** The part of a run's state that a decision needs. */
   const stateFor = async (stream: string, command: RunCommand) => {
     const step = command.type === 'LogMetrics' ? command.step : null
-    const loaded = await folds(stream, ({ state: { state, steps }, ...at }) => {
+    const loaded = await folds(stream, ({ state: kept, ...at }) => {
+      const { state, steps } = kept
       const file = command.type === 'StoreRunFile' ? state.files.get(command.path) : undefined
       const isUsed = command.type === 'UseArtifact' && state.used.has(command.artifact_id)
-      return { state, file, isUsed, revision: step === null ? undefined : steps.revisionOf(step), ...at }
+      const chunks = command.type === 'LogHistory' ? chunksRepeatedBy(kept, command.sent) : []
+      const revision = step === null ? undefined : steps.revisionOf(step)
+      return { state, file, isUsed, chunks, revision, ...at }
     })
-    const { state, file, isUsed, revision, expected, position } = loaded
+    const { state, file, isUsed, chunks, revision, expected, position } = loaded
     const steps = new Map<number, Metrics>()
     if (step !== null && revision !== undefined) steps.set(step, await metricsAt(stream, revision))
     const files = new Map<string, RunFileStored>(file === undefined ? [] : [[file.path, file]])
     const used = new Set(isUsed ? [(command as UseArtifact).artifact_id] : [])
-    return { state: { ...state, steps, files, used }, expected, position }
+    const logged: WrittenLines[] = []
+    for (const chunk of chunks) logged.push({ ...chunk, lines: await rowsOf(stream, chunk) })
+    return { state: { ...state, steps, files, used, logged }, expected, position }
   }
 
   const spilled = async (event: RunEvent): Promise<RunEvent> => {
@@ -120,6 +135,7 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
       folds(runStream(project, run), ({ state: kept }) =>
         kept.state.started === null || kept.state.deleted ? undefined : read(kept),
       ),
+    rowsOf,
     write: (command, cause) => {
       const stream = runStream(command.project_id, command.run_id)
       return appendDecided(ports, stream, cause, async () => {
@@ -153,14 +169,12 @@ const withEvent = (run: KeptRun, { type, data, revision, recordedAt }: RecordedE
     case 'MetricsLogged': {
       const { metrics, step } = event.data
       if (step !== null) run.steps.add(step, Number(revision))
-      addMetrics(run.chunks as HistoryChunk[], step, revision)
-      return { ...run, updatedAt, lastMetrics: { metrics, step } }
+      const highestStep = Math.max(run.highestStep, stepIn(step) ?? 0)
+      addMetrics(run, stepIn(step) ?? highestStep, revision)
+      return { ...run, highestStep, updatedAt, lastMetrics: { metrics, step } }
     }
-    case 'HistoryLogged': {
-      const { rows, min_step: minStep, max_step: maxStep } = event.data
-      if (rows > 0) (run.chunks as HistoryChunk[]).push({ of: 'lines', rows, minStep, maxStep, revision })
-      break
-    }
+    case 'HistoryLogged':
+      return { ...withLines(run, event.data, revision), updatedAt }
     case 'RunFinished':
     case 'RunFailed':
       return { ...run, updatedAt, endedAt: event.data.ended_at, state: runDecider.evolve(run.state, event) }
@@ -171,19 +185,87 @@ const withEvent = (run: KeptRun, { type, data, revision, recordedAt }: RecordedE
   return { ...run, updatedAt, state: runDecider.evolve(run.state, event) }
 }
 
-const addMetrics = (chunks: HistoryChunk[], step: number | null, revision: bigint): void => {
+/** Without a copy of the lines. */
+const withLines = (run: KeptRun, data: HistoryLogged, revision: bigint): KeptRun => {
+  const state = runDecider.evolve(run.state, { type: 'HistoryLogged', data: { ...data, lines: null } })
+  const { offset, rows, writer, stepless, min_step, max_step, min_time, max_time } = data
+  if (rows === 0) return { ...run, state }
+  const before = run.highestStep
+  const steps = [
+    ...(min_step === null || max_step === null ? [] : [min_step, max_step]),
+    ...(stepless === 0 ? [] : [before]),
+  ]
+  const isOld = stepless === null
+  const times: HistoryChunk['times'] =
+    min_time === null || max_time === null ? (isOld ? ANY_TIME : null) : [min_time, max_time]
+  const [minStep, maxStep] = [Math.min(...steps), Math.max(...steps)]
+  const chunk = { of: 'lines', rows, offset, writer, minStep, maxStep, before, times, revision } as const
+  ;(run.chunks as HistoryChunk[]).push(chunk)
+  const end = run.ends.get(writer)
+  run.ends.set(writer, {
+    line: Math.max(end?.line ?? 0, offset + rows),
+    time: Math.max(end?.time ?? -Infinity, times?.[1] ?? -Infinity),
+  })
+  return { ...run, state, highestStep: Math.max(before, maxStep) }
+}
+
+/** Older logs do not have the times of lines. */
+const ANY_TIME = [-Infinity, Infinity] as const
+
+/**
+ * The chunks that may have some of these lines. A program that goes on has higher numbers and later times than all lines
+ * before, so that there are none.
+ */
+const chunksRepeatedBy = ({ chunks, ends }: KeptRun, sent: WrittenLines): readonly HistoryChunk[] => {
+  const { writer, offset, lines } = sent
+  const until = offset + lines.length
+  const times = rangeOf(lines.map(({ time }) => time))
+  const others = [...ends].filter(([other]) => mayShareRows(other, writer))
+  if (
+    offset >= (ends.get(writer)?.line ?? 0) &&
+    (times === null || others.every(([, { time }]) => time < times[0]))
+  )
+    return []
+  const steps = lines.map(({ step }) => step)
+  const [minStep, maxStep] = (!steps.includes(null) && rangeOf(steps)) || [-Infinity, Infinity]
+  return chunks.filter(
+    (one) =>
+      one.of === 'lines' &&
+      ((one.writer === writer && one.offset < until && one.offset + one.rows > offset) ||
+        (times !== null &&
+          one.times !== null &&
+          mayShareRows(one.writer, writer) &&
+          one.times[0] <= times[1] &&
+          one.times[1] >= times[0] &&
+          one.minStep <= maxStep &&
+          one.maxStep >= minStep)),
+  )
+}
+
+const addMetrics = (run: KeptRun, step: number, revision: bigint): void => {
+  const chunks = run.chunks as HistoryChunk[]
   const last = chunks.at(-1)
-  const one = { of: 'metrics', rows: 1, minStep: step, maxStep: step, revision } as const
   const continues =
     last?.of === 'metrics' && last.rows < MOST_METRICS && last.revision + BigInt(last.rows) === revision
-  if (!continues) chunks.push(one)
-  else
+  if (continues)
     chunks[chunks.length - 1] = {
       ...last,
       rows: last.rows + 1,
-      minStep: step === null ? last.minStep : Math.min(step, last.minStep ?? step),
-      maxStep: step === null ? last.maxStep : Math.max(step, last.maxStep ?? step),
+      minStep: Math.min(step, last.minStep),
+      maxStep: Math.max(step, last.maxStep),
     }
+  else
+    chunks.push({
+      of: 'metrics',
+      rows: 1,
+      offset: 0,
+      writer: null,
+      minStep: step,
+      maxStep: step,
+      before: run.highestStep,
+      times: null,
+      revision,
+    })
 }
 
 const weightOf = ({ config, summary }: RunState): number =>

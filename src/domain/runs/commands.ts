@@ -1,5 +1,5 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { HistoryLine } from './history.js'
+import type { WrittenLines } from './history.js'
 import type { EndState, RunDetails } from './events.js'
 
 interface OfRun {
@@ -38,12 +38,10 @@ export interface LogMetrics extends OfRun {
   readonly evenAfterEnd?: boolean
 }
 
-/** What a program sends from time to time. Lines are identified by their numbers, so a repeat writes nothing. */
+/** What a program sends from time to time. A repeat writes nothing, see `newParts`. */
 export interface LogHistory extends OfRun {
   readonly type: 'LogHistory'
-  /** The number of the first line. */
-  readonly offset: number
-  readonly lines: readonly HistoryLine[]
+  readonly sent: WrittenLines
   readonly summary: string | null
   /** Whether to record that the program is alive, if it logs nothing. */
   readonly isQuiet: boolean

@@ -22,7 +22,7 @@ import type {
   RunFileStored,
   RunStarted,
 } from './events.js'
-import { partsOf, type HistoryPart } from './history.js'
+import { historyLine, newParts, rangeOf, type WrittenLines } from './history.js'
 
 /** A JSON text, or where it is stored if it is too large for an event. */
 type StoredText = string | SpilledField
@@ -36,8 +36,10 @@ export interface RunState {
   readonly details: RunDetails
   readonly config: StoredText | null
   readonly summary: StoredText | null
-  /** The number of the next line of the history. */
+  /** The number of lines of the history. */
   readonly lines: number
+  /** Lines of the history. A decision may be given those alone that its lines may repeat. */
+  readonly logged: WrittenLines[]
   /** Metrics by step. A decision about one step may be given that step alone, see `openRuns`. */
   readonly steps: Map<number, MetricsLogged['metrics']>
   /** By path. A decision about one file may be given that file alone. */
@@ -66,6 +68,7 @@ const initialState = (): RunState => ({
   config: null,
   summary: null,
   lines: 0,
+  logged: [],
   steps: new Map(),
   files: new Map(),
   used: new Set(),
@@ -90,12 +93,9 @@ const evolve = (state: RunState, event: RunEvent): RunState => {
       return state
     }
     case 'HistoryLogged': {
-      const { offset, rows, summary, spilled } = event.data
-      return {
-        ...state,
-        lines: Math.max(state.lines, offset + rows),
-        summary: spilled['summary'] ?? summary ?? state.summary,
-      }
+      const { offset, rows, lines, writer, summary, spilled } = event.data
+      if (lines !== null) state.logged.push({ offset, writer, lines: lines.map(historyLine) })
+      return { ...state, lines: state.lines + rows, summary: spilled['summary'] ?? summary ?? state.summary }
     }
     case 'RunFileStored':
       state.files.set(event.data.path, event.data)
@@ -165,7 +165,7 @@ const describe = (state: RunState, command: DescribeRun): Decision<RunEvent> => 
     events.push({ type: 'RunDescribed', data: { ...run, name, details, config, spilled: {} } })
   const renamed = { ...run, name }
   if (command.summary !== null && command.summary !== state.summary)
-    events.push(historyEvent(renamed, { offset: state.lines, lines: [] }, command.summary))
+    events.push(historyEvent(renamed, NO_LINES, command.summary))
   if (begins && state.ended !== null)
     events.push({ type: 'RunResumed', data: { ...renamed, resumed_at: now } })
   return { events }
@@ -201,11 +201,10 @@ const logHistory = (state: RunState, command: LogHistory): Decision<RunEvent> =>
   const { started, ended } = state
   if (started === null) return noSuchRun
   const run = ofRun(started)
-  const known = Math.max(0, state.lines - command.offset)
-  const parts = partsOf(command.offset + known, command.lines.slice(known))
+  const { writer } = command.sent
+  const parts = newParts(command.sent, state.logged).map((part) => ({ ...part, writer }))
   const summary = command.summary === state.summary ? null : command.summary
-  const logged: readonly HistoryPart[] =
-    parts.length === 0 && summary !== null ? [{ offset: state.lines, lines: [] }] : parts
+  const logged = parts.length === 0 && summary !== null ? [NO_LINES] : parts
   const events: RunEvent[] = logged.map((part, at) =>
     historyEvent(run, part, at === logged.length - 1 ? summary : null),
   )
@@ -217,19 +216,26 @@ const logHistory = (state: RunState, command: LogHistory): Decision<RunEvent> =>
   return { events }
 }
 
-const historyEvent = (run: OfRun, { offset, lines }: HistoryPart, summary: string | null): RunEvent => {
-  let [min_step, max_step]: [number | null, number | null] = [null, null]
-  for (const { step } of lines) {
-    if (step === null) continue
-    if (min_step === null || step < min_step) min_step = step
-    if (max_step === null || step > max_step) max_step = step
-  }
+const NO_LINES: WrittenLines = { offset: 0, lines: [], writer: null }
+
+const historyEvent = (
+  run: OfRun,
+  { offset, lines, writer }: WrittenLines,
+  summary: string | null,
+): RunEvent => {
+  const steps = lines.map(({ step }) => step)
+  const [min_step, max_step] = rangeOf(steps) ?? [null, null]
+  const [min_time, max_time] = rangeOf(lines.map(({ time }) => time)) ?? [null, null]
   const data: HistoryLogged = {
     ...run,
     offset,
     rows: lines.length,
     min_step,
     max_step,
+    writer,
+    stepless: steps.filter((step) => step === null).length,
+    min_time,
+    max_time,
     lines: lines.map(({ text }) => text),
     summary,
     spilled: {},

@@ -55,11 +55,16 @@ const metricsLogged = open('MetricsLogged', {
 const historyLogged = open('HistoryLogged', {
   says:
     'A run logged lines of its history, JSON objects as text, or replaced its summary. `offset` is the number of the first line, ' +
-    'counted from 0 in the run; lines with the same number are one line. Steps may repeat.',
+    'which its writer counts; `writer` is null unless the client names it. Steps may repeat. `stepless` is the number of lines ' +
+    'without a step, null in older logs. Times are the `_timestamp` of lines.',
   required: { ...required, offset: int64, rows: int64 },
   optional: {
     min_step: nullable(int64),
     max_step: nullable(int64),
+    writer: nullable(string),
+    stepless: nullable(int64),
+    min_time: nullable(number),
+    max_time: nullable(number),
     lines: nullable(arrayOf(string)),
     /** The JSON text of the whole summary, null if it did not change. */
     summary: nullable(string),

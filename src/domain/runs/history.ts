@@ -1,4 +1,5 @@
 import type { Json } from '../../kernel/json/json.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH as MOST_LEVELS } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
@@ -6,13 +7,21 @@ import { parseJson } from '../../kernel/json/parse.js'
 /** A line of a run's history. */
 export interface HistoryLine {
   readonly text: string
+  /** Its `_step`; null unless that is an integer of at least 0. */
   readonly step: number | null
+  /** Its `_timestamp`, if that is a number. */
+  readonly time: number | null
 }
 
 /** Lines that are logged in one event. */
 export interface HistoryPart {
   readonly offset: number
   readonly lines: readonly HistoryLine[]
+}
+
+/** Lines of one writer, which is null where the client names none. */
+export interface WrittenLines extends HistoryPart {
+  readonly writer: string | null
 }
 
 /** In UTF-16 code units. A part is read as a whole, so a page of steps costs no more than one part. */
@@ -22,9 +31,23 @@ const EMPTY = '{}'
 /** A line with its step. What is no JSON object is an empty line, because lines are identified by their numbers. */
 export const historyLine = (text: string): HistoryLine => {
   const row = rowOf(text)
-  if (row === undefined) return { text: EMPTY, step: null }
-  const step = row['_step']
-  return { text, step: Number.isSafeInteger(step) ? (step as number) : null }
+  if (row === undefined) return { text: EMPTY, step: null, time: null }
+  const time = row['_timestamp']
+  return { text, step: stepIn(row['_step']), time: typeof time === 'number' ? time : null }
+}
+
+export const stepIn = (value: Json | undefined): number | null =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null
+
+/** The least and the greatest of some numbers; null if all are null. */
+export const rangeOf = (values: Iterable<number | null>): readonly [number, number] | null => {
+  let [min, max] = [Infinity, -Infinity]
+  for (const value of values) {
+    if (value === null) continue
+    if (value < min) min = value
+    if (value > max) max = value
+  }
+  return min > max ? null : [min, max]
 }
 
 /** Each level of a JSON text takes two brackets. */
@@ -44,8 +67,48 @@ export const rowOf = (text: string): Readonly<Record<string, Json>> | undefined 
   }
 }
 
+/**
+ * The parts of sent lines that are not logged yet. A line is logged if its writer has the same text under its number, or
+ * if an equal row with a time is there: who synchronises a folder again sends its rows under other numbers. Writers that
+ * are both named have rows of their own.
+ */
+export const newParts = (
+  { offset, lines, writer }: WrittenLines,
+  logged: readonly WrittenLines[],
+): readonly HistoryPart[] => {
+  const own = logged.filter((one) => one.writer === writer)
+  const timed = new Map<number, string[]>()
+  const addTimed = ({ time, text }: HistoryLine) => {
+    if (time === null) return
+    const known = timed.get(time)
+    if (known === undefined) timed.set(time, [text])
+    else known.push(text)
+  }
+  for (const one of logged) if (mayShareRows(one.writer, writer)) one.lines.forEach(addTimed)
+  const isLogged = (line: HistoryLine, number: number) =>
+    own.some((one) => one.lines[number - one.offset]?.text === line.text) ||
+    (line.time !== null && timed.get(line.time)?.some((text) => isSameRow(text, line.text)) === true)
+  const parts: HistoryPart[] = []
+  let from = 0
+  for (const [at, line] of lines.entries()) {
+    if (!isLogged(line, offset + at)) {
+      addTimed(line)
+      continue
+    }
+    parts.push(...partsOf(offset + from, lines.slice(from, at)))
+    from = at + 1
+  }
+  return [...parts, ...partsOf(offset + from, lines.slice(from))]
+}
+
+export const mayShareRows = (a: string | null, b: string | null): boolean =>
+  a === b || a === null || b === null
+
+const isSameRow = (a: string, b: string): boolean =>
+  a === b || canonicalJson(parseJson(a)) === canonicalJson(parseJson(b))
+
 /** Splits lines into parts of limited size, of at least one line each. */
-export const partsOf = (offset: number, lines: readonly HistoryLine[]): readonly HistoryPart[] => {
+const partsOf = (offset: number, lines: readonly HistoryLine[]): readonly HistoryPart[] => {
   const parts: HistoryPart[] = []
   let from = 0
   let length = 0

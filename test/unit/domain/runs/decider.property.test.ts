@@ -9,6 +9,8 @@ import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-
 import { LoggedSteps } from '../../../../src/application/runs/logged-steps.js'
 import { openRuns } from '../../../../src/application/runs/runs.js'
 import { historyLine } from '../../../../src/domain/runs/history.js'
+import { canonicalJson } from '../../../../src/kernel/json/canonical.js'
+import { systemIds } from '../../../../src/adapters/system/system.js'
 import { sha256 } from '../access/arbitrary.js'
 
 const { initialState, evolve, decide } = runDecider
@@ -149,6 +151,114 @@ describe('what is kept of runs', () => {
     ))
 })
 
+describe('the lines of a run', () => {
+  /** Few values, so that requests meet: rows with times and without, of two named writers and unnamed ones. */
+  const row = fc.record({ step: fc.nat(3), time: fc.option(fc.nat(3)), value: fc.nat(1) })
+  const request = fc.record({
+    offset: fc.nat(6),
+    rows: fc.array(row, { minLength: 1, maxLength: 5 }),
+    writer: fc.constantFrom(null, null, 'a', 'b'),
+    reverse: fc.boolean(),
+  })
+  interface Request {
+    readonly offset: number
+    readonly rows: readonly { readonly step: number; readonly time: number | null; readonly value: number }[]
+    readonly writer: string | null
+    readonly reverse: boolean
+  }
+
+  const textOf = ({ step, time, value }: Request['rows'][number], reverse: boolean) => {
+    const members = Object.entries({ _step: step, value, ...(time === null ? {} : { _timestamp: time }) })
+    return JSON.stringify(Object.fromEntries(reverse ? members.reverse() : members))
+  }
+  const commandOf = ({ offset, rows, writer, reverse }: Request) => ({
+    type: 'LogHistory' as const,
+    ...run,
+    sent: { offset, writer, lines: rows.map((one) => historyLine(textOf(one, reverse))) },
+    summary: null,
+    isQuiet: false,
+    end: null,
+    now,
+  })
+
+  it('are lost by no request and repeated by none, and those that are kept lead to the same decisions', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(request, { maxLength: 8 }), async (requests) => {
+        const eventStore = openInMemoryEventStore()
+        const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
+        const runs = openRuns({ eventStore, ids: systemIds, blobs: openInMemoryBlobStore(), sha256 })
+        const begin = { type: 'StartRun', ...run, name: 'r', user: 'u', now } as const
+        const written: RunEvent[] = [...(await runs.write(begin, cause)).events]
+        const stored = () =>
+          written.flatMap(({ type, data }) =>
+            type === 'HistoryLogged' ? (data.lines ?? []).map((line) => canonicalJson(JSON.parse(line))) : [],
+          )
+        for (const one of requests) {
+          const command = commandOf(one)
+          const expected = decide(written.reduce(evolve, initialState()), command)
+          const { events } = await runs.write(command, cause)
+          assert.deepEqual(events, expected.events)
+          written.push(...events)
+          assert.deepEqual((await runs.write(command, cause)).events, [])
+          for (const line of one.rows) {
+            const count = stored().filter(
+              (row) => row === canonicalJson(JSON.parse(textOf(line, false))),
+            ).length
+            assert.ok(count >= 1)
+            if (line.time !== null && requests.every(({ writer }) => writer === null)) assert.equal(count, 1)
+          }
+        }
+        assert.equal(written.reduce(evolve, initialState()).lines, stored().length)
+      }),
+    ))
+
+  const log = (offset: number, rows: readonly string[], writer: string | null = null) => ({
+    ...commandOf({ offset, rows: [], writer, reverse: false }),
+    sent: { offset, writer, lines: rows.map(historyLine) },
+  })
+  const rowsAfter = (...commands: ReturnType<typeof log>[]): readonly string[] => {
+    const events: RunEvent[] = [
+      ...decide(initialState(), { type: 'StartRun', ...run, name: 'r', user: 'u', now }).events,
+    ]
+    for (const command of commands)
+      events.push(...decide(events.reduce(evolve, initialState()), command).events)
+    return events.flatMap(({ type, data }) => (type === 'HistoryLogged' ? (data.lines ?? []) : []))
+  }
+  const rows = (from: number, time?: number) =>
+    [0, 1, 2].map((at) =>
+      JSON.stringify({
+        _step: from + at,
+        ...(time === undefined ? {} : { _timestamp: time + at, _runtime: at }),
+      }),
+    )
+
+  it('below a higher line are kept', () => {
+    assert.deepEqual(rowsAfter(log(0, rows(0)), log(100, rows(100)), log(3, rows(3))), [
+      ...rows(0),
+      ...rows(100),
+      ...rows(3),
+    ])
+  })
+
+  it('are rows of their own for each named writer, and for an unnamed one where the content differs', () => {
+    assert.equal(rowsAfter(log(0, rows(0), 'a'), log(0, rows(0), 'b'), log(0, rows(0), 'a')).length, 6)
+    assert.equal(rowsAfter(log(0, rows(0, 10), 'a'), log(0, rows(0, 10), 'b')).length, 6)
+    assert.equal(rowsAfter(log(0, rows(0)), log(0, rows(0)), log(0, rows(1))).length, 6)
+    assert.equal(rowsAfter(log(0, rows(0, 10)), log(0, rows(0, 20)), log(0, rows(0, 10))).length, 6)
+  })
+
+  it('are the same rows under other numbers if they are equal with their times', () => {
+    const reordered = rows(0, 10).map((text) =>
+      JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse())),
+    )
+    assert.equal(rowsAfter(log(0, rows(0, 10)), log(3, rows(0, 10)), log(3, reordered)).length, 3)
+    assert.equal(rowsAfter(log(0, rows(0, 10)), log(3, [...rows(0, 10), ...rows(3, 13)])).length, 6)
+    // Another time, or none.
+    assert.equal(rowsAfter(log(0, rows(0, 10)), log(3, rows(0, 10.5))).length, 6)
+    assert.equal(rowsAfter(log(0, rows(0)), log(3, rows(0))).length, 6)
+  })
+})
+
 describe('the history of a run', () => {
   const lines = Array.from({ length: 40 }, (_, at) => `{"_step":${at % 7},"loss":${at}}`)
   const parts = fc.array(fc.tuple(fc.nat(39), fc.integer({ min: 1, max: 15 })), { maxLength: 12 })
@@ -165,8 +275,7 @@ describe('the history of a run', () => {
           const command = {
             type: 'LogHistory' as const,
             ...run,
-            offset,
-            lines: lines.slice(offset, offset + count).map(historyLine),
+            sent: { offset, lines: lines.slice(offset, offset + count).map(historyLine), writer: null },
             summary: null,
             isQuiet: false,
             end: null,
@@ -210,8 +319,7 @@ describe('the history of a run', () => {
       ({
         type: 'LogHistory',
         ...run,
-        offset,
-        lines: [historyLine(text)],
+        sent: { offset, lines: [historyLine(text)], writer: null },
         summary: text,
         isQuiet: false,
         end,

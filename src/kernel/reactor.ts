@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from './codec/codec.js'
 import { json, string } from './codec/leaves.js'
@@ -137,31 +138,37 @@ export const startReactor = async <State>(
   }
 }
 
-/** Also in each snapshot. Earlier releases wrote other forms, without a version or with `"1"`. */
-const VERSION = 2
+/** Also in each snapshot. Earlier releases wrote other forms: without a version, with `"1"`, and 2 without a checksum. */
+const VERSION = 3
 
 const digits = textLike('digits', /^\d{1,19}$/, 'String should be a whole number')
 
 const snapshotCodec = open('Snapshot', {
   required: {
     version: json,
+    checksum: string,
     anchor: open('Anchor', { required: { id: string, stream: string, revision: digits, position: digits } }),
     state: json,
   },
 })
 
-const snapshotText = ({ id, stream, revision, position }: LogAnchor, state: Json): string =>
-  jsonText({
-    version: VERSION,
-    anchor: { id, stream, revision: String(revision), position: String(position) },
-    state,
-  })
+const snapshotText = ({ id, stream, revision, position }: LogAnchor, state: Json): string => {
+  const anchor = { id, stream, revision: String(revision), position: String(position) }
+  return jsonText({ version: VERSION, checksum: checksumOf(anchor, state), anchor, state })
+}
+
+/** Finds a state that was changed outside the service. */
+const checksumOf = (anchor: Json, state: Json): string =>
+  createHash('sha256')
+    .update(jsonText([anchor, state]))
+    .digest('hex')
 
 const snapshotIn = (text: string) => {
   try {
     const decoded = decode(snapshotCodec)(parseJson(text))
     if (E.isLeft(decoded) || decoded.right.version !== VERSION) return undefined
-    const { anchor, state } = decoded.right
+    const { anchor, state, checksum } = decoded.right
+    if (checksum !== checksumOf(anchor, state)) return undefined
     const [revision, position] = [BigInt(anchor.revision), BigInt(anchor.position)]
     return { anchor: { ...anchor, revision, position }, encoded: state }
   } catch {

@@ -97,7 +97,7 @@ export const limitRoutes = (
         return async (cause) => {
           const { position } = await execute(services)(limitDecider, limitsStream(team), [command], cause)
           if (position !== undefined) await gateway.ledgerFollower.reached(position, KNOWN_WITHIN_MS)
-          return { body: shown(team, { scope, content, reached: null }), position }
+          return { body: shown(team, { scope, content, reached: [] }), position }
         }
       },
     }),

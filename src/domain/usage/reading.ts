@@ -18,6 +18,15 @@ export interface Reading {
   readonly cost: number
   /** Whether some of the report was not understood. */
   readonly isUnrecognized: boolean
+  /** Whether a known name has a value that is no count, or too large a one. */
+  readonly isOdd: boolean
+}
+
+interface ReadingOptions {
+  /** Whether `status_counts` are reported besides, as the Python package weave does. */
+  readonly hasStatusCounts?: boolean
+  /** A greater number of tokens is no figure. */
+  readonly most?: number
 }
 
 class Report {
@@ -27,6 +36,8 @@ class Report {
   hasUnknown = false
   /** A number of tokens has an unknown name. */
   hasUnknownTokens = false
+
+  constructor(private readonly most: number) {}
 
   take(members: JsonObject, names: Names, isPart = false): void {
     for (const key in members) {
@@ -47,7 +58,7 @@ class Report {
   /** Names are synonyms, so the greatest figure counts. */
   private note(figure: Figure, value: Json): void {
     const count = figure === 'cost' ? costOf(value) : countOf(value)
-    if (count === undefined) this.isOdd = true
+    if (count === undefined || (figure !== 'cost' && count > this.most)) this.isOdd = true
     else this.figures[figure] = Math.max(this.figures[figure] ?? 0, count)
   }
 
@@ -73,13 +84,12 @@ const TOKENS = [
   'total',
 ] as const satisfies readonly Figure[]
 
-/**
- * Reads what a provider or a library reports of one model. The rules are those of docs/usage.md.
- *
- * @param hasStatusCounts whether `status_counts` are reported besides, as the Python package weave does
- */
-export const readingOf = (entry: JsonObject, hasStatusCounts = false): Reading => {
-  const report = new Report()
+/** Reads what a provider or a library reports of one model. The rules are those of docs/usage.md. */
+export const readingOf = (
+  entry: JsonObject,
+  { hasStatusCounts = false, most = Infinity }: ReadingOptions = {},
+): Reading => {
+  const report = new Report(most)
   report.take(entry, NAMES)
   if (!report.hasTokens)
     for (const name of WRAPPERS) {
@@ -107,6 +117,7 @@ export const readingOf = (entry: JsonObject, hasStatusCounts = false): Reading =
     cacheCreation1h: figures.write1h ?? 0,
     cost: figures.cost ?? 0,
     isUnrecognized: isOdd || isHalf || (!hasTokens && hasUnknown),
+    isOdd,
   }
 }
 
@@ -141,11 +152,21 @@ const tokensOf = (
   if (reasoning > completion || (!isWhole() && reported === prompt + completion + reasoning))
     completion += reasoning
   const isExtended = prompt + completion > (names.prompt ?? 0) + (names.completion ?? 0)
-  return {
+  return withoutHole({
     prompt: names.prompt === undefined && gross === undefined && cached === 0 ? undefined : prompt,
     completion: names.completion === undefined && completion === 0 ? undefined : completion,
     total: isExtended && reported < prompt + completion ? 0 : reported,
-  }
+  })
+}
+
+/** Where prompt or completion is absent, it is what the total leaves. */
+const withoutHole = (tokens: Pick<Reading, 'prompt' | 'completion' | 'total'>): typeof tokens => {
+  const { prompt, completion, total } = tokens
+  if (prompt === undefined && completion !== undefined && total > completion)
+    return { ...tokens, prompt: total - completion }
+  return completion === undefined && prompt !== undefined && total >= prompt
+    ? { ...tokens, completion: total - prompt }
+    : tokens
 }
 
 interface Tokens {

@@ -80,7 +80,7 @@ export const reportedUsage = open('ReportedUsage', {
 export type ReportedUsage = t.TypeOf<typeof reportedUsage>
 
 export const modelUsageOf = (model: string, report: JsonObject, hasStatusCounts = false): ModelUsage => {
-  const reading = readingOf(report, hasStatusCounts)
+  const reading = readingOf(report, { hasStatusCounts })
   return {
     model,
     requests: reading.requests,

@@ -11,7 +11,7 @@ import {
   type GrowingObject,
   type Size,
 } from './merge.js'
-import { greatest, reportedIn, type Usage } from './usage.js'
+import { tokensReportedIn } from './usage.js'
 import { isReason } from './whole-answer.js'
 
 /** Members that are handled one by one; all others are copied or merged. */
@@ -29,7 +29,7 @@ export class AnswerFold {
   private readonly members: GrowingObject = {}
   private readonly choices = new Map<number, Choice>()
   private usage: Json = null
-  private greatestUsage: Usage | null = null
+  private mostTokens = 0
   private hasChunks = false
   private isTruncated = false
 
@@ -86,11 +86,10 @@ export class AnswerFold {
   /** The last report counts, unless it has fewer tokens than an earlier one. */
   private takeUsage(value: Json | undefined): void {
     if (!isJsonObject(value)) return
-    const reported = reportedIn(value)
-    const all = greatest(this.greatestUsage, reported)
-    const isLess = all !== null && reported !== null && reported.total_tokens < all.total_tokens
-    if (!isLess) this.usage = value
-    this.greatestUsage = all
+    const tokens = tokensReportedIn(value)
+    if (tokens < this.mostTokens) return
+    this.usage = value
+    this.mostTokens = tokens
   }
 
   private takeChoice(choice: JsonObject, size: Size): void {

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { utf8Bytes } from '../../kernel/codec/text.js'
 import { RequestText } from './request-text.js'
 import { tokensIn } from './usage.js'
 
@@ -29,28 +30,49 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['file', { member: 'file_data', charactersPerToken: 4 }],
 ])
 
+/** The tokens of a prompt. */
+export interface PromptTokens {
+  readonly estimate: number
+  /** No tokenizer makes more of the text. Attachments are estimated in both. */
+  readonly most: number
+}
+
 /**
  * Estimates the prompt tokens of a request: one per four bytes of everything that may reach the model (messages,
  * tools, formats, unknown fields); attachments by their kind.
  */
-export const promptTokensOf = (given: JsonObject, text = new RequestText(given)): number => {
+export const promptTokensOf = (given: JsonObject, text = new RequestText(given)): PromptTokens => {
   const attached = attachedTo(given['messages'])
-  const bytes = Object.entries(given).reduce(
-    (sum, [key, value]) =>
-      NOT_IN_PROMPT.has(key) || (typeof value !== 'object' && typeof value !== 'string')
-        ? sum
-        : sum + text.bytesOf(key),
-    0,
-  )
-  return attached.reduce(
-    (sum, { tokens }) => sum + tokens,
-    tokensIn(attached.reduce((left, { characters }) => left - characters, bytes)),
-  )
+  let [bytes, most, tokens] = [0, 0, 0]
+  for (const [key, value] of Object.entries(given)) {
+    if (NOT_IN_PROMPT.has(key) || (typeof value !== 'object' && typeof value !== 'string')) continue
+    bytes += text.bytesOf(key)
+    most += mostTokensIn(text.members[key] ?? '')
+  }
+  for (const one of attached) {
+    bytes -= one.content.length
+    most -= mostTokensIn(one.content)
+    tokens += one.tokens
+  }
+  return { estimate: tokensIn(bytes) + tokens, most: Math.max(tokensIn(bytes), most) + tokens }
+}
+
+/** Two neighbouring letters or spaces of ASCII are one token, every other byte may be a token. */
+export const mostTokensIn = (text: string): number => {
+  let pairs = 0
+  let isHalf = false
+  for (let at = 0; at < text.length; at += 1) {
+    const lower = text.charCodeAt(at) | 0x20
+    const isLetter = (lower >= 0x61 && lower <= 0x7a) || lower === 0x20
+    if (isLetter && isHalf) pairs += 1
+    isHalf = isLetter && !isHalf
+  }
+  return utf8Bytes(text) - pairs
 }
 
 interface Attached {
-  /** Characters of attachments, which are not counted as text. */
-  readonly characters: number
+  /** The inline content, which is not counted as text. */
+  readonly content: string
   readonly tokens: number
 }
 
@@ -61,9 +83,9 @@ const attachedTo = (messages: Json | undefined): readonly Attached[] => {
       if (!isJsonObject(part) || typeof part['type'] !== 'string') continue
       const kind = KINDS.get(part['type'])
       if (kind === undefined) continue
-      const characters = inlineIn(part[part['type']], kind.member)
-      const tokens = Math.max(MIN_ATTACHMENT_TOKENS, Math.ceil(characters / kind.charactersPerToken))
-      attached.push({ characters, tokens })
+      const content = inlineIn(part[part['type']], kind.member)
+      const tokens = Math.max(MIN_ATTACHMENT_TOKENS, Math.ceil(content.length / kind.charactersPerToken))
+      attached.push({ content, tokens })
     }
   return attached
 }
@@ -71,9 +93,9 @@ const attachedTo = (messages: Json | undefined): readonly Attached[] => {
 const listIn = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : []
 
-/** Characters of inline content; 0 for a URL to fetch. */
-const inlineIn = (attached: Json | undefined, member: Kind['member']): number => {
+/** Inline content; empty for a URL to fetch. */
+const inlineIn = (attached: Json | undefined, member: Kind['member']): string => {
   const content = isJsonObject(attached) ? attached[member] : attached
-  if (typeof content !== 'string') return 0
-  return member !== 'url' || /^data:/i.test(content) ? content.length : 0
+  if (typeof content !== 'string') return ''
+  return member !== 'url' || /^data:/i.test(content) ? content : ''
 }

@@ -7,7 +7,7 @@ type Members = Readonly<Record<string, string | undefined>>
 
 /** A request as JSON. Each member is serialised and measured once, for the estimate, the record and every upstream. */
 export class RequestText {
-  private readonly members: Members
+  readonly members: Members
   private readonly bytes: ReadonlyMap<string, number>
 
   constructor(given: JsonObject) {

@@ -2,16 +2,7 @@ import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { AnswerFold } from './fold.js'
 import { indexIn } from './merge.js'
-import {
-  estimated,
-  greatest,
-  isCredible,
-  unknown,
-  usageIn,
-  type Metered,
-  type Usage,
-  writtenBytes,
-} from './usage.js'
+import { unknown, UsageReports, type ExpectedUsage, type Metered, writtenBytes } from './usage.js'
 import { isReason, isUpstreamError } from './whole-answer.js'
 
 interface StreamedRequest {
@@ -22,7 +13,7 @@ interface StreamedRequest {
   readonly includeUsage: boolean
   /** Whether only the gateway requested usage in each chunk. */
   readonly hidesRunningUsage: boolean
-  readonly promptTokens: number
+  readonly expected: ExpectedUsage
 }
 
 /** The chunk to send to the client, null for none, or the error that it reports. */
@@ -32,7 +23,7 @@ const NONE: ChunkResult = { chunk: null }
 
 /** Rewrites and meters a streamed response, and passes it to the fold. Other JSON than chunks is skipped. */
 export class CompletionStream {
-  private usage: Usage | null = null
+  private readonly reports: UsageReports
   private contentBytes = 0
   private doneSeen = false
   private firstContentAt: number | undefined
@@ -44,16 +35,17 @@ export class CompletionStream {
     /** Null if the response is not recorded. */
     private readonly answer: AnswerFold | null,
     private readonly now: () => number = () => 0,
-  ) {}
+  ) {
+    this.reports = new UsageReports(request.expected)
+  }
 
   take(chunk: Json): ChunkResult {
     if (isUpstreamError(chunk)) return { error: chunk }
     if (!isJsonObject(chunk)) return NONE
     const isChunk = Array.isArray(chunk['choices'])
     const choices = isChunk ? (chunk['choices'] as readonly Json[]).filter(isJsonObject) : []
-    const usage = usageIn(chunk, choices)
-    if (!isChunk && usage === null) return NONE
-    this.usage = greatest(this.usage, usage)
+    const hasUsage = this.reports.take(chunk, choices)
+    if (!isChunk && !hasUsage) return NONE
     for (const choice of choices) this.takeChoice(choice)
     this.answer?.take(chunk, choices)
     return { chunk: this.shown(isChunk ? chunk : { ...chunk, choices }, choices) }
@@ -86,11 +78,7 @@ export class CompletionStream {
   }
 
   get metered(): Metered {
-    const { usage, contentBytes } = this
-    if (usage !== null && this.isComplete && isCredible(usage, contentBytes))
-      return { metering: 'reported', usage }
-    if (!this.hasBegun) return unknown
-    return estimated(this.request.promptTokens, contentBytes, usage)
+    return this.hasBegun ? this.reports.metered(this.contentBytes, this.isComplete) : unknown
   }
 
   private takeChoice(choice: JsonObject): void {

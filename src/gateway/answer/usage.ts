@@ -4,6 +4,8 @@ import { costOf } from '../../domain/gateway/limits/charge.js'
 import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { indexIn } from './merge.js'
+import type { PromptTokens } from './prompt.js'
 
 /** Source of a request's usage figures; `unknown` has none. */
 export type Metering = 'reported' | 'estimated' | 'unknown'
@@ -31,84 +33,160 @@ export interface Metered {
 
 export const unknown: Metered = { metering: 'unknown', usage: null }
 
-/**
- * A report of usage, read as all others of the service; null if it lacks tokens of prompt or completion. A total beyond
- * prompt and completion has the reasoning that some upstreams report nowhere else.
- */
-export const reportedIn = (value: Json | undefined): Usage | null => {
-  if (!isJsonObject(value)) return null
-  const reading = readingOf(value)
-  const { prompt, completion } = reading
-  if (prompt === undefined || completion === undefined) return null
-  const total = reading.total < Number.MAX_SAFE_INTEGER ? reading.total : 0
-  const completion_tokens = Math.max(completion, total - prompt)
-  return {
-    prompt_tokens: prompt,
-    completion_tokens,
-    total_tokens: prompt + completion_tokens,
-    cache_read_input_tokens: reading.cacheRead,
-    cache_creation_input_tokens: reading.cacheCreation,
-    cache_creation_1h_input_tokens: reading.cacheCreation1h,
-    reported_cost: reading.cost,
-  }
-}
-
-/** The greatest report of a response or chunk: its own, one of its choices, or one in another member. */
-export const usageIn = (value: JsonObject, choices: readonly JsonObject[]): Usage | null =>
-  [value, ...Object.values(value), ...choices.flatMap(withMessages)]
-    .filter(isJsonObject)
-    .flatMap(({ usage, usageMetadata, usage_metadata }) => [usage, usageMetadata, usage_metadata])
-    .map(reportedIn)
-    .reduce(greatest, null)
-
-const withMessages = (choice: JsonObject): readonly Json[] => [
-  choice,
-  choice['delta'] ?? null,
-  choice['message'] ?? null,
-]
-
-/** The maximum of each figure. Some upstreams report the prompt first and the completion last, or end with zeros. */
-export const greatest = (before: Usage | null, next: Usage | null): Usage | null => {
-  if (before === null || next === null) return next ?? before
-  const most = (figure: keyof Usage): number => Math.max(before[figure], next[figure])
-  return {
-    prompt_tokens: most('prompt_tokens'),
-    completion_tokens: most('completion_tokens'),
-    total_tokens: most('prompt_tokens') + most('completion_tokens'),
-    cache_read_input_tokens: most('cache_read_input_tokens'),
-    cache_creation_input_tokens: most('cache_creation_input_tokens'),
-    cache_creation_1h_input_tokens: most('cache_creation_1h_input_tokens'),
-    reported_cost: most('reported_cost'),
-  }
-}
-
-/** A report of zeros for a response with content is ignored. */
-export const isCredible = ({ prompt_tokens, completion_tokens }: Usage, contentBytes: number): boolean =>
-  prompt_tokens > 0 && (completion_tokens > 0 || contentBytes === 0)
-
 const BYTES_PER_TOKEN = 4
 
 export const tokensIn = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN)
 
-const NO_USAGE: Omit<Usage, 'prompt_tokens' | 'completion_tokens' | 'total_tokens'> = {
+/** What is known of a completion before its answer. */
+export interface ExpectedUsage {
+  /** An estimate. */
+  readonly promptTokens: number
+  /** A report of more tokens is absurd. */
+  readonly mostTokens: number
+}
+
+/** More than upstreams add unseen: reasoning, pictures, and texts that they search for or keep in a cache. */
+const MOST_UNSEEN_TOKENS = 2_000_000
+
+export const expectedUsage = (prompt: PromptTokens, mostCompletionTokens: number): ExpectedUsage => ({
+  promptTokens: prompt.estimate,
+  mostTokens: prompt.most + mostCompletionTokens + MOST_UNSEEN_TOKENS,
+})
+
+/** Above this, in units of 10^-9, a cost that the upstream reports is absurd. */
+const mostCost = (tokens: number): number => (10 + tokens * 0.01) * 1e9
+
+/** What a report of usage says, or several together. */
+interface Report extends Omit<Usage, 'completion_tokens'> {
+  /** Undefined if it is not reported. 0 for a prompt or total says as little. */
+  readonly completion_tokens: number | undefined
+  /** Whether a figure is no count or absurd, and so was not read. */
+  readonly isOdd: boolean
+}
+
+const NO_REPORT: Report = {
+  prompt_tokens: 0,
+  completion_tokens: undefined,
+  total_tokens: 0,
   cache_read_input_tokens: 0,
   cache_creation_input_tokens: 0,
   cache_creation_1h_input_tokens: 0,
   reported_cost: 0,
+  isOdd: false,
 }
 
-/** Used without a final report: figures of the last intermediate report, or else a token for each four bytes. */
-export const estimated = (
-  promptTokens: number,
-  contentBytes: number,
-  soFar: Usage | null = null,
-): Metered => {
-  const prompt_tokens = soFar?.prompt_tokens || promptTokens
-  const completion_tokens = soFar?.completion_tokens || tokensIn(contentBytes)
-  const total_tokens = prompt_tokens + completion_tokens
+/**
+ * A report of usage, read as all others of the service; null if it has no tokens. A total beyond prompt and completion has
+ * the reasoning that some upstreams report nowhere else.
+ */
+const reportIn = (value: Json | undefined, most: number): Report | null => {
+  if (!isJsonObject(value)) return null
+  const reading = readingOf(value, { most })
+  const { prompt = 0, completion, isOdd } = reading
+  const total = reading.total < Number.MAX_SAFE_INTEGER ? reading.total : 0
+  if (prompt === 0 && completion === undefined && total === 0) return null
+  const written = prompt > 0 && total > prompt ? Math.max(completion ?? 0, total - prompt) : completion
   return {
-    metering: 'estimated',
-    usage: { ...NO_USAGE, ...soFar, prompt_tokens, completion_tokens, total_tokens },
+    prompt_tokens: prompt || (written ? Math.max(0, total - written) : 0),
+    completion_tokens: written,
+    total_tokens: total,
+    cache_read_input_tokens: reading.cacheRead,
+    cache_creation_input_tokens: reading.cacheCreation,
+    cache_creation_1h_input_tokens: reading.cacheCreation1h,
+    reported_cost: reading.cost,
+    isOdd,
+  }
+}
+
+/** The tokens of a report; 0 for any other value. */
+export const tokensReportedIn = (value: Json): number => {
+  const { prompt_tokens, completion_tokens = 0, total_tokens } = reportIn(value, Infinity) ?? NO_REPORT
+  return Math.max(total_tokens, prompt_tokens + completion_tokens)
+}
+
+/** The maximum of each figure. Some upstreams report the prompt first and the completion last, or end with zeros. */
+const greatest = (a: Report, b: Report): Report => ({
+  prompt_tokens: Math.max(a.prompt_tokens, b.prompt_tokens),
+  completion_tokens:
+    a.completion_tokens === undefined
+      ? b.completion_tokens
+      : Math.max(a.completion_tokens, b.completion_tokens ?? 0),
+  total_tokens: Math.max(a.total_tokens, b.total_tokens),
+  cache_read_input_tokens: Math.max(a.cache_read_input_tokens, b.cache_read_input_tokens),
+  cache_creation_input_tokens: Math.max(a.cache_creation_input_tokens, b.cache_creation_input_tokens),
+  cache_creation_1h_input_tokens: Math.max(
+    a.cache_creation_1h_input_tokens,
+    b.cache_creation_1h_input_tokens,
+  ),
+  reported_cost: Math.max(a.reported_cost, b.reported_cost),
+  isOdd: a.isOdd || b.isOdd,
+})
+
+/** Choices share a prompt, and each has a completion of its own. */
+const ofBoth = (a: Report, b: Report): Report => ({
+  ...greatest(a, b),
+  completion_tokens: (a.completion_tokens ?? 0) + (b.completion_tokens ?? 0),
+  reported_cost: a.reported_cost + b.reported_cost,
+})
+
+/** Collects the reports of a response or of its chunks. */
+export class UsageReports {
+  private whole = NO_REPORT
+  /** By the index of the choice. */
+  private readonly ofChoices = new Map<number, Report>()
+
+  constructor(private readonly expected: ExpectedUsage) {}
+
+  /** Takes the reports of a response or chunk, of its members and its choices. Returns false for none. */
+  take(value: JsonObject, choices: readonly JsonObject[]): boolean {
+    const own = this.reportsIn([value, ...Object.values(value)])
+    this.whole = own.reduce(greatest, this.whole)
+    let count = own.length
+    for (const [place, choice] of choices.entries()) {
+      const reports = this.reportsIn([choice, choice['delta'], choice['message']])
+      const index = indexIn(choice) ?? place
+      if (reports.length > 0)
+        this.ofChoices.set(index, reports.reduce(greatest, this.ofChoices.get(index) ?? NO_REPORT))
+      count += reports.length
+    }
+    return count > 0
+  }
+
+  /**
+   * The usage by these reports. What they lack is estimated, the completion by its bytes.
+   *
+   * @param isFinal whether nothing more is to come
+   */
+  metered(contentBytes: number, isFinal = true): Metered {
+    const { completion_tokens: reported, isOdd, ...figures } = this.report
+    const total = figures.total_tokens
+    const prompt_tokens = figures.prompt_tokens || Math.min(this.expected.promptTokens, total || Infinity)
+    const completion_tokens = reported || Math.max(0, total - prompt_tokens) || tokensIn(contentBytes)
+    const total_tokens = prompt_tokens + completion_tokens
+    const hasHole =
+      figures.prompt_tokens === 0 || reported === undefined || (reported === 0 && contentBytes > 0)
+    const isAbsurd = isOdd || figures.reported_cost > mostCost(total_tokens)
+    const reported_cost = figures.reported_cost > mostCost(total_tokens) ? 0 : figures.reported_cost
+    return {
+      metering: isFinal && !hasHole && !isAbsurd ? 'reported' : 'estimated',
+      usage: { ...figures, prompt_tokens, completion_tokens, total_tokens, reported_cost },
+    }
+  }
+
+  private get report(): Report {
+    const { whole } = this
+    const parts = [...this.ofChoices.values()]
+    return whole.completion_tokens
+      ? parts.reduce(greatest, whole)
+      : greatest(parts.reduce(ofBoth, NO_REPORT), whole)
+  }
+
+  private reportsIn(holders: readonly (Json | undefined)[]): readonly Report[] {
+    return holders
+      .filter((one) => isJsonObject(one))
+      .flatMap(({ usage, usageMetadata, usage_metadata }) => [usage, usageMetadata, usage_metadata])
+      .map((value) => reportIn(value, this.expected.mostTokens))
+      .filter((report) => report !== null)
   }
 }
 

@@ -1,6 +1,6 @@
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { estimated, isCredible, usageIn, type Metered, writtenBytes } from './usage.js'
+import { UsageReports, type ExpectedUsage, type Metered, writtenBytes } from './usage.js'
 
 /** A non-streamed response with the model's public id; undefined if it is invalid. */
 export const wholeAnswer = (value: Json, publicModel: string): JsonObject | undefined =>
@@ -22,16 +22,15 @@ export const isUpstreamError = (value: Json): boolean => {
 const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null
 
 /** The usage of a non-streamed response. */
-export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered => {
+export const meteredWhole = (answer: JsonObject, expected: ExpectedUsage): Metered => {
   const choices = choicesIn(answer) ?? []
-  const usage = usageIn(answer, choices)
+  const reports = new UsageReports(expected)
+  reports.take(answer, choices)
   const written = choices.reduce(
     (sum, { message }) => sum + (isJsonObject(message) ? writtenBytes(message) : 0),
     0,
   )
-  return usage !== null && isCredible(usage, written)
-    ? { metering: 'reported', usage }
-    : estimated(promptTokens, written, usage)
+  return reports.metered(written)
 }
 
 /** Some upstreams send an empty finish reason in every chunk but the last. */

@@ -3,13 +3,14 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { Cause } from '../../kernel/event.js'
 import { entityOf } from '../../kernel/ids.js'
 import { jsonText } from '../../kernel/json/text.js'
+import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
 import { targetsOf, type Target } from '../../domain/gateway/upstreams/offered.js'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { Principal } from '../../application/principal.js'
 import { promptTokensOf } from '../answer/prompt.js'
 import type { CompletionRequest } from '../answer/request.js'
 import { RequestText } from '../answer/request-text.js'
-import { costText } from '../answer/usage.js'
+import { costText, expectedUsage } from '../answer/usage.js'
 import { isUpstreamError, meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
 import type { Gateway, GatewayServices } from '../gateway.js'
 import { noSuchModel, teamsOf } from '../models.js'
@@ -57,9 +58,9 @@ export const complete = async (
     const text = new RequestText(request.given)
     const trace = await traceContext(services, project, headers)
     const level = await requestedRecordLevel(services, project, headers)
-    const promptTokens = promptTokensOf(request.given, text)
+    const prompt = promptTokensOf(request.given, text)
     const { keyId } = principal
-    const permit = gateway.admit({ id, project, keyId, request, promptTokens, targets })
+    const permit = gateway.admit({ id, project, keyId, request, prompt, targets })
     const model = targets[0]!.model.id
     const start = {
       id,
@@ -75,7 +76,8 @@ export const complete = async (
     }
     const call = await recordStart(services, start)
     const forwarded = forwardedHeaders(headers)
-    const completion = { request, text, targets, promptTokens, call, inFlight, headers: forwarded }
+    const expected = expectedUsage(prompt, maxCompletionTokens(request))
+    const completion = { request, text, targets, expected, call, inFlight, headers: forwarded }
     const response = await (request.stream ? streamResponse : wholeResponse)(gateway, completion)
     return { ...response, headers: { ...response.headers, ...permit.headers, 'tallytree-call-id': id } }
   } catch (error) {
@@ -108,7 +110,7 @@ const wholeResponse = async (
   gateway: Gateway,
   completion: CompletionContext,
 ): Promise<CompletionResponse> => {
-  const { call, promptTokens, inFlight } = completion
+  const { call, expected, inFlight } = completion
   const forwarded = await forwardOrFinish(
     gateway,
     completion,
@@ -122,7 +124,7 @@ const wholeResponse = async (
     },
   )
   const { body, text } = forwarded.opened
-  const metered = meteredWhole(body, promptTokens)
+  const metered = meteredWhole(body, expected)
   const position = await call.finish({ output: body, metered, failure: null, summary: servedBy(forwarded) })
   inFlight.done()
   const cost = costText(forwarded.target.model.price, metered.usage)

@@ -4,7 +4,7 @@ import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { Failure } from '../../application/failure.js'
 import type { CompletionRequest } from '../answer/request.js'
 import type { RequestText } from '../answer/request-text.js'
-import { unknown } from '../answer/usage.js'
+import { unknown, type ExpectedUsage } from '../answer/usage.js'
 import type { Gateway } from '../gateway.js'
 import type { CallRecord } from './call-record.js'
 import { AllTargetsFailed, forward, type Forwarded, type UpstreamResponse } from './forward.js'
@@ -25,7 +25,7 @@ export interface CompletionContext {
   readonly request: CompletionRequest
   readonly text: RequestText
   readonly targets: readonly Target[]
-  readonly promptTokens: number
+  readonly expected: ExpectedUsage
   readonly call: CallRecord
   readonly inFlight: InFlightCompletion
   readonly headers: Readonly<Record<string, string>>

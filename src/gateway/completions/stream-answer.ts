@@ -71,7 +71,7 @@ interface OpenedStream {
  */
 const openStream = async (
   { answerRoom }: Pick<Gateway, 'answerRoom'>,
-  { request, promptTokens, call }: CompletionContext,
+  { request, expected, call }: CompletionContext,
   response: UpstreamResponse,
 ): Promise<OpenedStream> => {
   const { answer, target } = response
@@ -86,7 +86,7 @@ const openStream = async (
       n: request.n,
       includeUsage: request.stream_options?.include_usage === true,
       hidesRunningUsage: target.upstream.content.continuous_usage_stats && !requestsRunningUsage,
-      promptTokens,
+      expected,
     },
     fold,
     () => performance.now(),

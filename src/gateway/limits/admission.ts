@@ -13,6 +13,7 @@ import { reportedUsageOf } from '../../domain/usage/reported.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { Ports } from '../../kernel/ports/ports.js'
+import type { PromptTokens } from '../answer/prompt.js'
 import type { CompletionRequest } from '../answer/request.js'
 import { summaryUsage, type Metered } from '../answer/usage.js'
 import type { LedgerFollower } from './ledger-follower.js'
@@ -24,7 +25,7 @@ interface CompletionToAdmit {
   readonly project: string
   readonly keyId: string
   readonly request: CompletionRequest
-  readonly promptTokens: number
+  readonly prompt: PromptTokens
   readonly targets: readonly Target[]
 }
 
@@ -76,7 +77,7 @@ export const admission =
   }
 
 const callOf = (
-  { id, project, keyId, request, promptTokens, targets }: CompletionToAdmit,
+  { id, project, keyId, request, prompt, targets }: CompletionToAdmit,
   instance: string,
   now: Date,
 ): { readonly call: GatewayCall; readonly tokens: number } => {
@@ -84,7 +85,7 @@ const callOf = (
   const price = maxPrice(targets.map(({ model }) => model.price))
   const totalMs = targets.reduce((sum, { upstream }) => sum + upstream.content.timeouts.total_ms, 0)
   return {
-    tokens: promptTokens + completionTokens,
+    tokens: prompt.estimate + completionTokens,
     call: {
       stream: callStream(project, id),
       project,
@@ -93,7 +94,7 @@ const callOf = (
       admittedAt: instantOf(now),
       instance,
       deadlineAt: instantOf(new Date(now.getTime() + totalMs)),
-      reserved: maxCost(price, promptTokens, completionTokens),
+      reserved: maxCost(price, prompt.most, completionTokens),
       price,
     },
   }

@@ -74,7 +74,7 @@ const costsReactor = ({ eventStore, clock, onCall }: Following): Reactor<Costs> 
   snapshot: {
     encode: ({ ledger, limits }) => {
       const now = instantOf(clock.now())
-      ledger.prune(new Set([periodOf('day', now), periodOf('month', now)]))
+      ledger.prune([periodOf('day', now), periodOf('month', now)])
       return snapshotJson({ teams: [...limits.keys()], ledger: ledger.content() })
     },
     decode: async (encoded) => {

@@ -14,7 +14,7 @@ describe('letting completions through', () => {
     let now = Date.parse('2026-11-21T12:00:00Z')
     const ledger = new Ledger()
     const none = { requests_per_minute: null, tokens_per_minute: null, concurrency: null, budget: null }
-    const limited = { scope: TEAM, content: { ...none, ...limit }, reached: null }
+    const limited = { scope: TEAM, content: { ...none, ...limit }, reached: [] }
     const admit = admission({
       clock: { now: () => new Date(now) },
       follower: {
@@ -39,7 +39,7 @@ describe('letting completions through', () => {
             id: `c${(calls += 1)}`,
             project: 'team/project',
             keyId: 'key',
-            promptTokens: 1,
+            prompt: { estimate: 1, most: 1 },
             request: { ...request, ...rest },
             targets: [target],
           })

@@ -148,7 +148,8 @@ describe('a reactor', () => {
     const first = await start(eventStore)
     await first.reactor.caughtUp(5000)
     await first.reactor.stop()
-    const { anchor, state, version } = JSON.parse(file.text!) as {
+    const { anchor, state, version, checksum } = JSON.parse(file.text!) as {
+      readonly checksum: string
       readonly anchor: { readonly position: string }
       readonly state: Numbers
       readonly version: number
@@ -156,9 +157,12 @@ describe('a reactor', () => {
     const former = [
       { requested: [], logged: [], position: anchor.position, anchor },
       { version: '1', position: anchor.position, anchor, teams: [], accounts: [], open: [] },
-      { version: version + 1, anchor, state },
-      { version, anchor, state: {} },
-      { version, anchor: { ...anchor, position: '99' }, state },
+      { version: 2, anchor, state },
+      { version: version + 1, checksum, anchor, state },
+      { version, checksum, anchor, state: {} },
+      // Changed by hand.
+      { version, checksum, anchor, state: [2] },
+      { version, checksum, anchor: { ...anchor, position: '99' }, state },
     ].map((snapshot) => JSON.stringify(snapshot))
     const arbitrarySnapshot = fc.oneof(fc.constantFrom(...former), fc.string(), fc.json())
     await fc.assert(

@@ -32,6 +32,8 @@ export const accountKey = (team: string, scope: string, period: string): string 
 
 export const periodIn = (key: string): string => key.slice(key.lastIndexOf('\n') + 1)
 
+export const isDay = (period: string): boolean => period.length === 10
+
 /** The UTC day (`2026-11-21`) or month (`2026-11`) of an instant. */
 export const periodOf = (kind: BudgetPeriod, at: Instant): string => at.slice(0, kind === 'day' ? 10 : 7)
 

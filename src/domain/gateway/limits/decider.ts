@@ -25,12 +25,15 @@ interface WriteOffUnknownCosts {
 
 export type LimitCommand = ChooseLimit | ReachBudget | WriteOffUnknownCosts
 
-/** A scope's limits, with the budget levels reached in the latest such period. */
+/** A scope's limits, with the budget levels reached in the last periods that had any. */
 export interface ScopeLimits {
   readonly scope: LimitScope
   readonly content: LimitContent
-  readonly reached: { readonly period: string; readonly levels: readonly number[] } | null
+  readonly reached: readonly { readonly period: string; readonly levels: readonly number[] }[]
 }
+
+/** Several, since a clock that was wrong for a while comes back to a period. */
+const KEPT_PERIODS = 10
 
 /** A team's limits by `scopeText`. */
 export type TeamLimits = ReadonlyMap<string, ScopeLimits>
@@ -42,7 +45,7 @@ const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
       const text = scopeText(scope)
       const known = limits.get(text)
       const isSameBudget = jsonEqual(known?.content.budget ?? null, content.budget)
-      const reached = isSameBudget ? (known?.reached ?? null) : null
+      const reached = isSameBudget ? (known?.reached ?? []) : []
       return new Map([...limits, [text, { scope, content, reached }]])
     }
     case 'LimitRemoved': {
@@ -54,8 +57,10 @@ const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
       const known = limits.get(text)
       if (known === undefined) return limits
       const { period, level } = data
-      const before = known.reached?.period === period ? known.reached.levels : []
-      return new Map([...limits, [text, { ...known, reached: { period, levels: [...before, level] } }]])
+      const before = known.reached.find((one) => one.period === period)?.levels ?? []
+      const others = known.reached.filter((one) => one.period !== period).slice(1 - KEPT_PERIODS)
+      const reached = [...others, { period, levels: [...before, level] }]
+      return new Map([...limits, [text, { ...known, reached }]])
     }
     default:
       // A newer release may have written an event type that this one does not know.
@@ -94,8 +99,7 @@ const reach = (limits: TeamLimits, { reached }: ReachBudget): Decision<LimitEven
 }
 
 export const isReached = ({ reached }: ScopeLimits, period: string, level: number): boolean =>
-  reached !== null &&
-  (reached.period > period || (reached.period === period && reached.levels.includes(level)))
+  reached.some((one) => one.period === period && one.levels.includes(level))
 
 export const noLimits: TeamLimits = new Map()
 

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
-import { accountKey, add, NO_COST, periodIn, periodOf, subtract, type Sums } from './accounts.js'
+import { accountKey, add, isDay, NO_COST, periodIn, periodOf, subtract, type Sums } from './accounts.js'
 import { costOf } from './charge.js'
 import { gatewayCallIn, outcomeIn, teamOf, type GatewayCall, type Outcome } from './gateway-call.js'
 import { scopesOf, scopeText } from './scope.js'
@@ -15,6 +15,10 @@ interface Entry {
   /** Whether this process runs it, or has settled it. */
   isLocal: boolean
 }
+
+/** By their number and not by the time, so that completions under a wrong clock displace no other period. */
+const KEPT_DAYS = 10
+const KEPT_MONTHS = 4
 
 /** Serialisable state as of a log position. */
 export interface LedgerContent {
@@ -32,7 +36,7 @@ export class Ledger {
   private readonly accounts = new Map<string, Sums>()
   /** Completions whose end was not read from the log yet. */
   private readonly open = new Map<string, Entry>()
-  /** Completions that ended with unknown usage, until their month is over. */
+  /** Completions that ended with unknown usage, as long as their month is kept. */
   private readonly unknown = new Map<string, Entry>()
 
   constructor({ accounts, open, unknown }: LedgerContent = { accounts: [], open: [], unknown: [] }) {
@@ -92,12 +96,18 @@ export class Ledger {
     return [...this.unknown.values()].filter(({ keys }) => keys.includes(key)).map(({ call }) => call)
   }
 
-  /** Drops what belongs to no current period. */
-  prune(current: ReadonlySet<string>): void {
+  /** Drops the periods that are neither current nor among the last that completions were admitted in. */
+  prune(current: readonly string[]): void {
+    const periods = [...new Set([...this.accounts.keys()].map(periodIn))].sort().reverse()
+    const kept = new Set([
+      ...current,
+      ...periods.filter(isDay).slice(0, KEPT_DAYS),
+      ...periods.filter((period) => !isDay(period)).slice(0, KEPT_MONTHS),
+    ])
     for (const [stream, { keys }] of this.unknown)
-      if (!keys.some((key) => current.has(periodIn(key)))) this.unknown.delete(stream)
+      if (!keys.some((key) => kept.has(periodIn(key)))) this.unknown.delete(stream)
     for (const [key, { reserved }] of this.accounts)
-      if (reserved === 0n && !current.has(periodIn(key))) this.accounts.delete(key)
+      if (reserved === 0n && !kept.has(periodIn(key))) this.accounts.delete(key)
   }
 
   /** State as of the log alone. */

@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
-import { reportedIn, summaryUsage } from '../../../../src/gateway/answer/usage.js'
+import { summaryUsage } from '../../../../src/gateway/answer/usage.js'
 import { readingOf } from '../../../../src/domain/usage/reading.js'
 import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
+import { meteredWith } from '../../../support/upstreams/metered.js'
 
 /** Prompt, completion, total, read from a cache, written to one. */
 type Figures = readonly [number, number, number, number, number]
 
 const figuresOf = (report: JsonObject, hasStatusCounts = false): Figures => {
-  const { prompt = 0, completion = 0, total, cacheRead, cacheCreation } = readingOf(report, hasStatusCounts)
+  const {
+    prompt = 0,
+    completion = 0,
+    total,
+    cacheRead,
+    cacheCreation,
+  } = readingOf(report, { hasStatusCounts })
   return [prompt, completion, total || prompt + completion, cacheRead, cacheCreation]
 }
 
@@ -303,8 +310,8 @@ describe('a report of usage', () => {
   it('is read again from the record of a completion as it was', () =>
     fc.assert(
       fc.property(report, (members) => {
-        const usage = reportedIn(members)
-        if (usage === null) return
+        const { usage, metering } = meteredWith(members)
+        if (usage === null || metering !== 'reported') return
         const [read] = reportedUsageOf(summaryUsage('m', usage)).models
         assert.deepEqual(read, { model: 'm', requests: 1, ...usage, unrecognized_usage: 0 })
       }),

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { costOf } from '../../../../src/domain/gateway/limits/charge.js'
 import { Ledger, keysOf } from '../../../../src/domain/gateway/limits/ledger.js'
 import { amountFrom, decimalText } from '../../../../src/domain/prices/decimal.js'
-import { reportedIn } from '../../../../src/gateway/answer/usage.js'
+import { meteredWith } from '../../../support/upstreams/metered.js'
 import {
   arbitraryCosts,
   arbitraryTokens,
@@ -23,7 +23,7 @@ describe('1,000 random usages with cached, written and reasoning tokens', () => 
     fc.assert(
       fc.property(arbitraryTokens, arbitraryCosts, fc.nat(USAGE_FORMS.length - 1), (of, costs, form) => {
         const price = priceOf(costs)
-        const used = reportedIn(USAGE_FORMS[form]!(of))
+        const used = meteredWith(USAGE_FORMS[form]!(of)).usage
         assert.ok(used)
         const expected = expectedCost(of, costs)
         assert.equal(costOf(price, used), expected)

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { promptTokensOf } from '../../../../src/gateway/answer/prompt.js'
+import { mostTokensIn, promptTokensOf as tokensOf } from '../../../../src/gateway/answer/prompt.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { arbitraryJson } from '../../../support/arbitrary-json.js'
 
 const MESSAGES: readonly JsonObject[] = [{ role: 'user', content: 'Hello' }]
+
+const promptTokensOf = (given: JsonObject): number => tokensOf(given).estimate
 
 const bytesOf = (value: Json): number => Buffer.byteLength(JSON.stringify(value))
 
@@ -71,6 +73,30 @@ describe('the tokens of a prompt', () => {
         const tokens = promptTokensOf({ messages: [{ role: 'user', content: content }] })
         assert.ok(Number.isSafeInteger(tokens))
         assert.ok(tokens * 4 >= bytesOf([{ role: 'user', content: content }]))
+      }),
+    ))
+
+  it('are at most one for each byte of any script, and one for two letters of ASCII', () => {
+    assert.equal(mostTokensIn('你好'), 6)
+    assert.equal(mostTokensIn('12345'), 5)
+    assert.equal(mostTokensIn('two words'), 5)
+    assert.equal(mostTokensIn('a1b2'), 4)
+    assert.equal(mostTokensIn('😀'), 4)
+    const chinese = '价格'.repeat(1000)
+    const { estimate, most } = tokensOf({ messages: [{ role: 'user', content: chinese }] })
+    assert.ok(estimate < 1600 && most > 6000 && most < 6050, `${estimate} ${most}`)
+  })
+
+  it('are the same at most for a picture, however large it is', () => {
+    const most = (url: string) => tokensOf(holding({ type: 'image_url', image_url: { url } })).most
+    assert.equal(most(`data:image/png;base64,${'A1+/'.repeat(100_000)}`), most('data:image/png;base64,'))
+  })
+
+  it('are never fewer at most than estimated', () =>
+    fc.assert(
+      fc.property(arbitraryJson, (content) => {
+        const { estimate, most } = tokensOf({ messages: [{ role: 'user', content }] })
+        assert.ok(most >= estimate)
       }),
     ))
 })

@@ -23,7 +23,7 @@ const LIMITS: TeamLimits = new Map(
     scopeText(scope),
     {
       scope,
-      reached: null,
+      reached: [],
       content: {
         requests_per_minute: null,
         tokens_per_minute: null,

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { periodIn } from '../../../../../src/domain/gateway/limits/accounts.js'
 import { Ledger, keysOf } from '../../../../../src/domain/gateway/limits/ledger.js'
+import type { Instant } from '../../../../../src/kernel/codec/instant.js'
 import { aCall, ended, ONE, PRICE, recorded, started, usedTokens } from './given.js'
 
 const call = aCall('a')
@@ -130,20 +132,42 @@ describe('the ledger of completions', () => {
     assert.deepEqual(sumsOf(ledger), [0, 0, 20])
   })
 
-  it('forgets the periods that are over, once nothing is reserved in them', () => {
+  it('keeps the current period and the last ten days and four months that had completions', () => {
     const ledger = new Ledger()
-    const left = (...current: string[]) => {
-      ledger.prune(new Set(current))
-      return ledger.content().accounts.length
+    let position = 0
+    const complete = (id: string, day: string) => {
+      const one = { ...aCall(id), admittedAt: `${day}T12:00:00.000000Z` as Instant }
+      ledger.take(recorded(started(one), (position += 1)))
+      ledger.take(recorded(ended(one, 1), (position += 1)))
     }
-    ledger.take(recorded(started(call), 1))
-    ledger.take(recorded(started(aCall('b')), 2))
-    ledger.take(recorded(ended(call, 1), 3))
-    assert.equal(left(), 6)
-    ledger.take(recorded(ended(aCall('b'), null), 4))
-    assert.equal(left('2026-11'), 3)
-    assert.equal(ledger.unknownIn(KEYS[0]!).length, 1)
-    assert.equal(left(), 0)
-    assert.equal(ledger.unknownIn(KEYS[0]!).length, 0)
+    const periods = (...current: string[]) => {
+      ledger.prune(current)
+      const all = ledger.content().accounts.map(({ key }) => periodIn(key))
+      return [...new Set(all)].sort()
+    }
+    complete('old', '2026-02-01')
+    for (const month of ['03', '04', '05', '06']) complete(month, `2026-${month}-01`)
+    for (let day = 10; day < 20; day += 1) complete(`d${day}`, `2026-06-${day}`)
+    const june = Array.from({ length: 10 }, (_, n) => `2026-06-${n + 10}`)
+    assert.deepEqual(periods('2026-02'), ['2026-02', '2026-03', '2026-04', '2026-05', '2026-06', ...june])
+    assert.deepEqual(periods('2026-06-19', '2026-06'), ['2026-03', '2026-04', '2026-05', '2026-06', ...june])
   })
+
+  for (const day of ['2026-11-20', '2025-11-21', '2027-11-21', '1970-01-01'])
+    it(`forgets nothing while the clock is at ${day}`, () => {
+      const ledger = new Ledger()
+      ledger.take(recorded(started(call), 1))
+      ledger.take(recorded(ended(call, 1), 2))
+      ledger.take(recorded(started(aCall('b')), 3))
+      ledger.take(recorded(ended(aCall('b'), null), 4))
+      const before = sumsOf(ledger)
+      const one = { ...aCall('c'), admittedAt: `${day}T12:00:00.000000Z` as Instant }
+      ledger.take(recorded(started(one), 5))
+      ledger.take(recorded(ended(one, 1), 6))
+      ledger.prune([day, day.slice(0, 7)])
+      const again = new Ledger(ledger.content())
+      assert.equal(Number(again.sums(KEYS[0]!).spent / ONE), before[0])
+      assert.equal(again.unknownIn(KEYS[0]!).length, 1)
+      if (day !== '2026-11-20') assert.deepEqual(sumsOf(again), before)
+    })
 })

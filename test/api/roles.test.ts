@@ -6,6 +6,7 @@ import type { TestService } from '../support/service.js'
 import { accepted, reasonOf, textIn } from './calls/given.js'
 import { endpointsOf } from './http/endpoints.js'
 import type { Ask } from './requests-of-tenants.js'
+import { isPrivate } from './http/private-answers.js'
 import { sharedService } from './shared-service.js'
 import { anUpstream } from './gateway/given.js'
 import { anAutomation, aWebhook, givenTeam, OF_WEBHOOKS } from './webhooks/given.js'
@@ -91,7 +92,7 @@ describe('the roles of a team, a project and a registry', () => {
   const send = (as: Principal, method: string, path: string, body?: unknown) =>
     service.send(method, path, body, { key: keys[as] })
 
-  it('decide what each principal may do at every endpoint', async () => {
+  it('decide what each principal may do at every endpoint, whose answers no cache may keep', async () => {
     const wrong: string[] = []
     for (const { method, path, template } of await endpointsOf(service, `${team}/project`)) {
       const name = `${method} ${template}`
@@ -100,7 +101,8 @@ describe('the roles of a team, a project and a registry', () => {
       const [allowed, ask] = NEEDS[name] ?? [ALL, () => ({})]
       for (const principal of ALL.toReversed()) {
         const { query = '', body }: Ask = ask(team)
-        const { status } = await send(principal, method, `${path}${query}`, body)
+        const { status, headers } = await send(principal, method, `${path}${query}`, body)
+        if (!isPrivate(headers)) wrong.push(`${name}: ${JSON.stringify([...headers])}`)
         if (status >= 500 || (status === 403) === allowed.includes(principal))
           wrong.push(`${name} as ${principal}: ${status}`)
       }

@@ -8,7 +8,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import type { Services } from '../../application/services.js'
 import { invalidField } from '../../application/failure.js'
-import { makeKey, neverStored } from '../../application/access/new-key.js'
+import { makeKey } from '../../application/access/new-key.js'
 import { anyKey } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
@@ -101,7 +101,7 @@ export const createApiKey = (
         respond: ({ state }) => {
           const kept = state.keys.get(id)!
           const api_key = kept.hash === known.hash ? key : null
-          return { body: { ...shown(kept), api_key }, headers: neverStored }
+          return { body: { ...shown(kept), api_key } }
         },
       })
     },

@@ -5,7 +5,7 @@ import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import type { Services } from '../../application/services.js'
-import { makeKey, neverStored } from '../../application/access/new-key.js'
+import { makeKey } from '../../application/access/new-key.js'
 import { anyKey, roleInTeam, type Authorization } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { hasRole } from '../../application/access/rights.js'
@@ -85,7 +85,7 @@ export const addMember = (
       return writing((cause) => services.access.run(command, cause), {
         respond: ({ state }) => {
           const api_key = state.keys.has(known.key_id) ? key : null
-          return { body: { user, roles, api_key }, headers: neverStored }
+          return { body: { user, roles, api_key } }
         },
       })
     },

@@ -185,7 +185,6 @@ export const contentOf = async (
       'Accept-Ranges': 'bytes',
       // Content of others must not run as a page of this service.
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(path.slice(path.lastIndexOf('/') + 1))}`,
-      'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
       ...(range === undefined
         ? {}

@@ -37,6 +37,7 @@ export const createApp = (
   const app = new Koa()
   if (requestSeconds !== undefined) app.use(measureRequests(requestSeconds))
   if (cors.origins.length > 0) app.use(allowOrigins(cors))
+  app.use(keepPrivate)
   app.use(handleErrors(log))
   if (web?.pages !== undefined) app.use(serveAssets(web.pages))
   app.use(withoutPrefix)
@@ -56,6 +57,16 @@ const servePlain = (handlers: ReadonlyMap<string, Handler>) => (ctx: Context, ne
   return handler === undefined ? next() : handler(ctx)
 }
 
+/** For every response but the pages and their files, which set their own. */
+const keepPrivate = (ctx: Context, next: Next) => {
+  ctx.set({
+    'Cache-Control': 'private, no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+  })
+  return next()
+}
+
 /** Paths of the chat completions API, whose clients expect its request ids and error format. */
 const CHAT_PATH = /^(\/traces)?\/v1(\/|$)/
 
@@ -70,7 +81,8 @@ const handleErrors = (log: Log) => async (ctx: Context, next: Next) => {
   } catch (error) {
     if (respondFailure(ctx, error)) return
     const name = error instanceof Error ? error.name : typeof error
-    log.error('request.failed', { requestId, method: ctx.method, path: ctx.path, name, at: framesOf(error) })
+    const route = routeOf(ctx) ?? 'unmatched'
+    log.error('request.failed', { requestId, method: ctx.method, route, name, at: framesOf(error) })
   }
 }
 
@@ -83,7 +95,8 @@ const logAborted = (log: Log) => {
     if (WENT_AWAY.has(code) || code.startsWith('HPE_') || noted.has(error)) return
     noted.add(error)
     const requestId = ctx?.response.get('x-request-id') ?? ''
-    log.error('response.aborted', { requestId, path: ctx?.path ?? '', name: error.name, at: framesOf(error) })
+    const route = (ctx && routeOf(ctx)) ?? 'unmatched'
+    log.error('response.aborted', { requestId, route, name: error.name, at: framesOf(error) })
   }
 }
 
@@ -146,14 +159,17 @@ const noteRoute = (ctx: Context, path: string): void => {
   ctx.state[ROUTE] = path
 }
 
+/** The path of the request's route, without its parameters: some are links that open without a key. */
+const routeOf = (ctx: Context): string | undefined => ctx.state[ROUTE] as string | undefined
+
 /** Measures each request until its response ends. Unmatched paths share one label, to bound the number of series. */
 const measureRequests = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
   const start = performance.now()
   ctx.res.once('close', () => {
-    const route: unknown = ctx.state[ROUTE]
+    const route = routeOf(ctx)
     const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'aborted'
     const labels =
-      typeof route === 'string'
+      route !== undefined
         ? { method: ctx.method, route, status }
         : { method: 'any', route: 'unmatched', status }
     requestSeconds.observe(labels, (performance.now() - start) / 1000)

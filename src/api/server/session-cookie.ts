@@ -28,7 +28,6 @@ export const sessionCookie = (
   const maxAge = token === null ? 0 : Math.floor(maxAgeMs / 1000)
   return {
     'Set-Cookie': `${cookieName(hostOf(headers))}=${token ?? ''}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`,
-    'Cache-Control': 'no-store',
   }
 }
 

@@ -94,7 +94,7 @@ export const servePages =
   (ctx: Context, next: Next): unknown => {
     if (!wantsPage(ctx)) return next()
     const nonce = randomBytes(16).toString('base64')
-    ctx.set({ 'Cache-Control': 'no-store', 'Content-Security-Policy': policyWith(nonce), ...COMMON_HEADERS })
+    ctx.set({ 'Content-Security-Policy': policyWith(nonce), ...COMMON_HEADERS })
     const isOwn = isOwnHost(ctx.req.headers, publicUrl)
     ctx.status = isOwn ? 200 : 403
     ctx.type = 'text/html; charset=utf-8'

@@ -38,6 +38,3 @@ const MOST_VISIBLE = 8
 
 /** Shows at most a quarter of a key, so that a short key of the operator stays hard to guess. */
 const visiblePart = (key: string): string => key.slice(0, Math.min(MOST_VISIBLE, key.length >> 2))
-
-/** Keys must not be stored by caches. */
-export const neverStored = { 'Cache-Control': 'no-store' }

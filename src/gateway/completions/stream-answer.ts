@@ -49,7 +49,7 @@ export const streamResponse = async (
   return {
     body,
     type: 'text/event-stream; charset=utf-8',
-    headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+    headers: { 'x-accel-buffering': 'no' },
     position: completion.call.position,
   }
 }

@@ -35,7 +35,7 @@ describe('a session', () => {
     assert.equal(answer.status, 200)
     const cookie = answer.headers.get('set-cookie')!
     assert.match(cookie, /^tallytree_[0-9a-f]{8}=\S+; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict$/)
-    assert.equal(answer.headers.get('cache-control'), 'no-store')
+    assert.equal(answer.headers.get('cache-control'), 'private, no-store')
     const me = accepted(await send('GET', '/api/users/me'))
     assert.equal(me['user'], `member-of-${team}`)
     const shown = accepted(await send('GET', '/api/sessions'))

@@ -298,7 +298,7 @@ describe('the headers of completions', () => {
       assert.match(headers.get('openai-processing-ms') ?? '', /^\d+$/)
       assert.match(headers.get('content-type') ?? '', stream ? /^text\/event-stream/ : /^application\/json/)
       if (!stream) continue
-      assert.equal(headers.get('cache-control'), 'no-cache')
+      assert.equal(headers.get('cache-control'), 'private, no-store')
       assert.equal(headers.get('x-accel-buffering'), 'no')
     }
   })

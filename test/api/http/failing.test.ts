@@ -22,11 +22,11 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 const CANARY = 'CANARY-5ec4e7'
 
 /** An application whose only endpoint does as it is told. */
-const serving = async (handle: () => Promise<RouteResponse>) => {
+const serving = async (handle: () => Promise<RouteResponse>, path = '/it') => {
   const logged: JsonObject[] = []
   const note = (event: string, fields?: JsonObject) => void logged.push({ event, ...fields })
   const spec = { schema: {} }
-  const only = openRoute({ method: 'get', path: '/it', summary: '', response: spec, handle })
+  const only = openRoute({ method: 'get', path, summary: '', response: spec, handle })
   const reader = {
     knownParts: { refusedUntil: 0, ranges: new Map(), counts: new Map() },
     query: () => Promise.resolve([]),
@@ -43,7 +43,9 @@ const serving = async (handle: () => Promise<RouteResponse>) => {
   const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return { logged, get: () => fetch(`http://127.0.0.1:${port}/it`), close: () => server.close() }
+  const get = (at = path, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${port}${at}`, { headers })
+  return { logged, get, close: () => server.close() }
 }
 
 describe('what goes wrong behind an endpoint', () => {
@@ -95,6 +97,39 @@ describe('what goes wrong behind an endpoint', () => {
   })
 })
 
+describe('the log of a failing request', () => {
+  it('has the template of its route, never a link, a query or a header', async () => {
+    const failing: readonly (() => Promise<RouteResponse>)[] = [
+      () => Promise.reject(new Error(CANARY)),
+      () => Promise.resolve({ body: Readable.from(brokenOff()), type: 'text/plain' }),
+    ]
+    for (const handle of failing) {
+      const service = await serving(handle, '/api/content/:link')
+      const headers = {
+        authorization: `Bearer ${CANARY}`,
+        referer: `http://${CANARY}`,
+        cookie: `a=${CANARY}`,
+      }
+      for (const prefix of ['', '/traces']) {
+        const answer = await service.get(`${prefix}/api/content/${CANARY}~${CANARY}?a=${CANARY}`, headers)
+        await answer.text().catch(() => '')
+      }
+      service.close()
+      assert.deepEqual(
+        service.logged.map(({ route }) => route),
+        ['/api/content/:link', '/api/content/:link'],
+      )
+      assert.ok(!JSON.stringify(service.logged).includes(CANARY))
+    }
+  })
+
+  async function* brokenOff(): AsyncGenerator<string> {
+    yield 'line\n'
+    await Promise.resolve()
+    throw new Error(CANARY)
+  }
+})
+
 describe('a stream that fails', () => {
   async function* failing(after: number): AsyncGenerator<string> {
     for (let i = 0; i < after; i += 1) yield `line ${i}\n`
@@ -123,7 +158,7 @@ describe('a stream that fails', () => {
     await assert.rejects(answer.text())
     service.close()
     assert.deepEqual(
-      service.logged.map(({ event, name, path }) => [event, name, path]),
+      service.logged.map(({ event, name, route }) => [event, name, route]),
       [['response.aborted', 'ReadTooExpensive', '/it']],
     )
   })

@@ -25,6 +25,7 @@ export const COUNTS = {
   matchingHistories: repetitions(200, 10_000),
   bucketZones: repetitions(20, 500),
   answers: repetitions(40, 3_000),
+  streamedAnswers: repetitions(100, 5_000),
   budgets: repetitions(50, 3_000),
   templates: repetitions(1_000, 50_000),
   priceHistories: repetitions(50, 3_000),

@@ -31,8 +31,8 @@ export interface Gateway {
   readonly metrics: GatewayMetrics
   readonly inFlight: InFlightCompletions
   readonly callEnds: CallEndWriter
-  /** Memory for the record of a streamed answer. */
-  readonly answerRoom: () => AnswerRoom
+  /** Memory of a team for the record of a streamed answer. */
+  readonly answerRoom: (team: string) => AnswerRoom
   /** The id of this process in recorded calls. */
   readonly instance: string
 }

@@ -1,16 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
+import { digitsIn, rememberDigits, withDigitsOf } from '../../kernel/json/digits.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { jsonBytesAtMost } from '../../kernel/json/measure.js'
 import type { AnswerRoom } from './answer-room.js'
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import {
-  indexIn,
-  isGrowingObject,
-  memberOf,
-  mergeInto,
-  setMember,
-  type Growing,
-  type GrowingObject,
-  type Size,
-} from './merge.js'
+import { isGrowingObject, setMember, settled, type Growing, type GrowingObject } from './growing.js'
+import { hasContent, memberOf, mergeInto } from './merge.js'
+import { indexIn } from './places.js'
 import { tokensReportedIn } from './usage.js'
 import { isReason } from './whole-answer.js'
 
@@ -22,6 +17,7 @@ interface Choice {
   readonly message: GrowingObject
   readonly members: GrowingObject
   finishReason: string | null
+  hasDelta: boolean
 }
 
 /** Assembles the chunks of a stream into the whole answer that the upstream would have sent without streaming. */
@@ -31,23 +27,19 @@ export class AnswerFold {
   private usage: Json = null
   private mostTokens = 0
   private hasChunks = false
-  private isTruncated = false
 
   constructor(
     private readonly publicModel: string,
     private readonly room: AnswerRoom,
   ) {}
 
-  /** Beyond the memory budget, the rest is dropped and the answer marked as truncated. */
+  /** Beyond the memory budget, only finish reasons and usage are taken, and the answer is marked as truncated. */
   take(chunk: JsonObject, choices: readonly JsonObject[]): void {
-    if (this.isTruncated) return
     this.hasChunks = true
-    const size: Size = { characters: 0 }
-    for (const [key, value] of Object.entries(chunk))
-      if (!CHUNK_MEMBERS.has(key)) this.takeMember(key, value, size)
     this.takeUsage(chunk['usage'])
-    for (const choice of choices) this.takeChoice(choice, size)
-    this.isTruncated = !this.room.takes(size.characters)
+    if (!this.room.isFull())
+      for (const key of Object.keys(chunk)) if (!CHUNK_MEMBERS.has(key)) this.takeMember(key, chunk)
+    for (const choice of choices) this.takeChoice(choice)
   }
 
   /** Frees the memory budget that the answer used. */
@@ -58,29 +50,41 @@ export class AnswerFold {
   /** Null if there were no chunks. */
   whole(): JsonObject | null {
     if (!this.hasChunks) return null
-    return {
+    return withDigitsOf(this.members, {
       id: null,
       created: null,
-      ...(this.members as JsonObject),
+      ...(settled(this.members) as JsonObject),
       object: 'chat.completion',
       model: this.publicModel,
       choices: [...this.choices].sort(([a], [b]) => a - b).map(wholeChoice),
       usage: this.usage,
-      ...(this.isTruncated ? { tallytree_truncated: true } : {}),
-    }
+      ...(this.room.isFull() ? { tallytree_truncated: true } : {}),
+    })
   }
 
   /** Members other than `choices` are repeated in every chunk. Lists are either repeated or sent in pieces. */
-  private takeMember(key: string, value: Json, size: Size): void {
+  private takeMember(key: string, chunk: JsonObject): void {
+    const value = chunk[key] as Json
     const known = memberOf(this.members, key)
     const isKnown = known !== undefined && known !== null && known !== ''
     if (isKnown && (value === null || value === '' || key === 'id' || key === 'created')) return
     if (Array.isArray(known) && Array.isArray(value) && !repeats(known, value as readonly Json[])) {
-      size.characters += jsonBytesAtMost(value, Infinity)
-      for (const item of value as Growing[]) known.push(item)
-    } else if (isGrowingObject(known) && isJsonObject(value))
-      for (const [name, member] of Object.entries(value)) setMember(known, name, member as Growing)
-    else setMember(this.members, key, value as Growing)
+      if (this.fits(value)) for (const item of value as Growing[]) known.push(item)
+    } else if (isGrowingObject(known) && isJsonObject(value)) {
+      for (const name of Object.keys(value))
+        if (Object.hasOwn(known, name) || this.fits(value[name]!)) this.copyMember(known, name, value)
+    } else if (isKnown || this.fits(value)) this.copyMember(this.members, key, chunk)
+  }
+
+  private fits(value: Json): boolean {
+    const size = jsonBytesAtMost(value)
+    return this.room.grant(size) === size
+  }
+
+  private copyMember(target: GrowingObject, key: string, from: JsonObject): void {
+    setMember(target, key, from[key] as Growing)
+    const digits = digitsIn(from, key)
+    if (digits !== undefined) rememberDigits(target, key, digits)
   }
 
   /** The last report counts, unless it has fewer tokens than an earlier one. */
@@ -92,36 +96,53 @@ export class AnswerFold {
     this.mostTokens = tokens
   }
 
-  private takeChoice(choice: JsonObject, size: Size): void {
+  private takeChoice(choice: JsonObject): void {
     const known = this.choiceAt(indexIn(choice) ?? 0)
-    const { delta, message, finish_reason } = choice
+    const { finish_reason } = choice
     if (isReason(finish_reason)) known.finishReason = finish_reason
-    if (isJsonObject(delta)) mergeInto(known.message, delta, size)
-    else if (isJsonObject(message)) mergeInto(known.message, message, size)
+    if (this.room.isFull()) return
+    const { grant } = this.room
+    const { delta, message } = writtenIn(choice)
+    if (delta !== undefined) mergeInto(known.message, delta, { grant })
+    else if (message !== undefined)
+      mergeInto(known.message, known.hasDelta ? missing(known.message, message) : message, { grant })
+    known.hasDelta ||= delta !== undefined
     const facts = Object.entries(choice).filter(([key]) => !CHOICE_MEMBERS.has(key))
-    const sizeOfFacts = { characters: 0, replacesTexts: true }
-    mergeInto(known.members, Object.fromEntries(facts), sizeOfFacts)
-    size.characters += sizeOfFacts.characters
+    mergeInto(known.members, withDigitsOf(choice, Object.fromEntries(facts)), { grant, replacesTexts: true })
   }
 
   private choiceAt(index: number): Choice {
     const known = this.choices.get(index)
     if (known !== undefined) return known
-    const choice: Choice = { message: {}, members: {}, finishReason: null }
+    const choice: Choice = { message: {}, members: {}, finishReason: null, hasDelta: false }
     this.choices.set(index, choice)
     return choice
   }
 }
 
 const repeats = (known: readonly Growing[], next: readonly Json[]): boolean =>
-  known.every((item, at) => JSON.stringify(item) === JSON.stringify(next[at]))
+  known.length <= next.length && known.every((item, at) => isDeepStrictEqual(item, next[at]))
 
-const wholeChoice = ([index, { message, members, finishReason }]: [number, Choice]): JsonObject => ({
-  ...(members as JsonObject),
-  index,
-  message: wholeMessage(message),
-  finish_reason: finishReason,
-})
+/** A delta, or the message of upstreams that send one in its place or at the end. */
+export const writtenIn = ({
+  delta,
+  message,
+}: JsonObject): { readonly delta?: JsonObject; readonly message?: JsonObject } => {
+  if (isJsonObject(delta) && Object.keys(delta).length > 0) return { delta }
+  return isJsonObject(message) ? { message } : {}
+}
+
+/** What the whole message at the end of a stream adds to its pieces. */
+const missing = (known: GrowingObject, message: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(message).filter(([key]) => !hasContent(memberOf(known, key))))
+
+const wholeChoice = ([index, { message, members, finishReason }]: [number, Choice]): JsonObject =>
+  withDigitsOf(members, {
+    ...(settled(members) as JsonObject),
+    index,
+    message: wholeMessage(settled(message) as JsonObject),
+    finish_reason: finishReason,
+  })
 
 /** Streams start with an empty `content` even if the message has only tool calls or the like: then it is null. */
 const wholeMessage = (message: JsonObject): JsonObject => {
@@ -130,16 +151,16 @@ const wholeMessage = (message: JsonObject): JsonObject => {
     (key) => message[key] !== undefined && message[key] !== null,
   )
   const content = message['content'] ?? null
-  return {
+  return withDigitsOf(message, {
     ...message,
     role: message['role'] ?? 'assistant',
     content: content === '' && hasOther ? null : content,
     ...(Array.isArray(tool_calls) ? { tool_calls: tool_calls.map(withoutIndex) } : {}),
-  }
+  })
 }
 
 const withoutIndex = (call: Json): Json => {
   if (!isJsonObject(call)) return call
   const { index: _, ...rest } = call
-  return 'type' in rest || !('function' in rest) ? rest : { ...rest, type: 'function' }
+  return withDigitsOf(call, 'type' in rest || !('function' in rest) ? rest : { ...rest, type: 'function' })
 }

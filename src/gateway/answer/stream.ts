@@ -1,7 +1,7 @@
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import type { AnswerFold } from './fold.js'
-import { indexIn } from './merge.js'
+import { writtenIn, type AnswerFold } from './fold.js'
+import { indexIn } from './places.js'
 import { unknown, UsageReports, type ExpectedUsage, type Metered, writtenBytes } from './usage.js'
 import { isReason, isUpstreamError } from './whole-answer.js'
 
@@ -28,6 +28,7 @@ export class CompletionStream {
   private doneSeen = false
   private firstContentAt: number | undefined
   private readonly seen = new Set<number>()
+  private readonly withDelta = new Set<number>()
   private readonly finished = new Set<number>()
 
   constructor(
@@ -83,11 +84,14 @@ export class CompletionStream {
 
   private takeChoice(choice: JsonObject): void {
     const place = indexIn(choice) ?? 0
-    const { delta, message, finish_reason } = choice
+    const { finish_reason } = choice
     this.seen.add(place)
     if (isReason(finish_reason)) this.finished.add(place)
-    const written = isJsonObject(delta) ? delta : message
-    if (!isJsonObject(written)) return
+    const { delta, message } = writtenIn(choice)
+    if (delta !== undefined) this.withDelta.add(place)
+    // A whole message after deltas repeats them.
+    const written = delta ?? (this.withDelta.has(place) ? undefined : message)
+    if (written === undefined) return
     const bytes = writtenBytes(written)
     if (bytes > 0) this.firstContentAt ??= this.now()
     this.contentBytes += bytes

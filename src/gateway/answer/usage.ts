@@ -4,7 +4,7 @@ import { costOf } from '../../domain/gateway/limits/charge.js'
 import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { indexIn } from './merge.js'
+import { indexIn } from './places.js'
 import type { PromptTokens } from './prompt.js'
 
 /** Source of a request's usage figures; `unknown` has none. */

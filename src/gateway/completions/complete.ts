@@ -77,7 +77,8 @@ export const complete = async (
     const call = await recordStart(services, start)
     const forwarded = forwardedHeaders(headers)
     const expected = expectedUsage(prompt, maxCompletionTokens(request))
-    const completion = { request, text, targets, expected, call, inFlight, headers: forwarded }
+    const team = entityOf(project)
+    const completion = { request, text, targets, expected, team, call, inFlight, headers: forwarded }
     const response = await (request.stream ? streamResponse : wholeResponse)(gateway, completion)
     return { ...response, headers: { ...response.headers, ...permit.headers, 'tallytree-call-id': id } }
   } catch (error) {

@@ -26,6 +26,7 @@ export interface CompletionContext {
   readonly text: RequestText
   readonly targets: readonly Target[]
   readonly expected: ExpectedUsage
+  readonly team: string
   readonly call: CallRecord
   readonly inFlight: InFlightCompletion
   readonly headers: Readonly<Record<string, string>>

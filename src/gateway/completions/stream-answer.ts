@@ -71,7 +71,7 @@ interface OpenedStream {
  */
 const openStream = async (
   { answerRoom }: Pick<Gateway, 'answerRoom'>,
-  { request, expected, call }: CompletionContext,
+  { request, expected, team, call }: CompletionContext,
   response: UpstreamResponse,
 ): Promise<OpenedStream> => {
   const { answer, target } = response
@@ -79,7 +79,7 @@ const openStream = async (
   const publicModel = target.model.id
   const options = request.given['stream_options']
   const requestsRunningUsage = isJsonObject(options) && options['continuous_usage_stats'] === true
-  const fold = call.recordsContent ? new AnswerFold(publicModel, answerRoom()) : null
+  const fold = call.recordsContent ? new AnswerFold(publicModel, answerRoom(team)) : null
   const stream = new CompletionStream(
     {
       publicModel,

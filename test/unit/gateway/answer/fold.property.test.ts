@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { openAnswerRooms } from '../../../../src/gateway/answer/answer-room.js'
 import { AnswerFold } from '../../../../src/gateway/answer/fold.js'
+import { COUNTS } from '../../../counts.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../../src/kernel/json/json.js'
 
 /** Names of members of a message whose texts come in pieces, known and not. */
@@ -44,6 +45,11 @@ const message = fc.record(
     reasoning_details: fc
       .array(fc.record({ type: fc.constant('reasoning.text'), text, signature: text }), { maxLength: 3 })
       .map((details) => details.map((detail, index) => ({ ...detail, index }))),
+    thinking_blocks: fc.array(fc.record({ type: fc.constant('thinking'), thinking: text, signature: text }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    provider: word,
     tool_calls: fc.array(fc.oneof(functionCall, customCall), { minLength: 1, maxLength: 3 }),
     function_call: fc.record({ name: word, arguments: argumentsText }),
     audio: fc.record({
@@ -110,8 +116,12 @@ type Piece = Readonly<Record<string, Json>>
 const piecesOfMember = (key: string, value: Json, style: Style, draw: Draw): readonly Piece[] => {
   if (Array.isArray(value) && value.length === 0) return [{ [key]: value }]
   if (key === 'tool_calls') return callPieces(value as readonly JsonObject[], style, draw)
-  if (TEXTS.includes(key) && typeof value === 'string')
-    return piecesOf(value, draw).map((piece) => ({ [key]: piece }))
+  if (TEXTS.includes(key) && typeof value === 'string') {
+    const pieces = piecesOf(value, draw)
+    // Equal pieces of an unknown member would be one text that each chunk repeats.
+    const areEqual = key === 'x_text' && pieces.every((piece) => piece === pieces[0])
+    return (areEqual ? [value] : pieces).map((piece) => ({ [key]: piece }))
+  }
   if (key === 'reasoning_details')
     return (value as readonly JsonObject[]).flatMap(({ type, text, signature, index }) => [
       ...piecesOf(text as string, draw).map((piece) => ({
@@ -119,6 +129,12 @@ const piecesOfMember = (key: string, value: Json, style: Style, draw: Draw): rea
       })),
       { [key]: [{ type: type!, index: index!, signature: signature! }] },
     ])
+  if (key === 'thinking_blocks')
+    return (value as readonly JsonObject[]).flatMap(({ type, thinking, signature }) => [
+      ...piecesOf(thinking as string, draw).map((piece) => ({ [key]: [{ type: type!, thinking: piece }] })),
+      { [key]: [{ type: type!, thinking: '', signature: signature! }] },
+    ])
+  if (key === 'provider') return [{ [key]: value }, { [key]: value }]
   if (key === 'function_call') {
     const { name, arguments: given } = value as { readonly name: string; readonly arguments: string }
     return [
@@ -248,7 +264,7 @@ describe('a streamed answer', () => {
         (whole, style, numbers) => {
           const draw: Draw = (most) => numbers.next().value! % most
           const given = JSON.parse(JSON.stringify(whole)) as JsonObject
-          const fold = new AnswerFold('public', openAnswerRooms()())
+          const fold = new AnswerFold('public', openAnswerRooms()('team'))
           for (const chunk of chunksOf(given, style, draw))
             fold.take(chunk, chunk['choices'] as readonly JsonObject[])
           const expected = {
@@ -261,6 +277,7 @@ describe('a streamed answer', () => {
           assert.deepEqual(JSON.parse(JSON.stringify(fold.whole())), JSON.parse(JSON.stringify(expected)))
         },
       ),
+      { numRuns: COUNTS.streamedAnswers },
     )
   })
 })

@@ -69,6 +69,14 @@ describe('a streamed completion', () => {
     assert.deepEqual(estimateOf({ ...nothing, prompt_tokens: 9 }), ['estimated', 9, 3, 12])
   })
 
+  it('counts a whole message after its deltas once', () => {
+    const stream = streamOf()
+    stream.take(chunk(0, { content: 'twelve bytes' }))
+    const last = { index: 0, delta: {}, message: { content: 'twelve bytes' }, finish_reason: 'stop' }
+    stream.take({ choices: [last] })
+    assert.equal(stream.metered.usage?.completion_tokens, 3)
+  })
+
   it('has no usage reported by figures that are below zero or no numbers', () => {
     const meteredOf = (figures: JsonObject) => {
       const stream = streamOf()

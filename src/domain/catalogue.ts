@@ -2,6 +2,7 @@ import { accessEvents } from './access/events.js'
 import { annotationQueueEvents } from './annotation-queues/events.js'
 import { annotationItemEvents } from './annotation-queues/items/events.js'
 import { artifactEvents, registeredEvents, registryEvents } from './artifacts/events.js'
+import { clientIdEvents } from './artifacts/client-id.js'
 import { draftEvents } from './artifacts/draft.js'
 import { automationEvents } from './webhooks/automations/events.js'
 import { callEvents } from './calls/events.js'
@@ -64,6 +65,11 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'training worker', stream: 'training-workers', events: workerEvents },
   { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },
   { name: 'artifact draft', stream: 'draft-<entity>/<project>/<artifact id>', events: draftEvents },
+  {
+    name: 'client id of an artifact',
+    stream: 'artifact_client_id-<sha256 of the id>',
+    events: clientIdEvents,
+  },
   { name: 'registry', stream: 'registry-<team>', events: registryEvents },
   {
     name: 'registered collection',

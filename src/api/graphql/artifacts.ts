@@ -1,5 +1,10 @@
 import type { VersionCreated } from '../../domain/artifacts/events.js'
-import { projectOfPlace, REGISTRY_PREFIX, type CollectionPlace } from '../../domain/artifacts/place.js'
+import {
+  collectionStream,
+  projectOfPlace,
+  REGISTRY_PREFIX,
+  type CollectionPlace,
+} from '../../domain/artifacts/place.js'
 import { versionNamed, type CollectionState, type KnownVersion } from '../../domain/artifacts/state.js'
 import type { StoredVersion } from '../../application/artifacts/stored-versions.js'
 import { findVersion, versionWithId } from '../../application/artifacts/find-version.js'
@@ -92,8 +97,10 @@ export const artifactWithId = async (caller: Caller, id: string) => {
   if (named === undefined) return null
   const found = await findById(caller, named)
   if (found !== undefined) return artifactOf(caller, found)
+  const stream = collectionStream(named.place)
+  const wasVersion = await caller.collections.stateOf(stream, ({ state }) => state.byId.has(named.artifact))
   const draft =
-    named.place.project_id === null
+    wasVersion || named.place.project_id === null
       ? undefined
       : await readDraft(caller.services, named.place.project_id, named.artifact)
   return draft === undefined ? null : draftOf(caller, named)

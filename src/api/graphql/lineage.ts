@@ -36,9 +36,12 @@ export const artifactsMadeBy = async (caller: Caller, { project, run }: RunPlace
   )
 }
 
-/** The ids of the versions that a run logged. */
-export const idsMadeBy = async (caller: Caller, { project, run }: RunPlace): Promise<readonly string[]> => {
-  const made = await madeBy(await caughtUp(caller, project))(project, run)
+/** The ids of the versions that a run logged, and no other run. */
+export const idsMadeAloneBy = async (
+  caller: Caller,
+  { project, run }: RunPlace,
+): Promise<readonly string[]> => {
+  const made = await madeBy(await caughtUp(caller, project))(project, run, { alone: true })
   const places = made.map(({ collection, artifact_id }) => ({
     place: placeIn(project, collection),
     artifact_id,

@@ -8,6 +8,7 @@ import { Failure } from '../../application/failure.js'
 import { executeOnFold } from '../../kernel/fold-cache.js'
 import { membershipNamed } from './artifacts.js'
 import { projectIdOf, type Caller, type ProjectNames } from './caller.js'
+import { idOfClientId } from './client-ids.js'
 import { collectionOfId } from './collections.js'
 import { placeIn, registryIn } from './places.js'
 import { checkedAlias } from './uploads.js'
@@ -15,6 +16,7 @@ import { findToWrite, notFound } from './versions.js'
 
 export interface LinkArtifactInput {
   readonly artifactID?: string | null
+  readonly clientID?: string | null
   readonly artifactPortfolioName?: string | null
   readonly entityName?: string | null
   readonly projectName?: string | null
@@ -23,10 +25,12 @@ export interface LinkArtifactInput {
 
 /** Links a version to a registry, where `latest` and the given aliases point at it. */
 export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => {
-  if (input.artifactID == null)
+  const artifactID =
+    input.artifactID ?? (input.clientID == null ? undefined : await idOfClientId(caller, input.clientID))
+  if (artifactID === undefined)
     throw new Failure('bad-request', 'input.artifactID is required: wait until the artifact is logged.')
   const aliases = (input.aliases ?? []).map(({ alias }) => checkedAlias(alias))
-  const { found } = await findToWrite(caller, input.artifactID)
+  const { found } = await findToWrite(caller, artifactID)
   const names: ProjectNames = { name: input.projectName ?? null, entityName: input.entityName ?? null }
   const project = projectIdOf(caller.principal, names)
   const registry = registryIn(project)

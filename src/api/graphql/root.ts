@@ -4,8 +4,9 @@ import { instantOf } from '../../kernel/codec/instant.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { canSee, projectIdOf, projectToWrite, type Caller, type PageOf, type ProjectNames } from './caller.js'
 import { artifactOf, artifactWithId, findById, placeOfId } from './artifacts.js'
+import { idOfClientId } from './client-ids.js'
 import { collectionNamed, collectionOfId } from './collections.js'
-import { idsMadeBy } from './lineage.js'
+import { idsMadeAloneBy } from './lineage.js'
 import { registryIn } from './places.js'
 import { projectOfPlace } from '../../domain/artifacts/place.js'
 import { projectNamed, projectOf, projectsIn, upsertModel, type UpsertModelInput } from './projects.js'
@@ -73,7 +74,10 @@ export const rootOf = (caller: Caller) => ({
     const place = collectionOfId(caller, id)
     return place === undefined ? null : collectionNamed(caller, projectOfPlace(place), place.collection)
   },
-  clientIDMapping: null,
+  clientIDMapping: async ({ clientID }: { readonly clientID: string }) => {
+    const serverID = await idOfClientId(caller, clientID)
+    return serverID === undefined ? null : { serverID }
+  },
 
   upsertModel: ({ input }: Input<UpsertModelInput>) => upsertProjectOrRegistry(caller, input),
   upsertBucket: ({ input }: Input<UpsertBucketInput>) => upsertBucket(caller, input),
@@ -109,7 +113,7 @@ interface DeleteRunInput extends Id {
 
 const deleteRunAndArtifacts = async (caller: Caller, { id, deleteArtifacts }: DeleteRunInput) => {
   const place = await deleteRun(caller, id)
-  const made = deleteArtifacts === true ? await idsMadeBy(caller, place) : []
+  const made = deleteArtifacts === true ? await idsMadeAloneBy(caller, place) : []
   for (const artifactID of made) await deleteArtifact(caller, { artifactID, deleteAliases: true })
   return { clientMutationId: null }
 }

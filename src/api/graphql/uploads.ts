@@ -17,6 +17,7 @@ import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
 import { artifactWithId, draftOf, placeOfId, type ArtifactPlace } from './artifacts.js'
+import { giveClientId } from './client-ids.js'
 import { idOf } from './ids.js'
 import { changeLinks } from './link-changes.js'
 import { artifactId, placeIn } from './places.js'
@@ -47,6 +48,7 @@ export interface CreateArtifactInput {
   readonly ttlDurationSeconds?: number | null
   readonly historyStep?: number | null
   readonly distributedID?: string | null
+  readonly clientID?: string | null
 }
 
 const MD5_HEX = /^[0-9a-f]{32}$/
@@ -71,6 +73,7 @@ export const createArtifact = async (caller: Caller, input: CreateArtifactInput)
   const tags = (input.tags ?? []).map(({ tagName }) => checked(tagCodec, tagName, 'tags'))
   const metadata = metadataIn(input.metadata) ?? {}
   const run_id = input.runName == null ? null : checked(idCodec, input.runName, 'runName')
+  const client_id = input.clientID == null ? null : checked(idCodec, input.clientID, 'clientID')
   const project_id = await projectToWrite(caller, { name: input.projectName, entityName: input.entityName })
   const place = placeIn(project_id, collection)
   if (place === undefined)
@@ -101,6 +104,8 @@ export const createArtifact = async (caller: Caller, input: CreateArtifactInput)
   const made = await draftArtifact(services, caller.collections)(place, draft, cause)
   caller.wrote(project_id, made.position)
   const { artifactId: artifact } = made
+  if (client_id !== null)
+    await giveClientId(caller, { project_id, collection, artifact_id: artifact, client_id })
   if (made.isCommitted && tags.length > 0)
     await changeLinks(caller, { place, artifact }, { tagsToAdd: tags, tagsToDelete: [] })
   return {

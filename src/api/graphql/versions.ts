@@ -22,12 +22,16 @@ export interface AliasesInput {
 
 export const notFound = () => new Failure('not-found', 'Artifact not found.')
 
-/** The version with an id, of a project that the caller may write to. @throws Failure where there is none */
+/**
+ * The version with an id, of a project that the caller may write to. The id may be one that was merged into it.
+ *
+ * @throws Failure where there is none
+ */
 export const findToWrite = async (caller: Caller, id: string) => {
-  const named = await placeToWrite(caller, id)
-  const found = await findById(caller, named)
+  const { place, ...asked } = await placeToWrite(caller, id)
+  const found = await findById(caller, { place, ...asked })
   if (found === undefined) throw notFound()
-  return { named, found }
+  return { named: { place, artifact: found.version.known.artifactId }, found }
 }
 
 /** The collection that an alias belongs to, and the version's name there. */

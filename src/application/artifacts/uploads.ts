@@ -68,27 +68,21 @@ export const draftArtifact =
       const written = await execute(ports)(draftDecider, stream, [{ type: 'DraftArtifact', draft }], cause)
       return { isCommitted: false, artifactId: draft.artifact_id, position: written.readableAt }
     }
-    const { name: version, artifactId } = known.same
-    let position: Position | undefined
-    for (const alias of draft.aliases.filter((one) => one !== 'latest')) {
-      const written = await collections.write(
-        { type: 'SetAlias', place, version, alias },
-        cause,
-        () => undefined,
-      )
-      position = written.position ?? position
-    }
-    for (const tag of draft.tags) {
-      const written = await collections.write({ type: 'AddTag', place, version, tag }, cause, () => undefined)
-      position = written.position ?? position
-    }
-    return { isCommitted: true, artifactId, position }
+    const { digest, run_id, aliases, tags } = draft
+    const written = await collections.write(
+      { type: 'RepeatVersion', place, digest, run_id, merged_id: null, aliases, tags },
+      cause,
+      () => undefined,
+    )
+    throwIfRefused(written.refusals.get(0))
+    return { isCommitted: true, artifactId: known.same, position: written.readableAt }
   }
 
-const versionOf = ({ byDigest, versions }: CollectionState, digest: string) => {
+/** The id of the version with the content. */
+const versionOf = ({ byDigest, versions }: CollectionState, digest: string): string | undefined => {
   const version = byDigest.get(digest)
   const known = version === undefined ? undefined : versions.get(version)
-  return known && { name: `v${known.version}`, artifactId: known.artifactId }
+  return known?.artifactId
 }
 
 /** The files of a manifest that is stored. */
@@ -175,5 +169,9 @@ const artifactIdOf = (
   digest: string,
 ): string => {
   if (events.some(({ type }) => type === 'VersionCreated')) return artifactId
-  return versionOf(before, digest)?.artifactId ?? artifactId
+  return (
+    before.versions.get(before.byId.get(artifactId) ?? -1)?.artifactId ??
+    versionOf(before, digest) ??
+    artifactId
+  )
 }

@@ -21,6 +21,17 @@ export interface CreateVersion extends OfCollection {
   readonly now: Instant
 }
 
+/** Content that a version has already is logged again. */
+export interface RepeatVersion extends OfCollection {
+  readonly type: 'RepeatVersion'
+  readonly digest: string
+  readonly run_id: string | null
+  /** The id under which the content was uploaded; null if it was not. */
+  readonly merged_id: string | null
+  readonly aliases: readonly string[]
+  readonly tags: readonly string[]
+}
+
 /** The manifest and details of an uploaded version. */
 export interface Uploaded {
   readonly manifest: Manifest
@@ -99,7 +110,7 @@ export interface RemoveTag extends OfVersion {
 }
 
 export type LabelCommand = SetAlias | RemoveAlias | AddTag | RemoveTag
-export type ArtifactCommand = CreateVersion | DescribeVersion | DeleteVersion | LabelCommand
+export type ArtifactCommand = CreateVersion | RepeatVersion | DescribeVersion | DeleteVersion | LabelCommand
 export type RegisteredCommand = LinkVersion | UnlinkVersion | DescribeVersion | LabelCommand
 
 /** The id distinguishes a repeated request from a second registry of the same name. */

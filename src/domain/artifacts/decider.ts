@@ -1,9 +1,9 @@
 import { nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
-import type { ArtifactCommand, CreateVersion, DeleteVersion } from './commands.js'
+import type { ArtifactCommand, CreateVersion, DeleteVersion, RepeatVersion } from './commands.js'
 import type { ArtifactEvent } from './events.js'
 import { describeVersion } from './describe.js'
 import { decideLabel, LATEST, noSuchVersion, pointed, tagsAdded, withoutAliases } from './labels.js'
-import { emptyCollection, everNamed, evolve, type CollectionState } from './state.js'
+import { emptyCollection, everNamed, evolve, makerOf, type CollectionState } from './state.js'
 
 /** A collection of a project. Content that was stored before is the same version again. */
 export const artifactDecider: Decider<CollectionState, ArtifactCommand, ArtifactEvent> = {
@@ -13,6 +13,8 @@ export const artifactDecider: Decider<CollectionState, ArtifactCommand, Artifact
     switch (command.type) {
       case 'CreateVersion':
         return createVersion(state, command)
+      case 'RepeatVersion':
+        return repeatVersion(state, command)
       case 'DescribeVersion':
         return describeVersion(state, command)
       case 'DeleteVersion':
@@ -26,10 +28,22 @@ export const artifactDecider: Decider<CollectionState, ArtifactCommand, Artifact
 /** A repeated id writes nothing and leaves aliases alone: they may have moved since. */
 const createVersion = (state: CollectionState, command: CreateVersion): Decision<ArtifactEvent> => {
   const { place, artifact_id, digest, artifactType: type, metadata, files, uploaded, aliases, now } = command
-  const repeated = state.byId.get(artifact_id) ?? undefined
-  if (repeated !== undefined) return state.versions.get(repeated)?.digest === digest ? nothing : otherContent
+  const repeated = state.versions.get(state.byId.get(artifact_id) ?? -1)
+  if (repeated?.gone === false) return repeated.digest === digest ? nothing : otherContent
   const same = state.byDigest.get(digest)
-  if (same !== undefined) return { events: pointed(state, place, aliases, same) }
+  if (same !== undefined && uploaded === null) return { events: pointed(state, place, aliases, same) }
+  if (same !== undefined) {
+    const { run_id, tags } = uploaded!
+    return repeatVersion(state, {
+      type: 'RepeatVersion',
+      place,
+      digest,
+      run_id,
+      merged_id: artifact_id,
+      aliases,
+      tags,
+    })
+  }
   const version = state.next
   const created: ArtifactEvent = {
     type: 'VersionCreated',
@@ -53,6 +67,32 @@ const createVersion = (state: CollectionState, command: CreateVersion): Decision
   const first: readonly ArtifactEvent[] =
     version === 0 ? [{ type: 'CollectionCreated', data: { ...place, type } }] : []
   return { events: [...first, created, ...pointed(state, place, [LATEST, ...aliases], version), ...tags] }
+}
+
+/** The version gets the aliases and tags, but not `latest`, which follows new versions only. */
+const repeatVersion = (state: CollectionState, command: RepeatVersion): Decision<ArtifactEvent> => {
+  const { place, digest, run_id, merged_id, aliases, tags } = command
+  const known = state.versions.get(state.byDigest.get(digest) ?? -1)
+  if (known === undefined) return noSuchVersion
+  const { version, artifactId: artifact_id } = known
+  const isNew =
+    (merged_id !== null && state.byId.get(merged_id) !== version) ||
+    (run_id !== null && !state.makers.has(makerOf(version, run_id)))
+  const repeated: readonly ArtifactEvent[] = isNew
+    ? [{ type: 'VersionRepeated', data: { ...place, version, artifact_id, run_id, merged_id } }]
+    : []
+  const named = pointed(
+    state,
+    place,
+    aliases.filter((alias) => alias !== LATEST),
+    version,
+  )
+  const tagged = tagsAdded(
+    place,
+    tags.filter((tag) => !known.tags.includes(tag)),
+    version,
+  )
+  return { events: [...repeated, ...named, ...tagged] }
 }
 
 /** Also removes the aliases that point at the version. */

@@ -74,6 +74,14 @@ const versionCreated = open('VersionCreated', {
   },
 })
 
+const versionRepeated = open('VersionRepeated', {
+  says:
+    'Content of a version was logged again. `run_id` is the run that did; `merged_id` is the id under which it was ' +
+    'uploaded, which names the version from then on.',
+  required: { ...required, version: versionNumber, artifact_id: id },
+  optional: { ...optional, run_id: nullable(id), merged_id: nullable(id) },
+})
+
 const versionDescribed = open('VersionDescribed', {
   says: 'The metadata or the description of a version changed. All of it is here.',
   required: { ...required, version: versionNumber, artifact_id: id, metadata: jsonObject },
@@ -137,6 +145,7 @@ const registryCreated = open('RegistryCreated', {
 export const artifactEvents = {
   CollectionCreated: collectionCreated,
   VersionCreated: versionCreated,
+  VersionRepeated: versionRepeated,
   VersionDescribed: versionDescribed,
   VersionDeleted: versionDeleted,
   AliasAdded: aliasAdded,

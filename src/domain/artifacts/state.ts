@@ -29,7 +29,9 @@ export interface CollectionState {
   /** Version number by alias; null for a removed alias. */
   readonly aliases: Map<string, number | null>
   readonly byDigest: Map<string, number>
-  /** Version number by artifact id; null for an unlinked or deleted version. */
+  /** The runs that logged each version. */
+  readonly makers: Set<string>
+  /** Version number by artifact id, also of ids that were merged into a version; null for an unlinked or deleted version. */
   readonly byId: Map<string, number | null>
   readonly byLink: Map<string, number>
   /** Of the collection of a project: that of its first version. */
@@ -42,10 +44,14 @@ export const emptyCollection = (): CollectionState => ({
   versions: new Map(),
   aliases: new Map(),
   byDigest: new Map(),
+  makers: new Set(),
   byId: new Map(),
   byLink: new Map(),
   type: null,
 })
+
+/** A member of `makers`. */
+export const makerOf = (version: number, run: string): string => `${version} ${run}`
 
 /** The version with this name or alias; undefined if there is none. */
 export const versionNamed = (state: CollectionState, named: string): KnownVersion | undefined => {
@@ -68,12 +74,19 @@ export const evolve = (state: CollectionState, event: ArtifactEvent | Registered
 })
 
 const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent): CollectionState => {
-  const { aliases, byId, byDigest, byLink } = state
+  const { aliases, byId, byDigest, byLink, makers } = state
   switch (event.type) {
     case 'VersionCreated': {
-      const { version, artifact_id, digest } = event.data
+      const { version, artifact_id, digest, run_id } = event.data
       byDigest.set(digest, version)
+      if (run_id != null) makers.add(makerOf(version, run_id))
       return withVersion(state, version, { artifactId: artifact_id, digest, source: null })
+    }
+    case 'VersionRepeated': {
+      const { version, run_id, merged_id } = event.data
+      if (run_id != null) makers.add(makerOf(version, run_id))
+      if (merged_id != null) byId.set(merged_id, version)
+      return state
     }
     case 'VersionLinked': {
       const { version, source, link_id } = event.data

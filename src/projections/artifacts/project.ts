@@ -2,6 +2,7 @@ import type { ArtifactEvent, RegisteredEvent } from '../../domain/artifacts/even
 import { projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { dateTime64, int64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
+import type { Rows } from '../../kernel/ports/clickhouse.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 
 type Positioned = (ArtifactEvent | RegisteredEvent) & Pick<ProjectedEvent, 'position' | 'recordedAt'>
@@ -19,19 +20,32 @@ export const ARTIFACT_VERSION_COLUMNS = [
   'ended_position',
 ] as const
 
+const MAKER_COLUMNS = ['project_id', 'run_id', 'collection', 'version', 'position'] as const
+
 type Row = Partial<Record<(typeof ARTIFACT_VERSION_COLUMNS)[number], string | null>>
 
 export const artifactsProjection: Projection = {
   name: 'artifacts',
   rowsOf: (events) => {
     const rows: Row[] = []
+    const makers: string[][] = []
     for (const event of events as readonly Positioned[]) {
       const row = rowOf(event)
       if (row !== undefined) rows.push(row)
+      const { type, data, position } = event
+      if (
+        (type === 'VersionCreated' || type === 'VersionRepeated') &&
+        data.run_id != null &&
+        data.project_id !== null
+      )
+        makers.push([data.project_id, data.run_id, data.collection, int64(data.version), String(position)])
     }
-    if (rows.length === 0) return []
     const values = rows.map((row) => ARTIFACT_VERSION_COLUMNS.map((column) => row[column] ?? null))
-    return [{ table: 'artifact_versions', columns: ARTIFACT_VERSION_COLUMNS, values }]
+    const all: Rows[] = [
+      { table: 'artifact_versions', columns: ARTIFACT_VERSION_COLUMNS, values },
+      { table: 'artifact_makers', columns: MAKER_COLUMNS, values: makers },
+    ]
+    return all.filter((one) => one.values.length > 0)
   },
 }
 

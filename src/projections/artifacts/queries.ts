@@ -41,12 +41,18 @@ export interface MadeVersion {
   readonly artifact_id: string
 }
 
-/** The versions that a run made, in the order of their making. */
+/** The versions that a run logged, in the order of their making. `alone` leaves out versions of other runs. */
 export const madeBy =
   (reader: Querying) =>
-  (project: string, run: string): Promise<readonly MadeVersion[]> =>
+  (project: string, run: string, { alone = false } = {}): Promise<readonly MadeVersion[]> =>
     reader.query(
       `SELECT collection, assumeNotNull(artifact_id) AS artifact_id FROM artifact_versions FINAL
-      WHERE project_id = {project:String} AND run_id = {run:String} AND ${EXISTING} ORDER BY made_position`,
+      WHERE project_id = {project:String} AND ${EXISTING} AND (collection, version) IN (
+        SELECT collection, version FROM artifact_makers WHERE project_id = {project:String} AND run_id = {run:String}
+      ) ${alone ? `AND (collection, version) NOT IN (${OF_OTHERS})` : ''} ORDER BY made_position`,
       { project, run },
     )
+
+const OF_OTHERS = `
+  SELECT collection, version FROM artifact_makers WHERE project_id = {project:String} AND run_id != {run:String}
+  AND run_id NOT IN (SELECT run_id FROM run_changes WHERE project_id = {project:String} AND state = 'deleted')`

@@ -107,5 +107,6 @@ export const digestedModels: readonly DigestedModel[] = [
     ['made_position', 'ended_position'],
   ),
   contents('artifact_uses', ['project_id', 'run_id', 'artifact_id'], ['source_project', 'collection']),
+  contents('artifact_makers', ['project_id', 'run_id', 'collection', 'version'], []),
   history('delivery_changes', { key: ['team', 'delivery_id'], columns: CHANGE_COLUMNS }),
 ]

@@ -17,6 +17,7 @@ import { feedbackDecider } from '../../../src/domain/feedback/decider.js'
 import { fileDecider } from '../../../src/domain/files/decider.js'
 import { limitDecider } from '../../../src/domain/gateway/limits/decider.js'
 import { namesDecider } from '../../../src/domain/webhooks/names/decider.js'
+import { clientIdDecider } from '../../../src/domain/artifacts/client-id.js'
 import { draftDecider } from '../../../src/domain/artifacts/draft.js'
 import { objectDecider } from '../../../src/domain/objects/decider.js'
 import { priceDecider } from '../../../src/domain/prices/decider.js'
@@ -44,6 +45,7 @@ const deciders = {
   'training worker': workerDecider,
   'fine-tuning': fineTuningDecider,
   'artifact draft': draftDecider,
+  'client id of an artifact': clientIdDecider,
   automation: automationDecider,
   call: callDecider,
   delivery: deliveryDecider,

@@ -100,7 +100,7 @@ describe('whose an event is', () => {
     const others = catalogue.filter((one) => ![OF_PROJECTS, OF_TEAMS, OF_THINGS].flat().includes(one))
     assert.deepEqual(
       others.map(({ name }) => name),
-      ['access', 'trained model', 'training job', 'training worker', 'rebuild'],
+      ['access', 'trained model', 'training job', 'training worker', 'client id of an artifact', 'rebuild'],
     )
   })
 

@@ -32,6 +32,16 @@ const arbitraryCreation: fc.Arbitrary<ArtifactCommand> = fc
     ...varied,
   }))
 
+const arbitraryRepeating: fc.Arbitrary<ArtifactCommand> = fc
+  .record({
+    digest: fc.constantFrom('d1', 'd2', 'd3'),
+    run_id: fc.constantFrom(null, 'one', 'other'),
+    merged_id: fc.constantFrom(null, 'merged', 'merged too'),
+    aliases: fc.array(someAlias, { maxLength: 3 }),
+    tags: fc.array(fc.constantFrom('x', 'y'), { maxLength: 2 }),
+  })
+  .map((varied) => ({ type: 'RepeatVersion', place: inProject, ...varied }))
+
 const arbitraryLinking: fc.Arbitrary<RegisteredCommand> = fc.oneof(
   fc
     .record({
@@ -52,10 +62,10 @@ const arbitraryLinking: fc.Arbitrary<RegisteredCommand> = fc.oneof(
   someVersion.map((version) => ({ type: 'UnlinkVersion' as const, place: inRegistry, version })),
 )
 
-const artifactDeeds = fc.array(fc.oneof(arbitraryCreation, arbitraryLabelling(inProject)), {
-  maxLength: 25,
-  size: 'max',
-})
+const artifactDeeds = fc.array(
+  fc.oneof(arbitraryCreation, arbitraryRepeating, arbitraryLabelling(inProject)),
+  { maxLength: 25, size: 'max' },
+)
 const registeredDeeds = fc.array(fc.oneof(arbitraryLinking, arbitraryLabelling(inRegistry)), {
   maxLength: 25,
   size: 'max',

@@ -32,6 +32,13 @@ export class Model {
           this.aliases.set(alias, version)
         return undefined
       }
+      case 'RepeatVersion': {
+        const version = this.versions.findIndex(({ digest }) => digest === command.digest)
+        if (version < 0) return 'not-found'
+        for (const alias of command.aliases) if (alias !== 'latest') this.aliases.set(alias, version)
+        for (const tag of command.tags) this.versions[version]!.tags.add(tag)
+        return undefined
+      }
       case 'LinkVersion': {
         const { artifact_id } = command.source
         const repeated = command.link_id === null ? undefined : this.links.get(command.link_id)

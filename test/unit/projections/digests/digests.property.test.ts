@@ -36,6 +36,7 @@ const TABLES = [
   'run_changes',
   'artifact_versions',
   'artifact_uses',
+  'artifact_makers',
   'delivery_changes',
 ]
 

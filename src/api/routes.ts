@@ -89,7 +89,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...evaluationRoutes(services),
   ...evaluationRuleRoutes(services),
   ...collectionRoutes(services, shared.collections, shared.registries),
-  ...runRoutes(services, shared.runs),
+  ...runRoutes(services, shared.runs, shared.history),
   ...runReadRoutes(services, shared.runs, shared.history),
   ...lineageRoutes(services, shared),
   fileStreamRoute(services, shared.runs),

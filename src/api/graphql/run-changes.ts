@@ -1,14 +1,14 @@
 import type { RunPlace } from '../../application/runs/history.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
-import { endState, runName } from '../../domain/runs/events.js'
-import { rowOf } from '../../domain/runs/history.js'
+import { endState, runName, type ForkPoint } from '../../domain/runs/events.js'
+import { rowOf, stepIn } from '../../domain/runs/history.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { id as idCodec } from '../../kernel/ids.js'
 import { MAX_DEPTH } from '../../kernel/json/measure.js'
 import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
 import { idOf, partsOfId } from './ids.js'
-import { runId, runNamed } from './runs.js'
+import { clientConfig, memberOf, runId, runNamed } from './runs.js'
 
 export interface UpsertBucketInput {
   readonly id?: string | null
@@ -71,6 +71,7 @@ export const upsertBucket = async (caller: Caller, input: UpsertBucketInput) => 
       },
       config: input.config ?? null,
       summary: input.summaryMetrics ?? null,
+      fork: await forkIn(caller, project_id, run_id, input.config),
       begins: isBeginning(input),
       now,
     },
@@ -87,6 +88,21 @@ export const upsertBucket = async (caller: Caller, input: UpsertBucketInput) => 
     caller.wrote(project_id, ended.readableAt)
   }
   return { bucket: await runNamed(caller, project_id, run_id), inserted }
+}
+
+/** Where a program forks another run of the project, as its client says in the configuration. */
+const forkIn = async (
+  { runs }: Caller,
+  project: string,
+  run: string,
+  config: string | null | undefined,
+): Promise<ForkPoint | null> => {
+  const point = memberOf(clientConfig(config ?? '{}', ['branch_point']), 'branch_point')
+  const run_id = memberOf(point, 'run_id')
+  const step = stepIn(memberOf(point, 'step'))
+  if (!idCodec.is(run_id) || run_id === run || step === null) return null
+  const isDeleted = await runs.readOrigin(project, run_id, ({ state }) => state.deleted)
+  return isDeleted === true ? null : { run_id, step }
 }
 
 /** Only the first request of a program says where it runs. */

@@ -50,7 +50,7 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
     heartbeatAt: updatedAt,
     summaryMetrics: async () => (await storedText(caller.services.blobs, state.summary)) ?? '{}',
     systemMetrics: '{}',
-    historyLineCount: lines,
+    historyLineCount: async () => lines + (await history.inherited(place)),
     logLineCount: 0,
     eventsLineCount: 0,
     historyTail: async () => {
@@ -100,7 +100,7 @@ export const runId = ({ project, run }: RunPlace): string =>
   idOf('Run', entityNameOf(project), projectNameOf(project), run)
 
 /** Of the client's own settings in a configuration, those under these keys. */
-const clientConfig = (config: string, keys: readonly string[]): JsonObject => {
+export const clientConfig = (config: string, keys: readonly string[]): JsonObject => {
   const own = memberOf(memberOf(parsed(config), '_wandb'), 'value')
   return Object.fromEntries(
     keys.flatMap((key) => {
@@ -118,13 +118,12 @@ const parsed = (text: string): Json | undefined => {
   }
 }
 
-const memberOf = (value: Json | undefined, key: string): Json | undefined =>
+export const memberOf = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
-const historyKeys = async ({ history, runs }: Caller, place: RunPlace) => {
-  const keys = await history.keys(place)
+const historyKeys = async ({ history }: Caller, place: RunPlace) => {
+  const { keys, lastStep } = await history.keys(place)
   if (keys.size === 0) return null
-  const lastStep = await runs.read(place.project, place.run, ({ highestStep }) => highestStep)
   return {
     keys: Object.fromEntries(
       [...keys].map(([key, { types, lastValue }]) => [

@@ -1,4 +1,4 @@
-import type { RunHistory } from '../../application/runs/history.js'
+import type { RunHistory, RunPlace } from '../../application/runs/history.js'
 import type { Runs } from '../../application/runs/runs.js'
 import type { Services } from '../../application/services.js'
 import { invalid } from '../../application/failure.js'
@@ -45,7 +45,7 @@ type ListServices = Pick<Services, 'access' | 'reading' | 'compilePattern' | 'ev
 
 const problem = (field: string, msg: string) => invalid([{ loc: ['query', field], type: 'value_error', msg }])
 
-const listRuns = (services: ListServices, runs: Runs): AnyRoute =>
+const listRuns = (services: ListServices, runs: Runs, history: RunHistory): AnyRoute =>
   readPresent(services, {
     method: 'get',
     path: '/api/runs/:entity/:project',
@@ -64,7 +64,9 @@ const listRuns = (services: ListServices, runs: Runs): AnyRoute =>
       return async () => {
         const page = { project, filter, order, limit: limit + 1, offset }
         const found = await runIds(reader, services.compilePattern)(page)
-        const data = await Promise.all(found.slice(0, limit).map((run) => shownRun(runs, project, run)))
+        const data = await Promise.all(
+          found.slice(0, limit).map((run) => shownRun(runs, history, { project, run })),
+        )
         const next = found.length > limit ? String(offset + limit) : null
         return { body: { data: data.filter((one) => one !== undefined), next } }
       }
@@ -79,17 +81,19 @@ const filterIn = (text: string): Json => {
   }
 }
 
-const shownRun = (runs: Runs, project: string, run: string) =>
-  runs.read(project, run, ({ state, endedAt }) => ({
-    id: run,
+const shownRun = async (runs: Runs, history: RunHistory, place: RunPlace) => {
+  const inherited = await history.inherited(place)
+  return runs.read(place.project, place.run, ({ state, endedAt }) => ({
+    id: place.run,
     name: state.started!.name,
     user: state.started!.user,
     state: state.ended ?? 'running',
     started_at: state.started!.started_at,
     ended_at: endedAt,
     details: state.details,
-    history_lines: state.lines,
+    history_lines: state.lines + inherited,
   }))
+}
 
 const step = integerInQuery(0, 999_999_999)
 
@@ -132,4 +136,4 @@ export const runReadRoutes = (
   services: ListServices,
   runs: Runs,
   history: RunHistory,
-): readonly AnyRoute[] => [listRuns(services, runs), readHistory(services, runs, history)]
+): readonly AnyRoute[] => [listRuns(services, runs, history), readHistory(services, runs, history)]

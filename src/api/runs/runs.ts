@@ -3,8 +3,9 @@ import type { Services } from '../../application/services.js'
 import { instantOf, instant } from '../../kernel/codec/instant.js'
 import { id } from '../../kernel/ids.js'
 import type { RunCommand } from '../../domain/runs/commands.js'
-import { endState, runDetails, runName } from '../../domain/runs/events.js'
+import { endState, forkPoint, runDetails, runName } from '../../domain/runs/events.js'
 import { givenMetrics, numbersIn } from '../../domain/runs/given-metrics.js'
+import type { RunHistory } from '../../application/runs/history.js'
 import type { Runs } from '../../application/runs/runs.js'
 import { storedText } from '../../application/runs/run-texts.js'
 import { repeatableId } from '../server/idempotency.js'
@@ -62,6 +63,7 @@ const run = open('Run', {
     config: jsonObject,
     summary: jsonObject,
     history_lines: int64,
+    forked_from: nullable(forkPoint),
   },
 })
 
@@ -69,12 +71,12 @@ const RUNS = '/api/runs/:entity/:project'
 
 type RunServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
 
-export const runRoutes = (services: RunServices, runs: Runs): readonly AnyRoute[] => {
+export const runRoutes = (services: RunServices, runs: Runs, history: RunHistory): readonly AnyRoute[] => {
   const write: WriteRun = (command, body = {}) =>
     writing((cause) => runs.write(command, cause), { respond: () => ({ body }) })
   return [
     startRun(services, write),
-    showRun(services, runs),
+    showRun(services, runs, history),
     logMetrics(services, write),
     endRun(services, write),
   ]
@@ -100,7 +102,7 @@ const startRun = (services: RunServices, write: WriteRun): AnyRoute =>
     },
   })
 
-const showRun = (services: RunServices, runs: Runs): AnyRoute =>
+const showRun = (services: RunServices, runs: Runs, history: RunHistory): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: `${RUNS}/:run`,
@@ -110,7 +112,8 @@ const showRun = (services: RunServices, runs: Runs): AnyRoute =>
     handle: (request) => async () => {
       const found = await runs.read(request.project, runInPath(request), (kept) => ({ ...kept }))
       if (found?.state.started == null) throw noSuchRun()
-      const { started, ended, details, config, summary, lines } = found.state
+      const { started, ended, details, config, summary, fork, lines } = found.state
+      const inherited = await history.inherited({ project: request.project, run: started.run_id })
       return {
         body: {
           id: started.run_id,
@@ -123,7 +126,8 @@ const showRun = (services: RunServices, runs: Runs): AnyRoute =>
           details,
           config: objectIn(await storedText(services.blobs, config)),
           summary: objectIn(await storedText(services.blobs, summary)),
-          history_lines: lines,
+          history_lines: lines + inherited,
+          forked_from: fork,
         },
       }
     },

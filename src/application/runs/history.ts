@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../failure.js'
 import { rowOf } from '../../domain/runs/history.js'
-import { runStream } from '../../domain/runs/events.js'
+import { runStream, type ForkPoint } from '../../domain/runs/events.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { HistoryChunk, PlacedLine } from './history-parts.js'
@@ -28,6 +28,12 @@ export interface HistoryKey {
   readonly lastValue: Json
 }
 
+export interface HistoryKeys {
+  readonly keys: ReadonlyMap<string, HistoryKey>
+  /** The highest step, 0 if none has a step. */
+  readonly lastStep: number
+}
+
 export interface RunHistory {
   /** The first lines within the steps, in the order in which they arrived. @throws Failure for a page that is too long */
   readonly page: (place: RunPlace, range: StepRange, limit: number) => Promise<readonly string[]>
@@ -45,7 +51,9 @@ export interface RunHistory {
   ) => Promise<readonly Readonly<Record<string, Json>>[]>
   /** The last one that a program logged as a line: its client continues after it. */
   readonly lastLine: (place: RunPlace) => Promise<string | undefined>
-  readonly keys: (place: RunPlace) => Promise<ReadonlyMap<string, HistoryKey>>
+  readonly keys: (place: RunPlace) => Promise<HistoryKeys>
+  /** How many rows it has of the runs that it is a fork of. */
+  readonly inherited: (place: RunPlace) => Promise<number>
 }
 
 const KEPT_KEYS = 1000
@@ -61,17 +69,40 @@ export const openHistory = (runs: Runs): RunHistory => {
   const { rowsOf: linesOf } = runs
   const known = new LRUCache<string, KnownKeys>({ max: KEPT_KEYS })
 
-  const chunksOf = async ({ project, run }: RunPlace, range: StepRange) =>
-    (await runs.read(project, run, ({ chunks }) => chunks.filter((chunk) => mayHave(range, chunk)))) ?? []
+  /** The stretches of a history in order: those of the runs that it is a fork of, and its own. */
+  const stretchesOf = async ({ project, run }: RunPlace, range: StepRange): Promise<readonly Stretch[]> => {
+    const stretches: Stretch[] = []
+    const seen = new Set<string>()
+    let at: ForkPoint | null = { run_id: run, step: Infinity }
+    let { maxStep } = range
+    while (at !== null && !seen.has(at.run_id)) {
+      const id: string = at.run_id
+      const read = seen.size === 0 ? runs.read : runs.readOrigin
+      maxStep = Math.min(maxStep ?? Infinity, at.step + 1)
+      const within = { minStep: range.minStep, maxStep: maxStep === Infinity ? null : maxStep }
+      at =
+        (await read(project, id, ({ state, chunks, highestStep }) => {
+          const found = chunks.filter((chunk) => mayHave(within, chunk))
+          stretches.unshift({ stream: runStream(project, id), chunks: found, range: within, highestStep })
+          return state.fork
+        })) ?? null
+      seen.add(id)
+    }
+    return stretches
+  }
+
+  async function* placedIn(stretches: readonly Stretch[]): AsyncGenerator<PlacedLine> {
+    const pause = yielding()
+    for (const { stream, chunks, range } of stretches)
+      for (const chunk of chunks)
+        for (const line of await linesOf(stream, chunk)) {
+          if (isWithin(range, line)) yield line
+          await pause()
+        }
+  }
 
   async function* linesIn(place: RunPlace, range: StepRange): AsyncGenerator<string> {
-    const stream = runStream(place.project, place.run)
-    const pause = yielding()
-    for (const chunk of await chunksOf(place, range))
-      for (const line of await linesOf(stream, chunk)) {
-        if (isWithin(range, line)) yield line.text
-        await pause()
-      }
+    for await (const { text } of placedIn(await stretchesOf(place, range))) yield text
   }
 
   const rowsWith = async (place: RunPlace, keys: readonly string[], range: StepRange) => {
@@ -98,9 +129,10 @@ export const openHistory = (runs: Runs): RunHistory => {
       return page
     },
     sample: async (place, range, most) => {
-      const stream = runStream(place.project, place.run)
-      const chunks = await chunksOf(place, range)
-      if (range.minStep !== null || range.maxStep !== null) {
+      const [first, ...others] = await stretchesOf(place, range)
+      if (first === undefined) return []
+      const { stream, chunks } = first
+      if (range.minStep !== null || range.maxStep !== null || others.length > 0) {
         const all: string[] = []
         for await (const text of linesIn(place, range)) all.push(text)
         return spread(all.length, most).map((at) => all[at]!)
@@ -119,18 +151,34 @@ export const openHistory = (runs: Runs): RunHistory => {
       const rows = await rowsWith(place, keys, range)
       return withExtremes(rows, keys, most).map((at) => rows[at]!)
     },
+    inherited: async (place) => {
+      const stretches = (await stretchesOf(place, NO_RANGE)).slice(0, -1)
+      let rows = 0
+      for (const { stream, chunks, range } of stretches)
+        for (const chunk of chunks) {
+          const isWhole = chunk.maxStep < (range.maxStep ?? Infinity)
+          const lines = isWhole ? undefined : await linesOf(stream, chunk)
+          rows += lines?.filter((line) => isWithin(range, line)).length ?? chunk.rows
+        }
+      return rows
+    },
     lastLine: async (place) => {
-      const chunk = await runs.read(place.project, place.run, ({ chunks }) =>
-        chunks.findLast(({ of }) => of === 'lines'),
-      )
-      if (chunk === undefined) return undefined
-      return (await linesOf(runStream(place.project, place.run), chunk)).at(-1)?.text
+      const stretches = await stretchesOf(place, NO_RANGE)
+      for (const { stream, chunks, range } of [...stretches].reverse())
+        for (const chunk of [...chunks].reverse()) {
+          if (chunk.of !== 'lines') continue
+          const last = (await linesOf(stream, chunk)).findLast((line) => isWithin(range, line))
+          if (last !== undefined) return last.text
+        }
+      return undefined
     },
     keys: async (place) => {
+      const stretches = await stretchesOf(place, NO_RANGE)
+      if (stretches.length > 1) return keysOf(placedIn(stretches))
       const stream = runStream(place.project, place.run)
       const read = known.get(stream) ?? { rows: 0, keys: new Map() }
       const pause = yielding()
-      const chunks = (await runs.read(place.project, place.run, (kept) => [...kept.chunks])) ?? []
+      const { chunks = [], highestStep = 0 } = stretches[0] ?? {}
       let before = 0
       for (const chunk of chunks) {
         const counted = Math.max(0, read.rows - before)
@@ -143,7 +191,7 @@ export const openHistory = (runs: Runs): RunHistory => {
         read.rows = before
       }
       known.set(stream, read)
-      return read.keys
+      return { keys: read.keys, lastStep: highestStep }
     },
   }
 }
@@ -157,6 +205,26 @@ const tooLong = ({ minStep, maxStep }: StepRange): Failure =>
     `The steps from ${minStep ?? 0} to before ${maxStep ?? 'the end'} have more than 64 MiB of rows. Ask for fewer steps ` +
       'at once, such as with scan_history(page_size=100).',
   )
+
+const NO_RANGE: StepRange = { minStep: null, maxStep: null }
+
+/** What a history has of one run. */
+interface Stretch {
+  readonly stream: string
+  readonly chunks: readonly HistoryChunk[]
+  readonly range: StepRange
+  readonly highestStep: number
+}
+
+const keysOf = async (lines: AsyncIterable<PlacedLine>): Promise<HistoryKeys> => {
+  const keys: KnownKeys['keys'] = new Map()
+  let lastStep = 0
+  for await (const { text, step } of lines) {
+    countKeys(keys, rowOf(text) ?? {}, '')
+    lastStep = Math.max(lastStep, step)
+  }
+  return { keys, lastStep }
+}
 
 const mayHave = ({ minStep, maxStep }: StepRange, chunk: HistoryChunk): boolean =>
   (minStep === null || chunk.maxStep >= minStep) && (maxStep === null || chunk.minStep < maxStep)

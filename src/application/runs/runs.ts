@@ -46,6 +46,8 @@ interface LinesEnd {
 export interface Runs {
   /** Undefined if there is no such run. `read` must not keep the run, which later events change in place. */
   readonly read: <A>(project: string, run: string, read: (run: KeptRun) => A) => Promise<A | undefined>
+  /** As `read`, also of a run that was deleted: a fork keeps the rows that it began with. */
+  readonly readOrigin: Runs['read']
   /** The rows of a chunk of a run. */
   readonly rowsOf: HistoryParts
   readonly write: (command: RunCommand, cause: Cause) => Promise<ExecuteResult<RunState, RunEvent>>
@@ -130,11 +132,15 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
     }
   }
 
+  const readOrigin: Runs['readOrigin'] = (project, run, read) =>
+    folds(runStream(project, run), ({ state: kept }) =>
+      kept.state.started === null ? undefined : read(kept),
+    )
+
   return {
     read: (project, run, read) =>
-      folds(runStream(project, run), ({ state: kept }) =>
-        kept.state.started === null || kept.state.deleted ? undefined : read(kept),
-      ),
+      readOrigin(project, run, (kept) => (kept.state.deleted ? undefined : read(kept))),
+    readOrigin,
     rowsOf,
     write: (command, cause) => {
       const stream = runStream(command.project_id, command.run_id)

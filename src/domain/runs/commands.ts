@@ -1,6 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { WrittenLines } from './history.js'
-import type { EndState, RunDetails } from './events.js'
+import type { EndState, ForkPoint, RunDetails } from './events.js'
 
 interface OfRun {
   readonly project_id: string
@@ -24,6 +24,8 @@ export interface DescribeRun extends OfRun {
   readonly config: string | null
   /** JSON text. */
   readonly summary: string | null
+  /** Where a new run begins. */
+  readonly fork: ForkPoint | null
   /** A program begins: a run that had ended continues. */
   readonly begins: boolean
   readonly now: Instant

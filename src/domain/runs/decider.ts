@@ -15,6 +15,7 @@ import type {
 } from './commands.js'
 import type {
   EndState,
+  ForkPoint,
   HistoryLogged,
   MetricsLogged,
   RunDetails,
@@ -34,6 +35,7 @@ export interface RunState {
   readonly stopRequested: boolean
   readonly deleted: boolean
   readonly details: RunDetails
+  readonly fork: ForkPoint | null
   readonly config: StoredText | null
   readonly summary: StoredText | null
   /** The number of lines of the history. */
@@ -65,6 +67,7 @@ const initialState = (): RunState => ({
   stopRequested: false,
   deleted: false,
   details: NO_DETAILS,
+  fork: null,
   config: null,
   summary: null,
   lines: 0,
@@ -79,11 +82,12 @@ const evolve = (state: RunState, event: RunEvent): RunState => {
     case 'RunStarted':
       return { ...state, started: event.data }
     case 'RunDescribed': {
-      const { name, details, config, spilled } = event.data
+      const { name, details, config, forked_from, spilled } = event.data
       return {
         ...state,
         started: state.started && { ...state.started, name },
         details,
+        fork: forked_from ?? state.fork,
         config: spilled['config'] ?? config ?? state.config,
       }
     }
@@ -161,8 +165,9 @@ const describe = (state: RunState, command: DescribeRun): Decision<RunEvent> => 
   const name = command.name ?? run.name
   const details = merged(state.details, command.details)
   const config = command.config === state.config ? null : command.config
-  if (name !== run.name || config !== null || !jsonEqual(details, state.details))
-    events.push({ type: 'RunDescribed', data: { ...run, name, details, config, spilled: {} } })
+  const forked_from = state.started === null ? command.fork : null
+  if (name !== run.name || config !== null || forked_from !== null || !jsonEqual(details, state.details))
+    events.push({ type: 'RunDescribed', data: { ...run, name, details, config, forked_from, spilled: {} } })
   const renamed = { ...run, name }
   if (command.summary !== null && command.summary !== state.summary)
     events.push(historyEvent(renamed, NO_LINES, command.summary))

@@ -38,12 +38,18 @@ export const runDetails = open('RunDetails', {
 })
 export type RunDetails = t.TypeOf<typeof runDetails>
 
+export const forkPoint = open('ForkPoint', {
+  says: 'The run of the same project whose rows up to a step a run begins with.',
+  required: { run_id: id, step: int64 },
+})
+export type ForkPoint = t.TypeOf<typeof forkPoint>
+
 const runDescribed = open('RunDescribed', {
   says:
     "A run's name, details or configuration changed. `details` are all of them; `config` is the JSON text of the whole " +
-    'configuration, null if it did not change.',
+    'configuration, null if it did not change. `forked_from` is only in the first one of a run.',
   required: { ...required, details: runDetails },
-  optional: { config: nullable(string), spilled: spilledFields },
+  optional: { forked_from: nullable(forkPoint), config: nullable(string), spilled: spilledFields },
 })
 
 const metricsLogged = open('MetricsLogged', {

@@ -312,6 +312,7 @@ describe('the history of a run', () => {
       details,
       config: '{}',
       summary: null,
+      fork: null,
       begins: true,
       now,
     } as const

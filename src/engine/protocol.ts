@@ -1,6 +1,6 @@
 import type { SerializedError } from './errors.js'
 import type { RlGroup, RlOptions } from './rl.js'
-import type { SamplingOptions } from './sample.js'
+import type { SampledToken, SamplingOptions } from './sample.js'
 import type { SftExample } from './sft.js'
 
 /** Messages between the service and the threads of the engine. */
@@ -28,14 +28,12 @@ export interface SampleJob {
   readonly baseModel: string
   readonly prompt: readonly number[]
   readonly options: SamplingOptions
-  /** The seed of a choice is that of the options plus its index. */
+  /** Each has a seed of its own, which follows from that of the options. */
   readonly choices: number
 }
 
-export interface SampledChoiceToken {
+export interface SampledChoiceToken extends SampledToken {
   readonly choice: number
-  readonly token: number
-  readonly logprob: number
 }
 
 export type Metrics = Readonly<Record<string, number>>

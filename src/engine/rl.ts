@@ -41,22 +41,37 @@ interface TrainableTrajectory {
   readonly trainableTokens: number
 }
 
-const trainableOf = (
+/** The trajectories whose rewards are a signal, without their sequences that are longer than the context. */
+const signalsOf = (
   group: RlGroup,
   baseModel: string,
-  { scaleRewards, normalizeAdvantages }: RlOptions,
-): readonly TrainableTrajectory[] => {
+  scale: boolean,
+): readonly (TrainableTrajectory & { readonly isTooLong: boolean })[] => {
   const advantages = advantagesOf(
     group.map(({ reward }) => reward),
-    scaleRewards && normalizeAdvantages,
+    scale,
   )
-  return group
-    .map(({ sequences }, index) => {
-      const fitting = sequences.filter((sequence) => fitsContext(baseModel, sequence))
-      const trainableTokens = fitting.reduce((sum, sequence) => sum + targetCount(sequence), 0)
-      return { sequences: fitting, advantage: advantages[index]!, trainableTokens }
-    })
-    .filter(({ advantage, trainableTokens }) => advantage !== 0 && trainableTokens > 0)
+  return group.flatMap(({ sequences }, index) => {
+    const advantage = advantages[index]!
+    if (advantage === 0) return []
+    const fitting = sequences.filter((sequence) => fitsContext(baseModel, sequence))
+    const trainableTokens = fitting.reduce((sum, sequence) => sum + targetCount(sequence), 0)
+    return [{ sequences: fitting, advantage, trainableTokens, isTooLong: fitting.length < sequences.length }]
+  })
+}
+
+/** How many trajectories with a signal can be trained on, and why the others cannot. */
+export interface RlSignal {
+  readonly trainable: number
+  readonly tooLong: number
+  readonly withoutTokens: number
+}
+
+export const signalIn = (groups: readonly RlGroup[], baseModel: string): RlSignal => {
+  const signals = groups.flatMap((group) => signalsOf(group, baseModel, false))
+  const left = signals.filter(({ trainableTokens }) => trainableTokens === 0)
+  const tooLong = left.filter(({ isTooLong }) => isTooLong).length
+  return { trainable: signals.length - left.length, tooLong, withoutTokens: left.length - tooLong }
 }
 
 /** A sequence with the weight and advantage of its trajectory. */
@@ -96,7 +111,9 @@ export const trainRl = (
   for (const reward of rewards.flat())
     if (!(Math.abs(reward) <= LARGEST_REWARD))
       throw new TrainingDiverged(`Reward ${reward} is too large: the limit is ${LARGEST_REWARD}.`)
-  const ofGroups = groups.map((group) => trainableOf(group, from.baseModel, options))
+  const scale = options.scaleRewards && options.normalizeAdvantages
+  const signals = groups.map((group) => signalsOf(group, from.baseModel, scale))
+  const ofGroups = signals.map((group) => group.filter(({ trainableTokens }) => trainableTokens > 0))
   const trajectories = ofGroups.flat()
   if (trajectories.length === 0) return { state: from, gradientSteps: 0 }
   const sequences = weightedSequences(trajectories, options.advantageBalance)
@@ -131,6 +148,7 @@ export const trainRl = (
     num_groups_submitted: groups.length,
     num_groups_trainable: ofGroups.filter(({ length }) => length > 0).length,
     num_trajectories: trajectories.length,
+    num_dropped_trajectories: signals.flat().length - trajectories.length,
     num_trainable_tokens: tokens,
     'loss/importance_ratio_mean': meanOf(ratios),
     'loss/importance_ratio_p95': quantile(ratios, 0.95),

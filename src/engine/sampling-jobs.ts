@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { baseState, decodeCheckpoint, type ModelState } from './checkpoint.js'
 import { serializedError, type SerializedError } from './errors.js'
 import type { FromThread, SampledChoiceToken, SampleJob } from './protocol.js'
+import { seedOfChoice } from './random.js'
 import { sample, type SampledToken } from './sample.js'
 
 /** Checkpoints in memory at a time. */
@@ -91,7 +92,7 @@ export const samplingJobs = (post: (message: FromThread) => void): SamplingJobs 
       const { request, state } = queue.shift()!
       const { prompt, options, choices } = request.job
       const generators = Array.from({ length: choices }, (_, choice) =>
-        sample(state, prompt, { ...options, seed: options.seed + choice }),
+        sample(state, prompt, { ...options, seed: seedOfChoice(options.seed, choice) }),
       )
       running.set(request.id, { id: request.id, choices: new Map(generators.entries()) })
     }

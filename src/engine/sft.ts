@@ -13,7 +13,7 @@ export interface SftMetrics {
   readonly num_trajectories: number
   readonly num_tokens: number
   readonly num_trainable_tokens: number
-  /** Examples longer than the context. */
+  /** Examples that are longer than the context, or have no trainable token. */
   readonly num_dropped_trajectories: number
 }
 
@@ -34,10 +34,11 @@ export const startSft = (from: ModelState, beforeBatch?: () => void): SftTrainin
   const trainer = createTrainer(from, beforeBatch)
   return {
     step: (batch, learningRate) => {
-      const examples = batch.filter((example) => fitsContext(from.baseModel, example))
+      const fitting = batch.filter((example) => fitsContext(from.baseModel, example))
+      const examples = fitting.filter((example) => targetCount(example) > 0)
       const trainable = sum(examples.map(targetCount))
       let loss = 0
-      trainer.addGradients(examples, (_, { logprobs }) => {
+      trainer.addGradients(fitting, (_, { logprobs }) => {
         loss -= sum(logprobs)
         return new Float64Array(logprobs.length).fill(-1 / trainable)
       })
@@ -57,17 +58,17 @@ export const startSft = (from: ModelState, beforeBatch?: () => void): SftTrainin
   }
 }
 
-/** The mean of −log(probability) over the trainable tokens, without training; 0 if there are none. */
+/** The mean of −log(probability) over the trainable tokens, without training; null if there are none. */
 export const meanLoss = (
   state: ModelState,
   examples: readonly SftExample[],
   beforeBatch?: () => void,
-): number => {
+): number | null => {
   const fitting = examples.filter((example) => fitsContext(state.baseModel, example))
   let [loss, count] = [0, 0]
   createTrainer(state, beforeBatch).evaluate(fitting, (_, { logprobs }) => {
     loss -= sum(logprobs)
     count += logprobs.length
   })
-  return count === 0 ? 0 : loss / count
+  return count === 0 ? null : loss / count
 }

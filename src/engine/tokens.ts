@@ -9,6 +9,8 @@ import { SequenceInvalid } from './errors.js'
 export interface ChatMessage {
   readonly role: string
   readonly content: string
+  /** 0 keeps a message of the assistant from being trained on. */
+  readonly weight?: 0 | 1
 }
 
 const BEGIN = 256
@@ -43,15 +45,16 @@ export const promptTokens = (messages: readonly ChatMessage[]): readonly number[
   ASSISTANT,
 ]
 
-/** The mask selects the tokens that an assistant samples: its content and `END_OF_TEXT`. */
+/** The mask selects the tokens that an assistant samples: its content, unless that is empty, and `END_OF_TEXT`. */
 export const trainingTokens = (
   messages: readonly ChatMessage[],
   turns: 'all' | 'last',
 ): { readonly tokens: readonly number[]; readonly mask: readonly boolean[] } => {
   const last = messages.findLastIndex(({ role }) => role === 'assistant')
   const [tokens, mask]: [number[], boolean[]] = [[BEGIN], [false]]
-  for (const [index, { role, content }] of messages.entries()) {
-    const isTrained = role === 'assistant' && (turns === 'all' || index === last)
+  for (const [index, { role, content, weight }] of messages.entries()) {
+    const isAsked = role === 'assistant' && (turns === 'all' || index === last)
+    const isTrained = isAsked && weight !== 0 && content !== ''
     for (const token of roleTokens(role)) {
       tokens.push(token)
       mask.push(false)

@@ -28,10 +28,8 @@ export const runSft = (
     beforeBatch()
     const metrics = training.step(examples, learningRate)
     const isValidated = index === batches.length - 1 && validation.length > 0
-    onStep({
-      ...metrics,
-      ...(isValidated ? { validation_loss: meanLoss(training.state(), validation, beforeBatch) } : {}),
-    })
+    const loss = isValidated ? meanLoss(training.state(), validation, beforeBatch) : null
+    onStep({ ...metrics, ...(loss === null ? {} : { validation_loss: loss }) })
   }
   return { checkpoint: encodeCheckpoint(training.state()), gradientSteps: batches.length }
 }

@@ -2,7 +2,7 @@ import { adamStep, clipGradients, noMoments } from './adam.js'
 import { shapeOf, type ModelState } from './checkpoint.js'
 import { SequenceInvalid, TrainingDiverged } from './errors.js'
 import { batchRows, createNetwork, type TokenBatch } from './network.js'
-import { checkTokens } from './tokens.js'
+import { checkTokens, VOCABULARY } from './tokens.js'
 
 /** Tokens of a conversation. The mask selects those whose probability is trained, the targets. */
 export interface MaskedSequence {
@@ -29,7 +29,7 @@ export interface Trainer {
   ) => void
   /** Ends a step: clips the gradients and updates the weights. Returns the norm of the gradients before. */
   readonly update: (learningRate: number) => number
-  /** @throws TrainingDiverged for weights that are not finite */
+  /** @throws TrainingDiverged for a model that could not answer: its weights or logits are not finite */
   readonly state: () => ModelState
 }
 
@@ -88,13 +88,15 @@ export const createTrainer = (from: ModelState, beforeBatch: () => void = () => 
     }
   }
 
+  const evaluate: Trainer['evaluate'] = (sequences, visit) =>
+    pass(sequences, (index, probabilities) => {
+      visit(index, probabilities)
+      return undefined
+    })
+
   return {
     addGradients: pass,
-    evaluate: (sequences, visit) =>
-      pass(sequences, (index, probabilities) => {
-        visit(index, probabilities)
-        return undefined
-      }),
+    evaluate,
     update: (learningRate) => {
       const norm = clipGradients(gradients, LARGEST_NORM)
       if (!Number.isFinite(norm))
@@ -110,6 +112,11 @@ export const createTrainer = (from: ModelState, beforeBatch: () => void = () => 
     state: () => {
       if (!weights.every(Number.isFinite))
         throw new TrainingDiverged('The weights are not finite. Use a lower learning rate.')
+      // Finite weights may be so large that products of them are not.
+      evaluate([everyToken(shape.context)], (_, { logprobs }) => {
+        if (!logprobs.every(Number.isFinite))
+          throw new TrainingDiverged('The logits of the model are not finite. Use a lower learning rate.')
+      })
       return {
         baseModel: from.baseModel,
         weights: Float32Array.from(weights),
@@ -118,6 +125,12 @@ export const createTrainer = (from: ModelState, beforeBatch: () => void = () => 
       }
     },
   }
+}
+
+/** Has every token and every position. */
+const everyToken = (context: number): MaskedSequence => {
+  const tokens = Array.from({ length: context }, (_, position) => position % VOCABULARY)
+  return { tokens, mask: tokens.map(() => true) }
 }
 
 const checkSequence = ({ tokens, mask }: MaskedSequence): void => {

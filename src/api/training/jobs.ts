@@ -3,13 +3,13 @@ import { findTrainingData, stepsOf } from '../../application/training/sft-data.j
 import { createJob, jobEvents, noSuchJob } from '../../application/training/training-jobs.js'
 import { invalidBody, invalidField } from '../../application/failure.js'
 import type { ModelCreated, TrainingJobCreated } from '../../domain/training/events.js'
-import { optionsLacking, rlConfig } from '../../domain/training/rl-config.js'
-import { sftConfig } from '../../domain/training/sft-config.js'
+import { optionsLacking, RL_OPTIONS, rlConfig } from '../../domain/training/rl-config.js'
+import { SFT_OPTIONS, sftConfig } from '../../domain/training/sft-config.js'
 import { givenGroups } from '../../domain/training/trajectories.js'
 import { decode, type Codec } from '../../kernel/codec/codec.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { Cause } from '../../kernel/event.js'
@@ -20,6 +20,7 @@ import type { Authorization } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readLog, writeAuthorized } from '../server/route-kinds.js'
+import { didYouMean } from '../../kernel/nearest-name.js'
 import { writing } from '../server/run.js'
 import { noSuchModel, ofJob } from './authorization.js'
 import { createdJob, eventsQuery, job, jobEventList, page } from './codecs.js'
@@ -32,7 +33,7 @@ const newRlJob = open('CreateTrainingJob', {
 
 const newSftJob = open('CreateSftTrainingJob', {
   required: { model_id: string, training_data_url: string },
-  optional: { config: nullable(jsonObject), experimental_config: nullable(json) },
+  optional: { config: nullable(jsonObject), experimental_config: nullable(jsonObject) },
 })
 
 const JOB = '/v1/preview/training-jobs/:job_id'
@@ -64,6 +65,19 @@ const checked = <A>(codec: Codec<A>, field: string, given: JsonObject | null): A
 const requireSmallConfig = (field: string, given: JsonObject | null): void => {
   if (isLargerThan(MAX_CONFIG_BYTES, given))
     throw invalidField([field], 'value_error', `Value should have at most ${MAX_CONFIG_BYTES} bytes as JSON`)
+}
+
+const givenBut = (names: readonly string[], options: JsonObject | null): readonly string[] =>
+  Object.entries(options ?? {}).flatMap(([name, value]) =>
+    value === null || names.includes(name) ? [] : [name],
+  )
+
+/** Refuses the first of some options, which the engine of the service would ignore. */
+const refuseOptions = (field: string, [name]: readonly string[], known: readonly string[]): void => {
+  if (name === undefined) return
+  const hint = didYouMean(name, known)
+  const rule = 'leave it out, or give it its default'
+  throw invalidField([field, name], 'value_error', `The engine has no option ${name}${hint || `: ${rule}`}`)
 }
 
 /** Jobs of reinforcement learning and of fine-tuning. */
@@ -107,13 +121,7 @@ export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
         requireSmallConfig('experimental_config', config)
         if (builtIn.has(model.base_model)) {
           checked(rlConfig, 'experimental_config', config)
-          const [lacking] = optionsLacking(config ?? {})
-          if (lacking !== undefined)
-            throw invalidField(
-              ['experimental_config', lacking],
-              'value_error',
-              `The engine of ${model.base_model} has no option ${lacking}: leave it out, or give it its default`,
-            )
+          refuseOptions('experimental_config', optionsLacking(config ?? {}), RL_OPTIONS)
         }
         return async (cause) => {
           const input = await blobs.put(Buffer.from(jsonText(trajectory_groups as unknown as Json)))
@@ -132,9 +140,17 @@ export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
       errors: ['conflict'],
       response: createdJob,
       authorization: modelInBody(services),
-      handle: ({ model, principal, body: { training_data_url, config } }) => {
+      handle: ({
+        model,
+        principal,
+        body: { training_data_url, config, experimental_config: experimental },
+      }) => {
         const { batch_size, learning_rate, epochs } = checked(sftConfig, 'config', config)
         const isBuiltIn = builtIn.has(model.base_model)
+        if (isBuiltIn) {
+          refuseOptions('config', givenBut(SFT_OPTIONS, config), SFT_OPTIONS)
+          refuseOptions('experimental_config', givenBut([], experimental), SFT_OPTIONS)
+        }
         return async (cause) => {
           const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
           const data = await findTrainingData(services, { collections, canSee, isBuiltIn }, training_data_url)

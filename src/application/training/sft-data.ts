@@ -114,9 +114,9 @@ const countConversations = async (
   const pause = yielding()
   const wrong: string[] = []
   const lines = linesOf(content)
-  for (const [at, line] of lines.entries()) {
-    const read = conversationIn(line)
-    if (typeof read === 'string') wrong.push(`line ${at + 1} ${read}`)
+  for (const { number, text } of lines) {
+    const read = conversationIn(text)
+    if (typeof read === 'string') wrong.push(`line ${number} ${read}`)
     if (wrong.length === MOST_NAMED) break
     await pause()
   }

@@ -60,10 +60,10 @@ export const startBuiltInWorker = (
     })().catch(() => lost.abort())
     try {
       const train = job.kind === 'rl' ? trainRlJob : trainSftJob
-      const checkpoint = await train(ports, engine, claimed, { report: reports.add, signal })
+      const { checkpoint, metrics } = await train(ports, engine, claimed, { report: reports.add, signal })
       await reports.flush()
       const md5 = await storeContent(ports)(job.project_id, checkpoint, cause)
-      await work.complete(held, [{ path: CHECKPOINT_FILE, md5 }], reports.means(), cause)
+      await work.complete(held, [{ path: CHECKPOINT_FILE, md5 }], metrics ?? reports.means(), cause)
     } catch (error) {
       if (stopping.signal.aborted) await work.end(held, 'released', cause)
       else if (!lost.signal.aborted && error instanceof Error && isOfJob(error)) {

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { CHECKPOINT_FILE } from '../../application/training/checkpoints.js'
 import type { ClaimedJob } from '../../application/training/work.js'
 import type { Progress } from '../../domain/training/commands.js'
+import type { StepMetrics } from '../../domain/training/events.js'
 import { rlConfig, type RlConfig } from '../../domain/training/rl-config.js'
 import { sftConfig } from '../../domain/training/sft-config.js'
 import { conversationIn, linesOf } from '../../domain/training/sft-data.js'
@@ -11,9 +12,11 @@ import {
   UntrainableTrajectories,
 } from '../../domain/training/trajectories.js'
 import type { Engine } from '../../engine/engine.js'
-import { advantagesOf } from '../../engine/advantages.js'
-import type { RlOptions } from '../../engine/rl.js'
+import { shapeOf } from '../../engine/checkpoint.js'
+import { signalIn, type RlOptions } from '../../engine/rl.js'
+import type { SftExample } from '../../engine/sft.js'
 import { trainingTokens } from '../../engine/tokens.js'
+import { fitsContext, targetCount } from '../../engine/trainer.js'
 import { decode, type Codec } from '../../kernel/codec/codec.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { parseJson } from '../../kernel/json/parse.js'
@@ -48,13 +51,19 @@ const read = <A>(codec: Codec<A>, value: unknown): A => {
 
 const groupsCodec = arrayOf(trajectoryGroup)
 
-/** One pass over the trajectories of the job. Returns the checkpoint. */
+interface Trained {
+  readonly checkpoint: Uint8Array
+  /** Of a job without gradient steps, which would have them. */
+  readonly metrics?: StepMetrics
+}
+
+/** One pass over the trajectories of the job. Without a signal the checkpoint is the one before. */
 export const trainRlJob = async (
   ports: BlobsOfJob,
   engine: Engine,
   claimed: ClaimedJob,
   { report, signal }: Training,
-): Promise<Uint8Array> => {
+): Promise<Trained> => {
   const { job, model } = claimed
   const given = parseJson(new TextDecoder().decode(await contentOf(ports, job.input)))
   const config = read(rlConfig, job.config)
@@ -63,13 +72,12 @@ export const trainRlJob = async (
     isModel: isNameOf(`${model.project_id}/${model.name}`),
   })
   requireSampledTokens(groups)
-  const hasSignal = groups.some((group) =>
-    advantagesOf(
-      group.map(({ reward }) => reward),
-      false,
-    ).some((advantage) => advantage !== 0),
-  )
-  report({ type: 'training_started', num_sequences: hasSignal ? 1 : 0 })
+  const { trainable, tooLong, withoutTokens } = signalIn(groups, job.base_model)
+  if (trainable === 0 && tooLong + withoutTokens > 0)
+    throw new UntrainableTrajectories(
+      `Nothing was trained. Of ${tooLong + withoutTokens} trajectories whose rewards differ from those of their group, ${tooLong} are longer than the context of ${shapeOf(job.base_model).context} tokens, and ${withoutTokens} have no sampled tokens.`,
+    )
+  report({ type: 'training_started', num_sequences: trainable > 0 ? 1 : 0 })
   const { checkpoint } = await engine.rl(
     {
       checkpoint: await checkpointOf(ports, claimed),
@@ -79,7 +87,8 @@ export const trainRlJob = async (
     },
     { onStep: (metrics) => report({ type: 'gradient_step', metrics }), signal },
   )
-  return checkpoint
+  if (trainable > 0) return { checkpoint }
+  return { checkpoint, metrics: { num_groups_submitted: groups.length, num_groups_trainable: 0 } }
 }
 
 /** A batch of which nothing was sampled by the model would train nothing for ever. */
@@ -113,30 +122,31 @@ const optionsOf = (config: RlConfig): RlOptions => ({
   truncatedImportanceSampling: config.truncated_importance_sampling,
 })
 
-/** One step for each batch of conversations, in the order of the file. Returns the checkpoint. */
+/** One step for each batch of conversations, in the order of the file. */
 export const trainSftJob = async (
   ports: BlobsOfJob,
   engine: Engine,
   claimed: ClaimedJob,
   { report, signal }: Training,
-): Promise<Uint8Array> => {
+): Promise<Trained> => {
   const { job } = claimed
   const { batch_size, learning_rate, assistant_turns, epochs } = read(sftConfig, job.config)
   const examplesIn = async (blob: string) =>
-    linesOf(await contentOf(ports, blob)).map((line, at) => {
-      const conversation = conversationIn(line)
+    linesOf(await contentOf(ports, blob)).map(({ number, text }) => {
+      const conversation = conversationIn(text)
       if (typeof conversation === 'string')
-        throw new UntrainableTrajectories(`Line ${at + 1} ${conversation}.`)
+        throw new UntrainableTrajectories(`Line ${number} ${conversation}.`)
       return trainingTokens(conversation.messages, assistant_turns)
     })
   const examples = await examplesIn(job.input)
+  requireTrainable(examples, job.base_model)
   const perEpoch = Math.ceil(examples.length / batch_size)
   const batches = Array.from({ length: epochs * perEpoch }, (_, at) => ({
     examples: examples.slice((at % perEpoch) * batch_size, ((at % perEpoch) + 1) * batch_size),
     learningRate: typeof learning_rate === 'number' ? learning_rate : learning_rate[at]!,
   }))
   report({ type: 'training_started', num_sequences: batches.length })
-  return engine.sft(
+  const checkpoint = await engine.sft(
     {
       checkpoint: await checkpointOf(ports, claimed),
       baseModel: job.base_model,
@@ -144,5 +154,14 @@ export const trainSftJob = async (
       validation: job.validation === null ? [] : await examplesIn(job.validation),
     },
     { onStep: (metrics) => report({ type: 'gradient_step', metrics }), signal },
+  )
+  return { checkpoint }
+}
+
+const requireTrainable = (examples: readonly SftExample[], baseModel: string): void => {
+  const fitting = examples.filter((example) => fitsContext(baseModel, example))
+  if (fitting.some((example) => targetCount(example) > 0)) return
+  throw new UntrainableTrajectories(
+    `Nothing was trained. Of ${examples.length} conversations, ${examples.length - fitting.length} are longer than the context of ${shapeOf(baseModel).context} tokens, and ${fitting.length} have no answer to train on: theirs are empty or have the weight 0.`,
   )
 }

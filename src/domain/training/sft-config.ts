@@ -33,15 +33,17 @@ const batchSize = new Codec<number>(
   { anyOf: [{ type: 'integer', minimum: 1, maximum: 10_000 }, { const: 'auto' }] },
 )
 
-export const sftConfig = open('SftTrainingConfig', {
-  optional: {
-    batch_size: withDefault(batchSize, AUTO_BATCH, true),
-    learning_rate: withDefault(learningRate, 5e-5, true),
-    /** How often the conversations are trained on. */
-    epochs: withDefault(integerBetween(1, 1000), 1, true),
-    /** Whether all messages of the assistant are trained on, or the last of each conversation. */
-    assistant_turns: withDefault(oneOf('all', 'last'), 'all' as const, true),
-    /** `{"enabled": true, "target_training_step": n}` logs metrics to the run of the model. */
-    metric_logging: nullable(jsonObject),
-  },
-})
+const OPTIONS = {
+  batch_size: withDefault(batchSize, AUTO_BATCH, true),
+  learning_rate: withDefault(learningRate, 5e-5, true),
+  /** How often the conversations are trained on. */
+  epochs: withDefault(integerBetween(1, 1000), 1, true),
+  /** Whether all messages of the assistant are trained on, or the last of each conversation. */
+  assistant_turns: withDefault(oneOf('all', 'last'), 'all' as const, true),
+  /** `{"enabled": true, "target_training_step": n}` logs metrics to the run of the model. */
+  metric_logging: nullable(jsonObject),
+}
+
+export const SFT_OPTIONS: readonly string[] = Object.keys(OPTIONS)
+
+export const sftConfig = open('SftTrainingConfig', { optional: OPTIONS })

@@ -1,9 +1,24 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 
-export interface Conversation {
-  readonly messages: readonly { readonly role: string; readonly content: string }[]
+interface Message {
+  readonly role: string
+  readonly content: string
+  /** 0 keeps a message of the assistant from being trained on. */
+  readonly weight?: 0 | 1
 }
+
+export interface Conversation {
+  readonly messages: readonly Message[]
+}
+
+const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
+
+/** What is wrong with the role of a message; undefined if it is one of the API. */
+export const roleProblem = (role: string): string | undefined =>
+  ROLES.has(role)
+    ? undefined
+    : `the role ${JSON.stringify(role.slice(0, 64))} is none of ${[...ROLES].join(', ')}`
 
 /** An artifact that has training data, by a version name or an alias. */
 export interface DataAddress {
@@ -31,17 +46,28 @@ export const conversationIn = (line: string): Conversation | string => {
   }
   const messages = isJsonObject(value) ? value['messages'] : undefined
   if (!Array.isArray(messages) || messages.length === 0) return 'has no list `messages`'
-  const read: { role: string; content: string }[] = []
+  const read: Message[] = []
   for (const [at, message] of (messages as readonly Json[]).entries()) {
-    if (!isJsonObject(message) || typeof message['role'] !== 'string')
-      return `messages.${at} has no text \`role\``
-    const content = textOf(message)
-    if (content === undefined) return `messages.${at} has a \`content\` that is no text`
-    read.push({ role: message['role'], content })
+    const found = messageIn(message)
+    if (typeof found === 'string') return `messages.${at}: ${found}`
+    read.push(found)
   }
   return read.some(({ role }) => role === 'assistant')
     ? { messages: read }
     : 'has no message of the role assistant'
+}
+
+const messageIn = (message: Json): Message | string => {
+  if (!isJsonObject(message) || typeof message['role'] !== 'string') return 'it has no text `role`'
+  const { role, weight = null } = message
+  const problem = roleProblem(role)
+  if (problem !== undefined) return problem
+  const content = textOf(message)
+  if (content === undefined) return 'its `content` is no text'
+  if (weight !== null && weight !== 0 && weight !== 1) return 'its `weight` should be 0 or 1'
+  if (weight === 1 && role !== 'assistant')
+    return 'its `weight` is 1, but only messages of the role assistant are trained on'
+  return { role: role, content, ...(weight === null ? {} : { weight }) }
 }
 
 /** The text of a message; its tool calls as JSON. */
@@ -56,8 +82,10 @@ export const textOf = ({ content, tool_calls }: JsonObject): string | undefined 
   return parts.every((part) => part !== undefined) ? parts.join('') + calls : undefined
 }
 
-export const linesOf = (content: Uint8Array): readonly string[] =>
+/** Lines that are not blank, numbered from 1 as editors do. */
+export const linesOf = (content: Uint8Array): readonly { readonly number: number; readonly text: string }[] =>
   new TextDecoder()
     .decode(content)
     .split('\n')
-    .filter((line) => line.trim() !== '')
+    .map((text, at) => ({ number: at + 1, text }))
+    .filter(({ text }) => text.trim() !== '')

@@ -6,14 +6,18 @@ import {
   type UpstreamEnd,
   type UpstreamRequest,
 } from '../../domain/gateway/upstreams/upstream-client.js'
+import { Failure } from '../../application/failure.js'
 import type { Engine } from '../../engine/engine.js'
+import type { SampledChoiceToken } from '../../engine/protocol.js'
+import type { TokenLogprob } from '../../engine/sample.js'
 import { END_OF_TEXT, tokenText } from '../../engine/tokens.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { choiceText, type ChoiceText } from './choice-text.js'
-import { EngineRequestInvalid, engineRequestIn, type EngineRequest } from './engine-request.js'
+import { EngineRequestInvalid } from './engine-options.js'
+import { engineRequestIn, type EngineRequest } from './engine-request.js'
 import { ENGINE_ADDRESS, modelIn } from './trained-targets.js'
 
 type EnginePorts = Pick<Ports, 'blobs' | 'ids' | 'clock'>
@@ -61,9 +65,8 @@ const answerOf = async (
       : answering(200, 'application/json', whole(head, request, tokens), either)
   } catch (error) {
     left.abort()
-    if (signal?.aborted === true) throw new UpstreamFault('aborted', 'engine', { cause: error })
-    const refusal = refusalOf(error)
-    if (refusal === undefined) throw new UpstreamFault('reset', 'engine', { cause: error })
+    const refusal = signal?.aborted === true ? undefined : refusalOf(error)
+    if (refusal === undefined) throw failureOf(error, signal?.aborted === true)
     return answering(400, 'application/json', [encoded(jsonText(refusal))], either)
   }
 }
@@ -74,8 +77,22 @@ const refusalOf = (error: unknown): JsonObject | undefined => {
     error: { message: error.message, type: 'invalid_request_error', param, code },
   })
   if (error instanceof EngineRequestInvalid) return refused(error.param, null)
-  if (error.name === 'PromptTooLong') return refused('messages', 'context_length_exceeded')
-  return error.name === 'CheckpointInvalid' ? refused('model', null) : undefined
+  return error.name === 'PromptTooLong' ? refused('messages', 'context_length_exceeded') : undefined
+}
+
+/** Errors of the engine, and whether a repeat would fail too. */
+const ENGINE_ERRORS: Readonly<Record<string, boolean>> = {
+  TrainingDiverged: true,
+  CheckpointInvalid: true,
+  EngineCrashed: false,
+  EngineStopped: false,
+}
+
+const failureOf = (error: unknown, isAborted: boolean): Failure | UpstreamFault => {
+  const isFinal = error instanceof Error ? ENGINE_ERRORS[error.name] : undefined
+  if (!isAborted && error instanceof Error && isFinal !== undefined)
+    return new Failure('upstream-failed', error.message, { code: 'upstream_error', isFinal })
+  return new UpstreamFault(isAborted ? 'aborted' : 'reset', 'engine', { cause: error })
 }
 
 const sampleOf = ({ blobs }: EnginePorts, { model, prompt, options, choices }: EngineRequest) => {
@@ -105,9 +122,9 @@ const answering = (
       yield* body
       isComplete = true
     } catch (error) {
-      const fault = new UpstreamFault(signal.aborted ? 'aborted' : 'reset', 'engine', { cause: error })
-      end(fault)
-      throw fault
+      const failure = failureOf(error, signal.aborted)
+      end(failure instanceof UpstreamFault ? failure : new UpstreamFault('reset', 'engine'))
+      throw failure
     } finally {
       end(isComplete ? 'complete' : 'left')
     }
@@ -118,12 +135,6 @@ const answering = (
 interface Head {
   readonly id: string
   readonly created: number
-}
-
-interface Sampled {
-  readonly choice: number
-  readonly token: number
-  readonly logprob: number
 }
 
 interface Choice {
@@ -145,15 +156,16 @@ const choicesOf = ({ choices, stop }: EngineRequest): readonly Choice[] =>
   }))
 
 /** Adds a token. Returns the text that is now sure; undefined for a token after the end of the choice. */
-const take = (choice: Choice, { token, logprob }: Sampled, tokensAsIds: boolean): string | undefined => {
+const take = (choice: Choice, sampled: SampledChoiceToken, tokensAsIds: boolean): string | undefined => {
   if (choice.finish !== null) return undefined
-  choice.tokens.push(token)
-  choice.logprobs.push({
+  const { token, top = [] } = sampled
+  const shown = ({ token, logprob }: TokenLogprob): JsonObject => ({
     token: tokensAsIds ? `token_id:${token}` : tokenText(token),
     logprob,
     bytes: token < 256 ? [token] : [],
-    top_logprobs: [],
   })
+  choice.tokens.push(token)
+  choice.logprobs.push({ ...shown(sampled), top_logprobs: top.map(shown) })
   const text = token === END_OF_TEXT ? choice.text.end() : choice.text.add(token)
   if (token === END_OF_TEXT || choice.text.isStopped()) choice.finish = 'stop'
   choice.content += text
@@ -168,7 +180,7 @@ const usageOf = ({ prompt }: EngineRequest, choices: readonly Choice[]): JsonObj
 async function* whole(
   head: Head,
   request: EngineRequest,
-  tokens: AsyncIterable<Sampled>,
+  tokens: AsyncIterable<SampledChoiceToken>,
 ): AsyncGenerator<Uint8Array> {
   const choices = choicesOf(request)
   for await (const sampled of tokens) {
@@ -199,7 +211,7 @@ async function* whole(
 async function* streamed(
   head: Head,
   request: EngineRequest,
-  tokens: AsyncIterable<Sampled>,
+  tokens: AsyncIterable<SampledChoiceToken>,
 ): AsyncGenerator<Uint8Array> {
   const choices = choicesOf(request)
   const event = (choice: JsonObject | null, more: JsonObject = {}): Uint8Array =>

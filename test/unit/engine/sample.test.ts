@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { baseState, type ModelState } from '../../../src/engine/checkpoint.js'
 import { PromptTooLong, SequenceInvalid, TrainingDiverged } from '../../../src/engine/errors.js'
+import { randomNumbers, seedOfChoice } from '../../../src/engine/random.js'
 import { sample, type SamplingOptions } from '../../../src/engine/sample.js'
 import { BASE_MODELS, weightSections } from '../../../src/engine/shape.js'
 import { END_OF_TEXT, VOCABULARY } from '../../../src/engine/tokens.js'
@@ -86,6 +87,83 @@ describe('sampling', () => {
     assert.ok(total >= 0.5 && total - smallest < 0.5)
     for (const [token, share] of frequency)
       assert.ok(Math.abs(share - probability.get(token)! / total) < 0.05)
+  })
+
+  it('samples among the most probable tokens with top-k and min-p', () => {
+    const flat = baseState('tiny/byte')
+    const logitBias = new Map([65, 66, 67, 68].map((token, rank) => [token, 100 - rank]))
+    const seen = (options: Partial<SamplingOptions>) => {
+      const given = { ...options, logitBias, temperature: 2, maxTokens: 1 }
+      const seeds = Array.from({ length: 60 }, (_, seed) => seed)
+      return [...new Set(seeds.flatMap((seed) => tokensOf(flat, [1], { ...given, seed })))].sort()
+    }
+    assert.deepEqual(seen({}), [65, 66, 67, 68])
+    for (const topK of [1, 2, 3]) assert.deepEqual(seen({ topK }), [65, 66, 67].slice(0, topK))
+    // The shares of the tokens are about 1, e^-0.5 and e^-1.
+    assert.deepEqual(seen({ minP: 0.5 }), [65, 66])
+    assert.deepEqual(seen({ minP: 1 }), [65])
+    assert.deepEqual(seen({ topK: 2, topP: 0.1 }), [65])
+  })
+
+  it('tells the most probable tokens by the own distribution of the model', () => {
+    const prompt = arbitraryPrompt(6)
+    const change = {
+      temperature: 0.5,
+      topK: 5,
+      logitBias: new Map([[1, 50]]),
+      repetitionPenalty: 2,
+      topLogprobs: 20,
+    }
+    for (const { token, logprob, top } of sample(state, prompt, { ...OPTIONS, ...change, maxTokens: 3 })) {
+      const probabilities = top!.map((one) => Math.exp(one.logprob))
+      assert.deepEqual(
+        probabilities,
+        probabilities.toSorted((a, b) => b - a),
+      )
+      assert.equal(top!.length, 20)
+      assert.equal(new Set(top!.map((one) => one.token)).size, 20)
+      const told = top!.find((one) => one.token === token)
+      if (told !== undefined) assert.equal(told.logprob, logprob)
+    }
+    const [plain] = [...sample(state, prompt, { ...OPTIONS, maxTokens: 1, temperature: 0, topLogprobs: 1 })]
+    assert.deepEqual(plain!.top, [{ token: plain!.token, logprob: plain!.logprob }])
+    assert.ok(!('top' in [...sample(state, prompt, OPTIONS)][0]!))
+  })
+
+  it('follows biases and penalties, also at temperature 0', () => {
+    const prompt = arbitraryPrompt(5)
+    const flat = baseState('tiny/byte')
+    const greedy = { temperature: 0, maxTokens: 8 }
+    assert.deepEqual(
+      tokensOf(flat, prompt, { ...greedy, logitBias: new Map([[65, 100]]) }),
+      Array(8).fill(65),
+    )
+    const [first] = tokensOf(flat, prompt, greedy)
+    assert.ok(!tokensOf(flat, prompt, { ...greedy, logitBias: new Map([[first!, -100]]) }).includes(first!))
+    const repeating = {
+      ...greedy,
+      logitBias: new Map([
+        [65, 100],
+        [66, 99],
+      ]),
+    }
+    assert.deepEqual(tokensOf(flat, prompt, { ...repeating, presencePenalty: 2 }).slice(0, 3), [65, 66, 65])
+    assert.deepEqual(
+      tokensOf(flat, prompt, { ...repeating, frequencyPenalty: 2 }).slice(0, 4),
+      [65, 66, 65, 66],
+    )
+    assert.deepEqual(tokensOf(flat, [65], { ...repeating, repetitionPenalty: 2 })[0], 66)
+    assert.deepEqual(tokensOf(flat, [67], { ...repeating, repetitionPenalty: 2 }).slice(0, 2), [65, 66])
+    assert.deepEqual(tokensOf(flat, [67], { ...repeating, presencePenalty: -2 }), Array(8).fill(65))
+  })
+
+  it('gives neighbouring seeds and their choices unrelated numbers', () => {
+    const firsts = new Set<number>()
+    for (let seed = -50; seed < 50; seed += 1)
+      for (let choice = 0; choice < 8; choice += 1) firsts.add(randomNumbers(seedOfChoice(seed, choice))())
+    assert.equal(firsts.size, 800)
+    assert.notEqual(randomNumbers(5)(), randomNumbers(5 + 2 ** 32)())
+    assert.equal(seedOfChoice(7, 0), 7)
   })
 
   it('ends after END_OF_TEXT, at maxTokens and at the end of the context', () => {

@@ -13,6 +13,9 @@ const example = (asked: string, answer: string): SftExample =>
 const EXAMPLES = Array.from({ length: 64 }, (_, index) =>
   index % 2 === 0 ? example('ping', 'pong') : example('up', 'down'),
 )
+/** Of examples with trainable tokens. */
+const lossOf = (state: ModelState, examples: readonly SftExample[]): number => meanLoss(state, examples)!
+
 const BATCH = 4
 const BATCHES_OF_JOB = 4
 const EPOCHS = 8
@@ -49,7 +52,7 @@ describe('supervised fine-tuning', () => {
     const long = { tokens: Array<number>(513).fill(65), mask: Array<boolean>(513).fill(true) }
     const training = startSft(base)
     const metrics = training.step([...batch, long], 1e-3)
-    assert.ok(Math.abs(metrics.loss - meanLoss(base, batch)) < 1e-9)
+    assert.ok(Math.abs(metrics.loss - lossOf(base, batch)) < 1e-9)
     assert.ok(metrics.grad_norm > 0)
     assert.deepEqual(metrics, {
       loss: metrics.loss,
@@ -60,7 +63,7 @@ describe('supervised fine-tuning', () => {
       num_trainable_tokens: 20,
       num_dropped_trajectories: 1,
     })
-    assert.ok(meanLoss(training.state(), batch) < metrics.loss)
+    assert.ok(lossOf(training.state(), batch) < metrics.loss)
   })
 
   it('changes nothing at learning rate 0, nor without trainable tokens', () => {
@@ -83,8 +86,8 @@ describe('supervised fine-tuning', () => {
 
   it('learns the same whether or not examples share a batch of the network', () => {
     const examples = [400, 300, 200, 100].map((length) => example('x'.repeat(length), 'answer'))
-    const together = meanLoss(base, examples)
-    const alone = examples.map((one) => meanLoss(base, [one]))
+    const together = lossOf(base, examples)
+    const alone = examples.map((one) => lossOf(base, [one]))
     assert.ok(Math.abs(together - alone.reduce((sum, loss) => sum + loss, 0) / alone.length) < 1e-6)
   })
 

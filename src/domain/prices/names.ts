@@ -1,6 +1,19 @@
 /** The parts of a path that are tried without those before them. */
 const MOST_PARTS = 4
 
+/** Providers as libraries write them before a model. Mistral's is also a model of Ollama with tags: `mistral:7b`. */
+const SCHEME = new RegExp(
+  `^(?:${[
+    'openai(?:-chat|-responses)?|azure(?:_openai|_ai|-openai)?|anthropic|google(?:_vertexai|_genai|-genai|-gla|-vertex)?',
+    'google_anthropic_vertex|vertex(?:_ai|-ai|ai)?|gemini|bedrock(?:_converse)?|amazon_bedrock|aws',
+    'cohere|fireworks(?:_ai)?|together(?:_ai|ai)?|huggingface|groq|ollama|deepseek|nvidia|xai|grok|openrouter|perplexity',
+    'cerebras|moonshotai|github|vercel|litellm|ibm|watsonx|databricks|mistralai|mistral(?=:[a-z-]*tral)',
+  ].join('|')}):`,
+  'i',
+)
+/** What names a variant and no model: `70b`, `0`, `latest`. */
+const TAG = /(?:^|\/)(?:v?\d+(?:\.\d+)*[a-z]?|latest|default)$/i
+
 const REGION = /^(?:us|us-gov|eu|apac|jp|au|ca|sa|global)\./
 const VENDOR = /^(?:anthropic|openai|meta|mistral|cohere|ai21|deepseek|qwen|google)\./
 /** As `-v1:0` of Bedrock. */
@@ -25,7 +38,7 @@ export const priceNames = (model: string): readonly string[] => {
   if (model.endsWith(FREE)) return [...names, FREE]
   if (FINE_TUNED.test(model)) return [model]
   for (const bare of [model, ...withoutPrefixes(model)])
-    for (const spelled of spellings(bare)) if (spelled !== '') names.add(spelled)
+    for (const spelled of spellings(bare)) if (spelled !== '' && !TAG.test(spelled)) names.add(spelled)
   return [...names]
 }
 
@@ -33,13 +46,12 @@ const withoutPrefixes = (model: string): readonly string[] => {
   const parts = model.split('/')
   const ends = parts.map((_, index) => parts.slice(index).join('/')).slice(1)
   const paths = [model, ...ends.slice(-MOST_PARTS)]
-  const name = parts.at(-1)!
-  const scheme = name.indexOf(':')
+  const name = parts.at(-1)!.replace(SCHEME, '')
   const plain = name.replace(REGION, '')
   const vendorless = plain.replace(VENDOR, '')
   return [
     ...paths,
-    ...(scheme > 0 ? [name.slice(scheme + 1)] : []),
+    name,
     plain,
     ...(vendorless === plain ? [] : [vendorless, vendorless.replace(SHORT_REVISION, '')]),
   ]

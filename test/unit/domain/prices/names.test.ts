@@ -9,6 +9,10 @@ describe('the names of the price of a model', () => {
     ['azure/gpt-4o', 'gpt-4o'],
     ['azure/eu/gpt-4o', 'gpt-4o'],
     ['openai:gpt-4o', 'gpt-4o'],
+    ['azure_openai:gpt-4o', 'gpt-4o'],
+    ['google_genai:gemini-2.0-flash', 'gemini-2.0-flash'],
+    ['bedrock:us.anthropic.claude-sonnet-4-20250514-v1:0', 'claude-sonnet-4-20250514'],
+    ['openai:gpt-4o:nitro', 'gpt-4o'],
     ['gpt-4o-2025-01-01', 'gpt-4o'],
     ['GPT-4o', 'gpt-4o'],
     ['gpt-35-turbo', 'gpt-3.5-turbo'],
@@ -53,6 +57,32 @@ describe('the names of the price of a model', () => {
   ] as const)
     it(`of ${model} are not that of ${other}, which is another model`, () =>
       assert.ok(!priceNames(model).includes(other)))
+
+  for (const [model, fragments] of [
+    ['us.anthropic.claude-sonnet-4-20250514-v1:0', ['0']],
+    ['gpt-4o:nitro', ['nitro']],
+    ['claude-sonnet-4:thinking', ['thinking']],
+    ['llama3:70b', ['70b', 'llama3']],
+    ['mistral:latest', ['latest', 'mistral']],
+    ['mistral:7b', ['7b', 'mistral']],
+    ['gemma:instruct', ['instruct']],
+    ['acme/llama3:70b', ['70b']],
+    ['ollama:llama3:70b', ['70b', 'llama3']],
+    ['my-model:1.5', ['1.5', 'my-model']],
+    ['projects/p/endpoints/1234567', ['1234567']],
+    ['acme/model/latest', ['latest']],
+  ] as const)
+    it(`of ${model} are none of its fragments`, () =>
+      assert.deepEqual(
+        priceNames(model).filter((name) => (fragments as readonly string[]).includes(name)),
+        [],
+      ))
+
+  it('of a model of Mistral are without its scheme, and those of an Ollama tag are not', () => {
+    assert.ok(priceNames('mistral:mistral-large-latest').includes('mistral-large-latest'))
+    assert.ok(priceNames('mistral:open-mixtral-8x7b').includes('open-mixtral-8x7b'))
+    assert.deepEqual(priceNames('0'), ['0'])
+  })
 
   it('begin with the name itself, and are few, whatever it is', () =>
     fc.assert(

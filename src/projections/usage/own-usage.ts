@@ -1,3 +1,4 @@
+import { addedChildren, type CallSum } from '../../domain/usage/added-children.js'
 import { FIGURES, type Figure } from '../../domain/usage/reported.js'
 import { LARGEST_EXACT } from '../../domain/prices/exact.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
@@ -109,7 +110,30 @@ const alreadyIncluded = (
   const { statusTotal } = calls
   const counted = included.filter((child) => !Number.isNaN(statusTotal[child]!))
   const least = counted.reduce((sum, child) => sum + statusTotal[child]!, 1)
-  return counted.length > 0 && statusTotal[parent]! < least ? [] : included
+  if (counted.length === 0 || !(statusTotal[parent]! < least)) return included
+  included.sort((a, b) => a - b)
+  const [statuses, ...figures] = sumOf(calls, parent)
+  const added = addedChildren(
+    [statuses - 1, ...figures],
+    included.map((child) => sumOf(calls, child)),
+  )
+  return included.filter((_, index) => added.has(index))
+}
+
+const sumOf = ({ reported, statusTotal }: TraceCalls, call: number): CallSum => {
+  const total = (figure: Figure): number => {
+    let sum = 0
+    for (let entry = reported.offsets[call]!; entry < reported.offsets[call + 1]!; entry += 1)
+      sum += reported.values[entry * FIGURES.length + AT[figure]]!
+    return sum
+  }
+  const statuses = statusTotal[call]!
+  return [
+    Number.isNaN(statuses) ? 0 : statuses,
+    total('requests'),
+    total('prompt_tokens'),
+    total('completion_tokens'),
+  ]
 }
 
 const GATEWAY = SOURCES.indexOf('gateway')

@@ -148,9 +148,18 @@ describe('the usage oracle: status counts', () => {
     assert.deepEqual(usageOf(evaluation({ success: 7 }), 'row-1'), { m: figures(10, 2, 12, 1) })
   })
 
-  it('takes no child as added where the counts leave no room for the parent', () => {
-    assert.deepEqual(usageOf(evaluation({ success: 4, error: 2 }), 'evaluate'), { m: figures(40, 8, 48, 4) })
+  it('takes no more children as added than the counts leave room for', () => {
+    assert.deepEqual(usageOf(evaluation({ success: 4, error: 2 }), 'evaluate'), { m: figures(30, 6, 36, 3) })
     assert.deepEqual(usageOf(evaluation({}), 'evaluate'), { m: figures(40, 8, 48, 4) })
+  })
+
+  it('leaves out a child of another process, and no other', () => {
+    const stranger = [
+      started('stranger', { in: 'evaluate', ...python }),
+      ended('stranger', 1, { m: tokens(7, 1, 8, 1) }, { success: 1 }),
+    ]
+    const all = [...evaluation({ success: 5, error: 2 }), ...stranger]
+    assert.deepEqual(usageOf(all, 'evaluate'), { m: figures(27, 5, 32, 3) })
   })
 
   it('asks the counts of those children alone that would be added and carry some', () => {

@@ -1,9 +1,10 @@
+import { addedChildren, type CallSum } from '../../../src/domain/usage/added-children.js'
 import type { Family } from './family.js'
 import { figure } from './figure.js'
 import { isObject, property } from './json.js'
 import type { JsonObject, UsageReporting } from './operations.js'
 import type { Started } from './started.js'
-import { type FoldedUsage, folded, modelKeys, rawUsage, without } from './usage.js'
+import { type FoldedUsage, folded, modelKeys, type RawFigures, rawUsage, without } from './usage.js'
 
 /**
  * own(c) of section 3. `everyone` holds deleted calls too: an SDK parent's own usage does not change when
@@ -34,7 +35,7 @@ export const alreadyAdded = (
       return children
     case 'auto': {
       const candidates = children.filter((child) => looksAdded(child, call))
-      return countsAllow(call, candidates) ? candidates : []
+      return countsAllow(call, candidates) ? candidates : addedBySum(call, candidates)
     }
   }
 }
@@ -64,6 +65,21 @@ const countsAllow = (call: Started, candidates: ReadonlyArray<Started>): boolean
     .filter((total) => total !== undefined)
   if (own === undefined || theirs.length === 0) return true
   return own >= 1n + sum(theirs)
+}
+
+/** Which children a sum consists of is decided by the rule of the service, which has a test of its own. */
+const addedBySum = (call: Started, candidates: ReadonlyArray<Started>): ReadonlyArray<Started> => {
+  const children = candidates.toSorted((a, b) => Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)))
+  const [statuses, ...figures] = callSum(call)
+  const added = addedChildren([statuses - 1, ...figures], children.map(callSum))
+  return children.filter((_, index) => added.has(index))
+}
+
+const callSum = (call: Started): CallSum => {
+  const usage = [...rawUsage(call.end?.summary).values()]
+  const total = (key: keyof RawFigures) => usage.reduce((all, figures) => all + Number(figures[key]), 0)
+  const statuses = Number(statusTotal(call.end?.summary) ?? 0n)
+  return [statuses, total('requests'), total('prompt_tokens'), total('completion_tokens')]
 }
 
 const statusTotal = (summary: JsonObject | undefined): bigint | undefined => {

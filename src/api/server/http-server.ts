@@ -23,9 +23,11 @@ interface BodyLimits {
   readonly bodyMs: number
   /** Uploads may take longer, but at most this long without data: 100 MiB at 1 Mbit/s take 14 minutes. */
   readonly uploadSilenceMs: number
+  /** After `bodyMs`, uploads are cut if they were slower than this on average. */
+  readonly uploadBytesPerS: number
 }
 
-const BODY_LIMITS: BodyLimits = { bodyMs: 300_000, uploadSilenceMs: 60_000 }
+const BODY_LIMITS: BodyLimits = { bodyMs: 300_000, uploadSilenceMs: 60_000, uploadBytesPerS: 8192 }
 
 const LISTEN_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use; stop the other program or set TALLYTREE_PORT',
@@ -75,14 +77,17 @@ const limitBody = (request: IncomingMessage, response: ServerResponse, limits: B
       socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n')
     socket.destroy()
   }
-  let received = socket.bytesRead
-  const cutIfSilent = () => {
-    if (socket.bytesRead === received || response.writableFinished) cut()
+  const [startedAt, before] = [performance.now(), socket.bytesRead]
+  let received = before
+  const cutIfSlow = () => {
+    const ms = performance.now() - startedAt
+    const isSlow = ms >= limits.bodyMs && (socket.bytesRead - before) * 1000 < ms * limits.uploadBytesPerS
+    if (socket.bytesRead === received || isSlow || response.writableFinished) cut()
     received = socket.bytesRead
   }
   const isForm = headers['content-type']?.toLowerCase().startsWith('multipart/form-data') === true
   const isUpload = isForm || request.url?.startsWith('/api/content/') === true
-  const timer = isUpload ? setInterval(cutIfSilent, limits.uploadSilenceMs) : setTimeout(cut, limits.bodyMs)
+  const timer = isUpload ? setInterval(cutIfSlow, limits.uploadSilenceMs) : setTimeout(cut, limits.bodyMs)
   const stop = () => clearTimeout(timer)
   request.once('end', stop).once('close', stop)
 }

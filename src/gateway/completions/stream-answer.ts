@@ -41,9 +41,14 @@ export const streamResponse = async (
   const forwarding = forwardOrFinish(gateway, completion, (response) =>
     openStream(gateway, completion, response),
   )
-  const events = forwarding.then((forwarded) =>
-    clientEvents(forwarded, completion, () => sent.body?.destroy()),
-  )
+  const events = forwarding.then((forwarded) => {
+    const { idle_ms } = forwarded.target.upstream.content.timeouts
+    const stop = () => {
+      completion.inFlight.abort(slowClient)
+      sent.body?.destroy()
+    }
+    return untilStalled(clientEvents(forwarded, completion, stop), idle_ms, stop)
+  })
   const body = Readable.from(await prefetchFirst(keptAlive(events, gateway.keepAlive)), { highWaterMark: 1 })
   sent.body = body
   return {
@@ -131,12 +136,12 @@ const takeWhole = (
 
 /**
  * The events that the client gets. The call is ended before [DONE] is sent, so that a client with a complete answer can
- * rely on its record. `closeBody` ends the response to a client that does not read it.
+ * rely on its record. `stop` ends the response to a client that does not read it.
  */
 async function* clientEvents(
   forwarded: Forwarded<OpenedStream>,
   { call, inFlight }: CompletionContext,
-  closeBody: () => void,
+  stop: () => void,
 ): AsyncGenerator<string> {
   const { opened, answer, target } = forwarded
   const { signal } = inFlight
@@ -146,10 +151,7 @@ async function* clientEvents(
   void answer.ended.then(() => {
     if (isOver) return
     const readTimeoutMs = Math.min(CLIENT_READ_TIMEOUT_MS, target.upstream.content.timeouts.total_ms)
-    readTimer = setTimeout(() => {
-      inFlight.abort(slowClient)
-      closeBody()
-    }, readTimeoutMs)
+    readTimer = setTimeout(stop, readTimeoutMs)
   })
   let failure: Failure | null | undefined
   try {
@@ -177,6 +179,22 @@ async function* clientEvents(
   }
   if (failure !== null) throw failure
   yield `data: ${DONE}\n\n`
+}
+
+/** A client that takes nothing for this long would keep its place at the upstream, which waits for it. */
+async function* untilStalled(
+  events: AsyncIterable<string>,
+  ms: number,
+  stop: () => void,
+): AsyncGenerator<string> {
+  for await (const event of events) {
+    const timer = setTimeout(stop, ms)
+    try {
+      yield event
+    } finally {
+      clearTimeout(timer)
+    }
+  }
 }
 
 /** Returns the failure that ended the stream early, or null for a complete answer. */

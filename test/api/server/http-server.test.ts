@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listen, type HttpServer } from '../../../src/api/server/http-server.js'
 
-const LIMITS = { bodyMs: 600, uploadSilenceMs: 300 }
+const LIMITS = { bodyMs: 600, uploadSilenceMs: 300, uploadBytesPerS: 5 }
 
 const countBody = async (request: IncomingMessage, response: ServerResponse) => {
   let bytes = 0
@@ -48,6 +48,11 @@ describe('the time limit of a request body', () => {
 
   it('cuts an upload that is silent for too long with 408', async () => {
     assert.match(await send('multipart/form-data; boundary=b', [0, 1500]), /^HTTP\/1\.1 408 /)
+  })
+
+  it('cuts an upload that is slower than its least rate with 408', async () => {
+    const pauses = Array.from({ length: 10 }, () => 250)
+    assert.match(await send('multipart/form-data; boundary=b', pauses), /^HTTP\/1\.1 408 /)
   })
 
   it('cuts any other body that takes too long in total with 408', async () => {

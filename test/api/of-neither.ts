@@ -59,4 +59,6 @@ export const OF_NEITHER = new Set([
   'GET /api/users/me/api-keys',
   'POST /api/users/me/api-keys',
   'DELETE /api/users/me/api-keys/{id}',
+  'GET /api/users/{user}/api-keys',
+  'DELETE /api/users/{user}/api-keys/{id}',
 ])

@@ -50,6 +50,8 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
   'GET /api/teams/{team}/limits': [TEAM, () => ({})],
   'POST /api/teams/{team}/limits/write-offs': [TEAM, () => ({ body: { scope: { type: 'team' } } })],
   ...Object.fromEntries(Object.entries(OF_WEBHOOKS).map(([name, ask]) => [name, [TEAM, ask] as const])),
+  'GET /api/users/{user}/api-keys': [NONE, () => ({})],
+  'DELETE /api/users/{user}/api-keys/{id}': [NONE, () => ({})],
   'GET /api/teams/{team}/webhooks': [ADMINISTRATORS, () => ({})],
   'GET /api/teams/{team}/webhooks/{id}': [ADMINISTRATORS, () => ({})],
   'POST /api/registries': [

@@ -1,19 +1,18 @@
-import type { ApiKey } from '../../domain/access/directory.js'
-import { keyKind, keyName, keyScope } from '../../domain/access/events.js'
-import { keysOf } from '../../domain/access/look-ups.js'
+import type { ApiKey, Directory } from '../../domain/access/directory.js'
+import { keyKind, keyName, keyScope, type ApiKeyIssued } from '../../domain/access/events.js'
+import { keysOf, latestExpiry, madeBy, sessionsOf } from '../../domain/access/look-ups.js'
 import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
-import { instant } from '../../kernel/codec/instant.js'
-import { string } from '../../kernel/codec/leaves.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { int64, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import type { Services } from '../../application/services.js'
 import { invalidField } from '../../application/failure.js'
 import { makeKey } from '../../application/access/new-key.js'
-import { anyKey } from '../server/authorization.js'
-import { emptyResponse } from '../server/empty-response.js'
+import { administratorKey, anyKey } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import { writing } from '../server/run.js'
+import { writing, type PlannedWrite } from '../server/run.js'
 import { repeatableId } from '../server/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
 
@@ -22,7 +21,7 @@ const PATH = '/api/users/me/api-keys'
 const newApiKey = closed('NewApiKey', {
   says:
     'With the scope `training_worker` the key can only claim training jobs and work on them. From `expires_at` on it is ' +
-    'not valid; without it, until it is revoked.',
+    'not valid, at the latest from that of the key that makes it; without either, it is valid until it is revoked.',
   optional: {
     name: nullableText(keyName),
     scope: withDefault(keyScope, 'all' as const),
@@ -39,15 +38,18 @@ const fields = {
     scope: keyScope,
     created_at: instant,
     expires_at: nullable(instant),
+    made_by: nullable(id),
   },
 }
 const apiKey = open('ApiKey', {
-  says: '`last_used_at` is the first use of the last day on which the key was used, null before the first.',
-  required: { ...fields.required, last_used_at: nullable(instant) },
+  says:
+    '`last_used_at` is the first use of the last day on which the key was used, null before the first. `made_by` is the key ' +
+    'or session that made it, and `made` is how many valid keys and sessions it made, directly or not.',
+  required: { ...fields.required, last_used_at: nullable(instant), made: int64 },
 })
 const createdApiKey = open('CreatedApiKey', { required: { ...fields.required, api_key: nullable(string) } })
 
-const shown = ({ key_id, kind, name, prefix, scope, issued_at, expires_at }: ApiKey) => ({
+const shown = ({ key_id, kind, name, prefix, scope, issued_at, expires_at, made_by }: ApiKeyIssued) => ({
   id: key_id,
   kind,
   name,
@@ -55,6 +57,13 @@ const shown = ({ key_id, kind, name, prefix, scope, issued_at, expires_at }: Api
   scope,
   created_at: issued_at,
   expires_at,
+  made_by,
+})
+
+const listed = (directory: Directory, key: ApiKey) => ({
+  ...shown(key),
+  last_used_at: key.last_used_at,
+  made: [...madeBy(directory, key.key_id)].length,
 })
 
 export const listApiKeys = (services: Pick<Services, 'access'>): AnyRoute =>
@@ -73,7 +82,35 @@ export const listApiKeys = (services: Pick<Services, 'access'>): AnyRoute =>
         (after) => keysOf(directory, userId, after),
         ({ key_id }) => key_id,
       )
-      return { body: { data: data.map((key) => ({ ...shown(key), last_used_at: key.last_used_at })), next } }
+      return { body: { data: data.map((key) => listed(directory, key)), next } }
+    },
+  })
+
+const OF_USER = '/api/users/:user/api-keys'
+
+export const listCredentials = (services: Pick<Services, 'access' | 'clock'>): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: OF_USER,
+    summary:
+      "Lists a user's API keys and sessions, with what made each. Needs the administrator key. An unknown user has none.",
+    query: pageQuery,
+    response: pageOf(apiKey),
+    authorization: administratorKey,
+    handle: ({ params, query }) => {
+      const directory = services.access.directory()
+      const user = params['user']!
+      const all = [
+        ...keysOf(directory, user),
+        ...sessionsOf(directory, user, instantOf(services.clock.now())),
+      ]
+      const sorted = all.sort((one, other) => (one.key_id < other.key_id ? -1 : 1))
+      const { data, next } = takePage(
+        query,
+        (after) => sorted.filter(({ key_id }) => after === undefined || key_id > after),
+        ({ key_id }) => key_id,
+      )
+      return { body: { data: data.map((key) => listed(directory, key)), next } }
     },
   })
 
@@ -91,15 +128,22 @@ export const createApiKey = (
     errors: ['conflict'],
     response: createdApiKey,
     authorization: anyKey,
-    handle: ({ body: { name, scope, expires_at }, headers, principal: { userId: user } }) => {
+    handle: ({ body: { name, scope, expires_at }, headers, principal: { userId: user, keyId: made_by } }) => {
       const id = repeatableId(services, user, headers['idempotency-key'])
       const { key, known } = makeKey(services, name, id)
       if (expires_at !== null && expires_at <= known.issued_at)
-        throw invalidField(['body', 'expires_at'], 'value_error', 'Input should be in the future')
-      const command = { type: 'IssueApiKey', user, key: { ...known, scope, expires_at } } as const
+        throw invalidField(['expires_at'], 'value_error', 'Input should be in the future')
+      const latest = latestExpiry(services.access.directory(), made_by)
+      if (expires_at !== null && latest !== null && expires_at > latest)
+        throw invalidField(
+          ['expires_at'],
+          'value_error',
+          `Input should be at most ${latest}, when the API key of this request expires`,
+        )
+      const command = { type: 'IssueApiKey', user, key: { ...known, scope, expires_at, made_by } } as const
       return writing((cause) => services.access.run(command, cause), {
-        respond: ({ state }) => {
-          const kept = state.keys.get(id)!
+        respond: ({ state, events: [issued] }) => {
+          const kept = issued?.type === 'ApiKeyIssued' ? issued.data : state.keys.get(id)!
           const api_key = kept.hash === known.hash ? key : null
           return { body: { ...shown(kept), api_key } }
         },
@@ -107,17 +151,59 @@ export const createApiKey = (
     },
   })
 
+const revocation = closed('Revocation', {
+  optional: { cascade: withDefault(oneOf('true', 'false'), 'false') },
+})
+
+const revoked = open('Revoked', {
+  says:
+    '`revoked` is how many keys and sessions ended: the key, the sessions that it opened, and with `cascade` the keys that it ' +
+    'made, directly or not. `still_valid` is how many of those keys remain: without `cascade` all, and with it the first ' +
+    'keys of other users, unless the administrator asks.',
+  required: { revoked: int64, still_valid: int64 },
+})
+
+const revokesKeys =
+  (services: Pick<Services, 'access'>) =>
+  (by: string, user: string, key_id: string, cascade: boolean): PlannedWrite => {
+    const before = [...madeBy(services.access.directory(), key_id)]
+    const command = { type: 'RevokeApiKey', by, user, key_id, cascade } as const
+    return writing((cause) => services.access.run(command, cause), {
+      respond: ({ events }) => {
+        const ended = new Set(events.flatMap((one) => (one.type === 'ApiKeyRevoked' ? one.data.key_id : [])))
+        const still = before.filter((key) => key.kind === 'key' && !ended.has(key.key_id))
+        const sessions = before.filter((key) => key.kind === 'session' && ended.has(key.made_by ?? ''))
+        return { body: { revoked: ended.size + sessions.length, still_valid: still.length } }
+      },
+    })
+  }
+
 export const revokeApiKey = (services: Pick<Services, 'access'>): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: `${PATH}/:id`,
     summary:
-      "Revokes one of the caller's API keys: immediately in this process, within a second in the others.",
+      "Revokes one of the caller's API keys with the sessions that it opened, and with `?cascade=true` also the keys that it " +
+      'made: immediately in this process, within a second in the others.',
+    query: revocation,
     errors: ['not-found', 'conflict'],
-    response: emptyResponse,
+    response: revoked,
     authorization: anyKey,
-    handle: ({ params, principal: { userId: user } }) => {
-      const command = { type: 'RevokeApiKey', user, key_id: params['id']! } as const
-      return writing((cause) => services.access.run(command, cause))
-    },
+    handle: ({ params, query: { cascade }, principal: { userId: user } }) =>
+      revokesKeys(services)(user, user, params['id']!, cascade === 'true'),
+  })
+
+export const revokeCredential = (services: Pick<Services, 'access'>): AnyRoute =>
+  writeDirectory({
+    method: 'delete',
+    path: `${OF_USER}/:id`,
+    summary:
+      "Revokes a user's API key or ends their session, as the user does, and with `?cascade=true` also the keys that it made. " +
+      'Needs the administrator key.',
+    query: revocation,
+    errors: ['not-found', 'conflict'],
+    response: revoked,
+    authorization: administratorKey,
+    handle: ({ params, query: { cascade }, principal: { userId: by } }) =>
+      revokesKeys(services)(by, params['user']!, params['id']!, cascade === 'true'),
   })

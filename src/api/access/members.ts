@@ -2,6 +2,7 @@ import { userName } from '../../domain/access/events.js'
 import { membersOf } from '../../domain/access/look-ups.js'
 import { role, roleSet, type Role } from '../../domain/access/roles.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import type { Services } from '../../application/services.js'
@@ -32,7 +33,13 @@ const member = open('Member', {
 })
 
 const addedMember = open('AddedMember', {
-  required: { user: userName, roles: arrayOf(role), api_key: nullable(string) },
+  says: '`expires_at` is when the key expires: with the key of the request, where that has an expiry.',
+  required: {
+    user: userName,
+    roles: arrayOf(role),
+    api_key: nullable(string),
+    expires_at: nullable(instant),
+  },
 })
 
 export const listMembers = (services: Pick<Services, 'access'>): AnyRoute =>
@@ -70,7 +77,7 @@ export const addMember = (
     body: newMember,
     response: addedMember,
     authorization: decided,
-    handle: ({ body, params, principal: { userId: by } }) => {
+    handle: ({ body, params, principal: { userId: by, keyId: made_by } }) => {
       const { user } = body
       const roles = rolesOf(body)
       const { key, known } = makeKey(services, null)
@@ -80,12 +87,14 @@ export const addMember = (
         team: params['team']!,
         user,
         roles,
-        keyOfNewUser: known,
+        keyOfNewUser: { ...known, made_by },
       } as const
       return writing((cause) => services.access.run(command, cause), {
-        respond: ({ state }) => {
-          const api_key = state.keys.has(known.key_id) ? key : null
-          return { body: { user, roles, api_key } }
+        respond: ({ events }) => {
+          const issued = events.find(({ type }) => type === 'ApiKeyIssued')
+          const expires_at = issued?.type === 'ApiKeyIssued' ? issued.data.expires_at : null
+          const api_key = issued === undefined ? null : key
+          return { body: { user, roles, api_key, expires_at } }
         },
       })
     },

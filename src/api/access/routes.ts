@@ -1,6 +1,6 @@
 import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
-import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.js'
+import { createApiKey, listApiKeys, listCredentials, revokeApiKey, revokeCredential } from './api-keys.js'
 import { sessionRoutes } from './sessions.js'
 import { addMember, listMembers, removeMember } from './members.js'
 import { userName } from '../../domain/access/events.js'
@@ -91,5 +91,7 @@ export const accessRoutes = (
   listApiKeys(services),
   createApiKey(services),
   revokeApiKey(services),
+  listCredentials(services),
+  revokeCredential(services),
   ...sessionRoutes(services),
 ]

@@ -4,6 +4,7 @@ import type { Directory } from '../../domain/access/directory.js'
 import { sorted } from '../../kernel/sorted.js'
 import type { Services } from '../../application/services.js'
 import { makeSession, MAX_SESSION_MS } from '../../application/access/sessions.js'
+import { throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
 import { userName } from '../../domain/access/events.js'
 import { membershipsOf, sessionsOf } from '../../domain/access/look-ups.js'
@@ -23,7 +24,14 @@ import { requireOwnHost, sessionCookie, sessionTokenIn } from '../server/session
 const PATH = '/api/sessions'
 
 const sessionJson = open('Session', {
-  required: { id, created_at: instant, expires_at: nullable(instant), current: boolean },
+  says: '`made_by` is the API key that opened it, null where an earlier release did not note it.',
+  required: {
+    id,
+    created_at: instant,
+    expires_at: nullable(instant),
+    made_by: nullable(id),
+    current: boolean,
+  },
 })
 
 const signedIn = open('SignedIn', {
@@ -42,10 +50,11 @@ type SessionServices = Pick<Services, 'clock' | 'ids' | 'sha256' | 'access' | 'r
 const shown = ({ access, clock }: SessionServices, userId: string, keyId: string) => {
   const directory = access.directory()
   const sessions = [...sessionsOf(directory, userId, instantOf(clock.now()))].map(
-    ({ key_id, issued_at, expires_at }) => ({
+    ({ key_id, issued_at, expires_at, made_by }) => ({
       id: key_id,
       created_at: issued_at,
       expires_at,
+      made_by,
       current: key_id === keyId,
     }),
   )
@@ -94,7 +103,7 @@ const signIn = (services: SessionServices): AnyRoute => {
       'Signs in with an API key: the response sets a cookie, which the pages of this service send instead of the key. The ' +
       'session ends after 12 hours without a request, and after 7 days.',
     body: closed('SignIn', { required: { api_key: string } }),
-    errors: ['unauthenticated', 'forbidden', 'rate-limited', 'overloaded'],
+    errors: ['unauthenticated', 'forbidden', 'conflict', 'rate-limited', 'overloaded'],
     response: signedIn,
     handle: async ({ body: { api_key }, headers, stream, cause }) => {
       requireOwnHost(headers, services.publicUrl)
@@ -108,9 +117,10 @@ const signIn = (services: SessionServices): AnyRoute => {
         const says = 'Too many failed sign-ins. Try again in a minute.'
         throw new Failure('rate-limited', says, { retryAfter: 60 })
       }
-      const { key, known } = makeSession(services)
+      const { key, known } = makeSession(services, principal.keyId)
       const command = { type: 'IssueApiKey', user: principal.userId, key: known } as const
-      await services.access.run(command, { ...cause, actor: principal.userId })
+      const { refusals } = await services.access.run(command, { ...cause, actor: principal.userId })
+      throwIfRefused(refusals.get(0))
       return {
         body: shown(services, principal.userId, known.key_id),
         headers: sessionCookie(headers, key, MAX_SESSION_MS, services.publicUrl),
@@ -129,6 +139,9 @@ const showSessions = (services: SessionServices): AnyRoute =>
     handle: ({ principal: { userId, keyId } }) => ({ body: shown(services, userId, keyId) }),
   })
 
+const endOf = (user: string, key_id: string) =>
+  ({ type: 'RevokeApiKey', by: user, user, key_id, cascade: false }) as const
+
 const signOut = (services: SessionServices): AnyRoute =>
   writeDirectory({
     method: 'delete',
@@ -138,11 +151,10 @@ const signOut = (services: SessionServices): AnyRoute =>
     response: emptyResponse,
     authorization: anyKey,
     handle: ({ query: { all }, headers, principal: { userId: user, keyId } }) => {
-      const ids = [...sessionsOf(services.access.directory(), user, instantOf(services.clock.now()))]
-        .map(({ key_id }) => key_id)
-        .filter((key_id) => all === 'true' || key_id === keyId)
+      const { sessionIds } = services.access.directory().users.get(user)!
+      const ids = [...sessionIds].filter((key_id) => all === 'true' || key_id === keyId)
       return async (cause) => {
-        for (const key_id of ids) await services.access.run({ type: 'RevokeApiKey', user, key_id }, cause)
+        for (const key_id of ids) await services.access.run(endOf(user, key_id), cause)
         return { body: {}, headers: sessionCookie(headers, null, 0, services.publicUrl) }
       }
     },
@@ -162,7 +174,7 @@ const endSession = (services: SessionServices): AnyRoute =>
       if (!sessions.some((session) => session.key_id === key_id))
         throw new Failure('not-found', 'Session not found.')
       return async (cause) => {
-        await services.access.run({ type: 'RevokeApiKey', user, key_id }, cause)
+        await services.access.run(endOf(user, key_id), cause)
         return { body: {} }
       }
     },

@@ -124,7 +124,7 @@ const requireKeyOf = ({ access }: Pick<Services, 'access'>, team: string, { key 
   if (key === null) return
   const directory = access.directory()
   const known = directory.keys.get(key)
-  if (known === undefined || known.revoked || rolesIn(directory, known.user, team).length === 0)
+  if (known === undefined || rolesIn(directory, known.user, team).length === 0)
     throw invalidField(
       ['scope', 'key'],
       'value_error',

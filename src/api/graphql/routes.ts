@@ -78,7 +78,7 @@ export const graphQlRoutes = (
         const document = readDocument(query)
         return async () => {
           if (!('kind' in document)) return { body: { errors: document } }
-          const links = linksFor(services, headers, principal.userId)
+          const links = linksFor(services, headers, principal)
           const { caller, lastWritten } = callerOf(tools, { principal, cause, links, reader })
           const { data, errors = [] } = await execute({
             schema,

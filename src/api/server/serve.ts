@@ -13,7 +13,7 @@ import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Principal } from '../../application/principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
-import { requireOwnHost, requireSameOrigin, sessionTokenIn } from './session-cookie.js'
+import { refuseOtherOrigins, requireOwnHost, requireSameOrigin, sessionTokenIn } from './session-cookie.js'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { AnyRoute } from './route.js'
 
@@ -48,6 +48,7 @@ export const serve = (
     const reauthenticate = () =>
       route.access === 'open' ? ANONYMOUS : principalOf(authenticating, route, ctx, publicUrl)
     const asking = reauthenticate()
+    if (!isByAllowedPage(ctx)) refuseOtherOrigins(ctx.method, ctx.req.headers)
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
     const principal = decodeBody === undefined ? asking : reauthenticate()
@@ -71,6 +72,12 @@ export const serve = (
     respond(ctx, response)
   }
 }
+
+/** Whether a page sent a key of its own, for which the browser asks first, or is of an origin that the operator allows. */
+const isByAllowedPage = ({ req: { headers }, res }: Context): boolean =>
+  headers['api-key'] !== undefined ||
+  /^ *bearer /i.test(headers.authorization ?? '') ||
+  res.hasHeader('Access-Control-Allow-Origin')
 
 /** A pipelined response that waits for an earlier one emits no `close`, so the socket is watched too. */
 const onDisconnectOf =

@@ -64,6 +64,21 @@ export const requireSameOrigin = (method: string, headers: IncomingHttpHeaders):
   )
 }
 
+/**
+ * Refuses a request that a page of another origin made without asking first (CORS preflight), which browsers let it do
+ * with a POST. They add Basic credentials that a user entered, as they add cookies, and store the cookies of the answer.
+ * A program names no origin.
+ */
+export const refuseOtherOrigins = (method: string, headers: IncomingHttpHeaders): void => {
+  const isByBrowser = headers['sec-fetch-site'] !== undefined || headers.origin !== undefined
+  const isByUser = headers['sec-fetch-site'] === 'none'
+  if (method === 'GET' || method === 'HEAD' || !isByBrowser || isByUser || isSameOrigin(headers)) return
+  throw new Failure(
+    'forbidden',
+    'A page of another origin made this request. Use the pages of this service, or send an API key as a Bearer token from an origin in TALLYTREE_CORS_ORIGINS.',
+  )
+}
+
 const isSameOrigin = (headers: IncomingHttpHeaders): boolean => {
   const { origin } = headers
   const site = headers['sec-fetch-site']

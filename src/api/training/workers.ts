@@ -131,7 +131,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       errors: ['conflict'],
       handle: ({ job: { project_id, job_id }, principal, headers, body: { lease_id, files } }) => {
         checkFiles(files)
-        const links = linksFor(services, headers, principal.userId)
+        const links = linksFor(services, headers, principal)
         return async () => {
           await work.requireLease({ jobId: job_id, leaseId: lease_id })
           return {
@@ -211,10 +211,10 @@ const checkFiles = (files: readonly { readonly path: string }[]): void => {
 const shown = (
   services: TrainingServices,
   headers: IncomingHttpHeaders,
-  { userId }: Principal,
+  principal: Principal,
   { job, model, lease, step, from }: ClaimedJob,
 ) => {
-  const links = linksFor(services, headers, userId)
+  const links = linksFor(services, headers, principal)
   const { project_id } = job
   const [entity = '', project = ''] = project_id.split('/')
   return {

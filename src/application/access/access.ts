@@ -2,9 +2,11 @@ import type { AccessCommand } from '../../domain/access/commands.js'
 import { accessDecider } from '../../domain/access/decider.js'
 import { emptyDirectory, evolve, type Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM, type AccessEvent } from '../../domain/access/events.js'
-import { principalOf } from '../../domain/access/look-ups.js'
+import { latestExpiry, principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../kernel/event.js'
-import { execute, type ExecuteResult } from '../../kernel/execute.js'
+import type { ExecuteResult } from '../../kernel/execute.js'
+import { executeOnFold, foldCache } from '../../kernel/fold-cache.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
@@ -24,8 +26,8 @@ export interface Access {
   readonly canAccessTeam: (principal: Principal, entity: string) => boolean
   /** Creates a team when the administrator first uses its name; does nothing for others or for a known team. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
-  /** Runs a command. Once it resolves, this process sees the written events. */
-  readonly run: (command: AccessCommand, cause: Cause) => Promise<ExecuteResult<Directory>>
+  /** Runs a command. Once it resolves, this process sees the written events; `state` is the directory. */
+  readonly run: (command: AccessCommand, cause: Cause) => Promise<ExecuteResult<Directory, AccessEvent>>
   /** Reads the events since the last refresh. */
   readonly refresh: () => Promise<void>
   /** Stops refreshing; the directory remains readable. */
@@ -49,16 +51,23 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
   const stop = every(refreshMs, () => refreshOrWarn(ports, live.refresh))
 
   const write = async (command: AccessCommand, cause: Cause) => {
-    const executed = await execute(ports)(accessDecider, ACCESS_STREAM, [command], cause)
+    const executed = await executeOnFold(ports)(
+      live.fold,
+      accessDecider,
+      ACCESS_STREAM,
+      command,
+      cause,
+      () => undefined,
+    )
     await refreshOrWarn(ports, live.refresh)
-    return executed
+    return { ...executed, state: live.now() }
   }
   const now = () => instantOf(ports.clock.now())
   const recording = new Set<string>()
   /** Records the use of a key or session in the background. */
   const recordUse = (principal: Principal | undefined): Principal | undefined => {
     const key = principal && live.now().keys.get(principal.keyId)
-    const command = key && recordOfUse(key, ports.clock.now())
+    const command = key && recordOfUse(key, ports.clock.now(), latestExpiry(live.now(), key.key_id))
     if (command === undefined || recording.has(command.key_id)) return principal
     const { key_id, user } = command
     recording.add(key_id)
@@ -110,27 +119,20 @@ const every = (ms: number, task: () => Promise<void>): (() => void) => {
   return () => clearInterval(timer)
 }
 
-/** A directory that is updated from its stream. */
-interface LiveDirectory {
-  readonly now: () => Directory
-  /** Reads what was written since the last time. */
-  readonly refresh: () => Promise<void>
-}
-
-const followDirectory = ({ eventStore }: Pick<Ports, 'eventStore'>): LiveDirectory => {
-  const directory = emptyDirectory()
-  let next = 0n
-
+/** The fold of the directory, which is kept up to date and on which commands are decided. */
+const followDirectory = (ports: Pick<Ports, 'eventStore'>) => {
+  const evolveRecorded = (directory: Directory, { type, data }: RecordedEvent) =>
+    evolve(directory, { type, data } as unknown as AccessEvent)
+  const fold = foldCache<Directory>(
+    ports,
+    { initialState: emptyDirectory, evolve: evolveRecorded, weightOf: () => 1 },
+    1,
+  )
+  let directory = emptyDirectory()
   return {
+    fold,
     now: () => directory,
-
-    refresh: async () => {
-      for await (const { type, data, revision } of eventStore.readStream(ACCESS_STREAM, { from: next })) {
-        // Concurrent refreshes read the same events: each event is applied once, in order.
-        if (revision !== next) continue
-        evolve(directory, { type, data } as unknown as AccessEvent)
-        next = revision + 1n
-      }
-    },
+    /** Reads what was written since the last time. */
+    refresh: () => fold(ACCESS_STREAM, ({ state }) => void (directory = state)),
   }
 }

@@ -31,6 +31,7 @@ export const describeKey = (
     kind: 'key',
     scope: 'all',
     expires_at: null,
+    made_by: null,
   },
 })
 

@@ -20,7 +20,7 @@ export interface CreateTeam {
   readonly team: string
 }
 
-/** Replaces a user's roles in a team. `key` is the first key of a user who does not exist yet. */
+/** Replaces a user's roles in a team. `keyOfNewUser` is the first key of a user who does not exist yet. */
 export interface AddMember {
   readonly type: 'AddMember'
   readonly by: string
@@ -59,10 +59,14 @@ export interface RecordKeyUse {
   readonly used_at: Instant
 }
 
+/** Revokes a key or ends a session. The sessions that a key opened end with it. */
 export interface RevokeApiKey {
   readonly type: 'RevokeApiKey'
+  readonly by: string
   readonly user: string
   readonly key_id: string
+  /** Also revokes the keys that it made, directly or not. */
+  readonly cascade: boolean
 }
 
 export type AccessCommand =

@@ -4,14 +4,16 @@ import type {
   AddMember,
   Bootstrap,
   IssueApiKey,
+  NewApiKey,
   RecordKeyUse,
   RemoveMember,
   RenewSession,
   RevokeApiKey,
 } from './commands.js'
-import { emptyDirectory, evolve, type ApiKey, type Directory } from './directory.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import { emptyDirectory, evolve, isOver, type ApiKey, type Directory, type User } from './directory.js'
 import type { AccessEvent } from './events.js'
-import { isAdministrator, isFirstUseOfDay, keysOf, rolesIn } from './look-ups.js'
+import { isAdministrator, isFirstUseOfDay, keysOf, latestExpiry, madeBy, rolesIn } from './look-ups.js'
 import { missingRight } from './rights.js'
 import { roleSet } from './roles.js'
 
@@ -72,7 +74,7 @@ const addMember = (directory: Directory, { by, team, user, roles, keyOfNewUser }
       events: [
         { type: 'UserCreated', data: { user, administrator: false } },
         added,
-        { type: 'ApiKeyIssued', data: { ...keyOfNewUser, user } },
+        { type: 'ApiKeyIssued', data: { ...bounded(directory, keyOfNewUser), user } },
       ],
     }
   if (!mayAdmit(directory, by, user))
@@ -102,48 +104,96 @@ const removeMember = (directory: Directory, { by, team, user }: RemoveMember): D
   return membership === null ? nothing : { events: [{ type: 'MemberRemoved', data: { team, user } }] }
 }
 
-const issueApiKey = (directory: Directory, { user, key }: IssueApiKey): Decided => {
-  if (!directory.users.has(user)) return refused('not-found', 'User not found.')
+/** Keys and sessions of one user; a sign-in or a request with a key beyond them is refused. */
+export const MOST_KEYS = 1000
+export const MOST_SESSIONS = 200
+
+const issueApiKey = (directory: Directory, { user, key: asked }: IssueApiKey): Decided => {
+  const owner = directory.users.get(user)
+  if (owner === undefined) return refused('not-found', 'User not found.')
+  const key = bounded(directory, asked)
   const known = directory.keys.get(key.key_id)
   if (known?.user === user)
     return known.name === key.name && known.scope === key.scope && known.expires_at === key.expires_at
       ? nothing
       : refused('conflict', 'The Idempotency-Key was already used for another API key. Use a new key.')
-  if (directory.keys.has(key.key_id) || directory.keyIds.has(key.hash))
+  if (directory.revoked.get(key.key_id) === user)
+    return refused('conflict', 'The Idempotency-Key was used for an API key that is revoked. Use a new key.')
+  if (known !== undefined || directory.revoked.has(key.key_id) || directory.keyIds.has(key.hash))
     return refused('conflict', 'This API key already exists.')
+  // Only the command line issues keys without a maker, to a user who may have lost all others.
+  if (key.made_by !== null) {
+    if (!directory.keys.has(key.made_by))
+      return refused('forbidden', 'The API key or session of this request has just ended.')
+    if (key.kind === 'key' && owner.keyIds.size >= MOST_KEYS)
+      return refused('conflict', `A user has at most ${MOST_KEYS} API keys. Revoke some that are not in use.`)
+    if (key.kind === 'session' && sessionsAt(directory, owner, key.issued_at) >= MOST_SESSIONS)
+      return refused(
+        'conflict',
+        `A user has at most ${MOST_SESSIONS} sessions. End them with DELETE /api/sessions?all=true and an API key, or sign out elsewhere.`,
+      )
+  }
   return { events: [{ type: 'ApiKeyIssued', data: { ...key, user } }] }
 }
 
-const renewSession = (directory: Directory, { user, key_id, expires_at }: RenewSession): Decided => {
+const sessionsAt = ({ keys }: Directory, { sessionIds }: User, now: Instant): number =>
+  [...sessionIds].filter((id) => !isOver(keys.get(id)!, now)).length
+
+/** Ends a new key or session no later than what makes it. */
+const bounded = (directory: Directory, key: NewApiKey): NewApiKey => {
+  const latest = key.made_by === null ? null : latestExpiry(directory, key.made_by)
+  return latest === null || (key.expires_at !== null && key.expires_at <= latest)
+    ? key
+    : { ...key, expires_at: latest }
+}
+
+const renewSession = (directory: Directory, { user, key_id, expires_at: asked }: RenewSession): Decided => {
   const key = directory.keys.get(key_id)
-  const isRenewable = key?.user === user && key.kind === 'session' && !key.revoked
-  if (!isRenewable || (key.expires_at !== null && key.expires_at >= expires_at)) return nothing
+  if (key?.user !== user || key.kind !== 'session') return nothing
+  const latest = latestExpiry(directory, key_id)
+  const expires_at = latest !== null && latest < asked ? latest : asked
+  if (key.expires_at !== null && key.expires_at >= expires_at) return nothing
   return { events: [{ type: 'SessionRenewed', data: { key_id, user, expires_at } }] }
 }
 
 const recordKeyUse = (directory: Directory, { user, key_id, used_at }: RecordKeyUse): Decided => {
   const key = directory.keys.get(key_id)
-  if (key?.user !== user || key.revoked || !isFirstUseOfDay(key, used_at)) return nothing
+  if (key?.user !== user || !isFirstUseOfDay(key, used_at)) return nothing
   return { events: [{ type: 'ApiKeyUsed', data: { key_id, user, used_at } }] }
 }
 
-const revokeApiKey = (directory: Directory, { user, key_id }: RevokeApiKey): Decided => {
+const revokeApiKey = (directory: Directory, { by, user, key_id, cascade }: RevokeApiKey): Decided => {
+  const administrates = isAdministrator(directory, by)
+  if (directory.revoked.get(key_id) === user && (by === user || administrates)) return nothing
   const key = directory.keys.get(key_id)
-  if (key?.user !== user) return refused('not-found', 'API key not found.')
-  if (key.revoked) return nothing
-  if (isAdministrator(directory, user) && hasNoOther(directory, key))
+  if (key?.user !== user || (by !== user && !administrates)) return refused('not-found', 'API key not found.')
+  // The first key of another user, who was added with this key: only an administrator revokes it.
+  const made = [...madeBy(directory, key_id)].filter((one) => administrates || one.user === by)
+  const ending = [key, ...(cascade ? made.filter(({ kind }) => kind === 'key') : [])]
+  if (ending.some(isLasting) && leavesAnAdministratorWithout(directory, ending))
     return refused(
       'conflict',
       "The administrator's last API key that does not expire cannot be revoked. Create another one first.",
     )
-  return { events: [{ type: 'ApiKeyRevoked', data: { key_id, user } }] }
+  return {
+    events: ending.map((one) => ({
+      type: 'ApiKeyRevoked' as const,
+      data: { key_id: one.key_id, user: one.user },
+    })),
+  }
 }
 
-/** Whether it is the only one of its user with all rights that does not expire. */
-const hasNoOther = (directory: Directory, key: ApiKey): boolean =>
-  key.kind === 'key' && isLasting(key) && [...keysOf(directory, key.user)].filter(isLasting).length === 1
+/** Whether an administrator would have no key left with all rights that does not expire. */
+const leavesAnAdministratorWithout = (directory: Directory, ending: readonly ApiKey[]): boolean => {
+  const ids = new Set(ending.map(({ key_id }) => key_id))
+  const users = new Set(ending.filter(isLasting).map(({ user }) => user))
+  const keeps = (user: string) =>
+    [...keysOf(directory, user)].some((key) => isLasting(key) && !ids.has(key.key_id))
+  return [...users].some((user) => isAdministrator(directory, user) && !keeps(user))
+}
 
-const isLasting = ({ scope, expires_at }: ApiKey): boolean => scope === 'all' && expires_at === null
+const isLasting = ({ kind, scope, expires_at }: ApiKey): boolean =>
+  kind === 'key' && scope === 'all' && expires_at === null
 
 /** Decides on users, teams, memberships and API keys together, in the single stream `access-directory`. */
 export const accessDecider: Decider<Directory, AccessCommand, AccessEvent> = {

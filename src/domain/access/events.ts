@@ -47,7 +47,7 @@ export const keyScope = oneOf('all', 'training_worker')
 export type KeyScope = t.TypeOf<typeof keyScope>
 
 export const apiKeyIssued = open('ApiKeyIssued', {
-  says: 'An API key was issued to a user. The key itself is not stored: `hash` is its SHA-256, `prefix` its first characters.',
+  says: 'An API key was issued to a user. The key itself is not stored: `hash` is its SHA-256, `prefix` its first characters. `made_by` is the id of the key or session that made it; null where the command line or an earlier release did.',
   required: { key_id: id, user: userName, prefix: string, hash: sha256Hex, issued_at: instant },
   optional: {
     name: nullableText(keyName),
@@ -55,6 +55,8 @@ export const apiKeyIssued = open('ApiKeyIssued', {
     kind: withDefault(keyKind, 'key'),
     scope: withDefault(keyScope, 'all' as const),
     expires_at: nullable(instant),
+    /** The key or session of the request that made it. */
+    made_by: nullable(id),
   },
 })
 

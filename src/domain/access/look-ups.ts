@@ -1,5 +1,5 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { ApiKey, Directory } from './directory.js'
+import { isOver, type ApiKey, type Directory } from './directory.js'
 import type { KeyScope } from './events.js'
 import type { Role } from './roles.js'
 import { sorted, sortedAfter } from '../../kernel/sorted.js'
@@ -25,7 +25,7 @@ export const principalOf = (
 ): KeyHolder | undefined => {
   const keyId = directory.keyIds.get(hash)
   const key = keyId === undefined ? undefined : directory.keys.get(keyId)
-  if (key?.kind !== kind || !isValid(key, now)) return undefined
+  if (key?.kind !== kind || isOver(key, now)) return undefined
   return { ...principalOfUser(directory, key.user, key.key_id), scope: key.scope }
 }
 
@@ -63,25 +63,34 @@ export function* membersOf({ teams }: Directory, team: string, after?: string) {
     if (roles !== null) yield { user, roles }
 }
 
-const isValid = ({ revoked, expires_at }: ApiKey, now: Instant): boolean =>
-  !revoked && (expires_at === null || expires_at > now)
-
 /** Whether a key was not used before on the day of this use, in UTC. */
 export const isFirstUseOfDay = ({ last_used_at }: ApiKey, used_at: Instant): boolean =>
   last_used_at === null || last_used_at.slice(0, 10) < used_at.slice(0, 10)
 
 /** A user's keys that are not revoked, expired ones too, sorted by id, starting after `after`. */
 export function* keysOf({ users, keys }: Directory, user: string, after?: string): Generator<ApiKey> {
-  for (const id of sorted(users.get(user)?.keyIds, after)) {
-    const key = keys.get(id)
-    if (key?.kind === 'key' && !key.revoked) yield key
-  }
+  for (const id of sorted(users.get(user)?.keyIds, after)) yield keys.get(id)!
 }
 
 /** A user's sessions, sorted by id. */
 export function* sessionsOf({ users, keys }: Directory, user: string, now: Instant): Generator<ApiKey> {
-  for (const id of sorted(users.get(user)?.keyIds)) {
-    const key = keys.get(id)
-    if (key?.kind === 'session' && isValid(key, now)) yield key
+  for (const id of sorted(users.get(user)?.sessionIds)) {
+    const session = keys.get(id)!
+    if (!isOver(session, now)) yield session
   }
+}
+
+/** The keys and sessions that a key or session made, and what those made. */
+export function* madeBy(directory: Directory, keyId: string): Generator<ApiKey> {
+  for (const id of directory.made.get(keyId) ?? []) {
+    yield directory.keys.get(id)!
+    yield* madeBy(directory, id)
+  }
+}
+
+/** Until when at most that lives which a key or session makes: as long as the key, or the key that opened the session. */
+export const latestExpiry = ({ keys }: Directory, keyId: string): Instant | null => {
+  const maker = keys.get(keyId)
+  const key = maker?.kind === 'session' ? keys.get(maker.made_by ?? '') : maker
+  return key?.expires_at ?? null
 }

@@ -48,7 +48,10 @@ describe('the access of a process', () => {
     await here.run({ type: 'IssueApiKey', user: 'admin', key: known }, arbitraryCause())
     await elsewhere.refresh()
     assert.ok(elsewhere.authenticate(key))
-    await here.run({ type: 'RevokeApiKey', user: 'admin', key_id: known.key_id }, arbitraryCause())
+    await here.run(
+      { type: 'RevokeApiKey', by: 'admin', cascade: false, user: 'admin', key_id: known.key_id },
+      arbitraryCause(),
+    )
     assert.equal(here.authenticate(key), undefined)
     afterHalfASecond()
     await until(() => elsewhere.authenticate(key) === undefined)

@@ -23,6 +23,8 @@ describe('API keys', () => {
         'id',
         'kind',
         'last_used_at',
+        'made',
+        'made_by',
         'name',
         'prefix',
         'scope',
@@ -81,10 +83,10 @@ describe('API keys', () => {
   it('are void at once when revoked, and revoking twice writes nothing', async () => {
     const { as, alice, stored } = await givenTeams()
     const made = await as(alice).post(KEYS, {})
-    assert.deepEqual(await as(made.api_key).delete(`${KEYS}/${made.id}`), {})
+    assert.deepEqual(await as(made.api_key).delete(`${KEYS}/${made.id}`), { revoked: 1, still_valid: 0 })
     assert.equal((await failureOf(as(made.api_key).get('/api/users/me'))).kind, 'unauthenticated')
     const before = (await stored()).length
-    assert.deepEqual(await as(alice).delete(`${KEYS}/${made.id}`), {})
+    assert.deepEqual(await as(alice).delete(`${KEYS}/${made.id}`), { revoked: 0, still_valid: 0 })
     assert.equal((await stored()).length, before)
     assert.equal((await as(alice).get(KEYS)).data.length, 1)
   })
@@ -129,6 +131,9 @@ describe('API keys', () => {
     assert.equal(narrower.kind, 'conflict')
     const shorter = { expires_at: '2099-01-01T00:00:00Z' }
     assert.equal((await failureOf(as(alice).post(KEYS, shorter, headers))).kind, 'conflict')
+    await as(alice).delete(`${KEYS}/${first.id}`)
+    const late = await failureOf(as(alice).post(KEYS, {}, headers))
+    assert.match(late.reason, /for an API key that is revoked/)
     for (const bad of ['', 'x'.repeat(256)])
       assert.equal((await failureOf(as(alice).post(KEYS, {}, { 'idempotency-key': bad }))).kind, 'invalid')
   })

@@ -49,6 +49,10 @@ export interface Said {
   readonly kind: string
   readonly last_used_at: string | null
   readonly expires_at: string | null
+  readonly made_by: string | null
+  readonly made: number
+  readonly revoked: number
+  readonly still_valid: number
   readonly administrator: boolean
   readonly roles: readonly string[]
   readonly teams: readonly { readonly team: string; readonly roles: readonly string[] }[]
@@ -85,7 +89,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
     path: string,
     request: Request = {},
   ): Promise<RouteResponse> => {
-    const principal = access.authenticate(key)
+    const principal = access.authenticate(key) ?? access.authenticateSession(key)
     if (principal === undefined) throw new Failure('unauthenticated', 'no such key')
     for (const route of routes) {
       const params = route.method === method ? match(route.path, path) : undefined
@@ -118,10 +122,17 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
       (await ask(key, 'post', path, { body, headers })).body as Said,
     put: async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Said> =>
       (await ask(key, 'put', path, { body, headers })).body as Said,
-    delete: async (path: string): Promise<Said> => (await ask(key, 'delete', path)).body as Said,
+    delete: async (path: string, query = {}): Promise<Said> =>
+      (await ask(key, 'delete', path, { query })).body as Said,
   })
   const admin = createdKey!
-  return { ports, access, admin, as, ask, stored: () => storedEvents(ports.eventStore) }
+  /** Signs in with a key; `isSignedIn` is whether the session is valid now. */
+  const signIn = async (api_key: string) => {
+    const { headers } = await ask(admin, 'post', '/api/sessions', { body: { api_key } })
+    const token = /=([^;]+)/.exec(headers!['Set-Cookie']!)![1]!
+    return { token, isSignedIn: () => access.authenticateSession(token) !== undefined }
+  }
+  return { ports, access, admin, as, ask, signIn, stored: () => storedEvents(ports.eventStore) }
 }
 
 const match = (pattern: string, path: string): Record<string, string> | undefined => {

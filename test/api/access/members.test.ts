@@ -7,7 +7,10 @@ describe('POST /api/teams/{team}/members', () => {
   it("answers a new user's key exactly once, and it is valid at once", async () => {
     const { as, alice } = await givenTeams()
     const added = await as(alice).post(RED, { user: 'dave', role: 'member' })
-    assert.deepEqual({ ...added, api_key: '' }, { user: 'dave', roles: ['member'], api_key: '' })
+    assert.deepEqual(
+      { ...added, api_key: '' },
+      { user: 'dave', roles: ['member'], api_key: '', expires_at: null },
+    )
     assert.equal((await as(added.api_key).get('/api/users/me')).user, 'dave')
     assert.equal((await as(alice).post(RED, { user: 'dave', role: 'member' })).api_key, null)
   })

@@ -95,7 +95,7 @@ describe('web pages', () => {
         const asked = await preflight(service, origin)
         assert.deepEqual([asked.status, corsOf(asked.headers)], [204, []], origin)
         const { headers, status } = await start(service, origin)
-        assert.deepEqual([status, corsOf(headers), headers.get('vary')], [200, [], 'Origin'])
+        assert.deepEqual([status, corsOf(headers), headers.get('vary')], [403, [], 'Origin'])
       }
     })
 

@@ -16,10 +16,11 @@ const session = (expiresInHours: number): ApiKey => ({
   kind: 'session',
   scope: 'all',
   expires_at: at(expiresInHours),
-  revoked: false,
+  made_by: null,
   last_used_at: null,
 })
-const recorded = (key: ApiKey, nowInHours: number) => recordOfUse(key, new Date(START + nowInHours * HOUR))
+const recorded = (key: ApiKey, nowInHours: number, latest: number | null = null) =>
+  recordOfUse(key, new Date(START + nowInHours * HOUR), latest === null ? null : at(latest))
 const renewed = (expires_at: string) =>
   ({ type: 'RenewSession', user: 'ada', key_id: 'k', expires_at }) as const
 
@@ -32,6 +33,13 @@ describe('the use of a session', () => {
   it('never moves it beyond 7 days after the sign-in', () => {
     assert.deepEqual(recorded(session(165), 160), renewed(at(168)))
     assert.equal(recorded(session(168), 167), undefined)
+  })
+})
+
+describe('the use of a session of a key that expires', () => {
+  it('never moves its expiry beyond that of the key', () => {
+    assert.deepEqual(recorded(session(12), 2, 13.5), renewed(at(13.5)))
+    assert.equal(recorded(session(12), 11, 12), undefined)
   })
 })
 

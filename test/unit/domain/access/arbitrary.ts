@@ -20,6 +20,7 @@ export const arbitraryNewKey = (): NewApiKey => ({
   kind: 'key',
   scope: 'all',
   expires_at: null,
+  made_by: null,
 })
 
 export const folded = (events: readonly AccessEvent[]) =>
@@ -34,7 +35,7 @@ export const bootstrapped = (key = arbitraryNewKey()): readonly AccessEvent[] =>
 ]
 
 const name = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor')
-const keyId = fc.constantFrom('k1', 'k2', 'k3')
+const keyId = fc.constantFrom('k1', 'k2', 'k3', 'k4')
 const roles = fc.subarray(['member', 'project_administrator', 'team_administrator'] as const, {
   minLength: 1,
 })
@@ -48,10 +49,10 @@ export const anyEvent: fc.Arbitrary<AccessEvent> = fc.oneof(
   fc.record({ team: name, user: name, roles }).map((data): AccessEvent => ({ type: 'MemberAdded', data })),
   fc.record({ team: name, user: name }).map((data): AccessEvent => ({ type: 'MemberRemoved', data })),
   fc
-    .record({ user: name, key_id: keyId })
-    .map(({ user, key_id }): AccessEvent => ({
+    .record({ user: name, key_id: keyId, kind: fc.constantFrom('key', 'session'), made_by: fc.option(keyId) })
+    .map((made): AccessEvent => ({
       type: 'ApiKeyIssued',
-      data: { ...arbitraryNewKey(), key_id, user, hash: sha256(key_id) },
+      data: { ...arbitraryNewKey(), ...made, hash: sha256(made.key_id) },
     })),
   fc.record({ user: name, key_id: keyId }).map((data): AccessEvent => ({ type: 'ApiKeyRevoked', data })),
 )

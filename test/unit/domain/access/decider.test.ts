@@ -40,7 +40,13 @@ const addDave = {
 } as const
 const removeBob = { type: 'RemoveMember', by: 'alice', team: 'red', user: 'bob' } as const
 const issueKey = { type: 'IssueApiKey', user: 'bob', key: spareKey } as const
-const revokeKey = { type: 'RevokeApiKey', user: 'alice', key_id: aliceKey.key_id } as const
+const revokeKey = {
+  type: 'RevokeApiKey',
+  by: 'alice',
+  user: 'alice',
+  key_id: aliceKey.key_id,
+  cascade: false,
+} as const
 
 const refusalOf = (command: AccessCommand, events = teams) => {
   const decision = given(...events).when(command)
@@ -137,13 +143,16 @@ describe('the access decider', () => {
   it("revokes one's own key only", () => {
     const data = { key_id: aliceKey.key_id, user: 'alice' }
     assert.deepEqual(given(...teams).when(revokeKey).events, [{ type: 'ApiKeyRevoked', data }])
-    assert.equal(refusalOf({ ...revokeKey, user: 'bob' }), 'not-found')
-    assert.equal(refusalOf({ ...revokeKey, user: 'admin' }), 'not-found')
+    for (const by of ['bob', 'carol']) {
+      assert.equal(refusalOf({ ...revokeKey, by }), 'not-found')
+      assert.equal(refusalOf({ ...revokeKey, by, user: by }), 'not-found')
+    }
+    assert.equal(refusalOf({ ...revokeKey, by: 'admin', user: 'admin' }), 'not-found')
     assert.equal(refusalOf({ ...revokeKey, key_id: 'unknown' }), 'not-found')
   })
 
   it("keeps the administrator's last key", () => {
-    const revoke = { type: 'RevokeApiKey', user: 'admin', key_id: adminKey.key_id } as const
+    const revoke = { ...revokeKey, by: 'admin', user: 'admin', key_id: adminKey.key_id } as const
     assert.equal(refusalOf(revoke), 'conflict')
     const two = [...teams, ...given(...teams).when({ ...issueKey, user: 'admin' }).events]
     assert.equal(given(...two).when(revoke).events.length, 1)

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { Json } from '../../kernel/json/json.js'
 import { invalidUpstreamResponse } from './upstream-failure.js'
@@ -63,6 +64,10 @@ export const parsed = (text: string): Json | undefined => {
   }
 }
 
+/** A stream that is always ready lets others run after this time. */
+const MAX_TURN_MS = 5
+const MAX_SLICE_BYTES = 16_384
+
 /** Server-sent events of an upstream's answer. */
 export interface EventReader {
   /** The events that the next bytes complete, maybe none; undefined at the end. */
@@ -76,6 +81,7 @@ export interface EventReader {
 export const eventReader = (body: AsyncIterable<Uint8Array>): EventReader => {
   const reading = body[Symbol.asyncIterator]()
   const decoder = new TextDecoder()
+  const withLineFeeds = lineFeeds()
   let ready: EventSourceMessage[] = []
   let withoutEvents: string | undefined = ''
   let failed: Error | undefined
@@ -100,18 +106,38 @@ export const eventReader = (body: AsyncIterable<Uint8Array>): EventReader => {
     return events
   }
   let isOver = false
+  let turnBeganAt = performance.now()
+  let unread: Uint8Array = new Uint8Array()
   return {
     next: async () => {
       if (isOver) return undefined
       if (failed !== undefined) throw failed
-      const read = await reading.next()
-      if (read.done !== true) return feed(decoder.decode(read.value, { stream: true }))
-      isOver = true
-      // The parser holds back a final CR, because an LF may follow it.
-      return feed(`${decoder.decode()}\n`)
+      if (performance.now() - turnBeganAt > MAX_TURN_MS) {
+        await setImmediate()
+        turnBeganAt = performance.now()
+      }
+      if (unread.length === 0) {
+        const read = await reading.next()
+        isOver = read.done === true
+        if (read.done === true) return feed(withLineFeeds(`${decoder.decode()}\n`))
+        unread = read.value
+      }
+      const slice = unread.subarray(0, MAX_SLICE_BYTES)
+      unread = unread.subarray(MAX_SLICE_BYTES)
+      return feed(withLineFeeds(decoder.decode(slice, { stream: true })))
     },
     textWithoutEvents: () => withoutEvents ?? '',
     close: () => void reading.return?.(),
+  }
+}
+
+/** For chunks with a CR, the parser searches the rest of the chunk at every line, and holds back a CR at the end. */
+const lineFeeds = (): ((text: string) => string) => {
+  let followsCr = false
+  return (text) => {
+    const rest = followsCr && text.startsWith('\n') ? text.slice(1) : text
+    if (text !== '') followsCr = text.endsWith('\r')
+    return rest.replace(/\r\n?/g, '\n')
   }
 }
 

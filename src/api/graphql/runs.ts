@@ -1,12 +1,13 @@
 import type { RunPlace, StepRange } from '../../application/runs/history.js'
 import type { KeptRun } from '../../application/runs/runs.js'
+import { consoleOf } from '../../application/runs/console.js'
 import { storedText } from '../../application/runs/run-texts.js'
 import { Failure } from '../../application/failure.js'
 import type { RunFileStored } from '../../domain/runs/events.js'
 import { id as idCodec, entityOf as entityNameOf, projectNameOf } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
-import type { Caller, PageOf } from './caller.js'
+import { connectionOf, MAX_PAGE, type Caller, type PageOf } from './caller.js'
 import { idOf } from './ids.js'
 import { artifactsMadeBy, artifactsUsedBy } from './lineage.js'
 import { filesOfRun, type RunFilesAsked } from './run-files.js'
@@ -27,7 +28,7 @@ export const runNamed = async (caller: Caller, project: string, run: string) => 
 type ReadRun = KeptRun & { readonly files: readonly RunFileStored[] }
 
 const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: ReadRun) => {
-  const { details, ended, lines } = state
+  const { details, ended, lines, output } = state
   const started = state.started!
   const { history } = caller
   const config = async () => (await storedText(caller.services.blobs, state.config)) ?? '{}'
@@ -49,15 +50,15 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
     createdAt: started.started_at,
     heartbeatAt: updatedAt,
     summaryMetrics: async () => (await storedText(caller.services.blobs, state.summary)) ?? '{}',
-    systemMetrics: '{}',
+    systemMetrics: async () => JSON.stringify(await history.lastSystem(place)),
     historyLineCount: async () => lines + (await history.inherited(place)),
-    logLineCount: 0,
-    eventsLineCount: 0,
+    logLineCount: output.console.lines,
+    eventsLineCount: output.system.lines,
     historyTail: async () => {
       const line = await history.lastLine(place)
       return JSON.stringify(line === undefined ? [] : [line])
     },
-    eventsTail: '[]',
+    eventsTail: async () => JSON.stringify(await history.system(place, 1)),
     wandbConfig: async ({ keys }: { readonly keys?: readonly string[] | null }) =>
       JSON.stringify(clientConfig(await config(), keys ?? [])),
     user: () => userOf(started.user),
@@ -71,7 +72,7 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
       if (minStep === null && maxStep === null) return history.sample(place, range, most)
       return history.page(place, range, isPage(range, samples) ? Infinity : most)
     },
-    events: [],
+    events: ({ samples }: Sampled) => history.system(place, samplesOf(samples)),
     sampledHistory: ({ specs }: { readonly specs: readonly string[] }) =>
       Promise.all(specs.map((spec) => sampledHistory(caller, place, spec))),
     parquetHistory: { parquetUrls: [], liveData: [] },
@@ -79,8 +80,24 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
     files: (asked: RunFilesAsked) => filesOfRun(caller, place, files, asked),
     outputArtifacts: (page: PageOf) => artifactsMadeBy(caller, place, page),
     inputArtifacts: (page: PageOf) => artifactsUsedBy(caller, place, page),
-    logLines: { edges: [], pageInfo: { hasNextPage: false, endCursor: null } },
+    logLines: (asked: LogLinesAsked) => logLines(caller, place, asked),
   }
+}
+
+interface LogLinesAsked extends PageOf {
+  readonly last?: number | null
+}
+
+const logLines = async (caller: Caller, place: RunPlace, { last, ...page }: LogLinesAsked) => {
+  const lines = await consoleOf(caller.runs, place)
+  const shown = last == null ? lines : lines.slice(-Math.min(MAX_PAGE, Math.max(1, last)))
+  return connectionOf(
+    caller,
+    shown,
+    page,
+    ({ number }) => String(number),
+    (line) => line,
+  )
 }
 
 interface Sampled {

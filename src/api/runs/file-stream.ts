@@ -1,7 +1,8 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import type { LogHistory } from '../../domain/runs/commands.js'
-import { historyLine, stepIn, type HistoryLine } from '../../domain/runs/history.js'
+import { historyLine, stepIn, type HistoryLine, type WrittenLines } from '../../domain/runs/history.js'
+import { lineIn } from '../../domain/runs/output.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { boolean, json } from '../../kernel/codec/leaves.js'
@@ -17,8 +18,8 @@ import { runInPath } from './runs.js'
 
 const fileStream = open('FileStream', {
   says:
-    '`files` have `wandb-history.jsonl` and `wandb-summary.json`, each `{"offset", "content"}` with lines of JSON. `complete` ends the ' +
-    'run, failed unless `exitcode` is 0.',
+    '`files` have `wandb-history.jsonl`, `wandb-summary.json` and `wandb-events.jsonl`, each `{"offset", "content"}` with lines of JSON, ' +
+    'and `output.log` with lines of text. `complete` ends the run, failed unless `exitcode` is 0.',
   optional: { files: nullable(json), complete: nullable(json), exitcode: nullable(json) },
 })
 
@@ -39,7 +40,7 @@ export const fileStreamRoute = (
     method: 'post',
     path: '/files/:entity/:project/:run/file_stream',
     summary:
-      'Logs lines of the history and the summary of a run, or its end, as the package `wandb` does. A line that was logged before ' +
+      'Logs lines of the history, the system metrics and the console of a run, its summary, or its end, as the package `wandb` does. A line that was logged before ' +
       'under its number is a repeat. Programs that log to one run at once are told apart by X-WANDB-ASYNC-CLIENT-ID.',
     requestHeaders: ['X-WANDB-ASYNC-CLIENT-ID'],
     body: fileStream,
@@ -49,16 +50,18 @@ export const fileStreamRoute = (
     handle: async (request) => {
       const { body, project: project_id } = request
       const files = objectIn(body.files)
-      const history = objectIn(files['wandb-history.jsonl'])
       const summary = linesIn(files['wandb-summary.json']).at(-1) ?? null
-      const offset = history['offset']
       const run_id = runInPath(request)
       const writer = writerIn(request.headers['x-wandb-async-client-id'])
       const command: LogHistory = {
         type: 'LogHistory',
         project_id,
         run_id,
-        sent: { writer, offset: stepIn(offset) ?? 0, lines: await historyLines(linesIn(history)) },
+        sent: await sentLines(files['wandb-history.jsonl'], writer, historyLine),
+        output: {
+          system: await sentLines(files['wandb-events.jsonl'], writer, lineIn('system')),
+          console: await sentLines(files['output.log'], writer, lineIn('console')),
+        },
         summary: summary !== null && isObjectText(summary) ? summary : null,
         isQuiet: await isQuiet(services, runs, project_id, run_id),
         end: body.complete === true ? (body.exitcode === 0 ? 'finished' : 'failed') : null,
@@ -78,12 +81,13 @@ const MAX_WRITER = 256
 const writerIn = (header: string | readonly string[] | undefined): string | null =>
   typeof header === 'string' && header !== '' ? header.slice(0, MAX_WRITER) : null
 
-const QUIET_MS = 5 * 60_000
+/** Clients send a sign of life every 30 seconds. */
+const QUIET_MS = 30_000
 
 /** Whether the log has heard nothing of the run for a while. */
 const isQuiet = async ({ clock }: Pick<Ports, 'clock'>, runs: Runs, project: string, run: string) => {
   const updatedAt = await runs.read(project, run, (kept) => kept.updatedAt)
-  return updatedAt != null && clock.now().getTime() - Date.parse(updatedAt) > QUIET_MS
+  return updatedAt != null && clock.now().getTime() - Date.parse(updatedAt) >= QUIET_MS
 }
 
 const objectIn = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {})
@@ -93,14 +97,18 @@ const linesIn = (file: Json | undefined): readonly string[] => {
   return Array.isArray(content) ? content.map((line) => (typeof line === 'string' ? line : '')) : []
 }
 
-const historyLines = async (texts: readonly string[]): Promise<readonly HistoryLine[]> => {
+const sentLines = async (
+  file: Json | undefined,
+  writer: string | null,
+  lineOf: (text: string) => HistoryLine,
+): Promise<WrittenLines> => {
   const pause = yielding()
   const lines: HistoryLine[] = []
-  for (const text of texts) {
-    lines.push(historyLine(text))
+  for (const text of linesIn(file)) {
+    lines.push(lineOf(text))
     await pause()
   }
-  return lines
+  return { offset: stepIn(objectIn(file)['offset']) ?? 0, lines, writer }
 }
 
 const isObjectText = (text: string): boolean => historyLine(text).text === text

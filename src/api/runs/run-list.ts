@@ -1,4 +1,5 @@
 import type { RunHistory, RunPlace } from '../../application/runs/history.js'
+import { consoleOf } from '../../application/runs/console.js'
 import type { Runs } from '../../application/runs/runs.js'
 import type { Services } from '../../application/services.js'
 import { invalid } from '../../application/failure.js'
@@ -6,7 +7,7 @@ import { runDetails } from '../../domain/runs/events.js'
 import { rowOf } from '../../domain/runs/history.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { int64, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { int64, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import type { Json } from '../../kernel/json/json.js'
@@ -14,7 +15,7 @@ import { parseJson } from '../../kernel/json/parse.js'
 import { runIds } from '../../projections/runs/queries.js'
 import { accessToProject, inPath } from '../server/authorization.js'
 import { integerInQuery } from '../server/integer-in-query.js'
-import { pageFields, pageOf } from '../server/page.js'
+import { pageFields, pageOf, pageQuery } from '../server/page.js'
 import type { AnyRoute } from '../server/route.js'
 import { readPresent, readProjectLog } from '../server/route-kinds.js'
 import { noSuchRun, runInPath } from './runs.js'
@@ -103,6 +104,8 @@ const historyQuery = open('RunHistoryQuery', {
     min_step: withDefault(step, undefined),
     max_step: withDefault(step, undefined),
     samples: withDefault(integerInQuery(1, 10_000), 1000),
+    /** `system` reads the system metrics, without keys and steps. */
+    stream: withDefault(oneOf('metrics', 'system'), 'metrics'),
   },
 })
 
@@ -125,9 +128,39 @@ const readHistory = (services: ListServices, runs: Runs, history: RunHistory): A
       const names = keys.split(',').filter((name) => name !== '')
       return async () => {
         if ((await runs.read(place.project, place.run, () => true)) === undefined) throw noSuchRun()
+        if (request.query.stream === 'system')
+          return { body: { rows: (await history.system(place, samples)).map((line) => rowOf(line) ?? {}) } }
         if (names.length > 0) return { body: { rows: await history.sampleOf(place, names, range, samples) } }
         const lines = await history.sample(place, range, samples)
         return { body: { rows: lines.map((line) => rowOf(line) ?? {}) } }
+      }
+    },
+  })
+
+const consoleLine = open('ConsoleLine', {
+  says: 'A line that the program of a run printed. `label` names the program if several log to the run.',
+  required: { number: int64, timestamp: nullable(string), level: string, label: string, line: string },
+})
+
+const readConsole = (services: ListServices, runs: Runs): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: '/api/runs/:entity/:project/:run/console',
+    summary: 'The lines that the program of a run printed, in order.',
+    query: pageQuery,
+    response: pageOf(consoleLine),
+    project: inPath,
+    handle: (request) => {
+      const { limit, after } = request.query
+      const place = { project: request.project, run: runInPath(request) }
+      const from = after === undefined ? 0 : Number(after)
+      if (!Number.isSafeInteger(from) || from < 0)
+        throw problem('after', 'Input should be the `next` of another page')
+      return async () => {
+        if ((await runs.read(place.project, place.run, () => true)) === undefined) throw noSuchRun()
+        const lines = await consoleOf(runs, place)
+        const next = lines.length > from + limit ? String(from + limit) : null
+        return { body: { data: lines.slice(from, from + limit), next } }
       }
     },
   })
@@ -136,4 +169,8 @@ export const runReadRoutes = (
   services: ListServices,
   runs: Runs,
   history: RunHistory,
-): readonly AnyRoute[] => [listRuns(services, runs, history), readHistory(services, runs, history)]
+): readonly AnyRoute[] => [
+  listRuns(services, runs, history),
+  readHistory(services, runs, history),
+  readConsole(services, runs),
+]

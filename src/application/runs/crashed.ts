@@ -4,7 +4,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import { runningRuns } from '../../projections/runs/queries.js'
 import type { Runs } from './runs.js'
 
-/** Programs are heard of every 30 seconds, and recorded at least every 5 minutes. */
+/** Programs are heard of every 30 seconds, and recorded at least every minute. */
 const CRASHED_AFTER_MS = 15 * 60_000
 
 /** Ends the runs whose programs were not heard of for 15 minutes. Returns how many. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { historyLine, stepIn, type HistoryLine } from '../../domain/runs/history.js'
+import { lineIn } from '../../domain/runs/output.js'
 import type { HistoryLogged, MetricsLogged } from '../../domain/runs/events.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -10,7 +11,7 @@ import { readBack } from '../../kernel/spill/read-back.js'
  * each is one row.
  */
 export interface HistoryChunk {
-  readonly of: 'lines' | 'metrics'
+  readonly of: 'lines' | 'metrics' | 'console'
   readonly rows: number
   /** The number of the first line. */
   readonly offset: number
@@ -51,7 +52,8 @@ export const openHistoryParts = (ports: Pick<Ports, 'eventStore' | 'blobs'>): Hi
       if (of === 'metrics') lines.push(lineOfMetrics(event))
       else {
         const read = (await readBack(ports.blobs, event.data)) as unknown as HistoryLogged
-        for (const text of read.lines ?? []) lines.push(historyLine(text))
+        for (const text of read.lines ?? [])
+          lines.push(of === 'console' ? lineIn(of)(text) : historyLine(text))
       }
     }
     const placed = placedAfter(before, lines)

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { Failure } from '../failure.js'
 import { rowOf } from '../../domain/runs/history.js'
 import { runStream, type ForkPoint } from '../../domain/runs/events.js'
-import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { HistoryChunk, PlacedLine } from './history-parts.js'
 import type { Runs } from './runs.js'
@@ -49,6 +49,10 @@ export interface RunHistory {
     range: StepRange,
     most: number,
   ) => Promise<readonly Readonly<Record<string, Json>>[]>
+  /** Lines of system metrics that are evenly spread over the run. */
+  readonly system: (place: RunPlace, most: number) => Promise<readonly string[]>
+  /** The last value of each system metric. */
+  readonly lastSystem: (place: RunPlace) => Promise<JsonObject>
   /** The last one that a program logged as a line: its client continues after it. */
   readonly lastLine: (place: RunPlace) => Promise<string | undefined>
   readonly keys: (place: RunPlace) => Promise<HistoryKeys>
@@ -81,7 +85,7 @@ export const openHistory = (runs: Runs): RunHistory => {
       maxStep = Math.min(maxStep ?? Infinity, at.step + 1)
       const within = { minStep: range.minStep, maxStep: maxStep === Infinity ? null : maxStep }
       at =
-        (await read(project, id, ({ state, chunks, highestStep }) => {
+        (await read(project, id, ({ state, history: { chunks }, highestStep }) => {
           const found = chunks.filter((chunk) => mayHave(within, chunk))
           stretches.unshift({ stream: runStream(project, id), chunks: found, range: within, highestStep })
           return state.fork
@@ -116,6 +120,18 @@ export const openHistory = (runs: Runs): RunHistory => {
     return rows
   }
 
+  const sampleOfChunks = async (stream: string, chunks: readonly HistoryChunk[], most: number) => {
+    const total = chunks.reduce((sum, { rows }) => sum + rows, 0)
+    const sampled: string[] = []
+    let before = 0
+    let chunk = 0
+    for (const at of spread(total, most)) {
+      while (at >= before + chunks[chunk]!.rows) before += chunks[chunk++]!.rows
+      sampled.push((await linesOf(stream, chunks[chunk]!))[at - before]!.text)
+    }
+    return sampled
+  }
+
   return {
     page: async (place, range, limit) => {
       const page: string[] = []
@@ -137,15 +153,20 @@ export const openHistory = (runs: Runs): RunHistory => {
         for await (const text of linesIn(place, range)) all.push(text)
         return spread(all.length, most).map((at) => all[at]!)
       }
-      const total = chunks.reduce((sum, { rows }) => sum + rows, 0)
-      const sampled: string[] = []
-      let before = 0
-      let chunk = 0
-      for (const at of spread(total, most)) {
-        while (at >= before + chunks[chunk]!.rows) before += chunks[chunk++]!.rows
-        sampled.push((await linesOf(stream, chunks[chunk]!))[at - before]!.text)
-      }
-      return sampled
+      return sampleOfChunks(stream, chunks, most)
+    },
+    system: async ({ project, run }, most) => {
+      const chunks = await runs.read(project, run, ({ output }) => [...output.system.chunks])
+      return sampleOfChunks(runStream(project, run), chunks ?? [], most)
+    },
+    lastSystem: async ({ project, run }) => {
+      const chunks = await runs.read(project, run, ({ output }) => output.system.chunks.slice(-LAST_SYSTEM))
+      const last: Record<string, Json> = {}
+      for (const chunk of chunks ?? [])
+        for (const { text } of await linesOf(runStream(project, run), chunk))
+          for (const [key, value] of Object.entries(rowOf(text) ?? {}))
+            if (!key.startsWith('_')) last[key] = value
+      return last
     },
     sampleOf: async (place, keys, range, most) => {
       const rows = await rowsWith(place, keys, range)
@@ -195,6 +216,9 @@ export const openHistory = (runs: Runs): RunHistory => {
     },
   }
 }
+
+/** In chunks: a client sends metrics of different parts of a machine in different lines. */
+const LAST_SYSTEM = 4
 
 /** In characters: the whole page is held in memory. */
 const LONGEST_PAGE = 64 * 1024 * 1024

@@ -1,13 +1,15 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { RunCommand, UseArtifact } from '../../domain/runs/commands.js'
+import type { LogHistory, RunCommand, UseArtifact } from '../../domain/runs/commands.js'
 import { runDecider, type RunState } from '../../domain/runs/decider.js'
 import {
   runStream,
   type HistoryLogged,
   type MetricsLogged,
+  type OutputFile,
   type RunEvent,
   type RunFileStored,
+  type RunOutputLogged,
 } from '../../domain/runs/events.js'
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
@@ -17,8 +19,9 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import { spill } from '../../kernel/spill/spill.js'
-import { mayShareRows, rangeOf, stepIn, type WrittenLines } from '../../domain/runs/history.js'
+import { stepIn, type WrittenLines } from '../../domain/runs/history.js'
 import { openHistoryParts, type HistoryChunk, type HistoryParts } from './history-parts.js'
+import { addLines, ANY_TIME, chunksRepeatedBy, noLines, type KeptLines } from './kept-lines.js'
 import { LoggedSteps } from './logged-steps.js'
 
 /** A run as it is kept: where its metrics and lines are, without them. */
@@ -26,21 +29,14 @@ export interface KeptRun {
   /** Has the files, and no steps. */
   readonly state: RunState
   readonly steps: LoggedSteps
-  readonly chunks: readonly HistoryChunk[]
+  readonly history: KeptLines
+  readonly output: Readonly<Record<OutputFile, KeptLines>>
   /** The highest step of its history, 0 if it has none. */
   readonly highestStep: number
-  /** Where the lines of each writer end. */
-  readonly ends: Map<string | null, LinesEnd>
   readonly endedAt: Instant | null
   readonly lastMetrics: { readonly metrics: Metrics; readonly step: number | null } | null
   /** When its last event was recorded. */
   readonly updatedAt: Instant | null
-}
-
-interface LinesEnd {
-  /** The number of the next line. */
-  readonly line: number
-  readonly time: number
 }
 
 export interface Runs {
@@ -76,18 +72,18 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
       initialState: () => ({
         state: runDecider.initialState(),
         steps: new LoggedSteps(),
-        chunks: [],
+        history: noLines(),
+        output: { system: noLines(), console: noLines() },
         highestStep: 0,
-        ends: new Map(),
         endedAt: null,
         lastMetrics: null,
         updatedAt: null,
       }),
       evolve: withEvent,
-      weightOf: ({ state, steps, chunks, ends }) =>
+      weightOf: ({ state, steps, history, output }) =>
         1 +
         steps.size +
-        (chunks.length + ends.size) * WEIGHT_OF_CHUNK +
+        weightOfLines([history, output.system, output.console]) +
         state.files.size * WEIGHT_OF_FILE +
         weightOf(state),
     },
@@ -109,7 +105,7 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
       const { state, steps } = kept
       const file = command.type === 'StoreRunFile' ? state.files.get(command.path) : undefined
       const isUsed = command.type === 'UseArtifact' && state.used.has(command.artifact_id)
-      const chunks = command.type === 'LogHistory' ? chunksRepeatedBy(kept, command.sent) : []
+      const chunks = command.type === 'LogHistory' ? repeatedBy(kept, command) : NO_CHUNKS
       const revision = step === null ? undefined : steps.revisionOf(step)
       return { state, file, isUsed, chunks, revision, ...at }
     })
@@ -118,17 +114,30 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
     if (step !== null && revision !== undefined) steps.set(step, await metricsAt(stream, revision))
     const files = new Map<string, RunFileStored>(file === undefined ? [] : [[file.path, file]])
     const used = new Set(isUsed ? [(command as UseArtifact).artifact_id] : [])
-    const logged: WrittenLines[] = []
-    for (const chunk of chunks) logged.push({ ...chunk, lines: await rowsOf(stream, chunk) })
+    const linesOf = async (found: readonly HistoryChunk[]) => {
+      const lines: WrittenLines[] = []
+      for (const chunk of found) lines.push({ ...chunk, lines: await rowsOf(stream, chunk) })
+      return lines
+    }
+    const logged = {
+      history: await linesOf(chunks.history),
+      system: await linesOf(chunks.system),
+      console: await linesOf(chunks.console),
+    }
     return { state: { ...state, steps, files, used, logged }, expected, position }
   }
 
   const spilled = async (event: RunEvent): Promise<RunEvent> => {
     if (event.type === 'RunDescribed') return { ...event, data: await spill(ports)(event.data, ['config']) }
-    if (event.type !== 'HistoryLogged') return event
-    return {
-      ...event,
-      data: await spill(ports)(await withPackedLines(ports, event.data), ['lines', 'summary']),
+    switch (event.type) {
+      case 'HistoryLogged': {
+        const packed = await withPackedLines(ports, event.data)
+        return { ...event, data: await spill(ports)(packed, ['lines', 'summary']) }
+      }
+      case 'RunOutputLogged':
+        return { ...event, data: await withPackedLines(ports, event.data) }
+      default:
+        return event
     }
   }
 
@@ -157,10 +166,10 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
 }
 
 /** Rows of metrics are alike: as gzip they take less than half the space. */
-const withPackedLines = async (
+const withPackedLines = async <Data extends HistoryLogged | RunOutputLogged>(
   { blobs, sha256 }: Pick<Ports, 'blobs' | 'sha256'>,
-  data: HistoryLogged,
-): Promise<HistoryLogged> => {
+  data: Data,
+): Promise<Data> => {
   const text = JSON.stringify(data.lines)
   if (text.length <= MOST_INLINE) return data
   const digest = await blobs.put(await promisify(gzip)(text))
@@ -181,6 +190,14 @@ const withEvent = (run: KeptRun, { type, data, revision, recordedAt }: RecordedE
     }
     case 'HistoryLogged':
       return { ...withLines(run, event.data, revision), updatedAt }
+    case 'RunOutputLogged': {
+      const { file, offset, rows, writer, min_time, max_time } = event.data
+      const times = min_time === null || max_time === null ? null : ([min_time, max_time] as const)
+      const of = file === 'console' ? file : 'lines'
+      addLines(run.output[file], { of, offset, rows, writer, times, ...ANY_STEP, revision })
+      const data = { ...event.data, lines: null }
+      return { ...run, updatedAt, state: runDecider.evolve(run.state, { ...event, data }) }
+    }
     case 'RunFinished':
     case 'RunFailed':
       return { ...run, updatedAt, endedAt: event.data.ended_at, state: runDecider.evolve(run.state, event) }
@@ -206,50 +223,14 @@ const withLines = (run: KeptRun, data: HistoryLogged, revision: bigint): KeptRun
     min_time === null || max_time === null ? (isOld ? ANY_TIME : null) : [min_time, max_time]
   const [minStep, maxStep] = [Math.min(...steps), Math.max(...steps)]
   const chunk = { of: 'lines', rows, offset, writer, minStep, maxStep, before, times, revision } as const
-  ;(run.chunks as HistoryChunk[]).push(chunk)
-  const end = run.ends.get(writer)
-  run.ends.set(writer, {
-    line: Math.max(end?.line ?? 0, offset + rows),
-    time: Math.max(end?.time ?? -Infinity, times?.[1] ?? -Infinity),
-  })
+  addLines(run.history, chunk)
   return { ...run, state, highestStep: Math.max(before, maxStep) }
 }
 
-/** Older logs do not have the times of lines. */
-const ANY_TIME = [-Infinity, Infinity] as const
-
-/**
- * The chunks that may have some of these lines. A program that goes on has higher numbers and later times than all lines
- * before, so that there are none.
- */
-const chunksRepeatedBy = ({ chunks, ends }: KeptRun, sent: WrittenLines): readonly HistoryChunk[] => {
-  const { writer, offset, lines } = sent
-  const until = offset + lines.length
-  const times = rangeOf(lines.map(({ time }) => time))
-  const others = [...ends].filter(([other]) => mayShareRows(other, writer))
-  if (
-    offset >= (ends.get(writer)?.line ?? 0) &&
-    (times === null || others.every(([, { time }]) => time < times[0]))
-  )
-    return []
-  const steps = lines.map(({ step }) => step)
-  const [minStep, maxStep] = (!steps.includes(null) && rangeOf(steps)) || [-Infinity, Infinity]
-  return chunks.filter(
-    (one) =>
-      one.of === 'lines' &&
-      ((one.writer === writer && one.offset < until && one.offset + one.rows > offset) ||
-        (times !== null &&
-          one.times !== null &&
-          mayShareRows(one.writer, writer) &&
-          one.times[0] <= times[1] &&
-          one.times[1] >= times[0] &&
-          one.minStep <= maxStep &&
-          one.maxStep >= minStep)),
-  )
-}
+const ANY_STEP = { minStep: -Infinity, maxStep: Infinity, before: 0 } as const
 
 const addMetrics = (run: KeptRun, step: number, revision: bigint): void => {
-  const chunks = run.chunks as HistoryChunk[]
+  const { chunks } = run.history
   const last = chunks.at(-1)
   const continues =
     last?.of === 'metrics' && last.rows < MOST_METRICS && last.revision + BigInt(last.rows) === revision
@@ -273,6 +254,22 @@ const addMetrics = (run: KeptRun, step: number, revision: bigint): void => {
       revision,
     })
 }
+
+const NO_CHUNKS: Readonly<Record<OutputFile | 'history', readonly HistoryChunk[]>> = {
+  history: [],
+  system: [],
+  console: [],
+}
+
+const repeatedBy = ({ history, output }: KeptRun, command: LogHistory): typeof NO_CHUNKS => ({
+  history: chunksRepeatedBy(history, command.sent),
+  system: command.output?.system === undefined ? [] : chunksRepeatedBy(output.system, command.output.system),
+  console:
+    command.output?.console === undefined ? [] : chunksRepeatedBy(output.console, command.output.console),
+})
+
+const weightOfLines = (files: readonly KeptLines[]): number =>
+  files.reduce((sum, { chunks, ends }) => sum + (chunks.length + ends.size) * WEIGHT_OF_CHUNK, 0)
 
 const weightOf = ({ config, summary }: RunState): number =>
   [config, summary].reduce<number>(

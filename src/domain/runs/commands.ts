@@ -1,6 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { WrittenLines } from './history.js'
-import type { EndState, ForkPoint, RunDetails } from './events.js'
+import type { EndState, ForkPoint, OutputFile, RunDetails } from './events.js'
 
 interface OfRun {
   readonly project_id: string
@@ -44,6 +44,7 @@ export interface LogMetrics extends OfRun {
 export interface LogHistory extends OfRun {
   readonly type: 'LogHistory'
   readonly sent: WrittenLines
+  readonly output?: Readonly<Partial<Record<OutputFile, WrittenLines>>>
   readonly summary: string | null
   /** Whether to record that the program is alive, if it logs nothing. */
   readonly isQuiet: boolean

@@ -18,11 +18,13 @@ import type {
   ForkPoint,
   HistoryLogged,
   MetricsLogged,
+  OutputFile,
   RunDetails,
   RunEvent,
   RunFileStored,
   RunStarted,
 } from './events.js'
+import { lineIn, newOutput, NO_OUTPUT, withOutput, type OutputKept } from './output.js'
 import { historyLine, newParts, rangeOf, type WrittenLines } from './history.js'
 
 /** A JSON text, or where it is stored if it is too large for an event. */
@@ -40,8 +42,9 @@ export interface RunState {
   readonly summary: StoredText | null
   /** The number of lines of the history. */
   readonly lines: number
-  /** Lines of the history. A decision may be given those alone that its lines may repeat. */
-  readonly logged: WrittenLines[]
+  readonly output: Readonly<Record<OutputFile, OutputKept>>
+  /** Lines by file. A decision may be given those alone that its lines may repeat. */
+  readonly logged: Readonly<Record<OutputFile | 'history', WrittenLines[]>>
   /** Metrics by step. A decision about one step may be given that step alone, see `openRuns`. */
   readonly steps: Map<number, MetricsLogged['metrics']>
   /** By path. A decision about one file may be given that file alone. */
@@ -71,7 +74,8 @@ const initialState = (): RunState => ({
   config: null,
   summary: null,
   lines: 0,
-  logged: [],
+  output: { system: NO_OUTPUT, console: NO_OUTPUT },
+  logged: { history: [], system: [], console: [] },
   steps: new Map(),
   files: new Map(),
   used: new Set(),
@@ -98,8 +102,13 @@ const evolve = (state: RunState, event: RunEvent): RunState => {
     }
     case 'HistoryLogged': {
       const { offset, rows, lines, writer, summary, spilled } = event.data
-      if (lines !== null) state.logged.push({ offset, writer, lines: lines.map(historyLine) })
+      if (lines !== null) state.logged.history.push({ offset, writer, lines: lines.map(historyLine) })
       return { ...state, lines: state.lines + rows, summary: spilled['summary'] ?? summary ?? state.summary }
+    }
+    case 'RunOutputLogged': {
+      const { file, offset, lines, writer } = event.data
+      if (lines !== null) state.logged[file].push({ offset, writer, lines: lines.map(lineIn(file)) })
+      return { ...state, output: { ...state.output, [file]: withOutput(state.output[file], event.data) } }
     }
     case 'RunFileStored':
       state.files.set(event.data.path, event.data)
@@ -207,12 +216,18 @@ const logHistory = (state: RunState, command: LogHistory): Decision<RunEvent> =>
   if (started === null) return noSuchRun
   const run = ofRun(started)
   const { writer } = command.sent
-  const parts = newParts(command.sent, state.logged).map((part) => ({ ...part, writer }))
+  const parts = newParts(command.sent, state.logged.history).map((part) => ({ ...part, writer }))
   const summary = command.summary === state.summary ? null : command.summary
   const logged = parts.length === 0 && summary !== null ? [NO_LINES] : parts
   const events: RunEvent[] = logged.map((part, at) =>
     historyEvent(run, part, at === logged.length - 1 ? summary : null),
   )
+  for (const file of OUTPUT_FILES) {
+    const sent = command.output?.[file]
+    if (sent === undefined) continue
+    for (const data of newOutput(file, sent, state.logged[file], state.output[file]))
+      events.push({ type: 'RunOutputLogged', data: { ...run, ...data } })
+  }
   const isAlive = ended === null || ended === 'crashed'
   if (ended === 'crashed') events.push({ type: 'RunResumed', data: { ...run, resumed_at: command.now } })
   if (command.end !== null && isAlive) events.push(endEvent(run, command.end, command.now))
@@ -220,6 +235,8 @@ const logHistory = (state: RunState, command: LogHistory): Decision<RunEvent> =>
     events.push({ type: 'RunSeen', data: { ...run, seen_at: command.now } })
   return { events }
 }
+
+const OUTPUT_FILES = ['system', 'console'] as const
 
 const NO_LINES: WrittenLines = { offset: 0, lines: [], writer: null }
 

@@ -78,6 +78,24 @@ const historyLogged = open('HistoryLogged', {
   },
 })
 
+/** What a program writes in addition to its history: metrics of its machine, and what it prints. */
+export const outputFile = oneOf('system', 'console')
+export type OutputFile = t.TypeOf<typeof outputFile>
+
+const runOutputLogged = open('RunOutputLogged', {
+  says:
+    'A run logged system metrics, JSON objects as text, or lines of its console. `offset` is the number of the first line, which ' +
+    'its writer counts; a line of a console replaces an earlier one with its number. `length` is in UTF-16 code units.',
+  required: { ...required, file: outputFile, offset: int64, rows: int64, length: int64 },
+  optional: {
+    writer: nullable(string),
+    min_time: nullable(number),
+    max_time: nullable(number),
+    lines: nullable(arrayOf(string)),
+    spilled: spilledFields,
+  },
+})
+
 const runFileStored = open('RunFileStored', {
   says: 'A file of a run was stored, in place of an earlier one with the same path. `blob` is the SHA-256 of its content.',
   required: { ...required, path: string, blob: string, md5: string, size: int64, stored_at: instant },
@@ -104,7 +122,7 @@ const runResumed = open('RunResumed', {
 })
 
 const runSeen = open('RunSeen', {
-  says: 'The program of a run is alive. Written when it has logged nothing for five minutes.',
+  says: 'The program of a run is alive. Written when it has logged nothing for 30 seconds.',
   required: { ...required, seen_at: instant },
 })
 
@@ -123,6 +141,7 @@ export const runEvents = {
   RunDescribed: runDescribed,
   MetricsLogged: metricsLogged,
   HistoryLogged: historyLogged,
+  RunOutputLogged: runOutputLogged,
   RunFileStored: runFileStored,
   ArtifactUsed: artifactUsed,
   RunFinished: runFinished,
@@ -137,6 +156,7 @@ export type RunEvent = EventOf<typeof runEvents>
 export type RunStarted = t.TypeOf<typeof runStarted>
 export type MetricsLogged = t.TypeOf<typeof metricsLogged>
 export type HistoryLogged = t.TypeOf<typeof historyLogged>
+export type RunOutputLogged = t.TypeOf<typeof runOutputLogged>
 export type RunFileStored = t.TypeOf<typeof runFileStored>
 
 export const runStream = (projectId: string, run: string): string => `run-${projectId}/${run}`

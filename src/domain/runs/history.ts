@@ -75,6 +75,7 @@ export const rowOf = (text: string): Readonly<Record<string, Json>> | undefined 
 export const newParts = (
   { offset, lines, writer }: WrittenLines,
   logged: readonly WrittenLines[],
+  isReplacing = false,
 ): readonly HistoryPart[] => {
   const own = logged.filter((one) => one.writer === writer)
   const timed = new Map<number, string[]>()
@@ -85,8 +86,12 @@ export const newParts = (
     else known.push(text)
   }
   for (const one of logged) if (mayShareRows(one.writer, writer)) one.lines.forEach(addTimed)
+  const textsAt = (number: number) => {
+    const texts = own.flatMap((one) => one.lines[number - one.offset]?.text ?? [])
+    return isReplacing ? texts.slice(-1) : texts
+  }
   const isLogged = (line: HistoryLine, number: number) =>
-    own.some((one) => one.lines[number - one.offset]?.text === line.text) ||
+    textsAt(number).includes(line.text) ||
     (line.time !== null && timed.get(line.time)?.some((text) => isSameRow(text, line.text)) === true)
   const parts: HistoryPart[] = []
   let from = 0

@@ -49,7 +49,7 @@ describe('runs', () => {
       program: null,
       repository: null,
     }
-    const nothing = { details, config: {}, summary: {}, history_lines: 0 }
+    const nothing = { details, config: {}, summary: {}, history_lines: 0, forked_from: null }
     const running = { ...begun, ...nothing, state: 'running', started_at, ended_at: null }
     assert.deepEqual(await read(), { ...running, last_logged: null })
     accepted(await log({ loss: 0.5, skipped: null }, 1))

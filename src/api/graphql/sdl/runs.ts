@@ -5,7 +5,6 @@ type Run {
   config: JSONString group: String jobType: String commit: String readOnly: Boolean tags: [String!]
   createdAt: DateTime heartbeatAt: DateTime summaryMetrics: JSONString systemMetrics: JSONString
   historyLineCount: Int
-  "System metrics and lines of the console are not kept, so these two are 0."
   logLineCount: Int
   eventsLineCount: Int
   "A JSON list with the last line of the history."
@@ -18,6 +17,7 @@ type Run {
   historyKeys: JSON
   "Lines from minStep to before maxStep, at most samples; without steps, lines evenly spread over the run."
   history(minStep: Int64, maxStep: Int64, samples: Int): [String!]
+  "Lines of system metrics, evenly spread."
   events(samples: Int): [String!]
   "By each specification {keys, minStep, maxStep, samples}: rows that have all of the keys. maxStep is included."
   sampledHistory(specs: [JSONString!]!): [JSON]

@@ -31,6 +31,19 @@ export const id: Codec<string> = new Codec(
   'unchanged',
 )
 
+/** The same, without the names `.` and `..`, which no address can contain. */
+export const addressable = (named: Codec<string>): Codec<string> =>
+  new Codec(
+    named.name,
+    (u): u is string => named.is(u) && u !== '.' && u !== '..',
+    (u, c) =>
+      u === '.' || u === '..'
+        ? refuse(u, c, 'string_pattern_mismatch', "String should not be '.' or '..'")
+        : named.validate(u, c),
+    named.schema,
+    'unchanged',
+  )
+
 const TEAM = /^[A-Za-z0-9._-]{1,128}$/
 
 /** A team's name, which is also the entity of its projects. */

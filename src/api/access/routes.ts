@@ -9,7 +9,7 @@ import { role } from '../../domain/access/roles.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { boolean } from '../../kernel/codec/leaves.js'
 import { open, closed } from '../../kernel/codec/struct.js'
-import { teamName } from '../../kernel/ids.js'
+import { addressable, teamName } from '../../kernel/ids.js'
 import { anyKey } from '../server/authorization.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import type { Directory } from '../../domain/access/directory.js'
@@ -17,7 +17,7 @@ import { sorted } from '../../kernel/sorted.js'
 import { writing } from '../server/run.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
 
-const newTeam = closed('NewTeam', { required: { name: teamName } })
+const newTeam = closed('NewTeam', { required: { name: addressable(teamName) } })
 const team = open('Team', { required: { name: teamName } })
 
 const createTeam = (services: Pick<Services, 'access'>): AnyRoute =>

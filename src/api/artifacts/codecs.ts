@@ -6,17 +6,18 @@ import { instant } from '../../kernel/codec/instant.js'
 import { int64, jsonObject, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
-import { id } from '../../kernel/ids.js'
+import { addressable, id } from '../../kernel/ids.js'
+import { filePath } from '../../domain/files/path.js'
 
 const newFile = closed('NewArtifactFile', {
-  required: { path: textUpToBytes(1024), digest: textUpToBytes(256), size: wholeNumber },
+  required: { path: filePath, digest: textUpToBytes(256), size: wholeNumber },
 })
 
 export const newVersion = closed('NewArtifactVersion', {
   optional: {
     type: nullableText(artifactType),
     metadata: nullable(versionMetadata),
-    aliases: nullable(arrayOf(alias)),
+    aliases: nullable(arrayOf(addressable(alias))),
     files: nullable(arrayOf(newFile)),
   },
 })
@@ -49,8 +50,8 @@ export const artifactVersion = open('ArtifactVersion', {
   },
 })
 
-export const newAlias = closed('NewAlias', { required: { alias } })
-export const newTag = closed('NewTag', { required: { tag } })
+export const newAlias = closed('NewAlias', { required: { alias: addressable(alias) } })
+export const newTag = closed('NewTag', { required: { tag: addressable(tag) } })
 
 /** `version` is the name of the labelled version, also when the request named it by an alias. */
 export const labelledVersion = open('LabelledVersion', { required: { version: string } })

@@ -106,6 +106,9 @@ export const projectIdOf = (principal: Principal, { name, entityName }: ProjectN
       'entityName should have 1 to 128 letters, digits, dots, underscores or hyphens.',
     )
   if (!projectName.is(name)) throw new Failure('bad-request', `name is not valid: ${PROJECT_RULE}.`)
+  for (const [field, one] of Object.entries({ entityName: entity, name }))
+    if (one === '.' || one === '..')
+      throw new Failure('bad-request', `${field} should not be '${one}', which no address can contain.`)
   return `${entity}/${name}`
 }
 

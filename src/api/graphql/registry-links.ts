@@ -1,10 +1,11 @@
 import { registryAdministrator } from '../../domain/access/roles.js'
 import { registryStream, type VersionCreated } from '../../domain/artifacts/events.js'
-import { collectionStream, projectOfPlace } from '../../domain/artifacts/place.js'
+import { collectionName, collectionStream, projectOfPlace } from '../../domain/artifacts/place.js'
 import { registryDecider } from '../../domain/artifacts/registry.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { requireRole, throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
+import { addressable } from '../../kernel/ids.js'
 import { executeOnFold } from '../../kernel/fold-cache.js'
 import { membershipNamed } from './artifacts.js'
 import { projectIdOf, type Caller, type ProjectNames } from './caller.js'
@@ -40,7 +41,8 @@ export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => 
       'bad-request',
       'An artifact is linked to a registry: use the path wandb-registry-<registry>/<collection>.',
     )
-  if (place === undefined) throw new Failure('not-found', 'Collection not found.')
+  if (place === undefined || !addressable(collectionName).is(place.collection))
+    throw new Failure('not-found', 'Collection not found.')
   requireRole(caller.services.access, caller.principal, place.team, 'member')
   const isThere = await caller.registries(registryStream(place.team), ({ state }) => state.ids.has(registry))
   if (!isThere)

@@ -1,6 +1,7 @@
 import type { RunPlace } from '../../application/runs/history.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
+import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
 import { endState, runName, type ForkPoint } from '../../domain/runs/events.js'
 import { rowOf, stepIn } from '../../domain/runs/history.js'
 import { instantOf } from '../../kernel/codec/instant.js'
@@ -32,6 +33,9 @@ export interface UpsertBucketInput {
 
 const DEFAULT_PROJECT = 'uncategorized'
 
+/** Clients put it into addresses as it is. */
+const RUN_ID = /^(?!\.\.?$)[^/\\#?%:\p{Cc}]+$/u
+
 export const upsertBucket = async (caller: Caller, input: UpsertBucketInput) => {
   const { services, principal, cause } = caller
   if (input.sweep != null && input.sweep !== '') throw new Failure('bad-request', 'Sweeps are not supported.')
@@ -41,6 +45,11 @@ export const upsertBucket = async (caller: Caller, input: UpsertBucketInput) => 
     entityName: entityName ?? input.entityName ?? null,
   }
   const run_id = named ?? (input.name || services.ids.next().replaceAll('-', '').slice(0, 8))
+  if (input.id == null && !RUN_ID.test(run_id))
+    throw new Failure(
+      'bad-request',
+      'input.name is not valid: the id of a run has no control characters and none of / \\ # ? % :, and is not . or ...',
+    )
   if (!idCodec.is(run_id)) throw new Failure('bad-request', 'input.name should have 1 to 256 bytes.')
   if (input.displayName != null && !runName.is(input.displayName))
     throw new Failure('bad-request', 'input.displayName should have at most 256 bytes.')
@@ -160,8 +169,10 @@ export const createRunFiles = async (caller: Caller, input: CreateRunFilesInput)
     runID: runId({ project, run }),
     uploadHeaders: [],
     files: input.files.map((path) => {
-      if (path === '' || path.length > MAX_PATH || !path.isWellFormed())
+      if (path === '' || path.length > MAX_PATH)
         throw new Failure('bad-request', `A path should have 1 to ${MAX_PATH} characters.`)
+      if (!isFilePath(path))
+        throw new Failure('bad-request', `${JSON.stringify(path)} is not valid: ${PATH_RULE}.`)
       return {
         id: idOf('File', project, run, path),
         name: path,

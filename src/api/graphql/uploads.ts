@@ -2,6 +2,7 @@ import type * as t from 'io-ts'
 import { versionMetadata } from '../../domain/artifacts/content.js'
 import { draftDecider, draftStream, type ArtifactDrafted } from '../../domain/artifacts/draft.js'
 import { alias as aliasCodec, artifactType, tag as tagCodec } from '../../domain/artifacts/events.js'
+import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
 import { hexOfMd5 } from '../../domain/artifacts/manifest.js'
 import { commitDraft, draftArtifact, storedByMd5 } from '../../application/artifacts/uploads.js'
 import { throwIfRefused } from '../../application/access/rights.js'
@@ -11,7 +12,7 @@ import { decode } from '../../kernel/codec/codec.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
-import { id as idCodec, projectNameOf } from '../../kernel/ids.js'
+import { addressable, id as idCodec, projectNameOf } from '../../kernel/ids.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
@@ -21,7 +22,7 @@ import { giveClientId } from './client-ids.js'
 import { idOf } from './ids.js'
 import { changeLinks } from './link-changes.js'
 import { artifactId, placeIn } from './places.js'
-import { projectOfPlace } from '../../domain/artifacts/place.js'
+import { collectionName, projectOfPlace } from '../../domain/artifacts/place.js'
 import * as E from 'fp-ts/lib/Either.js'
 
 interface Named {
@@ -67,19 +68,19 @@ export const createArtifact = async (caller: Caller, input: CreateArtifactInput)
     throw new Failure('bad-request', 'input.digest should be an MD5 in hexadecimal.')
   const collection = input.artifactCollectionName ?? input.artifactCollectionNames?.[0] ?? ''
   const type = checked(artifactType, input.artifactTypeName, 'artifactTypeName')
-  const aliases = (input.aliases ?? []).map(({ alias }) => checked(aliasCodec, alias, 'aliases'))
+  const aliases = (input.aliases ?? []).map(({ alias }) => checkedAlias(alias))
   if (aliases.length > MOST_ALIASES)
     throw new Failure('bad-request', `input.aliases should have at most ${MOST_ALIASES} items.`)
-  const tags = (input.tags ?? []).map(({ tagName }) => checked(tagCodec, tagName, 'tags'))
+  const tags = checkedTags(input.tags)
   const metadata = metadataIn(input.metadata) ?? {}
   const run_id = input.runName == null ? null : checked(idCodec, input.runName, 'runName')
   const client_id = input.clientID == null ? null : checked(idCodec, input.clientID, 'clientID')
   const project_id = await projectToWrite(caller, { name: input.projectName, entityName: input.entityName })
   const place = placeIn(project_id, collection)
-  if (place === undefined)
+  if (place === undefined || !addressable(collectionName).is(collection))
     throw new Failure(
       'bad-request',
-      'input.artifactCollectionName should have 1 to 128 letters, digits, dots, underscores or hyphens.',
+      'input.artifactCollectionName should have 1 to 128 letters, digits, dots, underscores or hyphens, and not be . or ...',
     )
   if (place.project_id === null)
     throw new Failure(
@@ -140,10 +141,10 @@ const parsedMetadata = (text: string): Json => {
 }
 
 export const checkedTags = (tags: readonly TagInput[] | null | undefined): readonly string[] =>
-  (tags ?? []).map(({ tagName }) => checked(tagCodec, tagName, 'tags'))
+  (tags ?? []).map(({ tagName }) => checked(addressable(tagCodec), tagName, 'tags'))
 
 export const checkedAlias = (alias: string): t.TypeOf<typeof aliasCodec> =>
-  checked(aliasCodec, alias, 'aliases')
+  checked(addressable(aliasCodec), alias, 'aliases')
 
 /** What an id names, ready to be written to. */
 export const placeToWrite = async (caller: Caller, id: string): Promise<ArtifactPlace> => {
@@ -223,6 +224,8 @@ export const createArtifactFiles = async (caller: Caller, { artifactFiles }: Cre
     const md5 = hexOfMd5(base64)
     if (md5 === undefined)
       throw new Failure('bad-request', `The md5 of the file ${name} should be in base64.`)
+    if (!isFilePath(name))
+      throw new Failure('bad-request', `${JSON.stringify(name)} is not valid: ${PATH_RULE}.`)
     const project = projects.get(artifactID)!
     const isStored = (await storedByMd5(caller.services, project, md5)) !== undefined
     const node = {

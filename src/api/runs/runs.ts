@@ -1,7 +1,7 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import { instantOf, instant } from '../../kernel/codec/instant.js'
-import { id } from '../../kernel/ids.js'
+import { addressable, id } from '../../kernel/ids.js'
 import type { RunCommand } from '../../domain/runs/commands.js'
 import { endState, forkPoint, runDetails, runName } from '../../domain/runs/events.js'
 import { givenMetrics, numbersIn } from '../../domain/runs/given-metrics.js'
@@ -22,7 +22,10 @@ import { int64, integerBetween, jsonObject, number, oneOf, string } from '../../
 import { closed, open } from '../../kernel/codec/struct.js'
 
 /** A second request with the same id and name is a retry. */
-const newRun = closed('NewRun', { required: { name: runName }, optional: { id: nullableText(id) } })
+const newRun = closed('NewRun', {
+  required: { name: runName },
+  optional: { id: nullableText(addressable(id)) },
+})
 
 const createdRun = open('CreatedRun', { required: { id } })
 

@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto'
 import type { ArtifactEvent } from '../../domain/artifacts/events.js'
 import { draftDecider, draftStream, type ArtifactDrafted } from '../../domain/artifacts/draft.js'
 import { entriesOf, hexOfMd5, type ManifestEntry } from '../../domain/artifacts/manifest.js'
+import { LATEST } from '../../domain/artifacts/labels.js'
 import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
 import type { CollectionState } from '../../domain/artifacts/state.js'
 import { fileStream, md5Digest, type FileEvent } from '../../domain/files/events.js'
+import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute, load } from '../../kernel/execute.js'
@@ -70,7 +73,15 @@ export const draftArtifact =
     }
     const { digest, run_id, aliases, tags } = draft
     const written = await collections.write(
-      { type: 'RepeatVersion', place, digest, run_id, merged_id: null, aliases, tags },
+      {
+        type: 'RepeatVersion',
+        place,
+        digest,
+        run_id,
+        merged_id: null,
+        aliases: withoutLatest(aliases),
+        tags,
+      },
       cause,
       () => undefined,
     )
@@ -78,11 +89,24 @@ export const draftArtifact =
     return { isCommitted: true, artifactId: known.same, position: written.readableAt }
   }
 
+/** It follows new versions only. */
+const withoutLatest = (aliases: readonly string[]): readonly string[] =>
+  aliases.filter((alias) => alias !== LATEST)
+
 /** The id of the version with the content. */
 const versionOf = ({ byDigest, versions }: CollectionState, digest: string): string | undefined => {
   const version = byDigest.get(digest)
   const known = version === undefined ? undefined : versions.get(version)
   return known?.artifactId
+}
+
+/** The digest of content that clients compute: an MD5 of names and digests, in the order of the names' code points. */
+export const manifestDigest = (entries: readonly Pick<ManifestEntry, 'path' | 'digest'>[]): string => {
+  const sum = createHash('md5').update('wandb-artifact-manifest-v1\n')
+  const named = entries.map(({ path, digest }) => ({ name: Buffer.from(path), digest }))
+  for (const { name, digest } of named.sort((a, b) => a.name.compare(b.name)))
+    sum.update(name).update(`:${digest}\n`)
+  return sum.digest('hex')
 }
 
 /** The files of a manifest that is stored. */
@@ -115,6 +139,13 @@ export const commitDraft =
       throw incomplete(`its manifest has more than ${MAX_MANIFEST_BYTES} bytes.`)
     const entries = await readManifest(ports, listed.blob)
     if (entries === undefined) throw incomplete('its manifest is no list of files.')
+    const unsafe = entries.find(({ path }) => !isFilePath(path))
+    if (unsafe !== undefined) throw incomplete(`${JSON.stringify(unsafe.path)} is not valid: ${PATH_RULE}.`)
+    const computed = manifestDigest(entries)
+    if (computed !== drafted.digest)
+      throw incomplete(
+        `the digest of ${place.collection} was given as ${drafted.digest}, but that of its manifest is ${computed}.`,
+      )
     const sizes = await inChunks(entries, AT_ONCE, (entry) => sizeOf(ports, project, entry))
     // A client may claim any size for content that is elsewhere.
     const size = Math.min(
@@ -140,7 +171,7 @@ export const commitDraft =
         metadata,
         files: null,
         uploaded,
-        aliases,
+        aliases: withoutLatest(aliases),
         now,
       },
       cause,

@@ -12,7 +12,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { throwIfRefused } from '../access/rights.js'
 import type { Collections } from '../artifacts/collections.js'
-import { storedByMd5 } from '../artifacts/uploads.js'
+import { manifestDigest, storedByMd5 } from '../artifacts/uploads.js'
 import { Failure } from '../failure.js'
 import type { TrainedModels } from './trained-models.js'
 
@@ -71,17 +71,14 @@ export const saveCheckpointVersion =
     cause: Cause,
   ): Promise<{ readonly artifactId: string; readonly position: Position | undefined }> => {
     const place = collectionOfModel(model)
-    const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1))
     const contents: Record<string, { digest: string; size: number }> = {}
-    const sum = md5Of('wandb-artifact-manifest-v1\n')
     let size = 0
-    for (const { path, md5 } of sorted) {
+    for (const { path, md5 } of files) {
       const stored = await storedByMd5(ports, model.project_id, md5)
       if (stored === undefined)
         throw new Failure('conflict', `The file ${path} of the checkpoint was not uploaded.`)
       const digest = Buffer.from(md5, 'hex').toString('base64')
       contents[path] = { digest, size: stored.size }
-      sum.update(`${path}:${digest}\n`)
       size += stored.size
     }
     const manifest = JSON.stringify({
@@ -92,7 +89,7 @@ export const saveCheckpointVersion =
     })
     const blob = await ports.blobs.put(Buffer.from(manifest))
     const artifact_id = ports.ids.next()
-    const digest = sum.digest('hex')
+    const digest = manifestDigest(Object.entries(contents).map(([path, { digest }]) => ({ path, digest })))
     const written = await collections.write(
       {
         type: 'CreateVersion',
@@ -103,7 +100,7 @@ export const saveCheckpointVersion =
         metadata: { 'wandb.base_model': model.base_model, step },
         files: null,
         uploaded: {
-          manifest: { blob, md5: md5Of(manifest).digest('hex'), size, files: sorted.length },
+          manifest: { blob, md5: md5Of(manifest).digest('hex'), size, files: files.length },
           description: null,
           run_id: null,
           history_step: null,

@@ -69,7 +69,7 @@ const createVersion = (state: CollectionState, command: CreateVersion): Decision
   return { events: [...first, created, ...pointed(state, place, [LATEST, ...aliases], version), ...tags] }
 }
 
-/** The version gets the aliases and tags, but not `latest`, which follows new versions only. */
+/** The version gets the aliases and tags. */
 const repeatVersion = (state: CollectionState, command: RepeatVersion): Decision<ArtifactEvent> => {
   const { place, digest, run_id, merged_id, aliases, tags } = command
   const known = state.versions.get(state.byDigest.get(digest) ?? -1)
@@ -81,12 +81,7 @@ const repeatVersion = (state: CollectionState, command: RepeatVersion): Decision
   const repeated: readonly ArtifactEvent[] = isNew
     ? [{ type: 'VersionRepeated', data: { ...place, version, artifact_id, run_id, merged_id } }]
     : []
-  const named = pointed(
-    state,
-    place,
-    aliases.filter((alias) => alias !== LATEST),
-    version,
-  )
+  const named = pointed(state, place, aliases, version)
   const tagged = tagsAdded(
     place,
     tags.filter((tag) => !known.tags.includes(tag)),

@@ -3,7 +3,7 @@ import { startTestService, type TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, eventsOf, writesNothing } from '../calls/given.js'
 import { dataOf, memberOf } from '../graphql/given.js'
-import { clientOf, put } from './given.js'
+import { clientOf, digestOfEntries, put } from './given.js'
 
 /** As many as the package sends. */
 const AT_ONCE = 128
@@ -150,7 +150,8 @@ describe('an artifact of the package wandb', () => {
         { digest: `etag-${at}`, size, ref: `https://content.example/${at}` },
       ]),
     )
-    const { id } = await client.draft('refs', {})
+    const digests = Object.fromEntries(Object.entries(contents).map(([path, { digest }]) => [path, digest]))
+    const { id } = await client.draft('refs', {}, { digest: digestOfEntries(digests) })
     const { uploadUrl, text } = await client.manifestLink(id, {}, { contents })
     assert.equal((await put(uploadUrl, text)).status, 200)
     dataOf(await client.commit(id))

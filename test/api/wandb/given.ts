@@ -134,9 +134,13 @@ const sortedEntries = (files: Readonly<Record<string, string>>) =>
   Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))
 
 const digestOf = (files: Readonly<Record<string, string>>): string =>
+  digestOfEntries(Object.fromEntries(Object.entries(files).map(([path, content]) => [path, base64(content)])))
+
+/** Of the digests of entries. */
+export const digestOfEntries = (digests: Readonly<Record<string, string>>): string =>
   md5(
-    `wandb-artifact-manifest-v1\n${sortedEntries(files)
-      .map(([path, content]) => `${path}:${base64(content)}\n`)
+    `wandb-artifact-manifest-v1\n${sortedEntries(digests)
+      .map(([path, digest]) => `${path}:${digest}\n`)
       .join('')}`,
   ).digest('hex')
 

@@ -4,9 +4,11 @@ import { instant } from '../../../kernel/codec/instant.js'
 import { jsonObject, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
 import { textLike } from '../../../kernel/codec/text.js'
-import { id, teamName } from '../../../kernel/ids.js'
+import { addressable, id, teamName } from '../../../kernel/ids.js'
 
-export const newRegistry = closed('NewRegistry', { required: { name: registryName, team: teamName } })
+export const newRegistry = closed('NewRegistry', {
+  required: { name: addressable(registryName), team: teamName },
+})
 
 export const registry = open('Registry', { required: { id, name: registryName, team: teamName } })
 

@@ -35,7 +35,7 @@ export class Model {
       case 'RepeatVersion': {
         const version = this.versions.findIndex(({ digest }) => digest === command.digest)
         if (version < 0) return 'not-found'
-        for (const alias of command.aliases) if (alias !== 'latest') this.aliases.set(alias, version)
+        for (const alias of command.aliases) this.aliases.set(alias, version)
         for (const tag of command.tags) this.versions[version]!.tags.add(tag)
         return undefined
       }

@@ -158,12 +158,15 @@ export const trainingWork = (
     metrics: StepMetrics,
     cause: Cause,
   ): Promise<number> => {
-    const held = await models.read(modelId, ({ state: { created, lease, jobs, lastStep } }) => ({
-      model: created!,
-      holds: lease?.jobId === jobId && lease.id === leaseId,
-      doneStep: jobs.get(jobId)?.step ?? null,
-      step: lastStep + 1,
-    }))
+    const held = await models.read(modelId, ({ state: { created, lease, jobs, lastStep } }) => {
+      const job = jobs.get(jobId)
+      return {
+        model: created!,
+        holds: lease?.jobId === jobId && lease.id === leaseId,
+        doneStep: job?.leaseId === leaseId ? job.step : null,
+        step: lastStep + 1,
+      }
+    })
     if (held === undefined) throw noSuchJob()
     if (held.doneStep !== null) return held.doneStep
     const { model, step } = held

@@ -159,9 +159,9 @@ const logProgress = (
 
 /** A worker that repeats its last message is answered as before. */
 const complete = (state: ModelState, model: OfModel, command: CompleteJob): Decision<TrainedModelEvent> => {
-  const { job_id, checkpoint_id, artifact_id, step, metrics, now } = command
+  const { job_id, lease_id, checkpoint_id, artifact_id, step, metrics, now } = command
   const job = state.jobs.get(job_id)
-  if (job?.state === 'succeeded') return nothing
+  if (job?.state === 'succeeded' && job.leaseId === lease_id) return nothing
   if (job === undefined || !holds(state, command)) return leaseLost
   const started: TrainedModelEvent = { type: 'TrainingStarted', data: { ...model, job_id, num_sequences: 0 } }
   return {
@@ -179,7 +179,8 @@ const complete = (state: ModelState, model: OfModel, command: CompleteJob): Deci
 const fail = (state: ModelState, model: OfModel, command: FailJob): Decision<TrainedModelEvent> => {
   const { job_id, lease_id, error_message, now } = command
   const job = state.jobs.get(job_id)
-  if (job?.state === 'failed' || job?.state === 'cancelled') return nothing
+  const isOver = job?.state === 'failed' || job?.state === 'cancelled'
+  if (isOver && (lease_id === null || job.leaseId === lease_id)) return nothing
   if (job === undefined || job.endedAt !== null || (lease_id !== null && !holds(state, { job_id, lease_id })))
     return leaseLost
   return { events: [failure(model, job_id, error_message, now, false)] }

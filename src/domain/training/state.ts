@@ -8,6 +8,8 @@ export interface TrainingJob {
   readonly kind: JobKind
   readonly state: JobState
   readonly queuedAt: Instant
+  /** The lease that it has, or had when it ended. */
+  readonly leaseId: string | null
   /** When the last worker got it. */
   readonly startedAt: Instant | null
   readonly endedAt: Instant | null
@@ -76,6 +78,7 @@ export const evolve = (state: ModelState, event: TrainedModelEvent): ModelState 
         kind,
         state: 'queued',
         queuedAt: queued_at,
+        leaseId: null,
         startedAt: null,
         endedAt: null,
         error: null,
@@ -88,7 +91,7 @@ export const evolve = (state: ModelState, event: TrainedModelEvent): ModelState 
     }
     case 'TrainingJobLeased': {
       const { job_id, lease_id, worker, leased_at, expires_at } = event.data
-      change(state, job_id, { state: 'running', startedAt: leased_at })
+      change(state, job_id, { state: 'running', startedAt: leased_at, leaseId: lease_id })
       return {
         ...state,
         queue: state.queue.filter((one) => one !== job_id),
@@ -100,7 +103,7 @@ export const evolve = (state: ModelState, event: TrainedModelEvent): ModelState 
     case 'TrainingLeaseEnded': {
       const { job_id, reason } = event.data
       const lost = (state.jobs.get(job_id)?.lost ?? 0) + (reason === 'expired' ? 1 : 0)
-      change(state, job_id, { state: 'queued', lost })
+      change(state, job_id, { state: 'queued', lost, leaseId: null })
       return { ...state, queue: [job_id, ...state.queue], lease: null }
     }
     case 'TrainingStarted':

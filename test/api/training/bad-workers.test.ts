@@ -147,6 +147,27 @@ describe('a bad worker', () => {
     assert.deepEqual(await types(), ['training_failed'])
   })
 
+  it('cannot fail or complete an ended job with a lease that the job did not end with', async () => {
+    const [failed, completed, cancelled] = [await given(), await given(), await given()]
+    const files = await completed.held.upload({ w: 'weights' })
+    accepted(await failed.held.fail('broken'))
+    accepted(await completed.held.complete(files))
+    accepted(await service.post(`/v1/preview/training-jobs/${cancelled.job}/cancel`, {}))
+    for (const { worker, held, job, types } of [failed, completed, cancelled]) {
+      const before = await types()
+      for (const lease_id of ['', 'any', failed.claimed.lease_id, completed.claimed.lease_id]) {
+        const stale = worker.of({ id: job, lease_id })
+        const isOwn = (job === failed.job ? failed : completed).claimed.lease_id === lease_id
+        if (isOwn && job !== cancelled.job) continue
+        assert.equal((await stale.fail('late')).status, 409)
+        assert.equal((await stale.complete(files)).status, 409)
+      }
+      const repeated = job === completed.job ? held.complete(files) : held.fail('broken')
+      assert.equal((await repeated).status, 200)
+      assert.deepEqual(await types(), before)
+    }
+  })
+
   it('with a twin of the same lease doubles nothing, and the job ends once', async () => {
     const { client, project, model, held, claimed, worker, job } = await given()
     const twin = worker.of(claimed)

@@ -68,5 +68,11 @@ export const useRights = (team: string) => {
   const { user } = useSession()
   const roles = user.teams.find((membership) => membership.team === team)?.roles ?? []
   const isTeamAdministrator = user.administrator || roles.includes('team_administrator')
-  return { isTeamAdministrator, canAutomate: isTeamAdministrator || roles.some((role) => role !== 'member') }
+  return {
+    isTeamAdministrator,
+    canAutomate: isTeamAdministrator || roles.some((role) => role !== 'member'),
+    canSetUp: (project: string) =>
+      isTeamAdministrator ||
+      roles.some((role) => role === 'project_administrator' || role === `project_administrator:${project}`),
+  }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { Role } from '../../src/domain/access/roles.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import type { TestService } from '../support/service.js'
@@ -58,6 +59,10 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
     ['team administrator', 'registry administrator'],
     (team) => ({ body: { team, name: 'models' } }),
   ],
+  'PUT /api/projects/{entity}/{project}': [
+    ['team administrator', 'project administrator'],
+    () => ({ body: { usage_reporting: 'own' } }),
+  ],
   'GET /api/inference/upstreams': [TEAM, (team) => ({ query: `?team=${team}` })],
   'POST /api/inference/upstreams': [TEAM, (team) => ({ body: anUpstream({ team }) })],
   'POST /api/automations': [
@@ -110,6 +115,18 @@ describe('the roles of a team, a project and a registry', () => {
       }
     }
     assert.deepEqual(wrong, [])
+  })
+
+  it('decide who may change a setting as the page about access says', () => {
+    const page = readFileSync(new URL('../../docs/access.md', import.meta.url), 'utf8')
+    const section = page.split('### Who may change a setting')[1]!.split('\n#')[0]!
+    const rows = [...section.matchAll(/^\|[^|]+\| `(\w+ [^`]+)` +\| `(\w+)`/gm)]
+    assert.ok(rows.length > 10)
+    for (const [, request, role] of rows) {
+      const [allowed] = NEEDS[request!] ?? [ALL]
+      const least = role!.replace('_', ' ') as Principal
+      assert.deepEqual(allowed, least === 'member' ? ALL : [...new Set([...TEAM, least])], request)
+    }
   })
 
   const SCOPES = {

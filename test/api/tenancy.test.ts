@@ -27,6 +27,7 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
   'DELETE /api/teams/{team}/members/{user}': () => ({}),
   'GET /api/teams/{team}/secrets': () => ({}),
   'PUT /api/teams/{team}/secrets/{name}': () => ({ body: { value: 'value' } }),
+  'PATCH /api/teams/{team}/secrets/{name}': () => ({ body: { used_for: ['webhooks'] } }),
   'DELETE /api/teams/{team}/secrets/{name}': () => ({}),
   'PUT /api/teams/{team}/limits': () => ({ body: { scope: { type: 'team' }, concurrency: 1000 } }),
   'GET /api/teams/{team}/limits': () => ({}),

@@ -40,13 +40,14 @@ describeInBrowser('pages for people with fewer rights', () => {
       ['deliveries', 'CALL_FAILED'],
       [`deliveries/${delivery}`, 'Attempts'],
       ['settings/members', 'mira (you)'],
+      ['settings/projects', PROJECT.split('/')[1]!],
     ] as const) {
       const page = await pages.open(`/acme/-/${path}`, { key: member })
       await page.getByText(text).first().waitFor()
       const names = await page.locator('main').getByRole('button').allTextContents()
       const links = await page.locator('main').getByRole('link').allTextContents()
       const actions = [...names, ...links].filter((name) =>
-        /^(new webhook|create|save|add|delete|remove|release|test|enable|disable|resend|cancel|change roles)/i.test(
+        /^(new webhook|create|save|add|delete|remove|release|test|enable|disable|resend|cancel|change roles|settings)/i.test(
           name,
         ),
       )

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { wholeNumber } from '../format.js'
+import { useRights } from '../session.js'
 import { ProjectSettingsDialog } from './project-settings.js'
 import { useProjects } from './project-switcher.js'
 import { Empty, Failed, Loading } from './states.js'
@@ -11,6 +12,7 @@ import { Time } from './time.js'
 /** The projects of a team with their sizes. */
 export const TeamProjects = ({ team }: { readonly team: string }) => {
   const { projects, isPending, error, refetch } = useProjects()
+  const { canSetUp } = useRights(team)
   const [edited, setEdited] = useState<string>()
   const own = projects.filter((project) => project.team === team)
   if (error !== null) return <Failed error={error} what="The projects" onRetry={refetch} />
@@ -55,16 +57,17 @@ export const TeamProjects = ({ team }: { readonly team: string }) => {
           {
             label: '',
             width: 110,
-            cell: ({ name }) => (
-              <Button
-                size="compact-sm"
-                variant="default"
-                aria-label={`Settings of ${name}`}
-                onClick={() => setEdited(name)}
-              >
-                Settings
-              </Button>
-            ),
+            cell: ({ name }) =>
+              canSetUp(name) && (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  aria-label={`Settings of ${name}`}
+                  onClick={() => setEdited(name)}
+                >
+                  Settings
+                </Button>
+              ),
           },
         ]}
       />

@@ -1,7 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import * as t from 'io-ts'
-import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
+import { mayRead, mayReadFrom, visibleData } from '../../domain/access/visible.js'
 import { catalogue } from '../../domain/catalogue.js'
 import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
@@ -169,7 +169,7 @@ async function* linesFor(
     characters += event.size
     last = event.position
     if (request.types?.has(event.type) === false || !mayRead(principal, event)) continue
-    chunk += lineOf(event)
+    chunk += lineOf({ ...event, data: visibleData(principal, event) })
     left -= 1
     if (left === 0) break
     if (chunk.length < CHUNK_CHARACTERS) continue

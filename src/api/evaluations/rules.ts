@@ -21,6 +21,7 @@ import { execute, load } from '../../kernel/execute.js'
 import { definedFields } from '../webhooks/defined-fields.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
+import { requireProjectAdministrator } from '../../application/access/rights.js'
 import { requireScorers } from '../../application/evaluations/referenced-objects.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
@@ -194,13 +195,25 @@ const readRule = (services: RuleServices): AnyRoute =>
       async () => ({ body: shown(project, params['id']!, await rulesOf(services, project)) }),
   })
 
+/** A member changes the rules that they made or changed last; those of others are for administrators of the project. */
+const requireOwnRule = (
+  { access }: Pick<RuleServices, 'access'>,
+  { project, params, principal }: Pick<RouteRequest, 'params' | 'principal'> & { readonly project: string },
+  rules: EvaluationRules,
+): void => {
+  const rule = rules.get(params['id']!)
+  if (rule !== undefined && rule.content.wb_user_id !== principal.userId)
+    requireProjectAdministrator(access, principal, project)
+}
+
 const changeRule = (services: RuleServices): AnyRoute =>
   writeProject(services, {
     method: 'patch',
     path: `${PATH}/:id`,
     summary:
       'Update an evaluation rule. Absent fields keep their values; filter is replaced as a whole. From then on it ' +
-      'acts with the rights and budgets of the caller.',
+      'acts with the rights and budgets of the caller. A rule of another user needs the role project_administrator for ' +
+      'the project.',
     body: ruleChange,
     requestHeaders: alsoReads.requestHeaders,
     errors: [...alsoReads.errors, 'conflict', 'forbidden'],
@@ -210,7 +223,9 @@ const changeRule = (services: RuleServices): AnyRoute =>
       const { body, project, principal, params } = request
       const id = params['id']!
       const change = definedFields(body)
-      shown(project, id, await rulesOf(services, project))
+      const rules = await rulesOf(services, project)
+      shown(project, id, rules)
+      requireOwnRule(services, request, rules)
       await requireValid(services, request, change)
       const { filter, ...others } = change
       const command: EvaluationRuleCommand = {
@@ -234,11 +249,17 @@ const deleteRule = (services: RuleServices): AnyRoute =>
   changeProject(services, {
     method: 'delete',
     path: `${PATH}/:id`,
-    summary: 'Delete an evaluation rule permanently. The scores that it gave stay. Idempotent.',
+    summary:
+      'Delete an evaluation rule permanently. The scores that it gave stay. Idempotent. A rule of another user needs the ' +
+      'role project_administrator for the project.',
+    errors: ['forbidden'],
     response: emptyResponse,
     project: inPath,
-    handle: ({ project, params }) =>
-      writing(run(services, { type: 'DeleteEvaluationRule', project_id: project, id: params['id']! })),
+    handle: async (request) => {
+      const { project, params } = request
+      requireOwnRule(services, request, await rulesOf(services, project))
+      return writing(run(services, { type: 'DeleteEvaluationRule', project_id: project, id: params['id']! }))
+    },
   })
 
 /** Rules that score calls of a project as they end. */

@@ -3,6 +3,7 @@ import type { Cause } from '../../kernel/event.js'
 import type { ExecuteResult } from '../../kernel/execute.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
+import { credentialProblems } from '../../domain/webhooks/credential-headers.js'
 import { upstreamProblems } from '../../domain/gateway/upstreams/checks.js'
 import { extrasProblems, secretsInExtras } from '../../domain/gateway/upstreams/extras.js'
 import type { UpstreamContent } from '../../domain/gateway/upstreams/content.js'
@@ -43,7 +44,11 @@ export const requireGoodUpstream = async (
     team === null
       ? new Map(named.map((name) => [name, NO_SECRET]))
       : await secretProblems(services, team, named, 'upstreams')
-  problems.push(...extrasProblems({ headers, query, secret: secret ?? null }, services.vendor, unusable))
+  problems.push(
+    ...extrasProblems({ headers, query, secret: secret ?? null }, services.vendor, unusable),
+    ...credentialProblems(headers, 'secret'),
+    ...credentialProblems(query, 'secret', 'query'),
+  )
   if (secret != null && team === null)
     refuseSecret(
       'An upstream for all teams cannot use a secret of a team: configure its credential in TALLYTREE_UPSTREAMS_FILE',

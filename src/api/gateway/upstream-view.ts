@@ -1,5 +1,6 @@
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Clock } from '../../kernel/ports/clock.js'
+import { withoutCredentials } from '../../domain/webhooks/credential-headers.js'
 import type { ServedModel } from '../../domain/gateway/upstreams/content.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
@@ -15,6 +16,8 @@ export const upstreamView =
       id,
       team,
       ...content,
+      headers: withoutCredentials(content.headers),
+      query: withoutCredentials(content.query),
       configured: isConfigured,
       health: { models: content.models.map((model) => healthOf(targets, clock, upstream, model)) },
     }

@@ -6,6 +6,7 @@ import type { ProjectCommand } from '../../domain/projects/commands.js'
 import { projectDecider } from '../../domain/projects/decider.js'
 import { projectStream, recordLevel, usageReporting } from '../../domain/projects/events.js'
 import { inPath } from '../server/authorization.js'
+import { requireProjectAdministrator } from '../../application/access/rights.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProjectLog, writeProject } from '../server/route-kinds.js'
@@ -41,11 +42,13 @@ export const projectRoutes = (
     path: '/api/projects/:entity/:project',
     summary:
       "Set how a project's calls report usage and how much of its completions is recorded; both apply from the returned " +
-      'log position on.',
+      'log position on. Needs the role project_administrator for the project.',
     body: chosen,
     response: settings,
     project: inPath,
-    handle: ({ body: { usage_reporting, record }, project: project_id }) => {
+    errors: ['forbidden'],
+    handle: ({ body: { usage_reporting, record }, project: project_id, principal }) => {
+      requireProjectAdministrator(services.access, principal, project_id)
       if (usage_reporting === null && record === null)
         throw invalidField([], 'missing', 'Give usage_reporting, record or both')
       const commands: readonly ProjectCommand[] = [

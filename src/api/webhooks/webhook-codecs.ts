@@ -16,6 +16,7 @@ import { textUpToBytes } from '../../kernel/codec/text.js'
 import { id, teamName } from '../../kernel/ids.js'
 import type { Webhook } from '../../domain/webhooks/decider.js'
 import { healthAt, shownHealthFields } from '../../domain/webhooks/health.js'
+import { withoutCredentials } from '../../domain/webhooks/credential-headers.js'
 import { disablingReason, webhookOptions, webhookStream } from '../../domain/webhooks/events.js'
 
 /** Names follow the rules of ids: 1 to 256 bytes without control characters. */
@@ -135,6 +136,7 @@ const showingAll = async (
       id,
       team,
       ...content,
+      headers: withoutCredentials(content.headers),
       last_delivery: lastDelivery,
       attempts_24h: statistics === null ? null : attempts,
       success_rate_24h: attempts === 0 ? null : succeeded / attempts,

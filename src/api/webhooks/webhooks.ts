@@ -3,6 +3,7 @@ import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { namesAfter } from '../../domain/webhooks/names/decider.js'
 import { headerProblems, headerSecrets } from '../../domain/webhooks/static-headers.js'
+import { credentialProblems } from '../../domain/webhooks/credential-headers.js'
 import { webhookProblems } from '../../domain/webhooks/checks.js'
 import type { WebhookCommand } from '../../domain/webhooks/commands.js'
 import { webhookDecider } from '../../domain/webhooks/decider.js'
@@ -65,15 +66,19 @@ export const createWebhook = (
     },
   })
 
-/** Refuses invalid values, and newly named secrets that the team does not have. */
+/** Refuses invalid values, and in changed fields secrets that it may not use and credentials that are written out. */
 export const requireGoodWebhook = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'vendor'>,
   team: string,
   content: WebhookContent,
-  { access_token, secret }: Partial<WebhookContent>,
+  { access_token, secret, headers }: Partial<WebhookContent>,
 ): Promise<void> => {
   const unusable = await secretProblems(services, team, headerSecrets(content.headers), 'webhooks')
-  const problems = [...webhookProblems(content), ...headerProblems(content, services.vendor, unusable)]
+  const problems = [
+    ...webhookProblems(content),
+    ...headerProblems(content, services.vendor, unusable),
+    ...credentialProblems(headers, 'access_token'),
+  ]
   for (const [field, name] of Object.entries({ access_token, secret })) {
     const msg = name == null ? undefined : await secretProblem(services, team, name, 'webhooks')
     if (msg !== undefined) problems.push({ loc: [field], type: 'value_error', msg })

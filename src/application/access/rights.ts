@@ -1,6 +1,7 @@
 import type { Directory } from '../../domain/access/directory.js'
 import { missingRight } from '../../domain/access/rights.js'
-import type { Role } from '../../domain/access/roles.js'
+import { projectAdministrator, type Role } from '../../domain/access/roles.js'
+import { entityOf, projectNameOf } from '../../kernel/ids.js'
 import type { Refusal } from '../../kernel/decider.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { Failure } from '../failure.js'
@@ -30,6 +31,17 @@ export const hasRole = (
 
 export const requireAdministrator = ({ administrator }: Principal): void => {
   if (!administrator) throw new Failure('forbidden', 'This requires the administrator key.')
+}
+
+/** Requires the role project_administrator of a project. */
+export const requireProjectAdministrator = (
+  access: { readonly directory: () => Directory },
+  principal: Principal,
+  project: string,
+): void => {
+  // Before the team of the project exists, too.
+  if (!principal.administrator)
+    requireRole(access, principal, entityOf(project), projectAdministrator(projectNameOf(project)))
 }
 
 /** Throws the refusal of a command as a failure with `body` as further members. */

@@ -4,6 +4,7 @@ import { failureText } from '../../domain/webhooks/deliveries/classify.js'
 import { hintOfError, hintOfStatus, hintOfUnsent } from '../../domain/webhooks/hints.js'
 import { redactAnswer } from '../../domain/webhooks/redact-answer.js'
 import type { WebhookContent } from '../../domain/webhooks/events.js'
+import { withoutSentCredentials } from '../../domain/webhooks/credential-headers.js'
 import { renderHeaders } from '../../domain/webhooks/static-headers.js'
 import { messageHeaders, type SigningSecret } from '../../domain/webhooks/signing.js'
 import { redacted, render } from '../../domain/webhooks/templates/render.js'
@@ -121,7 +122,7 @@ export const sendTest =
       request: {
         method: 'POST',
         url: redact(webhook.url),
-        headers: shownHeaders,
+        headers: withoutSentCredentials(shownHeaders),
         body: E.isRight(shownBody) ? shownBody.right.body : '',
       },
       status,

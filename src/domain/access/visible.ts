@@ -1,4 +1,6 @@
 import { entityOf } from '../../kernel/ids.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { withoutCredentials } from '../webhooks/credential-headers.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { ACCESS_STREAM } from './events.js'
 import type { KeyHolder } from './look-ups.js'
@@ -14,8 +16,8 @@ const OF_TEAM = /^(?:registry|registered|names|secret|limits)-([A-Za-z0-9._-]{1,
 const OF_THING =
   /^(?:(?:webhook|webhook_health|automation|delivery|redrive)-|(?:upstreams|access-directory)$)/
 
-/** Streams with addresses, limits, secret names or memberships: elsewhere only the team's administrators see these. */
-const FOR_ADMINISTRATORS = /^(?:(?:webhook|secret|limits)-|(?:upstreams|access-directory)$)/
+/** Streams with addresses, their health, limits, secret names or memberships: elsewhere only the team's administrators see these. */
+const FOR_ADMINISTRATORS = /^(?:(?:webhook|webhook_health|secret|limits)-|(?:upstreams|access-directory)$)/
 
 /** The project of a stream; undefined for a stream without one, such as the access directory. */
 export const projectOfStream = (stream: string): string | undefined => OF_PROJECT.exec(stream)?.[1]
@@ -48,3 +50,22 @@ export const mayReadFrom = ({ administrator, teams, administers }: Reader, strea
   const team = project === undefined ? OF_TEAM.exec(stream)?.[1] : entityOf(project)
   return team !== undefined && teams.includes(team)
 }
+
+/** The data of an event that the user may read, without what the routes about the same thing do not show them. */
+export const visibleData = (
+  { administrator, administers }: Reader,
+  { type, data }: Pick<RecordedEvent, 'type' | 'data'>,
+): JsonObject => {
+  if (administrator) return data
+  const { team } = data
+  const isTheirs = typeof team === 'string' && administers.includes(team)
+  if (type === 'AttemptFinished' && !isTheirs) return { ...data, peer: null }
+  const shown = { ...data }
+  for (const name of ['headers', 'query'])
+    if (OF_CREDENTIALS.test(type) && isJsonObject(data[name]))
+      shown[name] = withoutCredentials(data[name] as Readonly<Record<string, string>>)
+  return shown
+}
+
+/** Events with headers that earlier releases took with credentials. */
+const OF_CREDENTIALS = /^(?:Webhook|Upstream)(?:Created|Changed)$/

@@ -132,10 +132,19 @@ describe('GET /api/events', () => {
     const url = 'https://hooks.example/services/who-knows-it-may-post'
     accepted(await service.post(`/api/teams/${own}/webhooks`, { name: `hook-${randomUUID()}`, url }))
     assert.ok(JSON.stringify(await ask()).includes(url))
+    const id = randomUUID()
+    const health = { id, team: own, state: 'failing', consecutive_failures: 3, last_error: 'dns:ENOTFOUND' }
+    const cause = { correlationId: 'c', causationId: 'c', actor: 'system' }
+    await service.stores.eventStore.append(`webhook_health-${id}`, 'none', [
+      newEvent(randomUUID(), { type: 'WebhookHealthChanged', data: health }, cause),
+    ])
+    assert.deepEqual(await ask('?types=WebhookHealthChanged', key), [])
+    assert.deepEqual(await ask(`?stream=webhook_health-${id}`, key), [])
+    assert.equal((await ask(`?stream=webhook_health-${id}`)).length, 1)
     const lines = await ask('', key)
     assert.ok(lines.some(({ stream }) => stream === `names-${own}`))
     assert.ok(
-      !/^(webhook|secret|limits)-|^(upstreams|access-directory)$/m.test(
+      !/^(webhook|webhook_health|secret|limits)-|^(upstreams|access-directory)$/m.test(
         lines.map(({ stream }) => stream).join('\n'),
       ),
     )

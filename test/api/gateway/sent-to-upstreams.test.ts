@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
+import * as E from 'fp-ts/lib/Either.js'
+import { upstreamContent } from '../../../src/domain/gateway/upstreams/content.js'
+import { decode } from '../../../src/kernel/codec/codec.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { failingWith, saying } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
+import { until } from '../../support/until.js'
 import { accepted } from '../calls/given.js'
 import { givenTeam } from '../webhooks/given.js'
 import { anUpstream, callsOf, complete, UPSTREAMS } from './given.js'
@@ -12,13 +17,14 @@ describe('a request to an upstream', () => {
   let team: string
   let key: string
   let project: string
+  let append: Awaited<ReturnType<typeof givenTeam>>['append']
   before(async () => {
     service = await startTestService()
   })
   after(() => service.stop())
   beforeEach(async () => {
     const given = await givenTeam(service)
-    ;({ team } = given)
+    ;({ team, append } = given)
     key = given.keys.team_administrator
     project = `${team}/inference`
     upstream = await startUpstream(saying(['well']))
@@ -60,6 +66,38 @@ describe('a request to an upstream', () => {
       const { detail } = JSON.parse(text) as { detail: { loc: (string | number)[] }[] }
       assert.equal(detail[0]!.loc.slice(1).join('.'), place)
     }
+  })
+
+  it('cannot have a credential that is written out, but keeps one of an earlier release, which is not shown', async () => {
+    for (const [more, place] of [
+      [{ headers: { authorization: 'Bearer hush' } }, 'headers.authorization'],
+      [{ headers: { 'Api-Key': 'hush' } }, 'headers.Api-Key'],
+      [{ query: { key: 'hush' } }, 'query.key'],
+    ] as const)
+      for (const path of [UPSTREAMS, `${UPSTREAMS}/test`]) {
+        const body = anUpstream({ team, base_url: upstream.baseUrl, ...more })
+        const { status, text } = await service.post(path, body, { key })
+        assert.deepEqual([status, text.includes('hush')], [422, false])
+        assert.match(text, /use secret, or store it as a secret of the team/)
+        const { detail } = JSON.parse(text) as { detail: { loc: (string | number)[] }[] }
+        assert.equal(detail[0]!.loc.slice(1).join('.'), place)
+      }
+    const written = { headers: { authorization: 'Bearer hush' }, query: { key: 'hush' } }
+    const content = decode(upstreamContent)({ ...anUpstream({ base_url: upstream.baseUrl }), ...written })
+    assert.ok(E.isRight(content))
+    const old = { id: `old-${team}`, team, ...content.right } as unknown as JsonObject
+    await append('upstreams', 'UpstreamCreated', old)
+    const path = `${UPSTREAMS}/old-${team}`
+    await until(async () => (await service.send('GET', path, undefined, { key })).status === 200)
+    const changed = accepted(await service.send('PATCH', path, { weight: 2 }, { key }))
+    assert.deepEqual(
+      [changed['headers'], changed['query']],
+      [{ authorization: '[secret]' }, { key: '[secret]' }],
+    )
+    accepted(await ask())
+    assert.equal(last().headers.authorization, 'Bearer hush')
+    const events = await service.send('GET', '/api/events?stream=upstreams', undefined, { key })
+    assert.deepEqual([events.text.includes(`old-${team}`), events.text.includes('hush')], [true, false])
   })
 
   it('is repeated without stream_options where the upstream refuses them, and sent without from then on', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { answers } from '../../support/receivers/behaviours.js'
 import { until } from '../../support/until.js'
-import { accepted, reasonOf } from '../calls/given.js'
+import { accepted, reasonOf, told } from '../calls/given.js'
 import { givenAutomation, startSending, type Sending } from './deliveries/given.js'
 import { aWebhook } from './given.js'
 
@@ -45,6 +45,53 @@ describe('the headers of a webhook', () => {
     assert.equal(unsaved['status'], 200)
     assert.equal(received.at(-1)!.headers['x-api-key'], 'key hush-hush')
   })
+
+  it('are refused where they write out a credential; those of earlier releases work and are not shown', async () => {
+    const { send, team, path, webhooks, received, aliasAdded, append, listed, detailOf, keys } = await given()
+    const written = { Cookie: 'a=aHVzaA==', 'X-Team': 'acme' }
+    const { url } = accepted(await send('GET', path))
+    for (const [method, at, body] of [
+      ['POST', webhooks, aWebhook({ name: 'other', headers: written })],
+      ['PATCH', path, { headers: written }],
+      ['POST', `${webhooks}/test`, { url, headers: written }],
+    ] as const) {
+      const refused = await send(method, at, body)
+      assert.deepEqual(told(refused), ['value_error headers.Cookie'])
+      assert.match(refused.text, /use access_token, or store it as a secret of the team/)
+      assert.ok(!refused.text.includes('aHVzaA'))
+    }
+    const content = {
+      id: path.split('/').at(-1)!,
+      team,
+      name: 'hook',
+      url: url!,
+      access_token: 'TOKEN',
+      headers: written,
+    }
+    await append(`webhook-${content.id}`, 'WebhookChanged', { ...content, timeout_s: 30 })
+    accepted(await send('PATCH', path, { timeout_s: 20 }))
+    assert.deepEqual(accepted(await send('GET', path))['headers'], { ...written, Cookie: '[secret]' })
+    const tested = accepted(await send('POST', `${path}/test`, { payload: '{}' }))
+    assert.equal(received.at(-1)!.headers['cookie'], 'a=aHVzaA==')
+    assert.ok(!JSON.stringify(tested).includes('aHVzaA'))
+    const id = await deliveredBy(aliasAdded, listed)
+    await until(async () => (await detailOf(id)).attempts[0]!.response !== null)
+    assert.ok(!JSON.stringify(await detailOf(id)).includes('aHVzaA'))
+    for (const key of [keys.team_administrator, keys.member]) {
+      const events = await send('GET', '/api/events?types=WebhookChanged,WebhookCreated', undefined, { key })
+      assert.equal(events.status, 200)
+      assert.ok(!events.text.includes('aHVzaA'))
+    }
+  })
+
+  const deliveredBy = async (
+    aliasAdded: (alias: string) => Promise<unknown>,
+    listed: (query?: string) => Promise<readonly { readonly id: string }[]>,
+  ): Promise<string> => {
+    await aliasAdded('written')
+    await until(async () => (await listed('state=succeeded')).length === 1)
+    return (await listed())[0]!.id
+  }
 
   it('use a secret, which is not deleted unless that is forced', async () => {
     const { send, team, aliasAdded, listed } = await given()

@@ -174,7 +174,8 @@ export const deliveryDetail = open('DeliveryDetail', {
     'A delivery, read from its own events. `body` contains the names of secrets instead of their values; null ' +
     'if it cannot be rendered. `response` and `request_headers` of an attempt are null if there are none or they have been deleted. ' +
     '`attempts` are in order: the newest 50, or the 50 before the requested attempt. `attempts_before` requests ' +
-    'the previous page and is null on the first. Only team administrators see `url`, where an attempt was sent.',
+    'the previous page and is null on the first. Only team administrators see `url` and `peer`, where an attempt was ' +
+    'sent, and its signatures and own headers.',
   required: {
     id,
     team: teamName,

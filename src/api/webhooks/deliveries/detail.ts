@@ -2,6 +2,7 @@ import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
 import { webhookStream, type WebhookContent } from '../../../domain/webhooks/events.js'
+import { withoutSentCredentials } from '../../../domain/webhooks/credential-headers.js'
 import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
 import type { Cause } from '../../../kernel/event.js'
 import type { EventStore } from '../../../kernel/ports/event-store.js'
@@ -17,14 +18,15 @@ import { namesOf, waitingWebhooks } from './webhooks.js'
 const MOST_ATTEMPTS = 50
 
 export const deliveryDetailRoute = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access' | 'attempts'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access' | 'attempts' | 'vendor'>,
 ): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/deliveries/:id',
     summary:
       'Reads a delivery with its newest attempts from the log, for members of its team. Earlier attempts with ' +
-      '`attempts_before`. Bodies and cookies of receivers are shown to team administrators, and are kept for 90 days in the process that sent the message.',
+      '`attempts_before`. Addresses, bodies and cookies of receivers and signatures are shown to team administrators. Messages are ' +
+      'kept for 90 days in the process that sent them.',
     query: detailQuery,
     response: deliveryDetail,
     authorization: ofDelivery(
@@ -36,18 +38,40 @@ export const deliveryDetailRoute = (
     handle: async ({ account, principal, cause }) => {
       const detail = await shownDetail(services, account, cause)
       const showsAll = hasRole(services.access, principal, detail.team, 'team_administrator')
-      if (!showsAll) return { body: { ...detail, attempts: detail.attempts.map(withoutContent) } }
+      if (!showsAll)
+        return { body: { ...detail, attempts: detail.attempts.map(forMembers(services.vendor)) } }
       return { body: { ...detail, attempts: await withUrls(services.eventStore, detail) } }
     },
   })
 
-/** Bodies and cookies of receivers are for team administrators. */
-const withoutContent = (attempt: Detail['attempts'][number]): Detail['attempts'][number] => {
-  const { response } = attempt
-  if (response === null) return attempt
-  const headers = Object.entries(response.headers).filter(([name]) => !/^set-cookie2?$/i.test(name))
-  return { ...attempt, response: { ...response, headers: Object.fromEntries(headers), body: null } }
-}
+/** Whether a header of a message neither describes its receiver nor proves anything to it. */
+const isOpenHeader = (name: string, vendor: string): boolean =>
+  /^(?:content-type|webhook-id|webhook-timestamp)$/i.test(name) ||
+  (name.toLowerCase().startsWith(`x-${vendor.toLowerCase()}-`) && !/-signature$/i.test(name))
+
+/** The receiver, what it answers and what it trusts are for team administrators. */
+const forMembers =
+  (vendor: string) =>
+  ({
+    request_headers: sent,
+    response,
+    ...attempt
+  }: Detail['attempts'][number]): Detail['attempts'][number] => ({
+    ...attempt,
+    peer: null,
+    request_headers:
+      sent &&
+      Object.fromEntries(
+        Object.entries(sent).map(([name, value]) => [name, isOpenHeader(name, vendor) ? value : '[secret]']),
+      ),
+    response: response && {
+      ...response,
+      headers: Object.fromEntries(
+        Object.entries(response.headers).filter(([name]) => !/^set-cookie2?$/i.test(name)),
+      ),
+      body: null,
+    },
+  })
 
 /** Adds the URL that the webhook had when each attempt was sent. */
 const withUrls = async (
@@ -149,7 +173,8 @@ const shownAttempt = (
   body_digest: finished?.body_digest ?? null,
   body_bytes: finished?.body_bytes ?? null,
   next_at: finished?.next_at ?? null,
-  request_headers: record?.requestHeaders ?? null,
+  request_headers:
+    record?.requestHeaders === undefined ? null : withoutSentCredentials(record.requestHeaders),
   response:
     record === undefined || record.status === null
       ? null

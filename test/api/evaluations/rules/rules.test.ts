@@ -60,6 +60,36 @@ describe('evaluation rules over HTTP', () => {
     reasonOf(await team.send('PATCH', `${rules}/${id}`, { enabled: false }), 404)
   })
 
+  it('are changed and deleted by who made them, and by administrators of the project', async () => {
+    const { keys } = team
+    const as = (key: string, method: string, id: string, body?: unknown) =>
+      team.send(method, `${rules}/${id}`, body, { key })
+    const made = async (key: string) =>
+      textIn(accepted(await team.send('POST', rules, aRule(), { key })), 'id')
+    const change = { enabled: false }
+    const ofAdministrator = await made(keys.team_administrator)
+    await writesNothing(service, async () => {
+      for (const [method, body] of [
+        ['PATCH', change],
+        ['DELETE', undefined],
+      ] as const)
+        assert.equal(
+          reasonOf(await as(keys.member, method, ofAdministrator, body), 403),
+          `This requires the role project_administrator:project in team ${team.team}.`,
+        )
+    })
+    accepted(await as(keys.project_administrator, 'PATCH', ofAdministrator, change))
+    accepted(await as(keys.team_administrator, 'DELETE', ofAdministrator))
+    const own = await made(keys.member)
+    accepted(await as(keys.member, 'PATCH', own, change))
+    // It acts for the administrator from then on.
+    accepted(await as(keys.team_administrator, 'PATCH', own, { enabled: true }))
+    reasonOf(await as(keys.member, 'DELETE', own), 403)
+    const other = await made(keys.member)
+    accepted(await as(keys.member, 'DELETE', other))
+    accepted(await as(keys.member, 'DELETE', other))
+  })
+
   it('are created once under an Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'rule-once' }
     const first = accepted(await create({}, headers))

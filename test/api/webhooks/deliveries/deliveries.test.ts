@@ -119,6 +119,34 @@ describe('the delivery log', () => {
     assert.deepEqual(new Set(urls), new Set([null]))
   })
 
+  it('shows signatures, headers of the webhook and where it went to team administrators alone', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    const { team, keys, webhooks, webhook, send } = given
+    await sending.service.stores.secrets.put({ team, name: 'HOOK_KEY', version: 1 }, 'hush')
+    const content = { secret: 'HOOK_KEY', headers: { 'X-Team': 'acme' } }
+    accepted(await send('PATCH', `${webhooks}/${webhook}`, content))
+    await given.aliasAdded('prod')
+    const { id } = (await all(given, 'succeeded', 1))[0]!
+    const path = `/api/deliveries/${id}`
+    type Seen = { request_headers: Record<string, string> | null; peer: string | null }
+    const attemptFor = async (key: string) =>
+      (accepted(await send('GET', path, undefined, { key }))['attempts'] as unknown as Seen[])[0]!
+    await until(async () => (await attemptFor(keys.member)).request_headers !== null)
+    const { request_headers: whole, peer } = await attemptFor(keys.team_administrator)
+    assert.match(whole!['webhook-signature']!, /^v1,/)
+    assert.ok(peer !== null && whole!['X-Team'] === 'acme')
+    for (const role of ['member', 'project_administrator', 'registry_administrator'] as const) {
+      const seen = await attemptFor(keys[role])
+      assert.equal(seen.peer, null)
+      for (const [name, value] of Object.entries(whole!)) {
+        const isHidden = /signature$|^authorization$|^x-team$/i.test(name)
+        assert.equal(seen.request_headers![name], isHidden ? '[secret]' : value, name)
+      }
+      const events = await send('GET', `/api/events?stream=delivery-${id}`, undefined, { key: keys[role] })
+      assert.ok(events.text.includes('AttemptFinished') && !events.text.includes(peer))
+    }
+  })
+
   it('holds what waits for a disabled webhook, cancels it by hand, and says so in lists', async () => {
     const given = await givenAutomation(sending, answers(200))
     const hook = `${given.webhooks}/${given.webhook}`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { mayRead, mayReadFrom, projectOfStream } from '../../../../src/domain/access/visible.js'
+import { mayRead, mayReadFrom, projectOfStream, visibleData } from '../../../../src/domain/access/visible.js'
 import { catalogue } from '../../../../src/domain/catalogue.js'
 import { projectName as projectNameCodec } from '../../../../src/kernel/ids.js'
 import { troublesomeText } from '../../../support/arbitrary-json.js'
@@ -20,7 +20,7 @@ const OF_THINGS = catalogue.filter(({ stream }) =>
 
 /** What a team shows to its administrators alone. */
 const GUARDED = OF_TEAMS.concat(OF_THINGS).filter(({ stream }) =>
-  /^(webhook-|secret|limits|upstreams)/.test(stream),
+  /^(webhook-|webhook_health-|secret|limits|upstreams)/.test(stream),
 )
 
 const arbitraryEvent = fc
@@ -118,7 +118,13 @@ describe('whose an event is', () => {
   })
 
   it('is its administrators’, where a team shows it to nobody else', () => {
-    assert.deepEqual(GUARDED.map(({ name }) => name).sort(), ['limit', 'secret', 'upstream', 'webhook'])
+    assert.deepEqual(GUARDED.map(({ name }) => name).sort(), [
+      'limit',
+      'secret',
+      'upstream',
+      'webhook',
+      'webhook health',
+    ])
     fc.assert(
       fc.property(arbitraryTeamEvent, fc.array(name), ({ event, team, isGuarded }, administers) => {
         const others = administers.filter((one) => one !== team)
@@ -153,6 +159,32 @@ describe('whose an event is', () => {
           assert.ok(!mayRead(of(teams), { stream: event.stream, data }))
       }),
     )
+  })
+
+  it('hides the receiver’s address from members, and written out credentials from all but the administrator', () => {
+    const finished = { type: 'AttemptFinished', data: { team: 'red', peer: '203.0.113.1', status: 200 } }
+    const readers = [of(['red'], []), of(['red']), ADMINISTRATOR]
+    assert.deepEqual(
+      readers.map((who) => visibleData(who, finished)['peer']),
+      [null, '203.0.113.1', '203.0.113.1'],
+    )
+    for (const type of ['WebhookCreated', 'WebhookChanged', 'UpstreamCreated', 'UpstreamChanged']) {
+      const made = {
+        type,
+        data: { team: 'red', headers: { Cookie: 'hush' }, query: { key: 'hush', v: '1' } },
+      }
+      assert.deepEqual(visibleData(of(['red']), made), {
+        team: 'red',
+        headers: { Cookie: '[secret]' },
+        query: { key: '[secret]', v: '1' },
+      })
+      assert.equal(visibleData(ADMINISTRATOR, made), made.data)
+    }
+    const call = {
+      type: 'CallStarted',
+      data: { inputs: {}, headers: { Cookie: 'of the user' }, query: null },
+    }
+    assert.deepEqual(visibleData(of(['red']), call), call.data)
   })
 
   it('is not to be asked of a stream whose name is of others', () => {

@@ -10,7 +10,7 @@ import {
   resolveCredential,
   upstreamHeaders,
 } from '../../gateway/completions/upstream-credential.js'
-import { readError, readWhole } from '../../gateway/completions/read-answer.js'
+import { readError, readJson } from '../../gateway/completions/read-answer.js'
 import { failureOfFault, failureOfStatus } from '../../gateway/completions/upstream-failure.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
@@ -101,11 +101,11 @@ const listModels = async (
       isFresh: true,
     })
     const { status } = answer
-    if (status === 200) return { status, models: idsIn(await readWhole(answer.body)), error: null }
+    if (status === 200) return { status, models: idsIn(await readJson(answer)), error: null }
     const { reason } = failureOfStatus(
       status,
       answer.headers,
-      await readError(answer.body),
+      await readError(answer),
       redactCredential(sent),
     )
     return { status, models: null, error: `${reason} ${hintOf(status)}`.trim() }

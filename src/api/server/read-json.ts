@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import getRawBody from 'raw-body'
-import { decompressor } from './decompressor.js'
+import { decompressor } from '../../kernel/decompressor.js'
 import type { Json } from '../../kernel/json/json.js'
 import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../kernel/json/parse.js'
 import { Failure, invalid } from '../../application/failure.js'

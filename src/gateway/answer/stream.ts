@@ -2,8 +2,9 @@ import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { writtenIn, type AnswerFold } from './fold.js'
 import { indexIn } from './places.js'
+import { reportsError } from './reported-error.js'
 import { unknown, UsageReports, type ExpectedUsage, type Metered, writtenBytes } from './usage.js'
-import { isReason, isUpstreamError } from './whole-answer.js'
+import { asChunk, endsEmpty, holdsText, isReason } from './whole-answer.js'
 
 interface StreamedRequest {
   readonly publicModel: string
@@ -27,6 +28,10 @@ export class CompletionStream {
   private contentBytes = 0
   private doneSeen = false
   private firstContentAt: number | undefined
+  private hasText = false
+  private endedEmpty = false
+  private lastPart = 0
+  private maybeError: Json | undefined
   private readonly seen = new Set<number>()
   private readonly withDelta = new Set<number>()
   private readonly finished = new Set<number>()
@@ -41,8 +46,21 @@ export class CompletionStream {
   }
 
   take(chunk: Json): ChunkResult {
-    if (isUpstreamError(chunk)) return { error: chunk }
+    if (this.doneSeen) return this.takeAfterDone(chunk)
+    const reports = reportsError(chunk)
+    if (reports === 'yes') return { error: chunk }
+    if (reports === 'maybe') this.maybeError = chunk
+    if (typeof chunk === 'string') this.takeText(chunk)
     if (!isJsonObject(chunk)) return NONE
+    return this.takeChunk(this.isAnswered ? chunk : asChunk(chunk))
+  }
+
+  /** Text that is no chunk. One word, such as `ping`, says nothing. */
+  takeText(text: string): void {
+    if (!this.doneSeen && /\S\s+\S/.test(text)) this.maybeError = text
+  }
+
+  private takeChunk(chunk: JsonObject): ChunkResult {
     const isChunk = Array.isArray(chunk['choices'])
     const choices = isChunk ? (chunk['choices'] as readonly Json[]).filter(isJsonObject) : []
     const hasUsage = this.reports.take(chunk, choices)
@@ -50,6 +68,18 @@ export class CompletionStream {
     for (const choice of choices) this.takeChoice(choice)
     this.answer?.take(chunk, choices)
     return { chunk: this.shown(isChunk ? chunk : { ...chunk, choices }, choices) }
+  }
+
+  /** Only usage is of interest then. */
+  private takeAfterDone(chunk: Json): ChunkResult {
+    if (!isJsonObject(chunk)) return NONE
+    const choices = Array.isArray(chunk['choices'])
+      ? (chunk['choices'] as readonly Json[]).filter(isJsonObject)
+      : []
+    if (!this.reports.take(chunk, choices)) return NONE
+    const { usage = null } = chunk
+    this.answer?.take({ usage }, [])
+    return { chunk: usage === null ? null : this.shown({ ...chunk, choices: [] }, []) }
   }
 
   /** Records that the upstream sent `[DONE]`. */
@@ -71,10 +101,26 @@ export class CompletionStream {
     return this.seen.size > 0
   }
 
+  /** Whether there is an answer, maybe an empty one, and not only a role. */
+  get isAnswered(): boolean {
+    return this.firstContentAt !== undefined || this.endedEmpty
+  }
+
+  /** Counts the chunks with a part of the answer. */
+  get parts(): number {
+    return this.lastPart
+  }
+
+  /** What may be an error that cut the answer; undefined if the answer went on after it. */
+  get suspected(): Json | undefined {
+    return this.maybeError
+  }
+
   /** The upstream sent `[DONE]`, or all requested choices have a finish reason. */
   get isComplete(): boolean {
-    const { seen, finished, isDone, request } = this
-    if (isDone) return this.hasBegun
+    const { seen, finished, isDone, request, maybeError } = this
+    if (!this.isAnswered) return false
+    if (isDone && maybeError === undefined) return true
     return finished.size > 0 && finished.size === seen.size && finished.size >= request.n
   }
 
@@ -86,15 +132,25 @@ export class CompletionStream {
     const place = indexIn(choice) ?? 0
     const { finish_reason } = choice
     this.seen.add(place)
-    if (isReason(finish_reason)) this.finished.add(place)
     const { delta, message } = writtenIn(choice)
     if (delta !== undefined) this.withDelta.add(place)
     // A whole message after deltas repeats them.
     const written = delta ?? (this.withDelta.has(place) ? undefined : message)
-    if (written === undefined) return
+    if (written !== undefined) this.takeWritten(written)
+    if (!isReason(finish_reason)) return
+    this.finished.add(place)
+    this.lastPart += 1
+    this.endedEmpty ||= endsEmpty(finish_reason, this.hasText)
+  }
+
+  private takeWritten(written: JsonObject): void {
+    this.hasText ||= holdsText(written)
     const bytes = writtenBytes(written)
-    if (bytes > 0) this.firstContentAt ??= this.now()
+    if (bytes === 0) return
+    this.firstContentAt ??= this.now()
     this.contentBytes += bytes
+    this.lastPart += 1
+    this.maybeError = undefined
   }
 
   /** Removes usage for a client that did not request it. */

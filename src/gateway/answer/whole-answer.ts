@@ -2,24 +2,26 @@ import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { UsageReports, type ExpectedUsage, type Metered, writtenBytes } from './usage.js'
 
-/** A non-streamed response with the model's public id; undefined if it is invalid. */
-export const wholeAnswer = (value: Json, publicModel: string): JsonObject | undefined =>
-  isJsonObject(value) && choicesIn(value) !== undefined
-    ? withDigitsOf(value, { ...value, model: publicModel })
-    : undefined
-
-/** Whether a response or chunk reports an error, in the form of OpenAI, vLLM, FastAPI or others. */
-export const isUpstreamError = (value: Json): boolean => {
-  if (Array.isArray(value)) return value.length > 0 && value.every(isUpstreamError)
-  if (!isJsonObject(value)) return false
-  const { error, object, type, choices, detail, message, code, status } = value
-  if (error !== undefined && error !== null && error !== false) return true
-  if (object === 'error' || type === 'error') return true
-  if (choices !== undefined) return false
-  return isPresent(detail) || (isPresent(message) && (isPresent(code) || isPresent(status)))
+/** A non-streamed response with the model's public id; undefined if it has no answer. */
+export const wholeAnswer = (value: Json, publicModel: string): JsonObject | undefined => {
+  const choices = isJsonObject(value) ? (choicesIn(value) ?? []) : []
+  const isWhole = choices.every(({ message }) => isJsonObject(message)) && choices.some(isAnswered)
+  return isJsonObject(value) && isWhole ? withDigitsOf(value, { ...value, model: publicModel }) : undefined
 }
 
-const isPresent = (value: Json | undefined): boolean => value !== undefined && value !== null
+/** Whether a choice is an answer: something is written, or it ended without anything. */
+const isAnswered = ({ message, finish_reason }: JsonObject): boolean =>
+  isJsonObject(message) && (writtenBytes(message) > 0 || endsEmpty(finish_reason, holdsText(message)))
+
+/** Whether a part has a text, maybe an empty one. */
+export const holdsText = ({ content }: JsonObject): boolean =>
+  typeof content === 'string' || Array.isArray(content)
+
+/** An empty answer has an empty text and a finish reason, or one that says why nothing is there, such as `length`. */
+export const endsEmpty = (finish_reason: Json | undefined, hasText: boolean): boolean =>
+  isReason(finish_reason) && (hasText || !USUAL_END.test(finish_reason))
+
+const USUAL_END = /^(stop|end_turn|eos|complete|tool_calls?|tool_use|function_call)/i
 
 /** The usage of a non-streamed response. */
 export const meteredWhole = (answer: JsonObject, expected: ExpectedUsage): Metered => {
@@ -41,15 +43,18 @@ export const isReason = (finish_reason: Json | undefined): finish_reason is stri
 export const choicesIn = ({ choices }: JsonObject): readonly JsonObject[] | undefined =>
   Array.isArray(choices) && choices.length > 0 && choices.every(isJsonObject) ? choices : undefined
 
-/** A whole response as the one chunk of a stream. */
-export const chunkOfWhole = (answer: JsonObject): JsonObject => ({
-  ...answer,
-  object: 'chat.completion.chunk',
-  choices: (choicesIn(answer) ?? []).map(({ message, ...choice }, index) => ({
-    index,
-    ...choice,
-    delta: isJsonObject(message) ? deltaOf(message) : {},
-  })),
+/** A response with messages in place of deltas, as a chunk of a stream; other chunks as they are. */
+export const asChunk = (chunk: JsonObject): JsonObject => {
+  const choices = choicesIn(chunk) ?? []
+  return choices.some(({ message, delta }) => isJsonObject(message) && !isJsonObject(delta))
+    ? withDigitsOf(chunk, { ...chunk, object: 'chat.completion.chunk', choices: choices.map(withDelta) })
+    : chunk
+}
+
+const withDelta = ({ message, ...choice }: JsonObject, index: number): JsonObject => ({
+  index,
+  ...choice,
+  delta: isJsonObject(message) ? deltaOf(message) : {},
 })
 
 const deltaOf = (message: JsonObject): JsonObject => {

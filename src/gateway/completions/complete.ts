@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Cause } from '../../kernel/event.js'
 import { entityOf } from '../../kernel/ids.js'
-import { jsonText } from '../../kernel/json/text.js'
 import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
 import { targetsOf, type Target } from '../../domain/gateway/upstreams/offered.js'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
@@ -11,7 +10,6 @@ import { promptTokensOf } from '../answer/prompt.js'
 import type { CompletionRequest } from '../answer/request.js'
 import { RequestText } from '../answer/request-text.js'
 import { costText, expectedUsage } from '../answer/usage.js'
-import { isUpstreamError, meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
 import type { Gateway, GatewayServices } from '../gateway.js'
 import { noSuchModel, teamsOf } from '../models.js'
 import { projectOfTrained, trainedTargets } from '../trained/trained-targets.js'
@@ -22,7 +20,7 @@ import {
   type CompletionContext,
   type CompletionResponse,
 } from './completion-context.js'
-import { readWhole, rejectCompressed } from './read-answer.js'
+import { openWhole } from './open-whole.js'
 import {
   forwardedHeaders,
   projectFromHeaders,
@@ -30,7 +28,6 @@ import {
   traceContext,
 } from './request-context.js'
 import { streamResponse } from './stream-answer.js'
-import { invalidUpstreamResponse } from './upstream-failure.js'
 
 export interface ClientRequest {
   readonly body: CompletionRequest
@@ -111,21 +108,9 @@ const wholeResponse = async (
   gateway: Gateway,
   completion: CompletionContext,
 ): Promise<CompletionResponse> => {
-  const { call, expected, inFlight } = completion
-  const forwarded = await forwardOrFinish(
-    gateway,
-    completion,
-    async ({ answer, target, reportedFailure }) => {
-      rejectCompressed(answer)
-      const read = await readWhole(answer.body)
-      if (isUpstreamError(read)) throw reportedFailure(read)
-      const body = wholeAnswer(read, target.model.id)
-      if (body === undefined) throw invalidUpstreamResponse('it has no choices')
-      return { body, text: jsonText(body) }
-    },
-  )
-  const { body, text } = forwarded.opened
-  const metered = meteredWhole(body, expected)
+  const { call, inFlight } = completion
+  const forwarded = await forwardOrFinish(gateway, completion, (response) => openWhole(completion, response))
+  const { body, text, metered } = forwarded.opened
   const position = await call.finish({ output: body, metered, failure: null, summary: servedBy(forwarded) })
   inFlight.done()
   const cost = costText(forwarded.target.model.price, metered.usage)

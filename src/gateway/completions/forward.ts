@@ -4,7 +4,6 @@ import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import {
   addressOf,
-  KEPT_CONNECTION,
   SLOW_READER,
   UpstreamFault,
   type UpstreamAnswer,
@@ -204,8 +203,8 @@ const send = async (
   note: Note,
 ): Promise<Sent> => {
   const post = async (requestsUsage: boolean): Promise<Sent> => {
-    const answer = await postTo(gateway, forwarded, target, { ...credentials, requestsUsage }, note)
-    return { answer, error: answer.status < 300 ? undefined : await readError(answer.body) }
+    const answer = await postTo(gateway, forwarded, target, { ...credentials, requestsUsage })
+    return { answer, error: answer.status < 300 ? undefined : await readError(answer) }
   }
   const { id, content } = target.upstream
   const sent = await post(content.stream_options && !gateway.withoutStreamOptions.has(id))
@@ -217,38 +216,28 @@ const send = async (
   return repeated
 }
 
-/** A pooled connection may turn out to be closed. That is no fault of the upstream, so the request is sent once more. */
-const postTo = async (
+/** Sent once, also if a pooled connection breaks: the upstream may have begun to work on it (RFC 9110, 9.2.2). */
+const postTo = (
   gateway: Gateway,
   { request, text, headers, signal }: ForwardedRequest<unknown>,
   { upstream, model }: Target,
   credentials: UpstreamCredentials & { readonly requestsUsage: boolean },
-  note: Note,
 ): Promise<UpstreamAnswer> => {
   const { timeouts, continuous_usage_stats: continuousUsage } = upstream.content
   const { requestsUsage, query } = credentials
   const accept = request.stream ? 'text/event-stream' : 'application/json'
   const body = upstreamBody(text, request, model.upstream_id, { requestsUsage, continuousUsage })
-  const sentAt = performance.now()
-  const post = (isFresh: boolean) =>
-    gateway.upstreamClient.ask(
-      {
-        url: addressOf(upstream, 'chat/completions', query),
-        headers: { 'content-type': 'application/json', ...headers, ...upstreamHeaders(accept, credentials) },
-        body,
-        timeouts: { ...timeouts, total_ms: Math.max(1, timeouts.total_ms - (performance.now() - sentAt)) },
-        isGuarded: upstream.isConfigured !== true,
-        isFresh,
-      },
-      signal,
-    )
-  try {
-    return await post(false)
-  } catch (error) {
-    if (!(error instanceof UpstreamFault) || error.code !== KEPT_CONNECTION) throw error
-    note(`reset ${KEPT_CONNECTION}`, 'fault')
-    return post(true)
-  }
+  return gateway.upstreamClient.ask(
+    {
+      url: addressOf(upstream, 'chat/completions', query),
+      headers: { 'content-type': 'application/json', ...headers, ...upstreamHeaders(accept, credentials) },
+      body,
+      timeouts,
+      isGuarded: upstream.isConfigured !== true,
+      isFresh: false,
+    },
+    signal,
+  )
 }
 
 /** Otherwise the upstream may refuse an option of the client, and the setting must not change for later requests. */

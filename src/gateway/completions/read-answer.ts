@@ -1,45 +1,50 @@
 import { setImmediate } from 'node:timers/promises'
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { createParser, type EventSourceParser } from 'eventsource-parser'
 import type { Json } from '../../kernel/json/json.js'
 import { invalidUpstreamResponse } from './upstream-failure.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
-import type { UpstreamAnswer } from '../../domain/gateway/upstreams/upstream-client.js'
+import type { Timeouts } from '../../domain/gateway/upstreams/content.js'
+import { UpstreamFault, type UpstreamAnswer } from '../../domain/gateway/upstreams/upstream-client.js'
+import { reportInText } from '../answer/reported-error.js'
+import { decodedBody } from './decode-answer.js'
 
-const MAX_BYTES = 67_108_864
+export const MAX_BYTES = 67_108_864
 /** Some upstreams repeat the whole request in their errors. */
 const MAX_ERROR_BYTES = 1_048_576
 const ERROR_TIMEOUT_MS = 2000
 
 /**
- * A whole JSON answer of an upstream, read up to 64 MiB.
+ * The JSON of a response, read up to 64 MiB.
  *
  * @throws Failure for anything else
  */
-export const readWhole = async (body: AsyncIterable<Uint8Array>): Promise<Json> => {
-  const text = await textUpTo(body, MAX_BYTES)
-  if (text === undefined) throw invalidUpstreamResponse(`it exceeds ${MAX_BYTES} bytes`)
-  const value = parsed(text)
-  if (value === undefined) throw invalidUpstreamResponse('it is not JSON, or is nested too deeply')
+export const readJson = async (answer: UpstreamAnswer): Promise<Json> => {
+  const text = await textUpTo(decodedBody(answer), MAX_BYTES)
+  const value = text === undefined ? undefined : parsed(text)
+  if (value === undefined) throw invalidUpstreamResponse(NOT_JSON)
   return value
 }
 
+export const NOT_JSON = 'it is not JSON, or is nested too deeply'
+
 /**
- * The body of an error: JSON, or plain text as a string; undefined for HTML, and for more than 1 MiB. Reads for a short
- * time only, because the next target may be tried after it.
+ * The report of an error: JSON, or text as {@link reportInText}; undefined for what cannot be quoted, and for more than 1
+ * MiB. Reads for a short time only, because the next target may be tried after it.
  */
-export const readError = async (body: AsyncIterable<Uint8Array>): Promise<Json | undefined> => {
-  const reading = body[Symbol.asyncIterator]()
-  const timer = setTimeout(() => void reading.return?.(), ERROR_TIMEOUT_MS)
+export const readError = async (answer: UpstreamAnswer): Promise<Json | undefined> => {
+  let reading: AsyncIterator<Uint8Array> | undefined
+  let timer: NodeJS.Timeout | undefined
   try {
-    const text = await textUpTo({ [Symbol.asyncIterator]: () => reading }, MAX_ERROR_BYTES)
-    if (text === undefined) return undefined
-    return parsed(text) ?? (text.trimStart().startsWith('<') ? undefined : text)
+    const body = (reading = decodedBody(answer)[Symbol.asyncIterator]())
+    timer = setTimeout(() => void body.return?.(), ERROR_TIMEOUT_MS)
+    const text = await textUpTo({ [Symbol.asyncIterator]: () => body }, MAX_ERROR_BYTES)
+    return text === undefined ? undefined : (parsed(text) ?? reportInText(text))
   } catch {
     return undefined
   } finally {
     clearTimeout(timer)
-    await reading.return?.()
+    await (reading ?? answer.body[Symbol.asyncIterator]()).return?.()
   }
 }
 
@@ -68,50 +73,85 @@ export const parsed = (text: string): Json | undefined => {
 const MAX_TURN_MS = 5
 const MAX_SLICE_BYTES = 16_384
 
-/** Server-sent events of an upstream's answer. */
+/**
+ * How long an upstream may go on without a part of an answer: comments, blanks, heads and empty events are none. Ends the
+ * answer when the time is over.
+ */
+export class Patience {
+  private phase = 'first byte'
+  private until: number
+  private timer: NodeJS.Timeout | undefined
+  private pausedAt: number | undefined
+
+  constructor(
+    private readonly answer: UpstreamAnswer,
+    private readonly timeouts: Timeouts,
+  ) {
+    this.until = answer.sentAt + timeouts.first_byte_ms
+    this.wait()
+  }
+
+  /** A part came. */
+  renew(): void {
+    this.phase = 'idle'
+    this.until = performance.now() + this.timeouts.idle_ms
+  }
+
+  /** The time that the client takes to read is not counted. */
+  pause(): void {
+    this.pausedAt = performance.now()
+  }
+
+  resume(hasPart: boolean): void {
+    if (hasPart) this.renew()
+    else this.until += performance.now() - (this.pausedAt ?? 0)
+    this.pausedAt = undefined
+  }
+
+  stop(): void {
+    clearTimeout(this.timer)
+  }
+
+  private wait(): void {
+    const { until, pausedAt, timeouts } = this
+    const left = pausedAt === undefined ? until - performance.now() : timeouts.idle_ms
+    if (left <= 0) this.answer.giveUp(new UpstreamFault('timeout', this.phase))
+    else this.timer = setTimeout(() => this.wait(), Math.min(left, timeouts.idle_ms))
+  }
+}
+
+/** An event, with its value if it was a line of JSON. */
+export interface UpstreamEvent {
+  readonly event?: string | undefined
+  readonly data: string
+  readonly value?: Json
+}
+
+/** The events of an upstream's answer: server-sent events, or lines of JSON. */
 export interface EventReader {
+  readonly patience: Patience
   /** The events that the next bytes complete, maybe none; undefined at the end. */
-  readonly next: () => Promise<readonly EventSourceMessage[] | undefined>
+  readonly next: () => Promise<readonly UpstreamEvent[] | undefined>
   /** The text of an answer without any event. */
   readonly textWithoutEvents: () => string
   /** Closes the connection unless the answer has ended. */
   readonly close: () => void
 }
 
-export const eventReader = (body: AsyncIterable<Uint8Array>): EventReader => {
-  const reading = body[Symbol.asyncIterator]()
+/** @throws Failure for an unknown content coding */
+export const eventReader = (answer: UpstreamAnswer, timeouts: Timeouts): EventReader => {
+  const reading = decodedBody(answer)[Symbol.asyncIterator]()
+  const patience = new Patience(answer, timeouts)
   const decoder = new TextDecoder()
   const withLineFeeds = lineFeeds()
-  let ready: EventSourceMessage[] = []
-  let withoutEvents: string | undefined = ''
-  let failed: Error | undefined
-  const parser = createParser({
-    maxBufferSize: MAX_BYTES,
-    // Events without data are ignored (server-sent events, 9.2.6).
-    onEvent: (event) => {
-      if (event.data !== '') ready.push(event)
-    },
-    onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded')
-        failed = invalidUpstreamResponse(`an event exceeds ${MAX_BYTES} characters`)
-    },
-  })
-  const feed = (text: string): readonly EventSourceMessage[] => {
-    if (withoutEvents !== undefined && withoutEvents.length <= MAX_ERROR_BYTES) withoutEvents += text
-    parser.feed(text)
-    const events = ready
-    ready = []
-    if (events.length > 0) withoutEvents = undefined
-    if (events.length === 0 && failed !== undefined) throw failed
-    return events
-  }
+  const text = new AnswerText(() => patience.renew())
   let isOver = false
   let turnBeganAt = performance.now()
   let unread: Uint8Array = new Uint8Array()
   return {
+    patience,
     next: async () => {
       if (isOver) return undefined
-      if (failed !== undefined) throw failed
       if (performance.now() - turnBeganAt > MAX_TURN_MS) {
         await setImmediate()
         turnBeganAt = performance.now()
@@ -119,15 +159,18 @@ export const eventReader = (body: AsyncIterable<Uint8Array>): EventReader => {
       if (unread.length === 0) {
         const read = await reading.next()
         isOver = read.done === true
-        if (read.done === true) return feed(withLineFeeds(`${decoder.decode()}\n`))
+        if (read.done === true) return text.end(withLineFeeds(decoder.decode()))
         unread = read.value
       }
       const slice = unread.subarray(0, MAX_SLICE_BYTES)
       unread = unread.subarray(MAX_SLICE_BYTES)
-      return feed(withLineFeeds(decoder.decode(slice, { stream: true })))
+      return text.add(withLineFeeds(decoder.decode(slice, { stream: true })))
     },
-    textWithoutEvents: () => withoutEvents ?? '',
-    close: () => void reading.return?.(),
+    textWithoutEvents: () => text.withoutEvents,
+    close: () => {
+      patience.stop()
+      void reading.return?.()
+    },
   }
 }
 
@@ -141,8 +184,98 @@ const lineFeeds = (): ((text: string) => string) => {
   }
 }
 
-/** @throws Failure for a compressed answer: `accept-encoding: identity` was sent */
-export const rejectCompressed = ({ headers }: UpstreamAnswer): void => {
-  if (!/^\s*(identity\s*)?$/i.test(headers['content-encoding'] ?? ''))
-    throw invalidUpstreamResponse('it is compressed, which was not requested')
+/** Finds the events in the text of an answer, whatever its type says, and keeps a text without events. */
+class AnswerText {
+  private form: 'unknown' | 'events' | 'lines' | 'whole' = 'unknown'
+  private readonly parser: EventSourceParser
+  private ready: UpstreamEvent[] = []
+  private hasEvents = false
+  private failed: Error | undefined
+  /** The last line of JSON lines, or the whole text. */
+  private held: string[] = []
+  private heldLength = 0
+
+  constructor(private readonly onJson: () => void) {
+    this.parser = createParser({
+      maxBufferSize: MAX_BYTES,
+      // Events without data are ignored (server-sent events, 9.2.6).
+      onEvent: (event) => {
+        if (event.data !== '') this.ready.push(event)
+      },
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded')
+          this.failed = invalidUpstreamResponse(`an event exceeds ${MAX_BYTES} characters`)
+      },
+    })
+  }
+
+  get withoutEvents(): string {
+    return this.hasEvents ? '' : this.held.join('')
+  }
+
+  add(text: string): readonly UpstreamEvent[] {
+    if (this.form === 'unknown') this.form = formOf(text)
+    if (this.form === 'lines') this.addLines(text)
+    else if (this.form === 'whole') this.hold(text, MAX_BYTES)
+    else {
+      if (!this.hasEvents && this.heldLength <= MAX_ERROR_BYTES) this.hold(text, MAX_BYTES)
+      if (this.failed === undefined) this.parser.feed(text)
+    }
+    const continues = this.form === 'whole' || (this.form === 'lines' && !text.includes('\n'))
+    if (continues && /\S/.test(text)) this.onJson()
+    return this.taken()
+  }
+
+  end(text: string): readonly UpstreamEvent[] {
+    if (this.form !== 'lines') return this.add(this.form === 'whole' ? text : `${text}\n`)
+    this.hold(text, MAX_BYTES)
+    if (this.hasEvents) this.endLine()
+    return this.taken()
+  }
+
+  private taken(): readonly UpstreamEvent[] {
+    const events = this.ready
+    this.ready = []
+    if (events.length === 0 && this.failed !== undefined) throw this.failed
+    if (events.length > 0 && !this.hasEvents) {
+      this.hasEvents = true
+      if (this.form === 'events') this.held = []
+    }
+    return events
+  }
+
+  private addLines(text: string): void {
+    let from = 0
+    for (let to = text.indexOf('\n'); to >= 0 && this.form === 'lines'; to = text.indexOf('\n', from)) {
+      this.hold(text.slice(from, to + 1), MAX_BYTES)
+      this.endLine()
+      from = to + 1
+    }
+    this.hold(text.slice(from), MAX_BYTES)
+  }
+
+  /** If the first line is no JSON of its own, the text is one value on several lines. */
+  private endLine(): void {
+    const data = this.held.join('').replaceAll('\u001e', '').trim()
+    const value = data === '' ? undefined : parsed(data)
+    if (data !== '' && value === undefined && !this.hasEvents && this.ready.length === 0) this.form = 'whole'
+    else {
+      this.held = []
+      this.heldLength = 0
+      if (data !== '') this.ready.push(value === undefined ? { data } : { data, value })
+    }
+  }
+
+  private hold(text: string, most: number): void {
+    this.heldLength += text.length
+    if (this.heldLength > most) this.failed ??= invalidUpstreamResponse(`it exceeds ${most} characters`)
+    else this.held.push(text)
+  }
+}
+
+/** JSON begins as such, or with the separator of JSON text sequences (RFC 7464). */
+const formOf = (text: string): 'unknown' | 'events' | 'lines' => {
+  const first = /\S/.exec(text)?.[0]
+  if (first === undefined) return 'unknown'
+  return '{[\u001e'.includes(first) ? 'lines' : 'events'
 }

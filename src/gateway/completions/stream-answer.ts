@@ -1,10 +1,7 @@
 import { Readable } from 'node:stream'
-import type { EventSourceMessage } from 'eventsource-parser'
 import { AnswerFold } from '../answer/fold.js'
 import { CompletionStream } from '../answer/stream.js'
-import { choicesIn, chunkOfWhole } from '../answer/whole-answer.js'
-import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import { jsonText } from '../../kernel/json/text.js'
+import { isJsonObject } from '../../kernel/json/json.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { within } from '../../kernel/within.js'
 import type { Failure } from '../../application/failure.js'
@@ -18,13 +15,17 @@ import {
 import type { Forwarded, UpstreamResponse } from './forward.js'
 import { clientGone } from './in-flight.js'
 import { keptAlive } from './keep-alive.js'
-import { eventReader, parsed, rejectCompressed, type EventReader } from './read-answer.js'
+import { eventReader, MAX_BYTES, type EventReader } from './read-answer.js'
+import {
+  END_WITHIN_MS,
+  failureOfEnd,
+  nextEvents,
+  suspectedFailure,
+  takeEvents,
+  takeValue,
+  valueWithoutEvents,
+} from './take-events.js'
 import { invalidUpstreamResponse, slowClient, toFailure } from './upstream-failure.js'
-
-const DONE = '[DONE]'
-
-/** After [DONE], wait this long for usage, and for the upstream to close, so that the connection can be reused. */
-const END_WITHIN_MS = 50
 
 /** Once the upstream is done, the client has this long to read the rest: a stalled client would hold its reservation. */
 const CLIENT_READ_TIMEOUT_MS = 30_000
@@ -80,7 +81,6 @@ const openStream = async (
   response: UpstreamResponse,
 ): Promise<OpenedStream> => {
   const { answer, target } = response
-  rejectCompressed(answer)
   const publicModel = target.model.id
   const options = request.given['stream_options']
   const requestsRunningUsage = isJsonObject(options) && options['continuous_usage_stats'] === true
@@ -96,42 +96,29 @@ const openStream = async (
     fold,
     () => performance.now(),
   )
-  const reader = eventReader(answer.body)
+  const reader = eventReader(answer, target.upstream.content.timeouts)
   try {
     let firstText = ''
+    let hasEvents = false
     for (let events = await reader.next(); events !== undefined; events = await reader.next()) {
       const { text, failure } = takeEvents(stream, events, response)
       firstText += text
-      if (stream.hasBegun && firstText !== '') return { firstText, failure, stream, fold, reader }
+      if (stream.isAnswered) return { firstText, failure, stream, fold, reader }
       if (failure !== undefined) throw failure
       if (stream.isDone) break
+      if (firstText.length > MAX_BYTES) throw invalidUpstreamResponse(`no content in ${MAX_BYTES} characters`)
+      hasEvents ||= events.length > 0
     }
-    firstText = takeWhole(reader.textWithoutEvents(), stream, response)
+    if (!hasEvents && !stream.isDone && reader.textWithoutEvents().trim() !== '')
+      firstText = takeValue(stream, valueWithoutEvents(reader, response), response)
+    const failure = stream.isAnswered ? undefined : failureOfEnd(stream, response)
+    if (failure) throw failure
     return { firstText, failure: undefined, stream, fold, reader }
   } catch (error) {
     fold?.release()
     reader.close()
     throw error
   }
-}
-
-/** Some upstreams answer in one piece although a stream was requested, also with an error. */
-const takeWhole = (
-  text: string,
-  stream: CompletionStream,
-  { reportedFailure }: Pick<UpstreamResponse, 'reportedFailure'>,
-): string => {
-  const whole = text.trim() === '' ? undefined : parsed(text)
-  if (isJsonObject(whole) && choicesIn(whole) !== undefined) {
-    const result = stream.take(chunkOfWhole(whole))
-    stream.done()
-    if ('chunk' in result && result.chunk !== null) return eventOf(result.chunk)
-  }
-  if (whole !== undefined) {
-    const result = stream.take(whole)
-    if ('error' in result) throw reportedFailure(result.error)
-  }
-  throw invalidUpstreamResponse('the stream has no completion')
 }
 
 /**
@@ -155,7 +142,9 @@ async function* clientEvents(
   })
   let failure: Failure | null | undefined
   try {
+    opened.reader.patience.pause()
     yield opened.firstText
+    opened.reader.patience.resume(true)
     failure = opened.failure ?? (yield* remainingEvents(forwarded, signal))
     if (failure === null) await within(END_WITHIN_MS, answer.ended)
   } finally {
@@ -178,7 +167,7 @@ async function* clientEvents(
     inFlight.done()
   }
   if (failure !== null) throw failure
-  yield `data: ${DONE}\n\n`
+  yield 'data: [DONE]\n\n'
 }
 
 /** A client that takes nothing for this long would keep its place at the upstream, which waits for it. */
@@ -202,55 +191,22 @@ async function* remainingEvents(
   { opened: { stream, reader }, reportedFailure }: Forwarded<OpenedStream>,
   signal: AbortSignal,
 ): AsyncGenerator<string, Failure | null> {
-  let until: number | undefined
+  const { patience } = reader
   try {
-    for (;;) {
-      if (stream.isDone) until ??= performance.now() + END_WITHIN_MS
-      const events = await (until === undefined
-        ? reader.next()
-        : within(Math.max(0, until - performance.now()), reader.next()))
-      if (events === undefined) break
+    const next = nextEvents(stream, reader)
+    for (let events = await next(); events !== undefined; events = await next()) {
+      const { parts } = stream
       const { text, failure } = takeEvents(stream, events, { reportedFailure })
+      patience.pause()
       if (text !== '') yield text
+      patience.resume(stream.parts > parts)
       if (failure !== undefined) return failure
     }
-    return stream.isComplete ? null : invalidUpstreamResponse('the stream ended without a finish_reason')
+    return failureOfEnd(stream, { reportedFailure })
   } catch (error) {
     const failure = toFailure(error, signal)
     if (failure === undefined) throw error
-    return stream.isComplete && !signal.aborted ? null : failure
+    if (signal.aborted) return failure
+    return stream.isComplete ? null : (suspectedFailure(stream, { reportedFailure }) ?? failure)
   }
 }
-
-interface TakenEvents {
-  /** What the client gets of them. */
-  readonly text: string
-  readonly failure?: Failure
-}
-
-const takeEvents = (
-  stream: CompletionStream,
-  events: readonly EventSourceMessage[],
-  { reportedFailure }: Pick<UpstreamResponse, 'reportedFailure'>,
-): TakenEvents => {
-  let text = ''
-  for (const { event, data } of events) {
-    if (data.trim() === DONE) {
-      stream.done()
-      continue
-    }
-    const chunk = parsed(data)
-    if (event === 'error') return { text, failure: reportedFailure(chunk ?? data) }
-    if (chunk === undefined) {
-      // Text that is not JSON, such as `ping`, is skipped. A truncated chunk is an error.
-      if (!data.trimStart().startsWith('{')) continue
-      return { text, failure: invalidUpstreamResponse('a chunk is not JSON, or is nested too deeply') }
-    }
-    const result = stream.take(chunk)
-    if ('error' in result) return { text, failure: reportedFailure(result.error) }
-    if (result.chunk !== null) text += eventOf(result.chunk)
-  }
-  return { text }
-}
-
-const eventOf = (chunk: Json): string => `data: ${jsonText(chunk)}\n\n`

@@ -1,7 +1,8 @@
 import { SLOW_READER, UpstreamFault, type FaultKind } from '../../domain/gateway/upstreams/upstream-client.js'
-import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import type { Json } from '../../kernel/json/json.js'
 import type { Redact } from '../../domain/secrets/redact-secrets.js'
 import { Failure, type FailureKind } from '../../application/failure.js'
+import { errorWords, type ErrorWords } from '../answer/reported-error.js'
 
 /** Statuses that the client gets unchanged, because it can correct its request. Others become 502. */
 const PASSED_ON: Readonly<Record<number, FailureKind>> = {
@@ -42,19 +43,11 @@ export const failureOfStatus = (
 
 /** The failure that a client sees for an error that an upstream reports in place of an answer, or within one. */
 export const failureOfError = (body: Json, redact: Redact): Failure => {
-  const status = statusIn(body)
+  const { status } = errorWords(body)
   if (status !== undefined && PASSED_ON[status] !== undefined)
     return failureOfStatus(status, {}, body, redact)
   const error = errorIn(body, redact)
   return upstreamFailed('The upstream reported an error', error.message, isQuotaUsedUp(error))
-}
-
-/** Some upstreams report the status in the body. */
-const statusIn = (body: Json | undefined): number | undefined => {
-  if (Array.isArray(body)) return statusIn((body as readonly Json[])[0])
-  if (!isJsonObject(body)) return undefined
-  const { error, code, status } = body
-  return isJsonObject(error) ? statusIn(error) : [code, status].map(Number).find((one) => one in PASSED_ON)
 }
 
 const upstreamFailed = (
@@ -80,7 +73,7 @@ const secondsIn = (header = ''): number => {
   return Number.isNaN(seconds) ? 1 : Math.min(Math.max(1, Math.ceil(seconds)), LONGEST_WAIT)
 }
 
-type UpstreamError = Readonly<Partial<Record<'message' | 'type' | 'code' | 'param', string>>>
+type UpstreamError = Omit<ErrorWords, 'status'>
 
 /** Characters of a message that are passed on, and characters that are searched for the credential. */
 const MOST_CHARACTERS = 2000
@@ -89,31 +82,12 @@ const MOST_SEARCHED = 16_384
 /** The error in an upstream's answer, redacted and cut. */
 const errorIn = (body: Json | undefined, redact: Redact): UpstreamError =>
   Object.fromEntries(
-    Object.entries(textsOf(body)).flatMap(([key, text]) => {
+    Object.entries(body === undefined ? {} : errorWords(body)).flatMap(([key, text]) => {
+      if (typeof text !== 'string') return []
       const redacted = redact(text.trim().slice(0, MOST_SEARCHED))
       const cut = redacted.length > MOST_CHARACTERS ? `${redacted.slice(0, MOST_CHARACTERS)}…` : redacted
       return cut === '' ? [] : [[key, cut.toWellFormed()]]
     }),
-  )
-
-/** Reads OpenAI's form, vLLM's, FastAPI's, Gemini's list of one, and plain text. */
-const textsOf = (body: Json | undefined): UpstreamError => {
-  if (typeof body === 'string') return { message: body }
-  if (Array.isArray(body)) return isJsonObject(body[0]) ? textsOf(body[0]) : {}
-  if (!isJsonObject(body)) return {}
-  const { error, detail, message } = body
-  if (isJsonObject(error)) return textsIn(error)
-  if (typeof error === 'string') return { message: error }
-  if (typeof detail === 'string') return { message: detail }
-  if (detail !== undefined && detail !== null) return { message: JSON.stringify(detail) }
-  return typeof message === 'string' ? textsIn(body) : {}
-}
-
-const textsIn = (from: Readonly<Record<string, Json>>): UpstreamError =>
-  Object.fromEntries(
-    (['message', 'type', 'code', 'param'] as const).flatMap((key) =>
-      typeof from[key] === 'string' ? [[key, from[key]]] : [],
-    ),
   )
 
 export const slowClient = new Failure('bad-request', 'The client did not read the response in time.')

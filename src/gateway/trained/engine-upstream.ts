@@ -61,13 +61,13 @@ const answerOf = async (
       created: Math.floor(ports.clock.now().getTime() / 1000),
     }
     return request.stream
-      ? answering(200, 'text/event-stream', streamed(head, request, tokens), either)
-      : answering(200, 'application/json', whole(head, request, tokens), either)
+      ? answering(200, 'text/event-stream', streamed(head, request, tokens), either, left)
+      : answering(200, 'application/json', whole(head, request, tokens), either, left)
   } catch (error) {
     left.abort()
     const refusal = signal?.aborted === true ? undefined : refusalOf(error)
     if (refusal === undefined) throw failureOf(error, signal?.aborted === true)
-    return answering(400, 'application/json', [encoded(jsonText(refusal))], either)
+    return answering(400, 'application/json', [encoded(jsonText(refusal))], either, left)
   }
 }
 
@@ -113,6 +113,7 @@ const answering = (
   type: string,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   signal: AbortSignal,
+  left: AbortController,
 ): UpstreamAnswer => {
   let end: (how: UpstreamEnd) => void = () => undefined
   const ended = new Promise<UpstreamEnd>((resolve) => (end = resolve))
@@ -129,7 +130,9 @@ const answering = (
       end(isComplete ? 'complete' : 'left')
     }
   }
-  return { status, headers: { 'content-type': type }, body: read(), ended }
+  const giveUp = () => left.abort()
+  // Without time-outs: the engine is a part of this process.
+  return { status, headers: { 'content-type': type }, sentAt: Infinity, body: read(), ended, giveUp }
 }
 
 interface Head {

@@ -5,7 +5,6 @@ import {
   beginStream,
   chunkOf,
   delta,
-  failingWith,
   inTurn,
   resetting,
   saying,
@@ -284,11 +283,10 @@ describe('budgets of completions', () => {
     await free.close()
   })
 
-  it('hold nothing for a kept connection that was closed and an upstream that then refused', async () => {
+  it('hold what is unknown where a kept connection broke, as the upstream may have worked', async () => {
     const team = await aTeam()
     await limit(team, { scope: { type: 'team' }, budget: { amount: 1, period: 'month' } })
-    const refusing = failingWith(503, 'too busy')
-    const closing = await startUpstream(inTurn(saying(['Hi'], usageOf(5, 2)), resetting, refusing))
+    const closing = await startUpstream(inTurn(saying(['Hi'], usageOf(5, 2)), resetting))
     const models = [{ id: 'closing', upstream_id: 'chat', price: PRICE }]
     const given = { name: 'closing', base_url: closing.baseUrl, models }
     const made = await service.post('/api/inference/upstreams', given)
@@ -296,9 +294,10 @@ describe('budgets of completions', () => {
     assert.equal((await complete(team, { model: 'closing' })).status, 200)
 
     assert.equal((await complete(team, { model: 'closing' })).status, 502)
-    assert.equal(closing.arrivals.length, 3)
+    assert.equal(closing.arrivals.length, 2)
     const { spent, reserved, unknown } = (await shown(team))[0]!.used.budget!
-    assert.deepEqual([spent, reserved, unknown], [0.025, 0, 0])
+    assert.deepEqual([spent, reserved], [0.025, 0])
+    assert.ok(unknown > 0)
     await closing.close()
   })
 })

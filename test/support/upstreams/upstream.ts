@@ -23,6 +23,8 @@ export interface ScriptedUpstream {
   readonly arrivals: readonly Arrival[]
   /** How it answers from here on. */
   behave: (behaviour: Behaviour) => void
+  /** Closes the connections that carry no request. */
+  readonly closeIdle: () => void
   readonly close: () => Promise<void>
 }
 
@@ -45,6 +47,7 @@ export const startUpstream = async (first: Behaviour): Promise<ScriptedUpstream>
     baseUrl: `http://127.0.0.1:${port}/v1`,
     arrivals,
     behave: (next) => (behaviour = next),
+    closeIdle: () => server.closeIdleConnections(),
     close: async () => {
       server.closeAllConnections()
       server.close()

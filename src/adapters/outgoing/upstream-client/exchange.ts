@@ -20,8 +20,7 @@ const MOST_ANNOUNCED = 16
 
 /** What an exchange knows of its connection. */
 export interface Way {
-  /** Whether it has carried an answer before this one. */
-  readonly begin: () => boolean
+  readonly begin: () => void
   /** Closes it, and gives it up where it is still being made. */
   readonly close: () => void
 }
@@ -36,7 +35,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private way: Way | undefined
   private controller: Controller | undefined
-  private isKept = false
+  private sentAt = Infinity
   private readonly total: NodeJS.Timeout
   private phase: NodeJS.Timeout
   private outcome: UpstreamEnd | undefined
@@ -72,7 +71,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Controller): void {
     if (this.isOver) return controller.abort(new errors.RequestAbortedError())
     this.controller = controller
-    this.isKept = this.way?.begin() === true
+    this.way?.begin()
+    this.sentAt = performance.now()
     this.enter('first byte', this.timeouts.first_byte_ms)
   }
 
@@ -90,6 +90,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       headers: flat(headers),
       body: { [Symbol.asyncIterator]: () => this.reader },
       ended: this.ended,
+      sentAt: this.sentAt,
+      giveUp: (fault) => this.end(fault),
     })
   }
 
@@ -109,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Controller | undefined, error: Error): void {
-    this.end(faultFrom(error, this.isKept && !this.isHeadThere))
+    this.end(faultFrom(error))
   }
 
   onRequestUpgrade(): void {

@@ -1,16 +1,11 @@
-import {
-  KEPT_CONNECTION,
-  UpstreamFault,
-  type FaultKind,
-} from '../../../domain/gateway/upstreams/upstream-client.js'
+import { UpstreamFault, type FaultKind } from '../../../domain/gateway/upstreams/upstream-client.js'
 import type { SendError } from '../../../kernel/ports/webhook-sender.js'
 
-/** What undici or the system says went wrong with a request, on a connection that was perhaps kept for too long. */
-export const faultFrom = (error: unknown, isKept: boolean): UpstreamFault => {
+/** What undici or the system says went wrong with a request. */
+export const faultFrom = (error: unknown): UpstreamFault => {
   if (error instanceof UpstreamFault) return error
   const { name, code = name } = error as NodeJS.ErrnoException
-  const kind = kindOf(code)
-  return new UpstreamFault(kind, kind === 'reset' && isKept ? KEPT_CONNECTION : code, { cause: error })
+  return new UpstreamFault(kindOf(code), code, { cause: error })
 }
 
 const kindOf = (code: string): FaultKind => {
@@ -23,7 +18,7 @@ const kindOf = (code: string): FaultKind => {
 
 /** Why a guarded connection did not come about. */
 export const faultOfConnecting = (error: SendError | null, cause: unknown): UpstreamFault => {
-  if (error === null) return faultFrom(cause, false)
+  if (error === null) return faultFrom(cause)
   switch (error.kind) {
     case 'forbidden-address':
     case 'forbidden-name':

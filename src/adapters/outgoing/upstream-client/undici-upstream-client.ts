@@ -80,11 +80,10 @@ class Connection extends Client {
     /** While a connection is being made. */
     giveUp?: (() => void) | undefined
     socket?: Socket
-    answers: number
   }
 
   constructor(origin: URL | string, options: object) {
-    const current: Connection['current'] = { answers: 0 }
+    const current: Connection['current'] = {}
     const { connect, ...rest } = options as Options
     super(origin, {
       ...rest,
@@ -93,7 +92,6 @@ class Connection extends Client {
           current.giveUp = undefined
           if (error !== null) return done(error, null)
           current.socket = socket
-          current.answers = 0
           done(null, socket)
         })
       },
@@ -107,11 +105,7 @@ class Connection extends Client {
   ): boolean {
     let hasBegun = false
     options[EXCHANGE]?.goesBy({
-      begin: () => {
-        hasBegun = true
-        this.current.answers += 1
-        return this.current.answers > 1
-      },
+      begin: () => (hasBegun = true),
       close: () => {
         this.current.giveUp?.()
         if (hasBegun) this.current.socket?.destroy(new Error('given up'))

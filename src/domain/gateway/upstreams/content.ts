@@ -16,9 +16,9 @@ const HOUR_MS = 3_600_000
 export const timeouts = open('UpstreamTimeouts', {
   optional: {
     connect_ms: withDefault(integerBetween(1, 60_000), 5000),
-    /** To the response head; a non-streamed response arrives with its head. */
+    /** From the request to the first part of the answer: content, not heads, comments or blanks. */
     first_byte_ms: withDefault(integerBetween(1, HOUR_MS), 300_000),
-    /** Between two chunks. */
+    /** Between two parts. */
     idle_ms: withDefault(integerBetween(1, HOUR_MS), 120_000),
     total_ms: withDefault(integerBetween(1, HOUR_MS), 1_200_000),
   },

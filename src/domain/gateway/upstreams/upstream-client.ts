@@ -24,18 +24,22 @@ export interface UpstreamRequest {
   readonly timeouts: Timeouts
   /** Whether the SSRF guard applies. The operator's own upstreams are exempt. */
   readonly isGuarded: boolean
-  /** Whether to open a new connection, after a pooled one turned out to be closed. */
+  /** Whether to open a new connection. */
   readonly isFresh: boolean
 }
 
 export interface UpstreamAnswer {
   readonly status: number
+  /** When the request was sent, by the clock of `performance`, in milliseconds. */
+  readonly sentAt: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   /** Readable once, with backpressure; fails with an `UpstreamFault`. Stopping early closes the connection. */
   readonly body: AsyncIterable<Uint8Array>
   /** Resolves when the response is over; never rejects. `left`: the reader stopped early. */
   readonly ended: Promise<UpstreamEnd>
+  /** Ends the response, with this fault. */
+  readonly giveUp: (fault: UpstreamFault) => void
 }
 
 export type UpstreamEnd = 'complete' | 'left' | UpstreamFault
@@ -50,9 +54,6 @@ export type FaultKind =
   | 'timeout'
   /** The caller's signal. */
   | 'aborted'
-
-/** `code` of a reset when a pooled connection was already closed, before any of the response arrived. */
-export const KEPT_CONNECTION = 'kept connection'
 
 /** `code` of a time-out caused by a slow reader. */
 export const SLOW_READER = 'slow reader'
@@ -80,12 +81,11 @@ export class UpstreamFault extends Error {
       case 'connect':
       case 'tls':
         return false
-      case 'reset':
-        return this.code !== KEPT_CONNECTION
       case 'timeout':
         return this.code !== 'connect'
       case 'aborted':
         return this.code !== BEFORE_ASKED
+      case 'reset':
       case 'protocol':
         return true
       default:

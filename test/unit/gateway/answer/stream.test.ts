@@ -35,10 +35,14 @@ describe('a streamed completion', () => {
     stream.take(chunk(1, {}, 'length'))
     assert.equal(stream.isComplete, true)
     const withoutReason = streamOf()
-    withoutReason.done()
-    assert.equal(withoutReason.isComplete, false)
     withoutReason.take(chunk(0, { content: 'a' }))
+    assert.equal(withoutReason.isComplete, false)
+    withoutReason.done()
     assert.equal(withoutReason.isComplete, true)
+    const withoutAnswer = streamOf()
+    withoutAnswer.take(chunk(0, { role: 'assistant', content: '' }))
+    withoutAnswer.done()
+    assert.equal(withoutAnswer.isComplete, false)
   })
 
   it('is reported only when it is complete and the upstream said what was used', () => {

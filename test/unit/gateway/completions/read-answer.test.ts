@@ -1,15 +1,31 @@
 import assert from 'node:assert/strict'
 import { eventReader } from '../../../../src/gateway/completions/read-answer.js'
 
+const TIMEOUTS = { connect_ms: 60_000, first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 60_000 }
+
+const readerOf = (body: AsyncIterable<Uint8Array>) =>
+  eventReader(
+    {
+      status: 200,
+      headers: {},
+      sentAt: Infinity,
+      body,
+      ended: Promise.resolve('complete'),
+      giveUp: () => undefined,
+    },
+    TIMEOUTS,
+  )
+
 async function* piecesOf(texts: readonly string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Promise.resolve(new TextEncoder().encode(text))
 }
 
 const eventsIn = async (texts: readonly string[]): Promise<readonly string[]> => {
-  const reader = eventReader(piecesOf(texts))
+  const reader = readerOf(piecesOf(texts))
   const events: string[] = []
   for (let read = await reader.next(); read !== undefined; read = await reader.next())
     events.push(...read.map(({ event, data }) => (event === undefined ? data : `${event}: ${data}`)))
+  reader.close()
   return events
 }
 
@@ -40,11 +56,12 @@ describe('the events of an upstream', () => {
   })
 
   it('are complete with a CR, without waiting for the next bytes', async () => {
-    const reader = eventReader(piecesOf(['data: a\r\r', 'data: b']))
+    const reader = readerOf(piecesOf(['data: a\r\r', 'data: b']))
     assert.deepEqual(
       (await reader.next())?.map(({ data }) => data),
       ['a'],
     )
+    reader.close()
   })
 
   it('are whole where a piece is larger than what is read at once', async () => {
@@ -55,7 +72,7 @@ describe('the events of an upstream', () => {
   it('let others run although the next bytes are always ready', async () => {
     let turns = 0
     const counting = setInterval(() => (turns += 1), 0)
-    const reader = eventReader(
+    const reader = readerOf(
       (async function* () {
         const piece = new TextEncoder().encode('data: {"x":1}\n\n'.repeat(1000))
         while (turns < 3) yield Promise.resolve(piece)
@@ -63,6 +80,7 @@ describe('the events of an upstream', () => {
     )
     for (let read = await reader.next(); read !== undefined;) read = await reader.next()
     clearInterval(counting)
+    reader.close()
     assert.ok(turns >= 3)
   })
 })

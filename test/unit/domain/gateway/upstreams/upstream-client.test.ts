@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import {
   BEFORE_ASKED,
-  KEPT_CONNECTION,
   UpstreamFault,
   type FaultKind,
 } from '../../../../../src/domain/gateway/upstreams/upstream-client.js'
@@ -14,7 +13,6 @@ describe('a fault of an upstream', () => {
     ['tls', 'CERT_HAS_EXPIRED', false],
     ['timeout', 'connect', false],
     ['timeout', 'first byte', true],
-    ['reset', KEPT_CONNECTION, false],
     ['reset', 'ECONNRESET', true],
     ['aborted', BEFORE_ASKED, false],
     ['aborted', 'by the client', true],

@@ -1,0 +1,79 @@
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
+import { UpstreamFault } from '../../domain/gateway/upstreams/upstream-client.js'
+import { openAnswerRooms } from '../answer/answer-room.js'
+import { AnswerFold } from '../answer/fold.js'
+import { reportsError } from '../answer/reported-error.js'
+import { CompletionStream } from '../answer/stream.js'
+import type { Metered } from '../answer/usage.js'
+import { meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
+import type { CompletionContext } from './completion-context.js'
+import type { UpstreamResponse } from './forward.js'
+import { eventReader, MAX_BYTES, type EventReader } from './read-answer.js'
+import { failureOfEnd, nextEvents, takeEvents, takeValue, valueWithoutEvents } from './take-events.js'
+import { invalidUpstreamResponse } from './upstream-failure.js'
+
+/** A whole answer for the client. */
+export interface OpenedWhole {
+  readonly body: JsonObject
+  readonly text: string
+  readonly metered: Metered
+}
+
+/**
+ * Reads a whole answer, or puts it together where the upstream streams although no stream was requested.
+ *
+ * @throws Failure or UpstreamFault
+ */
+export const openWhole = async (
+  { request: { n }, expected }: Pick<CompletionContext, 'request' | 'expected'>,
+  response: UpstreamResponse,
+): Promise<OpenedWhole> => {
+  const { answer, target } = response
+  const publicModel = target.model.id
+  const fold = new AnswerFold(publicModel, openAnswerRooms(MAX_BYTES, MAX_BYTES, MAX_BYTES)(''))
+  const asked = { publicModel, n, includeUsage: true, hidesRunningUsage: false, expected }
+  const stream = new CompletionStream(asked, fold)
+  const reader = eventReader(answer, target.upstream.content.timeouts)
+  try {
+    const value = await readValueOrEvents(stream, reader, response)
+    const body = value === undefined ? undefined : wholeAnswer(value, publicModel)
+    if (body !== undefined) return { body, text: jsonText(body), metered: meteredWhole(body, expected) }
+    if (value !== undefined) takeValue(stream, value, response)
+    if (value !== undefined && !stream.isAnswered)
+      throw invalidUpstreamResponse(stream.hasBegun ? 'its choices have no message' : 'it has no choices')
+    const failure = failureOfEnd(stream, response)
+    if (failure !== null) throw failure
+    const folded = fold.whole()!
+    if (folded['tallytree_truncated'] === true)
+      throw invalidUpstreamResponse(`it exceeds ${MAX_BYTES} characters`)
+    return { body: folded, text: jsonText(folded), metered: stream.metered }
+  } finally {
+    reader.close()
+  }
+}
+
+/** The JSON of the response; undefined if the stream has taken events in place of it. */
+const readValueOrEvents = async (
+  stream: CompletionStream,
+  reader: EventReader,
+  response: UpstreamResponse,
+): Promise<Json | undefined> => {
+  const next = nextEvents(stream, reader)
+  let hasEvents = false
+  try {
+    for (let events = await next(); events !== undefined; events = await next()) {
+      const value = hasEvents ? undefined : events[0]?.value
+      if (isJsonObject(value) && reportsError(value) !== 'yes' && wholeAnswer(value, '') !== undefined)
+        return value
+      hasEvents ||= events.length > 0
+      const { parts } = stream
+      const { failure } = takeEvents(stream, events, response)
+      if (failure !== undefined) throw failure
+      if (stream.parts > parts) reader.patience.renew()
+    }
+  } catch (error) {
+    if (!(error instanceof UpstreamFault && stream.isComplete)) throw error
+  }
+  return hasEvents ? undefined : valueWithoutEvents(reader, response)
+}

@@ -27,6 +27,8 @@ export interface StoredDelivery {
   readonly scheduled_at: Instant
   readonly finished_at: Instant | null
   readonly next_at: Instant | null
+  /** When the log recorded the last change of its state. */
+  readonly changed_at: Instant
 }
 
 export interface DeliveryQuery {
@@ -107,7 +109,7 @@ export const deliveryCounts =
   }
 
 const COLUMNS = `id, owner, automation, webhook, event_type, source_id, source_type, source_position,
-  toString(placed) AS place, suppressed, scheduled, state_now, attempts, status, error, duration_ms, reason, finished, next_at`
+  toString(placed) AS place, suppressed, scheduled, state_now, attempts, status, error, duration_ms, reason, finished, next_at, changed`
 
 const OVER = `('succeeded', 'dead', 'canceled')`
 
@@ -126,7 +128,7 @@ const selection = (query: DeliveryQuery, limit?: number) => {
       multiIf(d.suppressed IS NOT NULL, 'suppressed', c.delivery_id = '', 'pending', c.last.1) AS own_state,
       if(own_state IN ('pending', 'retrying') AND has({disabled:Array(String)}, ifNull(webhook, '')), 'held', own_state) AS state_now,
       c.tries AS attempts, c.ended.1 AS status, c.ended.2 AS error, c.ended.3 AS duration_ms,
-      c.last.2 AS reason, if(c.last.1 IN ${OVER}, c.last.4, NULL) AS finished, c.last.3 AS next_at
+      c.last.2 AS reason, if(c.last.1 IN ${OVER}, c.last.4, NULL) AS finished, c.last.3 AS next_at, c.last.4 AS changed
     FROM (SELECT * FROM deliveries FINAL WHERE ${conditions}
       ${first ? 'ORDER BY deliveries.position DESC LIMIT {limit:UInt64}' : ''}) AS d
     LEFT JOIN (
@@ -239,6 +241,7 @@ interface Row {
   readonly reason: string | null
   readonly finished: string | null
   readonly next_at: string | null
+  readonly changed: string | null
 }
 
 const instantOrNull = (text: string | null): Instant | null => (text === null ? null : instantFrom(text))
@@ -263,4 +266,5 @@ const deliveryFrom = (row: Row): StoredDelivery => ({
     row.state_now === 'pending' && row.next_at === null
       ? instantFrom(row.scheduled)
       : instantOrNull(row.next_at),
+  changed_at: instantFrom(row.changed ?? row.scheduled),
 })

@@ -122,7 +122,7 @@ const shownDetail = async (
       : undefined
   const wait =
     isWaiting && receiver !== undefined
-      ? waitOf(state.dueAt, receiver, services.clock.now().getTime())
+      ? waitOf({ dueAt: state.dueAt, since: at }, receiver, services.clock.now().getTime())
       : { next_at: null, waiting_reason: null }
   const isOver = state.phase === 'succeeded' || state.phase === 'dead' || state.phase === 'canceled'
   return {

@@ -181,11 +181,13 @@ const showingDeliveries = async (
   const waiting = deliveries.filter(({ state }) => isWaiting(state)).flatMap(({ webhook }) => webhook ?? [])
   const waits = await waitingWebhooks(services, waiting, cause)
   const now = services.clock.now().getTime()
-  return ({ position: _, ...delivery }) => {
+  return ({ position: _, changed_at, ...delivery }) => {
     const { webhook, automation, state, next_at } = delivery
     const receiver = isWaiting(state) && webhook !== null ? waits.get(webhook) : undefined
     const wait =
-      receiver === undefined ? { next_at: null, waiting_reason: null } : waitOf(next_at, receiver, now)
+      receiver === undefined
+        ? { next_at: null, waiting_reason: null }
+        : waitOf({ dueAt: next_at, since: changed_at }, receiver, now)
     return {
       ...delivery,
       ...wait,

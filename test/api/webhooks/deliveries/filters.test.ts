@@ -110,6 +110,8 @@ describe('the filters of the delivery log', () => {
     await until(async () => (await shown())?.['state'] === 'retrying')
     const wait = Date.parse((await shown())!['next_at'] as string) - Date.now()
     assert.ok(wait > 500_000 && wait < 610_000, String(wait))
+    const { id, next_at } = (await shown())!
+    assert.equal(accepted(await waiting.send('GET', `/api/deliveries/${id as string}`))['next_at'], next_at)
     accepted(await waiting.send('PATCH', `${waiting.webhooks}/${waiting.webhook}`, { enabled: false }))
     await until(async () => (await shown())?.['state'] === 'held')
     assert.deepEqual(

@@ -131,6 +131,11 @@ const start = async (
   )
   const server = await listen(app.callback(), config, connectionLimit(openFileLimit(), log))
   address = server.address
+  if (api !== undefined && config.publicUrl === null && !isLoopback(config.host))
+    log.warn('http.any_host', {
+      host: config.host,
+      should: 'set TALLYTREE_PUBLIC_URL, so that pages and sessions work at no other host name',
+    })
 
   let dispatcher: Dispatcher | undefined
   let evaluations: Evaluations | undefined
@@ -150,6 +155,8 @@ const start = async (
   }
   return address
 }
+
+const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|::1)$/.test(host)
 
 /** Tests of webhooks in flight end within this time, so that they are answered before connections are cut. */
 const TESTS_FINISH_WITHIN_MS = 5000

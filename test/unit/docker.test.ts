@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { readConfig } from '../../src/config.js'
 
@@ -24,6 +25,31 @@ describe('the container', () => {
     assert.equal(scripts['start'], 'exec bin/start main')
     assert.equal(scripts['tallytree'], 'exec bin/start cli')
     assert.match(textOf('docker/Dockerfile'), /^CMD \["bin\/start", "main"\]$/m)
+  })
+
+  it('is built on the newest line of Node with long-term support, and publishes to its own machine alone', () => {
+    const dockerfile = textOf('docker/Dockerfile')
+    const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
+    assert.deepEqual(images, ['node:26-bookworm', 'node:26-bookworm-slim'])
+    for (const file of ['docker/Dockerfile', 'docker/compose.yaml', 'README.md', 'docs/operations.md'])
+      for (const [published] of textOf(file).matchAll(/(?:[\d.]+:)?\b4600:4600\b/g))
+        assert.equal(published, '127.0.0.1:4600:4600', file)
+  })
+
+  it('has a list of its components', () => {
+    assert.match(textOf('docker/Dockerfile'), /npm prune --omit=dev && npm run -s sbom > dist\/sbom\.json/)
+    const ran = spawnSync('npm', ['run', '-s', 'sbom'], {
+      cwd: new URL('../..', import.meta.url),
+      encoding: 'utf8',
+    })
+    const { bomFormat, components } = JSON.parse(ran.stdout) as {
+      bomFormat: string
+      components: readonly { readonly name: string; readonly version: string }[]
+    }
+    assert.equal(bomFormat, 'CycloneDX')
+    const names = components.map(({ name }) => name)
+    for (const name of ['koa', 'io-ts', 'better-sqlite3', 'chdb']) assert.ok(names.includes(name), name)
+    assert.ok(!names.includes('mocha'))
   })
 
   it('sets variables that the program reads, to values that it takes', () => {

@@ -60,9 +60,10 @@ export const visibleData = (
   const { team } = data
   const isTheirs = typeof team === 'string' && administers.includes(team)
   if (type === 'AttemptFinished' && !isTheirs) return { ...data, peer: null }
+  if (!OF_CREDENTIALS.test(type)) return data
   const shown = { ...data }
   for (const name of ['headers', 'query'])
-    if (OF_CREDENTIALS.test(type) && isJsonObject(data[name]))
+    if (isJsonObject(data[name]))
       shown[name] = withoutCredentials(data[name] as Readonly<Record<string, string>>)
   return shown
 }

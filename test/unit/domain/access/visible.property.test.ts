@@ -184,7 +184,7 @@ describe('whose an event is', () => {
       type: 'CallStarted',
       data: { inputs: {}, headers: { Cookie: 'of the user' }, query: null },
     }
-    assert.deepEqual(visibleData(of(['red']), call), call.data)
+    assert.equal(visibleData(of(['red']), call), call.data)
   })
 
   it('is not to be asked of a stream whose name is of others', () => {

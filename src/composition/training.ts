@@ -65,7 +65,7 @@ export const openTraining = async (
       const runs = openRuns(ports)
       stops.push(await startRunMetrics({ ...ports, snapshots: snapshots(METRICS_FILE) }, { runs, models }))
       const name = isAlone ? 'built-in' : `built-in/${ports.ids.next()}`
-      stops.push(startBuiltInWorker(ports, training, engine, { name, isAlone }), startReaper(ports, training))
+      stops.push(startBuiltInWorker(ports, training, engine, { name }), startReaper(ports, training, name))
     },
     hurry: () => stopping.abort(),
     stop: async () => {

@@ -18,8 +18,8 @@ export interface Decoder {
   readonly open: () => DecodedSequence | undefined
 }
 
-/** Sequences at a time of one decoder. */
-const SEQUENCES = 16
+/** Tokens of all caches of one decoder. */
+const CACHED_TOKENS = 8192
 /** Tokens of a prompt that are appended at once. */
 const ROWS = 64
 
@@ -28,10 +28,11 @@ export const createDecoder = (state: ModelState): Decoder => {
   const shape = shapeOf(state.baseModel)
   const { width, layers, heads, context } = shape
   const [hidden, headWidth] = [HIDDEN_FACTOR * width, width / heads]
+  const sequences = Math.max(1, Math.floor(CACHED_TOKENS / context))
   const cacheFloats = 2 * layers * context * width
   const kernel = createKernel(
     weightCount(shape) +
-      SEQUENCES * cacheFloats +
+      sequences * cacheFloats +
       ROWS * (6 * width + hidden * 2 + context + 1) +
       2 * VOCABULARY,
   )
@@ -63,7 +64,7 @@ export const createDecoder = (state: ModelState): Decoder => {
   const activated = floats(ROWS * hidden)
   const positive = floats(ROWS * hidden)
   const logits = floats(VOCABULARY)
-  const caches = Array.from({ length: SEQUENCES }, () =>
+  const caches = Array.from({ length: sequences }, () =>
     Array.from({ length: layers }, () => ({
       /** Transposed: a row for each element of the keys. */
       keys: floats(width * context),

@@ -11,6 +11,8 @@ export interface ModelShape {
 export const BASE_MODELS: Readonly<Record<string, ModelShape>> = {
   'tiny/byte': { width: 64, layers: 2, heads: 4, context: 512 },
   'tiny/byte-large': { width: 128, layers: 4, heads: 4, context: 512 },
+  // For conversations of several turns.
+  'tiny/byte-2k': { width: 64, layers: 2, heads: 4, context: 2048 },
 }
 
 /** A part of the weights: a matrix with `rows` rows, or a vector with one. */

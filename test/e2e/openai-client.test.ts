@@ -33,7 +33,7 @@ describe('the openai client', () => {
     const models = await client.models.list()
     assert.deepEqual(
       models.data.map(({ id }) => id),
-      [gateway.model, 'tiny/byte', 'tiny/byte-large'].sort(),
+      [gateway.model, 'tiny/byte', 'tiny/byte-2k', 'tiny/byte-large'].sort(),
     )
     assert.equal((await client.models.retrieve(gateway.model)).id, gateway.model)
   })

@@ -44,7 +44,7 @@ describe('completions through the gateway by the Python packages openai and weav
 
   it('are answered, whole, streamed and by a coroutine', () => {
     assert.deepEqual(printed['answers'], ['Hello, world', 'Hello, world', 'Hello, world', 404])
-    assert.deepEqual(printed['models'], [MODEL, 'tiny/byte', 'tiny/byte-large'])
+    assert.deepEqual(printed['models'], [MODEL, 'tiny/byte', 'tiny/byte-2k', 'tiny/byte-large'])
     assert.deepEqual(
       upstream.arrivals.map(({ body }) => [body['model'], body['stream'] ?? false]),
       [

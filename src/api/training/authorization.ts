@@ -27,6 +27,20 @@ export const ofModel = ({
   },
 })
 
+/** As `ofJob`, for jobs that workers train. */
+export const ofWorkersJob = (
+  services: { readonly training: Pick<Training, 'models' | 'builtIn'> } & Authorizing,
+): ReturnType<typeof ofJob> => ({
+  errors: ['not-found', 'conflict'],
+  authorize: async (request) => {
+    const found = await ofJob(services).authorize(request)
+    const { base_model } = found.job
+    if (services.training.builtIn.has(base_model))
+      throw new Failure('conflict', `The service itself trains ${base_model}. Its jobs are not for workers.`)
+    return found
+  },
+})
+
 /** Requires access to the team of the job in the path. */
 export const ofJob = (
   services: Authorizing,

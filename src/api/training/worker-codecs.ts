@@ -1,4 +1,4 @@
-import { baseModelName, jobKind, stepMetrics, workerName } from '../../domain/training/events.js'
+import { jobKind, stepMetrics } from '../../domain/training/events.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import {
   boolean,
@@ -14,8 +14,20 @@ import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
 
 const MAX_WAIT_SECONDS = 30
 
+/** Names are shown in terminals and pages. */
+const baseModel = textLike(
+  'base model',
+  /^[^\s\p{C}<>"'`&\\]{1,256}$/u,
+  'String should have 1 to 256 characters, without spaces, control characters, quotes, <, > and &',
+)
+const worker = textLike(
+  'worker',
+  /^[^\p{C}<>]{1,128}$/u,
+  'String should have 1 to 128 characters, without control characters, < and >',
+)
+
 export const claimRequest = closed('ClaimTrainingJob', {
-  required: { worker: workerName, base_models: arrayOf(baseModelName, 1) },
+  required: { worker, base_models: arrayOf(baseModel, 1) },
   optional: { wait_seconds: withDefault(integerBetween(0, MAX_WAIT_SECONDS), 0, true) },
 })
 

@@ -12,7 +12,7 @@ import { anyKey } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeAuthorized, writeDirectory } from '../server/route-kinds.js'
-import { ofJob } from './authorization.js'
+import { ofWorkersJob } from './authorization.js'
 import type { TrainingServices } from './models.js'
 import {
   claimRequest,
@@ -37,7 +37,7 @@ const JOB = '/v1/preview/training-jobs/:job_id'
 
 /** The protocol of programs that train: they claim jobs, report progress, and store checkpoints. */
 export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] => {
-  const { work, index, stopping } = services.training
+  const { work, index, stopping, builtIn } = services.training
 
   const claimWithin = async (worker: Worker, seconds: number, cause: Cause, signal: AbortSignal) => {
     const until = performance.now() + seconds * 1000
@@ -62,6 +62,9 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       authorization: anyKey,
       handle: ({ principal, headers, onDisconnect, body: { worker, base_models, wait_seconds } }) => {
         requireAtMost('base_models', base_models.length, MAX_BASE_MODELS)
+        const own = base_models.find((name) => builtIn.has(name))
+        if (own !== undefined)
+          throw invalidField(['base_models'], 'value_error', `The service itself trains ${own}: leave it out`)
         const gone = new AbortController()
         onDisconnect(() => gone.abort())
         return async (cause) => {
@@ -84,7 +87,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       errorFormat: 'chat',
       body: heartbeat,
       response: heartbeatAnswer,
-      authorization: ofJob(services),
+      authorization: ofWorkersJob(services),
       handle:
         ({ job, body }) =>
         async (cause) => {
@@ -103,9 +106,8 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       summary: 'Logs the start of training and its gradient steps.',
       errorFormat: 'chat',
       body: reportsRequest,
-      errors: ['conflict'],
       response: emptyResponse,
-      authorization: ofJob(services),
+      authorization: ofWorkersJob(services),
       handle: ({ job, body: { lease_id, first, reports } }) => {
         requireAtMost('reports', reports.length, MAX_REPORTS)
         for (const [at, { metrics }] of reports.entries()) checkMetrics(['reports', at, 'metrics'], metrics)
@@ -127,8 +129,7 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       errorFormat: 'chat',
       body: filesRequest,
       response: uploads,
-      authorization: ofJob(services),
-      errors: ['conflict'],
+      authorization: ofWorkersJob(services),
       handle: ({ job: { project_id, job_id }, principal, headers, body: { lease_id, files } }) => {
         checkFiles(files)
         const links = linksFor(services, headers, principal)
@@ -153,9 +154,8 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       summary: 'Ends a job with the checkpoint of its next step, whose files were stored before.',
       errorFormat: 'chat',
       body: completion,
-      errors: ['conflict'],
       response: completedStep,
-      authorization: ofJob(services),
+      authorization: ofWorkersJob(services),
       handle: ({ job, body: { lease_id, files, metrics } }) => {
         checkFiles(files)
         checkMetrics(['metrics'], metrics)
@@ -171,13 +171,13 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
       summary: 'Ends a job with an error.',
       errorFormat: 'chat',
       body: failure,
-      errors: ['conflict'],
       response: emptyResponse,
-      authorization: ofJob(services),
+      authorization: ofWorkersJob(services),
       handle:
         ({ job, body: { lease_id, error_message } }) =>
         async (cause) => {
-          await work.fail({ jobId: job.job_id, leaseId: lease_id }, error_message, cause)
+          const reason = error_message.trim() === '' ? 'The worker gave no reason.' : error_message
+          await work.fail({ jobId: job.job_id, leaseId: lease_id }, reason, cause)
           return { body: {} }
         },
     }),

@@ -1,5 +1,5 @@
 import type { VersionCreated } from '../../domain/artifacts/events.js'
-import { LEASE_LOST } from '../../domain/training/decider.js'
+import { holdsLease, LEASE_LOST } from '../../domain/training/decider.js'
 import type { Progress } from '../../domain/training/commands.js'
 import type { Lease } from '../../domain/training/state.js'
 import type {
@@ -158,18 +158,14 @@ export const trainingWork = (
     metrics: StepMetrics,
     cause: Cause,
   ): Promise<number> => {
-    const held = await models.read(modelId, ({ state: { created, lease, jobs, lastStep } }) => {
-      const job = jobs.get(jobId)
-      return {
-        model: created!,
-        holds: lease?.jobId === jobId && lease.id === leaseId,
-        doneStep: job?.leaseId === leaseId ? job.step : null,
-        step: lastStep + 1,
-      }
-    })
+    const held = await models.read(modelId, ({ state }) => ({
+      model: state.created!,
+      holds: holdsLease(state, { job_id: jobId, lease_id: leaseId }),
+      doneStep: state.jobs.get(jobId)?.step ?? null,
+      step: state.lastStep + 1,
+    }))
     if (held === undefined) throw noSuchJob()
-    if (held.doneStep !== null) return held.doneStep
-    const { model, step } = held
+    const { model, step, doneStep } = held
     const saved = held.holds
       ? await saveCheckpointVersion(ports, collections)(model, step, files, now(), cause)
       : { artifactId: '' }
@@ -189,7 +185,7 @@ export const trainingWork = (
       () => undefined,
     )
     throwIfRefused(written.refusals.get(0))
-    return step
+    return doneStep ?? step
   }
 
   return {
@@ -221,9 +217,8 @@ export const trainingWork = (
       return completing.runExclusive(modelId, () => complete(modelId, lease, files, metrics, cause))
     },
     requireLease: async ({ jobId, leaseId }) => {
-      const holds = await models.read(
-        await modelOf(jobId),
-        ({ state: { lease } }) => lease?.jobId === jobId && lease.id === leaseId,
+      const holds = await models.read(await modelOf(jobId), ({ state }) =>
+        holdsLease(state, { job_id: jobId, lease_id: leaseId }),
       )
       if (holds !== true) throw new Failure('conflict', LEASE_LOST)
     },

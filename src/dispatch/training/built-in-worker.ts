@@ -3,6 +3,7 @@ import { Failure } from '../../application/failure.js'
 import { CHECKPOINT_FILE, storeContent } from '../../application/training/checkpoints.js'
 import type { Training } from '../../application/training/training.js'
 import type { ClaimedJob } from '../../application/training/work.js'
+import { holdsLease } from '../../domain/training/decider.js'
 import type { Progress } from '../../domain/training/commands.js'
 import type { StepMetrics } from '../../domain/training/events.js'
 import type { Engine } from '../../engine/engine.js'
@@ -27,9 +28,8 @@ const engineCause = (): Cause => {
 type WorkerPorts = Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'clock'> & { readonly log: Pick<Log, 'warn'> }
 
 interface WorkerOptions {
+  /** No other process that runs has this name. */
   readonly name: string
-  /** No other process has this name: a lease of it is that of an earlier process. */
-  readonly isAlone: boolean
 }
 
 /** Trains the base models of the built-in engine, one job after another. Returns a function that stops it. */
@@ -37,12 +37,12 @@ export const startBuiltInWorker = (
   ports: WorkerPorts,
   { models, index, work, builtIn }: Training,
   engine: Engine,
-  { name, isAlone }: WorkerOptions,
+  { name }: WorkerOptions,
 ): (() => Promise<void>) => {
   const stopping = new AbortController()
 
   const holds = ({ job, lease }: ClaimedJob) =>
-    models.read(job.model_id, ({ state }) => state.lease?.id === lease.id)
+    models.read(job.model_id, ({ state }) => holdsLease(state, { job_id: job.job_id, lease_id: lease.id }))
 
   const run = async (claimed: ClaimedJob): Promise<void> => {
     const { job, lease } = claimed
@@ -78,10 +78,10 @@ export const startBuiltInWorker = (
   }
 
   const workOn = async (): Promise<void> => {
-    if (isAlone)
-      for (const { lease } of index.queues())
-        if (lease?.worker === name)
-          await work.end({ jobId: lease.job_id, leaseId: lease.lease_id }, 'expired', engineCause())
+    // Of an earlier process, or of a job that an error ended.
+    for (const { lease } of index.queues())
+      if (lease?.worker === name)
+        await work.end({ jobId: lease.job_id, leaseId: lease.lease_id }, 'expired', engineCause())
     const worker = { name, baseModels: [...builtIn], teams: null }
     while (!stopping.signal.aborted) {
       const change = index.waitForChange(RECHECK_MS, stopping.signal)

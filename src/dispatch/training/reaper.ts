@@ -10,27 +10,41 @@ const EVERY_MS = 2000
 /** A job may run this long. */
 const MAX_RUNNING_MS = 24 * 3600 * 1000
 
-/** Workers could not reach a service that was away: after its start they have this long to extend their leases. */
+/**
+ * Workers could not reach a service that was away: after its start they have this long to extend their leases, and after
+ * it got no CPU, or its clock was set.
+ */
 const GRACE_MS = 30_000
+const LATE_MS = 5000
 
-/** Ends the leases that have expired, and jobs that run too long. */
-export const expireLeases = async (
-  {
-    index,
-    work,
-  }: { readonly index: Pick<JobIndex, 'queues'>; readonly work: Pick<TrainingWork, 'end' | 'fail'> },
-  now: number,
-  startedAt: number,
-): Promise<void> => {
-  const correlationId = randomUUID()
-  const cause = { correlationId, causationId: correlationId, actor: 'system' }
-  for (const { lease } of index.queues()) {
-    if (lease === null) continue
-    const held = { jobId: lease.job_id, leaseId: lease.lease_id }
-    if (now > Date.parse(lease.leased_at) + MAX_RUNNING_MS)
-      await work.fail(held, 'The job ran longer than 24 hours.', cause)
-    else if (now > Math.max(Date.parse(lease.expires_at), startedAt + GRACE_MS))
-      await work.end(held, 'expired', cause)
+interface Expiring {
+  readonly index: Pick<JobIndex, 'queues'>
+  readonly work: Pick<TrainingWork, 'end' | 'fail'>
+}
+
+/**
+ * Ends the leases that have expired at a time, and jobs that run too long. It is called every few seconds. The worker of
+ * this process loses no job for a late heartbeat.
+ */
+export const leaseExpiry = ({ index, work }: Expiring, ownWorker: string, startedAt: number) => {
+  let lastAt = startedAt
+  let awayUntil = startedAt
+  return async (now: number): Promise<void> => {
+    if (Math.abs(now - lastAt - EVERY_MS) > LATE_MS) awayUntil = now
+    lastAt = now
+    const correlationId = randomUUID()
+    const cause = { correlationId, causationId: correlationId, actor: 'system' }
+    for (const { lease } of index.queues()) {
+      if (lease === null) continue
+      const held = { jobId: lease.job_id, leaseId: lease.lease_id }
+      if (now > Date.parse(lease.leased_at) + MAX_RUNNING_MS)
+        await work.fail(held, 'The job ran longer than 24 hours.', cause)
+      else if (
+        lease.worker !== ownWorker &&
+        now > Math.max(Date.parse(lease.expires_at), awayUntil + GRACE_MS)
+      )
+        await work.end(held, 'expired', cause)
+    }
   }
 }
 
@@ -38,11 +52,12 @@ export const expireLeases = async (
 export const startReaper = (
   { clock, log }: Pick<Ports, 'clock'> & { readonly log: Pick<Log, 'warn'> },
   training: Pick<Training, 'index' | 'work'>,
+  ownWorker: string,
 ): (() => Promise<void>) => {
-  const startedAt = clock.now().getTime()
+  const expire = leaseExpiry(training, ownWorker, clock.now().getTime())
   let passing: Promise<void> | undefined
   const timer = setInterval(() => {
-    passing ??= expireLeases(training, clock.now().getTime(), startedAt)
+    passing ??= expire(clock.now().getTime())
       .catch((error: unknown) =>
         log.warn('training.reaper_failed', { error: error instanceof Error ? error.name : typeof error }),
       )

@@ -3,13 +3,14 @@ import type { Instant } from '../../kernel/codec/instant.js'
 import type {
   CompleteJob,
   CreateModel,
+  ExtendLease,
   FailJob,
   LeaseJob,
   LogProgress,
   TrainedModelCommand,
 } from './commands.js'
 import type { ModelCreated, TrainedModelEvent } from './events.js'
-import { evolve, initialState, type ModelState } from './state.js'
+import { evolve, initialState, type ModelState, type TrainingJob } from './state.js'
 
 const decide = (state: ModelState, command: TrainedModelCommand): Decision<TrainedModelEvent> => {
   if (command.type === 'CreateModel') return create(state, command)
@@ -39,14 +40,11 @@ const decide = (state: ModelState, command: TrainedModelCommand): Decision<Train
     }
     case 'LeaseJob':
       return lease(state, model, command)
-    case 'ExtendLease': {
-      const { job_id, lease_id, expires_at } = command
-      if (!holds(state, command)) return leaseLost
-      return { events: [{ type: 'TrainingLeaseExtended', data: { ...model, job_id, lease_id, expires_at } }] }
-    }
+    case 'ExtendLease':
+      return extend(state, model, command)
     case 'EndLease': {
       const { job_id, lease_id, reason, now } = command
-      if (!holds(state, command)) return nothing
+      if (state.lease?.jobId !== job_id || state.lease.id !== lease_id) return nothing
       if (reason === 'expired' && state.jobs.get(job_id)!.lost + 1 >= MAX_LOST)
         return {
           events: [failure(model, job_id, `Its workers were lost ${MAX_LOST} times in a row.`, now, false)],
@@ -119,10 +117,31 @@ const lease = (
   return { events: [{ type: 'TrainingJobLeased', data }] }
 }
 
-const holds = (
-  { lease }: ModelState,
-  { job_id, lease_id }: { readonly job_id: string; readonly lease_id: string },
-): boolean => lease?.jobId === job_id && lease.id === lease_id
+interface OfLease {
+  readonly job_id: string
+  readonly lease_id: string
+}
+
+/** Whether a worker has the job. A lease that expired is still good while no other worker got the job. */
+export const holdsLease = ({ lease, jobs }: ModelState, { job_id, lease_id }: OfLease): boolean => {
+  if (lease !== null) return lease.jobId === job_id && lease.id === lease_id
+  const job = jobs.get(job_id)
+  return job?.state === 'queued' && job.lastLease?.id === lease_id
+}
+
+const extend = (state: ModelState, model: OfModel, command: ExtendLease): Decision<TrainedModelEvent> => {
+  if (!holdsLease(state, command)) return leaseLost
+  const { job_id, lease_id, expires_at } = command
+  if (state.lease !== null)
+    return { events: [{ type: 'TrainingLeaseExtended', data: { ...model, job_id, lease_id, expires_at } }] }
+  const { worker, since: leased_at } = state.jobs.get(job_id)!.lastLease!
+  const data = { ...model, job_id, lease_id, worker, leased_at, expires_at }
+  return { events: [{ type: 'TrainingJobLeased', data }] }
+}
+
+/** Whether a request about a job that has ended repeats one of its last worker. */
+const isRepeat = ({ lastLease }: TrainingJob, lease_id: string | null): boolean =>
+  lease_id === null || lastLease?.id === lease_id
 
 export const LEASE_LOST =
   'The worker no longer has the job: its lease expired, or the job has ended. Stop working on it.'
@@ -134,7 +153,7 @@ const logProgress = (
   model: OfModel,
   command: LogProgress,
 ): Decision<TrainedModelEvent> => {
-  if (!holds(state, command)) return leaseLost
+  if (!holdsLease(state, command)) return leaseLost
   const { job_id, first, reports } = command
   const { reports: next } = state.jobs.get(job_id)!
   if (first > next)
@@ -159,10 +178,10 @@ const logProgress = (
 
 /** A worker that repeats its last message is answered as before. */
 const complete = (state: ModelState, model: OfModel, command: CompleteJob): Decision<TrainedModelEvent> => {
-  const { job_id, lease_id, checkpoint_id, artifact_id, step, metrics, now } = command
+  const { job_id, checkpoint_id, artifact_id, step, metrics, now } = command
   const job = state.jobs.get(job_id)
-  if (job?.state === 'succeeded' && job.leaseId === lease_id) return nothing
-  if (job === undefined || !holds(state, command)) return leaseLost
+  if (job?.state === 'succeeded' && isRepeat(job, command.lease_id)) return nothing
+  if (job === undefined || !holdsLease(state, command)) return leaseLost
   const started: TrainedModelEvent = { type: 'TrainingStarted', data: { ...model, job_id, num_sequences: 0 } }
   return {
     events: [
@@ -179,9 +198,12 @@ const complete = (state: ModelState, model: OfModel, command: CompleteJob): Deci
 const fail = (state: ModelState, model: OfModel, command: FailJob): Decision<TrainedModelEvent> => {
   const { job_id, lease_id, error_message, now } = command
   const job = state.jobs.get(job_id)
-  const isOver = job?.state === 'failed' || job?.state === 'cancelled'
-  if (isOver && (lease_id === null || job.leaseId === lease_id)) return nothing
-  if (job === undefined || job.endedAt !== null || (lease_id !== null && !holds(state, { job_id, lease_id })))
+  if ((job?.state === 'failed' || job?.state === 'cancelled') && isRepeat(job, lease_id)) return nothing
+  if (
+    job === undefined ||
+    job.endedAt !== null ||
+    (lease_id !== null && !holdsLease(state, { job_id, lease_id }))
+  )
     return leaseLost
   return { events: [failure(model, job_id, error_message, now, false)] }
 }

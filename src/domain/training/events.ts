@@ -131,6 +131,7 @@ export const trainedModelEvents = {
 
 export type TrainedModelEvent = EventOf<typeof trainedModelEvents>
 export type ModelCreated = t.TypeOf<typeof modelCreated>
+export type GradientStepLogged = t.TypeOf<typeof gradientStepLogged>
 
 export const trainedModelStream = (modelId: string): string => `trained_model-${modelId}`
 

@@ -1,5 +1,5 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { JobKind, ModelCreated, StepMetrics, TrainedModelEvent } from './events.js'
+import type { GradientStepLogged, JobKind, ModelCreated, StepMetrics, TrainedModelEvent } from './events.js'
 
 export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
 
@@ -8,8 +8,6 @@ export interface TrainingJob {
   readonly kind: JobKind
   readonly state: JobState
   readonly queuedAt: Instant
-  /** The lease that it has, or had when it ended. */
-  readonly leaseId: string | null
   /** When the last worker got it. */
   readonly startedAt: Instant | null
   readonly endedAt: Instant | null
@@ -22,6 +20,10 @@ export interface TrainingJob {
   readonly expectedSteps: number | null
   /** Leases that expired since the last new report. */
   readonly lost: number
+  /** Null before the first, and once a worker has given the job back. */
+  readonly lastLease: Lease | null
+  /** Tokens of its gradient steps, as far as they were reported. */
+  readonly tokens: number | null
 }
 
 export interface Lease {
@@ -78,7 +80,6 @@ export const evolve = (state: ModelState, event: TrainedModelEvent): ModelState 
         kind,
         state: 'queued',
         queuedAt: queued_at,
-        leaseId: null,
         startedAt: null,
         endedAt: null,
         error: null,
@@ -86,32 +87,33 @@ export const evolve = (state: ModelState, event: TrainedModelEvent): ModelState 
         reports: 0,
         expectedSteps: null,
         lost: 0,
+        lastLease: null,
+        tokens: null,
       })
       return { ...state, queue: [...state.queue, job_id] }
     }
     case 'TrainingJobLeased': {
       const { job_id, lease_id, worker, leased_at, expires_at } = event.data
-      change(state, job_id, { state: 'running', startedAt: leased_at, leaseId: lease_id })
-      return {
-        ...state,
-        queue: state.queue.filter((one) => one !== job_id),
-        lease: { jobId: job_id, id: lease_id, worker, since: leased_at, expiresAt: expires_at },
-      }
+      const job = state.jobs.get(job_id)
+      const lease = { jobId: job_id, id: lease_id, worker, since: leased_at, expiresAt: expires_at }
+      // A late worker that gets its lease back was not lost.
+      const lost = Math.max(0, (job?.lost ?? 0) - (job?.lastLease?.id === lease_id ? 1 : 0))
+      change(state, job_id, { state: 'running', startedAt: leased_at, lastLease: lease, lost })
+      return { ...state, queue: state.queue.filter((one) => one !== job_id), lease }
     }
     case 'TrainingLeaseExtended':
       return { ...state, lease: state.lease && { ...state.lease, expiresAt: event.data.expires_at } }
     case 'TrainingLeaseEnded': {
       const { job_id, reason } = event.data
       const lost = (state.jobs.get(job_id)?.lost ?? 0) + (reason === 'expired' ? 1 : 0)
-      change(state, job_id, { state: 'queued', lost, leaseId: null })
+      change(state, job_id, { state: 'queued', lost, ...(reason === 'released' ? { lastLease: null } : {}) })
       return { ...state, queue: [job_id, ...state.queue], lease: null }
     }
     case 'TrainingStarted':
       change(state, event.data.job_id, { reports: 1, expectedSteps: event.data.num_sequences, lost: 0 })
       return state
     case 'GradientStepLogged':
-      change(state, event.data.job_id, { reports: event.data.sequence + 1, lost: 0 })
-      return state
+      return stepped(state, event.data)
     case 'CheckpointSaved': {
       const { checkpoint_id, step, artifact_id, metrics, saved_at } = event.data
       const checkpoint = { id: checkpoint_id, step, artifactId: artifact_id, metrics, savedAt: saved_at }
@@ -139,6 +141,17 @@ export const evolve = (state: ModelState, event: TrainedModelEvent): ModelState 
 const change = ({ jobs }: ModelState, id: string, changes: Partial<TrainingJob>): void => {
   const job = jobs.get(id)
   if (job !== undefined) jobs.set(id, { ...job, ...changes })
+}
+
+const stepped = (state: ModelState, { job_id, sequence, metrics }: GradientStepLogged): ModelState => {
+  const tokens = metrics['num_tokens'] ?? metrics['num_trainable_tokens'] ?? null
+  const before = state.jobs.get(job_id)?.tokens ?? null
+  change(state, job_id, {
+    reports: sequence + 1,
+    lost: 0,
+    tokens: tokens === null ? before : (before ?? 0) + tokens,
+  })
+  return state
 }
 
 const ended = (state: ModelState, id: string, changes: Partial<TrainingJob>): ModelState => {

@@ -89,6 +89,48 @@ describe('a bad worker', () => {
     assert.equal((await claim('x'.repeat(129), ['base'])).status, 422)
   })
 
+  it('cannot register for base models that the service trains, nor under names that break lines', async () => {
+    const claim = (worker: string, base_models: readonly string[]) =>
+      post('/workers/claim', { worker, base_models })
+    for (const own of ['tiny/byte', 'tiny/byte-large', 'tiny/byte-2k']) {
+      const { status, text } = await claim('w', ['mine', own])
+      assert.equal(status, 422, text)
+      assert.ok(text.includes(`The service itself trains ${own}`), text)
+    }
+    for (const name of ['a\n<b>', 'a b', '', '\u0007', '<b>', '"a"', 'a\u202eb'])
+      assert.equal((await claim('w', [name])).status, 422, JSON.stringify(name))
+    for (const name of ['a\nb', '\u001b[31m', '<b>', ''])
+      assert.equal((await claim(name, ['base'])).status, 422, JSON.stringify(name))
+    for (const name of ['Qwen/Qwen3-14B', 'a:b@c+d_e.f', 'modèle'])
+      assert.equal((await claim('worker of mine', [name])).status, 200, name)
+  })
+
+  it('cannot write to a job that the service trains', async () => {
+    const project = `team-${randomUUID().slice(0, 8)}/p`
+    const client = trainingClientOf(service, project)
+    const model = (await client.createModel('agent'))['id'] as string
+    const job = await client.createRl(model, [])
+    const held = workerOf(service, 'x').of({ id: job, lease_id: randomUUID() })
+    const files = [{ path: 'checkpoint.bin', md5: md5('garbage') }]
+    for (const answer of [
+      held.reports(0, [STARTED]),
+      held.files(files),
+      held.complete(files),
+      held.fail('x'),
+    ])
+      assert.equal((await answer).status, 409)
+    assert.equal((await client.ended(job)).at(-1)!.type, 'training_ended')
+    assert.equal((await held.fail('x')).status, 409)
+  })
+
+  it('gives a reason for a failure, or it is said that there is none', async () => {
+    for (const reason of ['', ' \n']) {
+      const { held, client, job } = await given()
+      accepted(await held.fail(reason))
+      assert.equal((await client.get(`/training-jobs/${job}`))['error_message'], 'The worker gave no reason.')
+    }
+  })
+
   it('cannot complete a job with files that were never stored, or differ from their MD5', async () => {
     const { held, client, model, types } = await given()
     const file = { path: 'weights', md5: md5('weights') }

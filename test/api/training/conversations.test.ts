@@ -17,10 +17,10 @@ describe('the conversations of a fine-tuning job', () => {
     service = await sharedService()
   })
 
-  const given = async () => {
+  const given = async (base?: string) => {
     const project = someProject()
     const client = trainingClientOf(service, project)
-    const model_id = (await client.createModel('agent'))['id'] as string
+    const model_id = (await client.createModel('agent', base))['id'] as string
     const create = async (lines: readonly string[], config: object = {}) => {
       const name = `data-${randomUUID()}`
       await clientOf(service, project).upload(name, { 'train.jsonl': lines.join('\n') })
@@ -29,7 +29,7 @@ describe('the conversations of a fine-tuning job', () => {
     }
     const ended = async (lines: readonly string[], config: object = {}) =>
       client.ended(accepted(await create(lines, config))['id'] as string)
-    return { client, model_id, create, ended }
+    return { client, project, model_id, create, ended }
   }
 
   it('fail the job with the numbers left out when none of them can be trained on', async () => {
@@ -102,5 +102,17 @@ describe('the conversations of a fine-tuning job', () => {
       /line 1 messages.0: the role .*banana.* is none of/,
     )
     assert.match(await refused([line({ content: 'a' }, assistant('b'))]), /line 1 messages.0: it has no text/)
+  })
+
+  it('may have 2,048 tokens with tiny/byte-2k', async () => {
+    const { client, project, ended } = await given('tiny/byte-2k')
+    const question = user('x'.repeat(1500))
+    const [, step, end] = await ended([line(question, assistant('y'))])
+    assert.deepEqual([step!.data['num_dropped_trajectories'], end!.type], [0, 'training_ended'])
+    await client.chat(`wandb-artifact:///${project}/agent`, { messages: [question] })
+    const ask = (model: string, length: number) =>
+      service.post('/v1/chat/completions', { model, messages: [user('x'.repeat(length))], max_tokens: 1 })
+    assert.equal((await ask('tiny/byte', 1500)).status, 400)
+    assert.match((await ask('tiny/byte-2k', 2050)).text, /context of tiny\/byte-2k has 2048/)
   })
 })

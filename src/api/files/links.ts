@@ -72,6 +72,9 @@ export const linksFor = (
     store: (project: string, md5: string) => made({ may: 'store', project, of: [md5] }),
     storeInRun: (project: string, run: string, path: string) =>
       made({ may: 'store-in-run', project, of: [run, path] }),
+    /** Where a file of a run would be that is not there. */
+    toNothing: (project: string, run: string, path: string) =>
+      `${base}/files/${[...project.split('/'), run, path].map(encodeURIComponent).join('/')}`,
     read: (project: string, blob: string, name: string) => made({ may: 'read', project, of: [blob, name] }),
   }
 }

@@ -23,7 +23,7 @@ export const collectionOfId = (caller: Caller, id: string): CollectionPlace | un
 export const collectionNamed = async (caller: Caller, project: string, collection: string) => {
   const place = placeIn(project, collection)
   if (place === undefined) return null
-  const isThere = await caller.collections.stateOf(collectionStream(place), ({ state }) => state.next > 0)
+  const isThere = await caller.collections.stateOf(collectionStream(place), ({ state }) => state.live > 0)
   return isThere ? collectionOf(caller, place) : null
 }
 
@@ -32,6 +32,11 @@ export const collectionOf = async (caller: Caller, place: CollectionPlace) => {
   const stream = collectionStream(place)
   const project = projectOfPlace(place)
   const first = await firstEvent(caller, stream)
+  const known = await caller.collections.stateOf(stream, ({ state: { description, tags, type } }) => ({
+    description,
+    tags,
+    type,
+  }))
   const createdAt = instantOf(first?.recordedAt ?? caller.services.clock.now())
   const versionsBy = (choose: (state: CollectionState) => readonly KnownVersion[]) =>
     caller.collections.stateOf(stream, ({ state }) => withAliases(state, choose(state)))
@@ -39,12 +44,13 @@ export const collectionOf = async (caller: Caller, place: CollectionPlace) => {
     __typename: place.registry === null ? 'ArtifactSequence' : 'ArtifactPortfolio',
     id: collectionId(place),
     name: place.collection,
-    description: null,
+    description: known.description,
     createdAt,
     updatedAt: createdAt,
     project: () => caller.nodes.project(caller, project),
-    defaultArtifactType: () => typeOf(caller, project, (first?.data['type'] ?? null) as string | null),
-    tags: { edges: [] },
+    defaultArtifactType: () =>
+      typeOf(caller, project, known.type ?? ((first?.data['type'] ?? null) as string | null)),
+    tags: { edges: known.tags.map((name) => ({ node: { id: name, name } })) },
     state: 'READY',
     aliases: async (page: PageOf) => {
       const aliases = await caller.collections.stateOf(stream, ({ state }) =>

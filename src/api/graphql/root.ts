@@ -5,6 +5,14 @@ import { throwIfRefused } from '../../application/access/rights.js'
 import { canSee, projectIdOf, projectToWrite, type Caller, type PageOf, type ProjectNames } from './caller.js'
 import { artifactOf, artifactWithId, findById, placeOfId } from './artifacts.js'
 import { idOfClientId } from './client-ids.js'
+import {
+  deleteCollection,
+  tagCollection,
+  updateCollection,
+  type CollectionTagsInput,
+  type UpdateCollectionInput,
+} from './collection-changes.js'
+import { deleteFiles } from './run-files.js'
 import { collectionNamed, collectionOfId } from './collections.js'
 import { idsMadeAloneBy } from './lineage.js'
 import { registryIn } from './places.js'
@@ -83,6 +91,7 @@ export const rootOf = (caller: Caller) => ({
   upsertBucket: ({ input }: Input<UpsertBucketInput>) => upsertBucket(caller, input),
   stopRun: ({ input }: Input<Id>) => stopRun(caller, input),
   deleteRun: ({ input }: Input<DeleteRunInput>) => deleteRunAndArtifacts(caller, input),
+  deleteFiles: ({ input }: Input<{ readonly files: readonly string[] }>) => deleteFiles(caller, input),
   createRunFiles: ({ input }: Input<CreateRunFilesInput>) => createRunFiles(caller, input),
   notifyScriptableRunAlert: () => ({ success: true }),
   createArtifact: ({ input }: Input<CreateArtifactInput>) => createArtifact(caller, input),
@@ -96,6 +105,16 @@ export const rootOf = (caller: Caller) => ({
   deleteAliases: ({ input }: Input<AliasesInput>) => deleteAliases(caller, input),
   linkArtifact: ({ input }: Input<LinkArtifactInput>) => linkArtifact(caller, input),
   unlinkArtifact: ({ input }: Input<UnlinkArtifactInput>) => unlinkArtifact(caller, input),
+  updateArtifactSequence: ({ input }: Input<UpdateCollectionInput>) => updateCollection(caller, input),
+  updateArtifactPortfolio: ({ input }: Input<UpdateCollectionInput>) => updateCollection(caller, input),
+  createArtifactCollectionTagAssignments: ({ input }: Input<CollectionTagsInput>) =>
+    tagCollection(caller, input, 'tagsToAdd'),
+  deleteArtifactCollectionTagAssignments: ({ input }: Input<CollectionTagsInput>) =>
+    tagCollection(caller, input, 'tagsToDelete'),
+  deleteArtifactSequence: ({ input }: Input<{ readonly artifactSequenceID: string }>) =>
+    deleteCollection(caller, input.artifactSequenceID),
+  deleteArtifactPortfolio: ({ input }: Input<{ readonly artifactPortfolioID: string }>) =>
+    deleteCollection(caller, input.artifactPortfolioID),
 })
 
 const upsertProjectOrRegistry = async (caller: Caller, input: UpsertModelInput) => {

@@ -1,7 +1,11 @@
 import type { RunPlace } from '../../application/runs/history.js'
 import type { RunFileStored } from '../../domain/runs/events.js'
-import { connectionOf, type Caller, type PageOf } from './caller.js'
-import { idOf } from './ids.js'
+import { throwIfRefused } from '../../application/access/rights.js'
+import { Failure } from '../../application/failure.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { entityOf as entityNameOf, projectNameOf } from '../../kernel/ids.js'
+import { connectionOf, MAX_PAGE, projectToWrite, type Caller, type PageOf } from './caller.js'
+import { idOf, partsOfId } from './ids.js'
 
 export interface RunFilesAsked extends PageOf {
   readonly names?: readonly (string | null)[] | null
@@ -19,13 +23,44 @@ export const filesOfRun = (
   const found = files
     .filter(({ path }) => (named.size === 0 || named.has(path)) && (pattern == null || isLike(path, pattern)))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
-  return connectionOf(
+  const connection = connectionOf(
     caller,
     found,
     page,
     ({ path }) => path,
     (file) => fileOf(caller, place, file),
   )
+  const missing = [...named].filter((name) => name !== null && !files.some(({ path }) => path === name))
+  return {
+    ...connection,
+    edges: [...connection.edges, ...missing.map((name) => absent(caller, place, name!))],
+  }
+}
+
+/** Clients ask for a file by its name, and take one with this MD5 for missing. */
+const absent = (caller: Caller, place: RunPlace, name: string) => {
+  const url = caller.links.toNothing(place.project, place.run, name)
+  const ofFile = { id: idOf('File', place.project, place.run, name), name, displayName: name }
+  return { cursor: name, node: { ...ofFile, url, directUrl: url, uploadHeaders: [], sizeBytes: 0, md5: '0' } }
+}
+
+export const deleteFiles = async (caller: Caller, { files }: { readonly files: readonly string[] }) => {
+  if (files.length > MAX_PAGE)
+    throw new Failure('bad-request', `input.files should have at most ${MAX_PAGE} items.`)
+  caller.listing(files.length)
+  for (const id of files) {
+    const [project = '', run_id = '', path = ''] = partsOfId('File', id) ?? []
+    const name = projectNameOf(project)
+    const project_id = await projectToWrite(caller, { name, entityName: entityNameOf(project) })
+    const now = instantOf(caller.services.clock.now())
+    const written = await caller.runs.write(
+      { type: 'DeleteRunFile', project_id, run_id, path, now },
+      caller.cause,
+    )
+    throwIfRefused(written.refusals.get(0))
+    caller.wrote(project_id, written.readableAt)
+  }
+  return { success: true }
 }
 
 /** Whether a text is like a pattern in which `%` is any text, as in SQL. */

@@ -29,7 +29,7 @@ interface Named {
   readonly alias: string
 }
 
-interface TagInput {
+export interface TagInput {
   readonly tagName: string
 }
 

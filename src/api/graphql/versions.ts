@@ -45,7 +45,7 @@ const aliasPlace = async (caller: Caller, { artifact }: ArtifactPlace, input: Al
   return { place, version: version == null ? undefined : versionName(version) }
 }
 
-const writerOf = ({ collections }: Caller, place: CollectionPlace) =>
+export const writerOf = ({ collections }: Caller, place: CollectionPlace) =>
   place.registry === null ? collections.write : collections.writeRegistered
 
 export const addAliases = async (caller: Caller, { artifactID, aliases }: AliasesInput) => {

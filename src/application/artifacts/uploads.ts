@@ -58,7 +58,7 @@ export const draftArtifact =
   async (place: CollectionPlace, draft: ArtifactDrafted, cause: Cause) => {
     const known = await collections.stateOf(collectionStream(place), ({ state }) => ({
       type: state.type,
-      isNew: state.next === 0,
+      isNew: state.live === 0,
       same: versionOf(state, draft.digest),
     }))
     if (!known.isNew && known.type !== null && known.type !== draft.type)

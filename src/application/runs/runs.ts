@@ -103,7 +103,8 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
     const step = command.type === 'LogMetrics' ? command.step : null
     const loaded = await folds(stream, ({ state: kept, ...at }) => {
       const { state, steps } = kept
-      const file = command.type === 'StoreRunFile' ? state.files.get(command.path) : undefined
+      const isOfFile = command.type === 'StoreRunFile' || command.type === 'DeleteRunFile'
+      const file = isOfFile ? state.files.get(command.path) : undefined
       const isUsed = command.type === 'UseArtifact' && state.used.has(command.artifact_id)
       const chunks = command.type === 'LogHistory' ? repeatedBy(kept, command) : NO_CHUNKS
       const revision = step === null ? undefined : steps.revisionOf(step)

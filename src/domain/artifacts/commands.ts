@@ -109,7 +109,15 @@ export interface RemoveTag extends OfVersion {
   readonly tag: string
 }
 
-export type LabelCommand = SetAlias | RemoveAlias | AddTag | RemoveTag
+/** Undefined keeps a value. */
+export interface DescribeCollection extends OfCollection {
+  readonly type: 'DescribeCollection'
+  readonly description?: string | null | undefined
+  readonly tagsToAdd?: readonly string[]
+  readonly tagsToDelete?: readonly string[]
+}
+
+export type LabelCommand = DescribeCollection | SetAlias | RemoveAlias | AddTag | RemoveTag
 export type ArtifactCommand = CreateVersion | RepeatVersion | DescribeVersion | DeleteVersion | LabelCommand
 export type RegisteredCommand = LinkVersion | UnlinkVersion | DescribeVersion | LabelCommand
 

@@ -65,7 +65,7 @@ const createVersion = (state: CollectionState, command: CreateVersion): Decision
   }
   const tags = tagsAdded(place, uploaded?.tags ?? [], version)
   const first: readonly ArtifactEvent[] =
-    version === 0 ? [{ type: 'CollectionCreated', data: { ...place, type } }] : []
+    state.live === 0 ? [{ type: 'CollectionCreated', data: { ...place, type } }] : []
   return { events: [...first, created, ...pointed(state, place, [LATEST, ...aliases], version), ...tags] }
 }
 

@@ -44,9 +44,15 @@ const timeToLive = nullable(int64)
 const { required, optional } = collectionPlace
 
 const collectionCreated = open('CollectionCreated', {
-  says: 'A collection of artifact versions was created in a project.',
+  says: 'A collection of artifact versions was created in a project, or again after all of its versions were deleted.',
   required,
   optional: { ...optional, type: nullableText(artifactType) },
+})
+
+const collectionDescribed = open('CollectionDescribed', {
+  says: 'The description or the tags of a collection changed. All of it is here.',
+  required: { ...required, tags: arrayOf(tag) },
+  optional: { ...optional, description: nullableText(string) },
 })
 
 const versionCreated = open('VersionCreated', {
@@ -144,6 +150,7 @@ const registryCreated = open('RegistryCreated', {
 
 export const artifactEvents = {
   CollectionCreated: collectionCreated,
+  CollectionDescribed: collectionDescribed,
   VersionCreated: versionCreated,
   VersionRepeated: versionRepeated,
   VersionDescribed: versionDescribed,
@@ -156,6 +163,7 @@ export const artifactEvents = {
 
 /** Events of a registry's collections. Descriptions, aliases and tags are the same as in projects. */
 export const registeredEvents = {
+  CollectionDescribed: collectionDescribed,
   VersionLinked: versionLinked,
   VersionDescribed: versionDescribed,
   VersionUnlinked: versionUnlinked,

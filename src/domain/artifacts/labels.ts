@@ -1,4 +1,5 @@
 import { nothing, type Decision } from '../../kernel/decider.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
 import type { LabelCommand } from './commands.js'
 import type { ArtifactEvent, RegisteredEvent } from './events.js'
 import type { CollectionPlace } from './place.js'
@@ -13,6 +14,14 @@ export const LATEST = 'latest'
 export const decideLabel = (state: CollectionState, command: LabelCommand): Decision<LabelEvent> => {
   const { place } = command
   switch (command.type) {
+    case 'DescribeCollection': {
+      const { description = state.description, tagsToAdd = [], tagsToDelete = [] } = command
+      if (state.live === 0) return noSuchCollection
+      const tags = [...new Set([...state.tags, ...tagsToAdd])].filter((one) => !tagsToDelete.includes(one))
+      return description === state.description && jsonEqual(tags, [...state.tags])
+        ? nothing
+        : { events: [{ type: 'CollectionDescribed', data: { ...place, description, tags } }] }
+    }
     case 'SetAlias': {
       const known = versionNamed(state, command.version)
       return known === undefined

@@ -24,6 +24,10 @@ export interface CollectionState {
   readonly length: number
   /** The number of the next version. */
   readonly next: number
+  /** How many versions are not gone. */
+  readonly live: number
+  readonly description: string | null
+  readonly tags: readonly string[]
   /** By number, ascending. */
   readonly versions: Map<number, KnownVersion>
   /** Version number by alias; null for a removed alias. */
@@ -41,6 +45,9 @@ export interface CollectionState {
 export const emptyCollection = (): CollectionState => ({
   length: 0,
   next: 0,
+  live: 0,
+  description: null,
+  tags: [],
   versions: new Map(),
   aliases: new Map(),
   byDigest: new Map(),
@@ -100,12 +107,12 @@ const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent)
       byId.set(artifact_id, null)
       const digest = state.versions.get(version)?.digest
       if (digest != null && byDigest.get(digest) === version) byDigest.delete(digest)
-      return amended(state, version, (known) => ({ ...known, gone: true, tags: [] }))
+      return withoutVersion(state, version)
     }
     case 'VersionUnlinked': {
       const { version, source } = event.data
       byId.set(source.artifact_id, null)
-      return amended(state, version, (known) => ({ ...known, gone: true, tags: [] }))
+      return withoutVersion(state, version)
     }
     case 'AliasAdded':
       aliases.set(event.data.alias, event.data.version)
@@ -121,6 +128,8 @@ const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent)
       const { version, tag } = event.data
       return amended(state, version, (known) => ({ ...known, tags: known.tags.filter((one) => one !== tag) }))
     }
+    case 'CollectionDescribed':
+      return { ...state, description: event.data.description, tags: event.data.tags }
     case 'CollectionCreated':
       return { ...state, type: event.data.type }
     default:
@@ -137,7 +146,13 @@ const withVersion = (
   const known = { ...what, version, revision: state.length, described: null, tags: [], gone: false }
   state.versions.set(version, known)
   state.byId.set(what.artifactId, version)
-  return { ...state, next: version + 1 }
+  return { ...state, next: version + 1, live: state.live + 1 }
+}
+
+const withoutVersion = (state: CollectionState, version: number): CollectionState => {
+  const isLive = state.versions.get(version)?.gone === false
+  const without = amended(state, version, (known) => ({ ...known, gone: true, tags: [] }))
+  return isLive ? { ...without, live: state.live - 1 } : without
 }
 
 const amended = (

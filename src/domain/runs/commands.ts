@@ -61,6 +61,12 @@ export interface StoreRunFile extends OfRun {
   readonly now: Instant
 }
 
+export interface DeleteRunFile extends OfRun {
+  readonly type: 'DeleteRunFile'
+  readonly path: string
+  readonly now: Instant
+}
+
 export interface UseArtifact extends OfRun {
   readonly type: 'UseArtifact'
   readonly artifact_id: string
@@ -92,6 +98,7 @@ export type RunCommand =
   | LogMetrics
   | LogHistory
   | StoreRunFile
+  | DeleteRunFile
   | UseArtifact
   | EndRun
   | RequestStop

@@ -3,6 +3,7 @@ import { jsonEqual } from '../../kernel/json/equal.js'
 import type { SpilledField } from '../../kernel/spill/fields.js'
 import type {
   DeleteRun,
+  DeleteRunFile,
   DescribeRun,
   EndRun,
   LogHistory,
@@ -113,6 +114,9 @@ const evolve = (state: RunState, event: RunEvent): RunState => {
     case 'RunFileStored':
       state.files.set(event.data.path, event.data)
       return state
+    case 'RunFileDeleted':
+      state.files.delete(event.data.path)
+      return state
     case 'ArtifactUsed':
       state.used.add(event.data.artifact_id)
       return state
@@ -144,6 +148,8 @@ const decide = (state: RunState, command: RunCommand): Decision<RunEvent> => {
       return logHistory(state, command)
     case 'StoreRunFile':
       return storeFile(state, command)
+    case 'DeleteRunFile':
+      return deleteFile(state, command)
     case 'UseArtifact':
       return useArtifact(state, command)
     case 'EndRun':
@@ -271,6 +277,12 @@ const storeFile = ({ started, files }: RunState, command: StoreRunFile): Decisio
   if (files.get(path)?.blob === blob) return nothing
   const data = { ...ofRun(started), path, blob, md5, size, stored_at: now }
   return { events: [{ type: 'RunFileStored', data }] }
+}
+
+const deleteFile = ({ started, files }: RunState, { path, now }: DeleteRunFile): Decision<RunEvent> => {
+  if (started === null) return noSuchRun
+  if (!files.has(path)) return nothing
+  return { events: [{ type: 'RunFileDeleted', data: { ...ofRun(started), path, deleted_at: now } }] }
 }
 
 const useArtifact = ({ started, used }: RunState, command: UseArtifact): Decision<RunEvent> => {

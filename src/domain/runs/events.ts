@@ -101,6 +101,11 @@ const runFileStored = open('RunFileStored', {
   required: { ...required, path: string, blob: string, md5: string, size: int64, stored_at: instant },
 })
 
+const runFileDeleted = open('RunFileDeleted', {
+  says: 'A file of a run was deleted. Its content is kept.',
+  required: { ...required, path: string, deleted_at: instant },
+})
+
 const artifactUsed = open('ArtifactUsed', {
   says: 'A run used a version of an artifact as its input.',
   required: { ...required, artifact_id: id, source_project: projectId, collection: string, used_at: instant },
@@ -143,6 +148,7 @@ export const runEvents = {
   HistoryLogged: historyLogged,
   RunOutputLogged: runOutputLogged,
   RunFileStored: runFileStored,
+  RunFileDeleted: runFileDeleted,
   ArtifactUsed: artifactUsed,
   RunFinished: runFinished,
   RunFailed: runFailed,

@@ -125,6 +125,22 @@ input LinkArtifactInput {
 }
 type LinkArtifactPayload { versionIndex: Int artifactMembership: ArtifactCollectionMembership }
 input UnlinkArtifactInput { artifactID: ID! artifactPortfolioID: ID! clientMutationId: String }
+input UpdateArtifactSequenceInput {
+  artifactSequenceID: ID! name: String description: String clientMutationId: String
+}
+input UpdateArtifactPortfolioInput {
+  artifactPortfolioID: ID! name: String description: String clientMutationId: String
+}
+input CreateArtifactCollectionTagAssignmentsInput {
+  entityName: String! projectName: String! artifactCollectionName: String! tags: [TagInput!]! clientMutationId: String
+}
+input DeleteArtifactCollectionTagAssignmentsInput {
+  entityName: String! projectName: String! artifactCollectionName: String! tags: [TagInput!]! clientMutationId: String
+}
+input DeleteArtifactSequenceInput { artifactSequenceID: ID! clientMutationId: String }
+input DeleteArtifactPortfolioInput { artifactPortfolioID: ID! clientMutationId: String }
+type CollectionPayload { artifactCollection: ArtifactCollection }
+type TagsPayload { tags: [Tag!]! }
 input ArtifactManifestEntryInput {
   name: String! digest: String! birthArtifactID: String size: Int64 digestAlgorithm: ArtifactDigestAlgorithm
 }

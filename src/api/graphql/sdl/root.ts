@@ -36,6 +36,8 @@ type Mutation {
   "Asks the program of a run to end."
   stopRun(input: StopRunInput!): SuccessPayload
   deleteRun(input: DeleteRunInput!): DeleteRunPayload
+  "Deletes files of runs. Their content is kept."
+  deleteFiles(input: DeleteFilesInput!): SuccessPayload
   createRunFiles(input: CreateRunFilesInput!): CreateRunFilesPayload
   "Accepted and not delivered: automations watch runs."
   notifyScriptableRunAlert(input: NotifyScriptableRunAlertInput!): SuccessPayload
@@ -53,6 +55,14 @@ type Mutation {
   deleteAliases(input: DeleteAliasesInput!): SuccessPayload
   linkArtifact(input: LinkArtifactInput!): LinkArtifactPayload
   unlinkArtifact(input: UnlinkArtifactInput!): SuccessPayload
+  updateArtifactSequence(input: UpdateArtifactSequenceInput!): CollectionPayload
+  updateArtifactPortfolio(input: UpdateArtifactPortfolioInput!): CollectionPayload
+  createArtifactCollectionTagAssignments(input: CreateArtifactCollectionTagAssignmentsInput!): TagsPayload
+  deleteArtifactCollectionTagAssignments(input: DeleteArtifactCollectionTagAssignmentsInput!): SuccessPayload
+  "Deletes all versions of a collection."
+  deleteArtifactSequence(input: DeleteArtifactSequenceInput!): CollectionPayload
+  "Unlinks all versions of a collection."
+  deleteArtifactPortfolio(input: DeleteArtifactPortfolioInput!): CollectionPayload
 }
 
 type ClientIDMapping { serverID: ID! }

@@ -56,6 +56,7 @@ input UpsertBucketInput {
 }
 type UpsertBucketPayload { bucket: Run inserted: Boolean }
 input CreateRunFilesInput { entityName: String! projectName: String! runName: String! files: [String!]! }
+input DeleteFilesInput { files: [ID!]! projectId: Int clientMutationId: String }
 input StopRunInput { id: ID! clientMutationId: String }
 input DeleteRunInput { id: ID! deleteArtifacts: Boolean clientMutationId: String }
 type DeleteRunPayload { clientMutationId: String }

@@ -20,6 +20,12 @@ export const someVersion = fc.oneof(fc.constantFrom('v0', 'v1', 'v2', 'v9', 'v01
 
 export const arbitraryLabelling = (place: CollectionPlace): fc.Arbitrary<LabelCommand> =>
   fc.oneof(
+    fc
+      .record({
+        description: fc.constantFrom(undefined, null, 'one', 'other'),
+        tagsToAdd: fc.array(someTag, { maxLength: 2 }),
+      })
+      .map((varied) => ({ type: 'DescribeCollection' as const, place, ...varied })),
     fc.record({
       type: fc.constant('SetAlias' as const),
       place: fc.constant(place),

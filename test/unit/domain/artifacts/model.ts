@@ -61,6 +61,8 @@ export class Model {
         for (const [alias, points] of this.aliases) if (points === version) this.aliases.delete(alias)
         return undefined
       }
+      case 'DescribeCollection':
+        return this.versions.some(({ gone }) => !gone) ? undefined : 'not-found'
       case 'DescribeVersion':
         return this.numberOf(command.version) === undefined ? 'not-found' : undefined
       case 'DeleteVersion': {

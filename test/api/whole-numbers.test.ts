@@ -233,3 +233,82 @@ describe('a body with many numbers', () => {
     assert.ok(text.includes('1.0,1,1.5]'))
   })
 })
+
+describe('queries of whole numbers beyond 2^53', () => {
+  const [ID, LESS, MORE] = ['1234567890123456789', '1234567890123456788', '1234567890123456790']
+  const CALLS = {
+    a: ID,
+    b: LESS,
+    c: `"${LESS}"`,
+    d: `"${ID}"`,
+    e: '1.5',
+    f: `-${ID}`,
+    g: `-${LESS}`,
+    h: '"x"',
+  }
+  const field = '{"$getField":"inputs.id"}'
+  const literal = (text: string) => `{"$literal":${text}}`
+  const integer = (input: string) => `{"$convert":{"input":${input},"to":"int"}}`
+
+  let service: TestService
+  let project: string
+  before(async () => {
+    service = await sharedService()
+    project = someProject()
+    const batch = Object.entries(CALLS).map(
+      ([id, value], second) =>
+        `{"project_id":"${project}","id":"${project}-${id}","trace_id":"${id}","op_name":"op","attributes":{},` +
+        `"started_at":"2026-01-01T00:00:0${second}Z","ended_at":"${AT}","inputs":{"id":${value},"same":${ID}},"summary":{}}`,
+    )
+    accepted(await service.post(`/v2/${project}/calls/complete`, `{"batch":[${batch.join()}]}`))
+  })
+
+  const found = async (rest: string): Promise<string> => {
+    const answer = await service.post('/calls/query', `{"project_id":"${project}",${rest}}`)
+    accepted(answer)
+    return [...answer.text.matchAll(/"id":"[^"]*-([a-h])"/g)].map(([, id]) => id).join('')
+  }
+  const meeting = (expr: string) => found(`"query":{"$expr":${expr}}`)
+
+  it('find exactly the numbers that they name', async () => {
+    assert.equal(await meeting(`{"$eq":[${field},${literal(ID)}]}`), 'ad')
+    assert.equal(await meeting(`{"$eq":[${literal(ID)},${integer(field)}]}`), 'ad')
+    assert.equal(await meeting(`{"$eq":[${field},${literal(`"${ID}"`)}]}`), 'ad')
+    assert.equal(await meeting(`{"$gt":[${field},${literal(LESS)}]}`), 'ad')
+    assert.equal(await meeting(`{"$gte":[${field},${literal(ID)}]}`), 'ad')
+    assert.equal(await meeting(`{"$lt":[${field},${literal(ID)}]}`), 'bcefg')
+    assert.equal(await meeting(`{"$lt":[${literal(`-${ID}`)},${field}]}`), 'abcdeg')
+    assert.equal(await meeting(`{"$not":[{"$lte":[${field},${literal(LESS)}]}]}`), 'ad')
+  })
+
+  it('find those of lists, and numbers of other kinds beside them', async () => {
+    assert.equal(await meeting(`{"$in":[${field},[${literal(ID)}]]}`), 'ad')
+    assert.equal(await meeting(`{"$in":[${integer(field)},[${literal(LESS)},${literal(MORE)}]]}`), 'bc')
+    assert.equal(
+      await meeting(`{"$in":[${field},[${literal(LESS)},${literal('1.5')},${literal('"x"')}]]}`),
+      'bceh',
+    )
+  })
+
+  it('compare two fields and conversions', async () => {
+    const same = '{"$getField":"inputs.same"}'
+    assert.equal(await meeting(`{"$eq":[${integer(field)},${integer(same)}]}`), 'ad')
+    assert.equal(await meeting(`{"$lt":[${integer(field)},${integer(same)}]}`), 'bcfg')
+    assert.equal(await meeting(`{"$gt":[${integer(field)},${literal('2')}]}`), 'abcd')
+  })
+
+  it('sort by all digits, below 0 too, and so do those of tables', async () => {
+    const sorted = (direction: string) =>
+      found(`"sort_by":[{"field":"inputs.id","direction":"${direction}"}]`)
+    assert.match(await sorted('asc'), /^fge(bc|cb)(ad|da)h$/)
+    assert.match(await sorted('desc'), /^(ad|da)(bc|cb)egfh$/)
+    const rows = `[{"n":${ID}},{"n":${LESS}},{"n":-${LESS}},{"n":-${ID}}]`
+    const made = await service.post('/table/create', `{"table":{"project_id":"${project}","rows":${rows}}}`)
+    const read = await service.post(
+      '/table/query',
+      `{"project_id":"${project}","digest":"${textIn(accepted(made), 'digest')}","sort_by":[{"field":"n","direction":"asc"}]}`,
+    )
+    const values = [...read.text.matchAll(/"n":(-?\d+)/g)].map(([, digits]) => digits)
+    assert.deepEqual(values, [`-${ID}`, `-${LESS}`, LESS, ID])
+  })
+})

@@ -18,32 +18,27 @@ const MAX_MESSAGE = 300
 export const compileJsonSchema =
   (compilePattern: CompilePattern): ScoringTools['compileSchema'] =>
   (schema) => {
-    try {
-      const ajv = ajvFor(schema, compilePattern)
-      if (typeof ajv === 'string') return { error: ajv }
-      const compiled = withinTime(() => ajv.compile<unknown>(schema), COMPILE_LIMIT_MS, 1)
-      if ('error' in compiled) return { error: cut(compiled.error) }
-      const isValid = compiled.value
-      return {
-        validate: (value: Json) => {
-          if (isValid(value)) return []
-          return (isValid.errors ?? [])
-            .slice(0, MAX_ERRORS)
-            .map(({ instancePath, message = 'is invalid' }) => cut(`${instancePath || '/'} ${message}`))
-        },
-      }
-    } catch (error) {
-      return { error: cut((error as Error).message) }
+    // An instance whose work was interrupted is not usable again.
+    const compile = () => ajvFor(schema, compilePattern).compile<unknown>(schema)
+    const compiled = withinTime(compile, COMPILE_LIMIT_MS)
+    if ('error' in compiled) return { error: cut(compiled.error) }
+    const isValid = compiled.value
+    return {
+      validate: (value: Json) => {
+        if (isValid(value)) return []
+        return (isValid.errors ?? [])
+          .slice(0, MAX_ERRORS)
+          .map(({ instancePath, message = 'is invalid' }) => cut(`${instancePath || '/'} ${message}`))
+      },
     }
   }
 
-const ajvFor = (schema: JsonObject | boolean, compilePattern: CompilePattern): Ajv | Ajv2020 | string => {
+const ajvFor = (schema: JsonObject | boolean, compilePattern: CompilePattern): Ajv | Ajv2020 => {
   const { $schema: draft, $async: isAsync } = typeof schema === 'boolean' ? {} : schema
-  if (isAsync !== undefined) return '$async is not supported'
+  if (isAsync !== undefined) throw new Error('$async is not supported')
   if (draft === undefined || isDraft(draft, '2020-12/schema')) return new Ajv2020(optionsWith(compilePattern))
-  return isDraft(draft, 'draft-07/schema')
-    ? new Ajv(optionsWith(compilePattern))
-    : '$schema should be draft 2020-12 or draft-07'
+  if (isDraft(draft, 'draft-07/schema')) return new Ajv(optionsWith(compilePattern))
+  throw new Error('$schema should be draft 2020-12 or draft-07')
 }
 
 const isDraft = (given: Json, name: string): boolean =>

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os'
 import type { Context } from 'koa'
 import { problemJson } from '../../kernel/codec/problem.js'
 import { BlobsUnavailable } from '../../kernel/ports/blobs.js'
@@ -122,7 +123,13 @@ const failureOf = (error: unknown): Failure | undefined => {
     return new Failure('overloaded', 'Too many reads are queued. Try again.', { retryAfter: 1 })
   if (error instanceof ReadTooExpensive)
     return error.limit === 'time'
-      ? new Failure('too-slow', 'The read timed out. Narrow the filter.')
+      ? timedOut(loadavg()[0]! / availableParallelism())
       : new Failure('too-costly', 'The read exceeded its memory limit. Narrow the filter.')
   return undefined
 }
+
+/** Where more threads wait for a CPU than run, the read may be small. */
+export const timedOut = (loadPerCpu: number): Failure =>
+  loadPerCpu > 2
+    ? new Failure('overloaded', 'The read timed out on a busy machine. Try again.', { retryAfter: 10 })
+    : new Failure('too-slow', 'The read timed out. Narrow the filter.')

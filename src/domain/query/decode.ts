@@ -3,6 +3,7 @@ import * as t from 'io-ts'
 import { gather, refuse } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { boolean, oneOf } from '../../kernel/codec/leaves.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { CONVERT_TO, MAX_EXPRESSION_DEPTH, type Operand, type Operation } from './expression.js'
 import { fieldName, fieldPath } from './field-path.js'
@@ -24,7 +25,7 @@ const formOf =
     }
     if (!place.takeNodes(1)) return tooLarge(u, place)
     const decoded = forms()[key]!(u[key], { ...within(place, key, u[key]), depth: place.depth + 1 })
-    return E.isLeft(decoded) ? decoded : t.success({ [key]: decoded.right } as A)
+    return E.isLeft(decoded) ? decoded : t.success(withDigitsOf(u, { [key]: decoded.right }) as A)
   }
 
 /** Decodes an operation and drops unknown keys. */

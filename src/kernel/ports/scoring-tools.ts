@@ -21,6 +21,8 @@ export interface ScoringTools {
   readonly editDistance: (a: string, b: string) => number
   /** F1 of ROUGE-1, ROUGE-2 and ROUGE-L. Both texts have words. */
   readonly rouge: (candidate: string, reference: string) => RougeScores
-  /** Runs synchronous work and interrupts it after a time limit. What it throws is an error too. */
+  /** CPU time of this thread, in milliseconds. */
+  readonly cpuMs: () => number
+  /** Runs synchronous work and interrupts it after a limit of CPU time. What it throws is an error too. */
   readonly withinTime: <A>(run: () => A) => { readonly value: A } | { readonly error: string }
 }

@@ -3,6 +3,7 @@ import type { Contains } from '../../domain/query/expression.js'
 import { partAt, textsAt } from './json.js'
 import type { Parameters } from './parameters.js'
 import {
+  asExact,
   asMicroseconds,
   asNumber,
   asText,
@@ -37,8 +38,15 @@ const compareOne = (operator: Comparison, a: Single, b: Single, parameters: Para
   if (isNull(a)) return operator === '=' ? isNothing(b) : compareWithNothing(a, b)
   if (isNull(b)) return operator === '=' ? isNothing(a) : compareWithNothing(b, a)
   const [left, right] = sides(a, b, parameters)
-  return `(${left} ${operator} ${right})`
+  const rounded = `(${left} ${operator} ${right})`
+  if (!isExact(a) && !isExact(b)) return rounded
+  const [exactLeft, exactRight] = [asExact(a), asExact(b)]
+  return exactLeft === undefined || exactRight === undefined
+    ? rounded
+    : `if(isNull(${exactLeft}) OR isNull(${exactRight}), ${rounded}, ${exactLeft} ${operator} ${exactRight})`
 }
+
+const isExact = (value: Value): boolean => value.type === 'number' && value.exact !== undefined
 
 /** The empty text is no value as null is, but no time that comes before or after another. */
 const compareWithNothing = (nothing: Value, other: Value): string => {
@@ -137,15 +145,19 @@ const anyOf = (value: Value, list: readonly Value[], parameters: Parameters): st
   const parts: string[] = []
   const texts: string[] = []
   const numbers: number[] = []
+  const exact: { readonly literal: number; readonly digits: string }[] = []
   for (const item of list) {
     if (isNull(item)) continue
-    if (item.type === 'number' && item.literal !== undefined) numbers.push(item.literal)
-    else if (item.type === 'text' && item.literal !== undefined) texts.push(item.literal)
+    if (item.type === 'number' && item.literal !== undefined) {
+      if (item.digits === undefined) numbers.push(item.literal)
+      else exact.push({ literal: item.literal, digits: item.digits })
+    } else if (item.type === 'text' && item.literal !== undefined) texts.push(item.literal)
     else parts.push(compare('=', value, item, parameters))
   }
   if (list.some(isNull)) parts.push(isNothing(value))
   if (texts.length > 0) parts.push(amongTexts(value, texts, parameters))
   if (numbers.length > 0) parts.push(amongNumbers(value, numbers, parameters))
+  if (exact.length > 0) parts.push(amongExact(value, exact, parameters))
   return parts.length === 0 ? 'false' : `(${parts.join(' OR ')})`
 }
 
@@ -153,6 +165,22 @@ const amongNumbers = (value: Value, numbers: readonly number[], parameters: Para
   value.type === 'instant'
     ? among(asMicroseconds(value.sql), numbers.map(wholeMicroseconds), parameters)
     : among(asNumber(value), numbers, parameters)
+
+const amongExact = (
+  value: Value,
+  exact: readonly { readonly literal: number; readonly digits: string }[],
+  parameters: Parameters,
+): string => {
+  const rounded = amongNumbers(
+    value,
+    exact.map(({ literal }) => literal),
+    parameters,
+  )
+  const whole = asExact(value)
+  if (whole === undefined) return rounded
+  const digits = parameters.texts(exact.map((one) => one.digits))
+  return `if(isNull(${whole}), ${rounded}, toString(${whole}) IN ${digits})`
+}
 
 const amongTexts = (value: Value, texts: readonly string[], parameters: Parameters): string => {
   switch (value.type) {

@@ -1,3 +1,4 @@
+import { exactDigitsIn } from '../../kernel/json/digits.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { Convert, Operand, Operation, Pair } from '../../domain/query/expression.js'
@@ -35,7 +36,7 @@ export const compileCondition = (operation: Operation, fields: Fields, prefix = 
 
 const compiler = (fields: Fields, parameters: Parameters) => {
   const value = (operand: Operand): Value => {
-    if ('$literal' in operand) return literalValue(operand.$literal, parameters)
+    if ('$literal' in operand) return literalValue(operand, parameters)
     if ('$getField' in operand) return fieldValue(fields, operand.$getField, parameters)
     if ('$convert' in operand) return converted(value(operand.$convert.input), operand.$convert.to)
     return { type: 'truth', sql: condition(operand) }
@@ -66,18 +67,27 @@ const compiler = (fields: Fields, parameters: Parameters) => {
   return { condition }
 }
 
+/** Those of an Int256. */
+const MAX_DIGITS = 76
+
 /** A literal becomes a parameter when its SQL is read, because a list of literals is one parameter. */
-const literalValue = (literal: Json, parameters: Parameters): Value => {
+const literalValue = (operand: { readonly $literal: Json }, parameters: Parameters): Value => {
+  const { $literal: literal } = operand
   if (literal === null) return { type: 'nothing' }
   if (typeof literal === 'boolean') return { type: 'truth', literal, sql: String(literal) }
-  if (typeof literal === 'number')
+  if (typeof literal === 'number') {
+    const digits = exactDigitsIn(operand, '$literal')
     return {
       type: 'number',
       literal,
+      ...(digits === undefined || digits.length > MAX_DIGITS
+        ? {}
+        : { digits: BigInt(digits).toString(), exact: `toInt256(${parameters.text(digits)})` }),
       get sql() {
         return parameters.number(literal)
       },
     }
+  }
   const text = typeof literal === 'string' ? literal : JSON.stringify(literal)
   return {
     type: 'text',
@@ -102,7 +112,7 @@ const convertedOne = (input: Single, to: Convert['to']): Single => {
     case 'double':
       return { type: 'number', sql: asNumber(input) }
     case 'int':
-      return { type: 'number', sql: asInteger(input) }
+      return asInteger(input)
     case 'string':
       return { type: 'text', sql: asText(input) }
     case 'bool':

@@ -1,6 +1,6 @@
 import { fieldValue, type Fields } from './fields.js'
 import type { Parameters } from './parameters.js'
-import { asNumber, asText, firstOf, type Value } from './value.js'
+import { asExact, asNumber, asText, firstOf, type Value } from './value.js'
 
 export interface OrderBy {
   readonly field: string
@@ -23,5 +23,5 @@ export const orderTerms = (order: readonly OrderBy[], fields: Fields, parameters
 const keysOf = (value: Value): readonly string[] => {
   if (value.type === 'nothing') return []
   if (value.type === 'several') return keysOf(firstOf(value))
-  return value.type === 'json' ? [asNumber(value), asText(value)] : [value.sql]
+  return value.type === 'json' ? [asNumber(value), asExact(value)!, asText(value)] : [value.sql]
 }

@@ -2,13 +2,28 @@ import type { JsonPlace } from './json.js'
 import { existsAt, stringAt, textAt } from './json.js'
 
 /**
+ * A number that a Float64 may not hold: `exact` is SQL of a Nullable Int256. Absent where the Float64 decides: one of two whole
+ * numbers below 2^53 in size is never rounded to the other.
+ */
+interface WholeNumber {
+  readonly exact?: string
+  /** Of a literal that is exact. */
+  readonly digits?: string
+}
+
+/**
  * An operand in SQL. Every `sql` is Nullable, and NULL for a missing value. Text is never
  * empty, a number is a Float64, a truth a Bool or a UInt8, an instant a DateTime64(6). `field` names a field for messages.
  */
 export type Single =
   | { readonly type: 'nothing' }
   | { readonly type: 'text'; readonly sql: string; readonly literal?: string }
-  | { readonly type: 'number'; readonly sql: string; readonly literal?: number; readonly field?: string }
+  | ({
+      readonly type: 'number'
+      readonly sql: string
+      readonly literal?: number
+      readonly field?: string
+    } & WholeNumber)
   | { readonly type: 'truth'; readonly sql: string; readonly literal?: boolean }
   | { readonly type: 'instant'; readonly sql: string; readonly field?: string }
   | ({ readonly type: 'json' } & JsonPlace)
@@ -72,11 +87,19 @@ export const asNumber = (value: Value): string => {
   }
 }
 
+/** A whole number as Nullable Int256, undefined where the Float64 decides. */
+export const asExact = (value: Value): string | undefined => {
+  if (value.type === 'number') return value.exact
+  if (value.type === 'json') return `toInt256OrNull(${stringAt(value)})`
+  return value.type === 'text' ? `toInt256OrNull(ifNull(${value.sql}, ''))` : undefined
+}
+
 /** An integer of 64 bits; otherwise NULL. */
-export const asInteger = (value: Value): string =>
-  value.type === 'truth' || value.type === 'instant'
-    ? `toFloat64(toInt64OrNull(toString(${asNumber(value)})))`
-    : `toFloat64(toInt64OrNull(${asText(value)}))`
+export const asInteger = (value: Value): Extract<Single, { type: 'number' }> => {
+  const isCounted = value.type === 'truth' || value.type === 'instant'
+  const integer = `toInt64OrNull(${isCounted ? `toString(${asNumber(value)})` : asText(value)})`
+  return { type: 'number', sql: `toFloat64(${integer})`, exact: `CAST(${integer}, 'Nullable(Int256)')` }
+}
 
 /** `true` and `false`, also as text; a number is true unless it is 0. NULL for any other text. */
 export const asTruth = (value: Value): string => {

@@ -214,8 +214,9 @@ const sorting = (sortBy: readonly SortBy[]) => {
       , toString(JSONType(${at})) AS type_${i}
       , multiIf(type_${i} IN ('Int64', 'UInt64', 'Double'), 0, type_${i} IN ('String', 'Bool'), 1, 2) AS kind_${i}
       , if(kind_${i} = 0, JSONExtractFloat(${at}), 0.) AS number_${i}
+      , if(kind_${i} = 0, toInt256OrZero(JSONExtractString(${at})), 0) AS exact_${i}
       , if(kind_${i} = 1, JSONExtractString(${at}), '') AS text_${i}`
-    order += `kind_${i}, number_${i} ${direction.toUpperCase()}, text_${i} ${direction.toUpperCase()}, `
+    order += `kind_${i}, number_${i} ${direction.toUpperCase()}, exact_${i} ${direction.toUpperCase()}, text_${i} ${direction.toUpperCase()}, `
   }
   return { columns, order, parameters: parameters.all() }
 }

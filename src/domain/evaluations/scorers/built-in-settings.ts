@@ -72,8 +72,11 @@ export const BUILT_IN_SETTINGS = {
   }),
   /** `{edit_distance, similarity}`: Levenshtein distance in characters, and 1 − distance ÷ length of the longer text. */
   EditDistanceScorer: open('EditDistanceScorer', { optional: { ignore_case: flag } }),
-  /** `{rouge1, rouge2, rougeL}`: F1 of the words, the pairs of words and the longest common subsequence. */
-  RougeScorer: open('RougeScorer', { optional: { ignore_case: flag } }),
+  /**
+   * `{rouge1, rouge2, rougeL}`: F1 of the words, the pairs of words and the longest common subsequence. Words are letters and
+   * digits, without case, as the reference implementation (`rouge_score`) has them.
+   */
+  RougeScorer: open('RougeScorer', { optional: { ignore_case: withDefault(boolean, true, true) } }),
   /** `{json_valid}`: the output is JSON text by the rules of Python, which knows NaN, Infinity and -Infinity. */
   ValidJSONScorer: open('ValidJSONScorer', {}),
   /** `{string_in_input}`: the output is found in `target`, without case. */

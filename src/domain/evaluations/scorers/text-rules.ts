@@ -89,6 +89,8 @@ export const stringMatch: Rule = onTexts((output, target) => ({
   value: { string_in_input: target.toLowerCase().includes(output.toLowerCase()) },
 }))
 
+const HAS_WORDS = /[\p{L}\p{M}\p{N}]/u
+
 export const rouge = (
   { ignore_case }: BuiltInSettings<'RougeScorer'>,
   { rouge: scoreOf, withinTime }: ScoringTools,
@@ -96,8 +98,8 @@ export const rouge = (
   onTexts((output, target) => {
     const long = tooLongOf(output, target, MAX_ROUGE)
     if (long !== undefined) return long
-    if (target.trim() === '') return { failed: 'target has no words' }
-    if (output.trim() === '') return { value: { rouge1: 0, rouge2: 0, rougeL: 0 } }
+    if (!HAS_WORDS.test(target)) return { failed: 'target has no words' }
+    if (!HAS_WORDS.test(output)) return { value: { rouge1: 0, rouge2: 0, rougeL: 0 } }
     const [a, b] = ignore_case ? [output.toLowerCase(), target.toLowerCase()] : [output, target]
     const result = withinTime(() => scoreOf(a, b))
     return 'value' in result ? { value: { ...result.value } } : { failed: result.error }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { compileRe2 } from '../../../../src/adapters/patterns/re2.js'
 import { compileJsonSchema } from '../../../../src/adapters/scoring/json-schema.js'
-import { withinTime } from '../../../../src/adapters/scoring/time-limit.js'
+import { threadCpuMs, withinTime } from '../../../../src/adapters/scoring/time-limit.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 
 const compile = compileJsonSchema(compileRe2)
@@ -55,7 +55,7 @@ describe('JSON schemas', () => {
     }
     assert.deepEqual(
       withinTime(() => validate({ $defs, $ref: '#/$defs/a0' }, 'x')),
-      { error: 'took longer than 250 ms' },
+      { error: 'took longer than 250 ms of CPU time' },
     )
     assert.ok('error' in withinTime(() => validate({ $ref: '#' }, 'x')))
   })
@@ -85,11 +85,43 @@ describe('withinTime', () => {
       withinTime(() => {
         for (;;);
       }),
-      { error: 'took longer than 250 ms' },
+      { error: 'took longer than 250 ms of CPU time' },
     )
     assert.deepEqual(
       withinTime(() => 7),
       { value: 7 },
     )
+  })
+
+  it('runs work again that waited for a CPU, until it had the CPU time of the limit', () => {
+    const clock = [0, 10, 10, 20, 20, 30]
+    let runs = 0
+    const slowTwice = () => {
+      runs += 1
+      if (runs < 3) for (;;);
+      return runs
+    }
+    assert.deepEqual(
+      withinTime(slowTwice, 20, () => clock.shift()!),
+      { value: 3 },
+    )
+    const busy = [0, 10, 10, 30]
+    assert.deepEqual(
+      withinTime(
+        () => {
+          for (;;);
+        },
+        20,
+        () => busy.shift()!,
+      ),
+      { error: 'took longer than 20 ms of CPU time' },
+    )
+  })
+
+  it('measures CPU time and not the time that the thread sleeps', () => {
+    const began = threadCpuMs()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+    assert.ok(threadCpuMs() - began < 150)
+    for (const before = threadCpuMs(); threadCpuMs() - before < 20;);
   })
 })

@@ -9,7 +9,9 @@ import { inChunks } from '../../kernel/in-chunks.js'
 import { inBody } from '../server/authorization.js'
 import { idFor } from '../server/generated-id.js'
 import { emptyResponse } from '../server/empty-response.js'
-import { invalidField } from '../../application/failure.js'
+import { isCallDeleted } from '../../application/calls/folded-call.js'
+import { parseRef } from '../../domain/refs/ref.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import { namedIds } from '../server/purging.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { changeProject, writeProject } from '../server/route-kinds.js'
@@ -42,6 +44,18 @@ export const feedbackWriteRoutes = (services: WriteServices): readonly AnyRoute[
   ]
 }
 
+/** Feedback in a batch is recorded, and not readable, so that a deleted call does not refuse the rest. */
+const refuseDeletedCalls = async (
+  { eventStore }: Pick<Services, 'eventStore'>,
+  batch: readonly FeedbackCreate[],
+): Promise<void> => {
+  for (const { project_id, weave_ref } of batch) {
+    const ref = parseRef(weave_ref)
+    if (ref?.kind === 'call' && (await isCallDeleted(eventStore, project_id, ref.id)))
+      throw new Failure('not-found', 'weave_ref: the call was deleted.')
+  }
+}
+
 const newId =
   (services: Pick<Services, 'ids' | 'sha256'>, request: RouteRequest) =>
   (index: number, one: FeedbackCreate): string =>
@@ -54,6 +68,7 @@ const preparing = (services: WriteServices) => {
   const check = feedbackChecks(services)
   return async (request: RouteRequest, batch: readonly FeedbackCreate[], options: BatchOptions = {}) => {
     const record = prepareBatch(services, batch, request.cause, newId(services, request), options)
+    if (options.placed === undefined) await refuseDeletedCalls(services, batch)
     await check(request.principal, batch, options.placed ?? ((problem) => problem))
     return record
   }

@@ -20,31 +20,36 @@ export const foldedCall =
       state = callDecider.evolve(state, { type, data } as unknown as CallEvent)
     }
     const { start, end, deleted } = state
-    if (start === null || deleted || (await isBelowDeleted(eventStore, start, at))) return undefined
+    if (start === null || deleted) return undefined
+    const { parent_id, trace_id } = start
+    if (await isCallDeleted(eventStore, projectId, parent_id, { at, traceId: trace_id })) return undefined
     const whole = <Data>(data: Data) => readBack(blobs, data as JsonObject) as Promise<Data>
     return storedCall(state, await whole(start), end && (await whole(end)))
   }
 
-/** Whether a call above is deleted, in the same trace. Calls may be on a cycle. */
-const isBelowDeleted = async (
+/** Whether a call or one above it in its trace is deleted. Calls may be on a cycle. */
+export const isCallDeleted = async (
   eventStore: Pick<EventStore, 'readStream'>,
-  { project_id, id, parent_id, trace_id }: CallStarted,
-  at: Position | undefined,
+  projectId: string,
+  id: string | null,
+  { at, traceId }: { readonly at?: Position | undefined; readonly traceId?: string } = {},
 ): Promise<boolean> => {
-  const seen = new Set([id])
-  for (let above = parent_id; above !== null && !seen.has(above);) {
-    seen.add(above)
+  const seen = new Set<string>()
+  let trace = traceId
+  for (let current = id; current !== null && !seen.has(current);) {
+    seen.add(current)
     let start: CallStarted | undefined
     let isDeleted = false
-    for await (const recorded of eventStore.readStream(callStream(project_id, above))) {
+    for await (const recorded of eventStore.readStream(callStream(projectId, current))) {
       if (at !== undefined && recorded.position > at) break
       const event = recorded as unknown as CallEvent
       if (event.type === 'CallStarted') start = event.data
       isDeleted ||= event.type === 'CallDeleted'
     }
-    if (start?.trace_id !== trace_id) return false
+    trace ??= start?.trace_id
+    if (start?.trace_id !== trace) return false
     if (isDeleted) return true
-    above = start.parent_id
+    current = start?.parent_id ?? null
   }
   return false
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import type { Json } from '../../kernel/json/json.js'
 import { fieldPath, valueAt, type FieldPath } from '../query/field-path.js'
 
 /** The rows of several runs with the same example. */
@@ -77,13 +77,19 @@ const keyOf = ({ run, mode }: RowOrder, values: readonly (Json | undefined)[]): 
 
 const keyValue = (value: Json | undefined): Key => {
   if (typeof value === 'boolean') return Number(value)
-  if (value === null || Array.isArray(value) || isJsonObject(value)) return undefined
-  return value as Key
+  if (typeof value === 'string') return numberIn(value) ?? value
+  return typeof value === 'number' ? value : undefined
+}
+
+/** Tables in CSV and judges give numbers as text. */
+const numberIn = (text: string): number | undefined => {
+  const number = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : NaN
+  return Number.isFinite(number) ? number : undefined
 }
 
 /** Numbers come before text, and what has no value last in both directions. */
 const compare = (a: Key, b: Key, sign: 1 | -1): number => {
   if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1
-  if (typeof a !== typeof b) return typeof a === 'number' ? -sign : sign
+  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1
   return a < b ? -sign : a > b ? sign : 0
 }

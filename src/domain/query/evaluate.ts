@@ -143,7 +143,10 @@ const contains = (
   const sought = '$literal' in substr && substr.$literal === '' ? '' : soughtText(evaluated(substr, field))
   if (sought === '' && !byTokens) return true
   if (value === undefined || value === null || sought === null) return false
-  const cased = (text: string) => (ignoresCase ? text.toLowerCase() : text)
+  const cased = (text: string) => {
+    const composed = text.normalize('NFC')
+    return ignoresCase ? withoutCase(composed) : composed
+  }
   const texts = Array.isArray(value)
     ? value.map((item: Json) => (item === null ? '' : textOfJson(item)))
     : [textOfJson(value)]
@@ -153,6 +156,10 @@ const contains = (
     return wanted.length > 0 && wanted.every((token) => tokens.includes(token))
   })
 }
+
+/** Final sigma and the dot of the Turkish capital I differ in case alone. */
+const withoutCase = (text: string): string =>
+  text.toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i')
 
 const soughtText = (value: Value): string | null => (isMissing(value) ? null : textOf(value))
 

@@ -40,6 +40,10 @@ const compareOne = (operator: Comparison, a: Single, b: Single, parameters: Para
   const [left, right] = sides(a, b, parameters)
   const rounded = `(${left} ${operator} ${right})`
   if (!isExact(a) && !isExact(b)) return rounded
+  if (!isShort(a))
+    return `arrayMap(a -> ${compareOne(operator, named('a', a), b, parameters)}, [${sqlOf(a)}])[1]`
+  if (!isShort(b))
+    return `arrayMap(b -> ${compareOne(operator, a, named('b', b), parameters)}, [${sqlOf(b)}])[1]`
   const [exactLeft, exactRight] = [asExact(a), asExact(b)]
   return exactLeft === undefined || exactRight === undefined
     ? rounded
@@ -131,15 +135,17 @@ const isOneList = (list: readonly Value[]): boolean =>
 
 const sqlOf = (value: Single): string => {
   if (value.type === 'nothing') return ''
+  if (value.type === 'number') return value.exact ?? value.sql
   return value.type === 'json' ? partAt(value) : value.sql
 }
 
-const named = (name: string, value: Single): Value =>
-  value.type === 'json'
-    ? { type: 'json', base: name, keys: '', isWide: value.isWide }
-    : value.type === 'nothing'
-      ? { type: 'json', base: name, keys: '', isWide: '0' }
-      : { ...value, sql: name }
+const named = (name: string, value: Single): Single => {
+  if (value.type === 'json') return { type: 'json', base: name, keys: '', isWide: value.isWide }
+  if (value.type === 'nothing') return { type: 'json', base: name, keys: '', isWide: '0' }
+  return value.type === 'number' && isExact(value)
+    ? { ...value, sql: `toFloat64(${name})`, exact: name }
+    : { ...value, sql: name }
+}
 
 const anyOf = (value: Value, list: readonly Value[], parameters: Parameters): string => {
   const parts: string[] = []
@@ -223,7 +229,7 @@ export const contains = (
       `${shortened(input.field)} is a number, and no field to search for text: compare it with a number`,
     )
   if (isLiteral(substr) && substr.literal === '' && !token) return 'true'
-  const inCase = (sql: string) => (case_insensitive ? `lowerUTF8(${sql})` : sql)
+  const inCase = (sql: string) => (case_insensitive ? withoutCase(sql) : sql)
   const haystacks = haystacksOf(input)
   const foundIn = (sought: string) => {
     const found = token
@@ -233,9 +239,23 @@ export const contains = (
   }
   // ClickHouse would copy a literal argument of a lambda for each row.
   if (isLiteral(substr) && substr.type === 'text')
-    return foundIn(inCase(parameters.text(String(substr.literal))))
+    return `(${composedForms(String(substr.literal))
+      .map((text) => foundIn(inCase(parameters.text(text))))
+      .join(' OR ')})`
   return `arrayExists(s -> s IS NOT NULL AND ${foundIn(inCase('assumeNotNull(s)'))}, [${asText(substr)}])`
 }
+
+/**
+ * Lower case in which letters are equal that differ in case alone: `lowerUTF8` keeps the final sigma apart, and the dot of the
+ * Turkish capital I.
+ */
+const withoutCase = (sql: string): string =>
+  `replaceAll(replaceAll(lowerUTF8(${sql}), 'ς', 'σ'), 'i\u0307', 'i')`
+
+/** A text as written, and with its letters and accents as one character or as several, which look the same. */
+const composedForms = (text: string): readonly string[] => [
+  ...new Set([text, text.normalize('NFC'), text.normalize('NFD')]),
+]
 
 /** A list of texts that are not NULL. */
 const haystacksOf = (input: Value): string => {

@@ -1,6 +1,6 @@
 import { fieldValue, type Fields } from './fields.js'
 import type { Parameters } from './parameters.js'
-import { asExact, asNumber, asText, firstOf, type Value } from './value.js'
+import { asNumber, asText, firstOf, type Value } from './value.js'
 
 export interface OrderBy {
   readonly field: string
@@ -23,5 +23,11 @@ export const orderTerms = (order: readonly OrderBy[], fields: Fields, parameters
 const keysOf = (value: Value): readonly string[] => {
   if (value.type === 'nothing') return []
   if (value.type === 'several') return keysOf(firstOf(value))
-  return value.type === 'json' ? [asNumber(value), asExact(value)!, asText(value)] : [value.sql]
+  return value.type === 'json' ? [asNumber(value), inOrder(asText(value))] : [value.sql]
 }
+
+/** Orders whole numbers of the same Float64 by all of their digits. */
+const inOrder = (text: string): string =>
+  `arrayMap(t -> if(match(t, '^-?[0-9]{16,75}$'), leftPad(toString(toInt256OrZero(t) + ${BIAS}), 77, '0'), t), [${text}])[1]`
+
+const BIAS = `toInt256('1${'0'.repeat(76)}')`

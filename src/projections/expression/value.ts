@@ -57,7 +57,7 @@ export const asText = (value: Value): string => {
     case 'text':
       return value.sql
     case 'number':
-      return `toString(${value.sql})`
+      return `toString(${value.exact ?? value.sql})`
     case 'truth':
       return `toString(CAST(${value.sql}, 'Nullable(Bool)'))`
     case 'instant':

@@ -21,6 +21,11 @@ export type { StoredFeedback } from './columns.js'
 export const VISIBLE = `project_id = {project:String} AND given_position <= {position:UInt64}
   AND (purged_position IS NULL OR purged_position > {position:UInt64})`
 
+/** Not on a call that is deleted at the position. Deleted calls are few: an index knows the granules without any. */
+const ON_NO_DELETED_CALL = `NOT (startsWith(ifNull(weave_ref, ''), {calls:String})
+  AND splitByChar('/', substring(assumeNotNull(weave_ref), length({calls:String}) + 1))[1] IN (
+    SELECT id FROM calls WHERE project_id = {project:String} AND deleted_position <= {position:UInt64}))`
+
 interface FeedbackSelection {
   readonly projectId: string
   readonly operation: Operation | null
@@ -34,14 +39,19 @@ export interface FeedbackQuery extends FeedbackSelection {
 }
 
 const condition = ({ projectId, operation, position }: FeedbackSelection) => {
-  const parameters: Readonly<Record<string, SqlParameter>> = { project: projectId, position }
-  if (operation === null) return { sql: VISIBLE, parameters }
+  const parameters: Readonly<Record<string, SqlParameter>> = {
+    project: projectId,
+    position,
+    calls: callRef(projectId, ''),
+  }
+  const readable = `${VISIBLE} AND ${ON_NO_DELETED_CALL}`
+  if (operation === null) return { sql: readable, parameters }
   const compiled = compileCondition(operation, FEEDBACK_FIELDS)
   const refs = refsIn(operation)
   // The index on references is only used for a plain condition.
   const indexed = refs === undefined ? '' : 'AND weave_ref IN {refs:Array(String)}'
   return {
-    sql: `${VISIBLE} ${indexed} AND ${compiled.sql}`,
+    sql: `${readable} ${indexed} AND ${compiled.sql}`,
     parameters: { ...parameters, ...compiled.parameters, ...(refs === undefined ? {} : { refs }) },
   }
 }

@@ -206,3 +206,40 @@ describe('querying feedback', () => {
     assert.equal(plain[1].summary.weave.feedback, 'mine')
   })
 })
+
+describe('feedback on deleted calls', () => {
+  it('disappears with the call and its descendants, and is refused afterwards', async () => {
+    const service = await sharedService()
+    const project = someProject()
+    const client = service.in(project)
+    const calls = [
+      aCompleted(project, { id: 'root', trace_id: 'root' }),
+      aCompleted(project, { id: 'child', trace_id: 'root', parent_id: 'root' }),
+      aCompleted(project, { id: 'other' }),
+    ]
+    accepted(await service.post(`/v2/${project}/calls/complete`, { batch: calls }))
+    const on = (name: string, more = '') =>
+      someFeedback(project, { weave_ref: `${refOfCall(project, name)}${more}`, payload: { note: name } })
+    const batch = [on('root'), on('child'), on('other'), on('absent'), on('root', '/attr/output')]
+    accepted(await service.post('/feedback/batch/create', { batch }))
+    const notes = async (more: object = {}) =>
+      ((await client.feedback.query({ fields: ['payload.note'], ...more }).json()).result as object[])
+        .map((one) => Object.values(one)[0] as string)
+        .sort()
+    assert.deepEqual(await notes(), ['absent', 'child', 'other', 'root', 'root'])
+    const before = await service.post('/feedback/query', { project_id: project })
+
+    const deleted = await service.post('/calls/delete', { project_id: project, call_ids: ['root'] })
+    accepted(deleted)
+    assert.deepEqual(await notes(), ['absent', 'other'])
+    assert.deepEqual(await notes({ query: { $expr: eq('weave_ref', refOfCall(project, 'child')) } }), [])
+    for (const name of ['root', 'child'])
+      assert.match(reasonOf(await client.feedback.create(on(name)), 404), /weave_ref: the call was deleted/)
+    accepted(await client.feedback.create(on('other')))
+    accepted(await service.post('/feedback/batch/create', { batch: [on('root'), on('other')] }))
+    assert.deepEqual(await notes(), ['absent', 'other', 'other', 'other'])
+    const headers = { 'Tallytree-As-Of': before.headers.get('tallytree-position')! }
+    const past = await service.post('/feedback/query', { project_id: project }, { headers })
+    assert.equal((JSON.parse(past.text) as { result: readonly unknown[] }).result.length, 5)
+  })
+})

@@ -279,7 +279,12 @@ const contained = (
 ): boolean => {
   if (sought === '' && !token && '$literal' in substr && substr.$literal === '') return true
   if (input === null || sought === null) return false
-  const cased = (text: string) => (case_insensitive ? text.toLowerCase() : text)
+  const cased = (text: string) => {
+    const composed = text.normalize('NFC')
+    return case_insensitive
+      ? composed.toLowerCase().replaceAll('ς', 'σ').replaceAll('i\u0307', 'i')
+      : composed
+  }
   const items = 'leaf' in input && Array.isArray(input.leaf) ? (input.leaf as Json[]) : undefined
   const texts =
     items === undefined ? [textOf(input)] : items.map((item) => (item === null ? '' : jsonText(item)))

@@ -51,6 +51,7 @@ export const usageQueryRequest = closed('UsageQueryRequest', {
     ),
     compare: nullable(oneOf('previous_period')),
     format: withDefault(oneOf('json', 'ndjson', 'csv', 'parquet'), 'json' as const),
+    byte_order_mark: withDefault(boolean, false),
   },
 })
 export type UsageQueryRequest = t.TypeOf<typeof usageQueryRequest>

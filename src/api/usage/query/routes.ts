@@ -8,6 +8,7 @@ import { usageBy, usageParquet } from '../../../projections/usage/query/queries.
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { withPreviousRange } from '../../../projections/usage/query/previous-range.js'
 import type { UsageQuery } from '../../../projections/usage/query/groups-sql.js'
+import { invalidField } from '../../../application/failure.js'
 import { inBody } from '../../server/authorization.js'
 import { JSON_LINES, linesOf } from '../../server/json-pages.js'
 import type { AnyRoute } from '../../server/route.js'
@@ -20,6 +21,8 @@ import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
 import { totalsOf, usageCsv, usageQueryJson, usageQueryLines, type AnswerOptions } from './answers.js'
 
 const CSV = 'text/csv; charset=utf-8'
+/** Excel reads a file without it in the code page of the machine. */
+const BYTE_ORDER_MARK = '\ufeff'
 const PARQUET = 'application/vnd.apache.parquet'
 
 export const usageQueryRoutes = (
@@ -45,7 +48,9 @@ export const usageQueryRoutes = (
       project: inBody,
       handle: (request) => {
         const { body, project: projectId, reader } = request
-        const { filter, include_costs, price_list: list, limit, format } = body
+        const { filter, include_costs, price_list: list, limit, format, byte_order_mark } = body
+        if (byte_order_mark && format !== 'csv')
+          throw invalidField(['byte_order_mark'], 'value_error', 'Value error, only for the format csv')
         requireBoundedFilter(filter)
         const { waitFor, pricesAt } = priced(request, requestedCosts(include_costs, list))
         const range = rangeOf(body, instantOf(services.clock.now()))
@@ -70,6 +75,7 @@ export const usageQueryRoutes = (
                 reader,
                 { ...selection, open, groupBy, orderBy, limit, isCompared },
                 format,
+                byte_order_mark ? BYTE_ORDER_MARK : '',
                 shown,
               )
             }).catch(refuseTooLarge)
@@ -84,6 +90,7 @@ const respond = async (
   reader: ClickHouseReader,
   query: UsageQuery,
   format: UsageQueryRequest['format'],
+  mark: string,
   shown: AnswerOptions,
 ) => {
   if (format === 'parquet') {
@@ -92,7 +99,7 @@ const respond = async (
   }
   const groups = await usageBy(reader, query)
   if (format === 'csv')
-    return { ...file([usageCsv(groups, shown)], CSV), headers: downloadedAs(query.projectId, 'csv') }
+    return { ...file([mark, usageCsv(groups, shown)], CSV), headers: downloadedAs(query.projectId, 'csv') }
   return {
     ...(format === 'json'
       ? file([usageQueryJson(groups, shown)], 'application/json; charset=utf-8')

@@ -20,12 +20,13 @@ export interface TemplateError {
 
 interface ParsedReference {
   readonly to: Reference
+  readonly nested: number
   readonly end: number
 }
 
 /**
  * Parses a template: JSON with `${name}` in strings or in place of a value, `$NAME` for a secret of the webhook, and `$$`
- * for a literal `$` before a name or a brace.
+ * for a literal `$` before a name or a brace. `${name|json}` in a string is for a string within JSON within that string.
  *
  * Right renders to valid JSON for all values, see {@link isJson}.
  */
@@ -79,8 +80,13 @@ const parse = (
     if (E.isLeft(found)) return found
     if (found.right !== undefined) {
       endText()
-      parts.push({ kind: 'reference', to: found.right.to, inString })
-      at = found.right.end
+      const { to, nested, end } = found.right
+      if (nested > 0 && !inString) {
+        const msg = `\`|json\` ${placeOf(at)} is only for variables inside a JSON string`
+        return E.left({ msg, ctx: { start: at, end, suggestion: null } })
+      }
+      parts.push({ kind: 'reference', to, inString, nested })
+      at = end
       continue
     }
     const length = inString && char === '\\' ? 2 : 1
@@ -112,9 +118,9 @@ const referenceAt = (
     const name = BARE.exec(source)?.[0]
     if (name === undefined) return E.right(undefined)
     const end = at + 1 + name.length
-    if (name === secret) return E.right({ to: { kind: 'secret', name }, end })
+    if (name === secret) return E.right({ to: { kind: 'secret', name }, nested: 0, end })
     return name === accessToken && name !== ACCESS_TOKEN
-      ? E.right({ to: { kind: 'access_token' }, end })
+      ? E.right({ to: { kind: 'access_token' }, nested: 0, end })
       : onUnknownName(at, end)
   }
   const close = source.indexOf('}', at)
@@ -122,17 +128,20 @@ const referenceAt = (
     const ctx = { start: at, end: source.length, suggestion: null }
     return E.left({ msg: `The variable ${placeOf(at)} has no closing brace`, ctx })
   }
-  const name = source.slice(at + 2, close)
+  const [, name = '', filters = ''] = /^(.*?)((?:\|json)*)$/s.exec(source.slice(at + 2, close))!
+  const nested = filters.length / '|json'.length
   const end = close + 1
   if (name === ACCESS_TOKEN && accessToken === null)
     return E.left({
       msg: `The variable ${placeOf(at)} requires a webhook with an access token`,
       ctx: { start: at, end, suggestion: null },
     })
-  if (name === ACCESS_TOKEN) return E.right({ to: { kind: 'access_token' }, end })
-  if (isVariable(name)) return E.right({ to: { kind: 'variable', name }, end })
-  if (name === secret) return E.right({ to: { kind: 'secret', name }, end })
-  return name === accessToken ? E.right({ to: { kind: 'access_token' }, end }) : onUnknownName(at, end)
+  if (name === ACCESS_TOKEN) return E.right({ to: { kind: 'access_token' }, nested, end })
+  if (isVariable(name)) return E.right({ to: { kind: 'variable', name }, nested, end })
+  if (name === secret) return E.right({ to: { kind: 'secret', name }, nested, end })
+  return name === accessToken
+    ? E.right({ to: { kind: 'access_token' }, nested, end })
+    : onUnknownName(at, end)
 }
 
 const placeOf = (at: number): string => `at character ${at + 1}`

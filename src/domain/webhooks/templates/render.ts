@@ -42,7 +42,7 @@ export const render = (
         part.to.kind === 'variable' && value !== undefined
           ? memberText(variables, part.to.name)
           : JSON.stringify(value ?? null)
-      body += part.inString ? escaped(value, text) : text
+      body += part.inString ? escaped(value, text, part.nested) : text
     }
     if (body.length > MAX_BODY_BYTES) return E.left('too_large')
   }
@@ -55,10 +55,13 @@ const valueOf = (to: Reference, variables: Variables, secrets: SecretValues): Js
   return Object.hasOwn(variables, to.name) ? variables[to.name] : undefined
 }
 
-/** Escaped for a JSON string, including lone surrogates. */
-const escaped = (value: Json | undefined, text: string): string => {
+/** Escaped for a JSON string, including lone surrogates, and for each JSON text that is a string of it. */
+const escaped = (value: Json | undefined, text: string, nested: number): string => {
   if (value === undefined) return ''
-  return JSON.stringify(typeof value === 'string' ? value : text).slice(1, -1)
+  let result = typeof value === 'string' ? value : text
+  for (let left = nested; left >= 0 && result.length <= MAX_BODY_BYTES; left -= 1)
+    result = JSON.stringify(result).slice(1, -1)
+  return result
 }
 
 /** Templates validated on save always render to JSON; this protects against others. */

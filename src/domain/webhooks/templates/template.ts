@@ -6,8 +6,14 @@ export type Reference = { readonly kind: 'variable'; readonly name: string } | S
 
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  /** `inString`: the reference is inside a JSON string. */
-  | { readonly kind: 'reference'; readonly to: Reference; readonly inString: boolean }
+  | {
+      readonly kind: 'reference'
+      readonly to: Reference
+      /** The reference is inside a JSON string. */
+      readonly inString: boolean
+      /** How many JSON texts, each a string of the next, are around the value within that string. */
+      readonly nested: number
+    }
 
 /** A parsed template. Substituted values are not parsed again. */
 export interface Template {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TestService } from '../../../support/service.js'
+import { ADMINISTRATOR_KEY, type TestService } from '../../../support/service.js'
 import { sharedService, someProject } from '../../shared-service.js'
 import { recordCalls, startedAt, tokens } from '../../prices/given.js'
 
@@ -67,6 +67,23 @@ describe('usage as CSV', () => {
     const names = lines[0]!.split(',')
     for (const prefix of ['', 'previous_']) assert.ok(names.includes(`${prefix}total_cost`))
     assert.equal(names.length, new Set(names).size)
+  })
+
+  it('begins with a byte order mark where one is asked for', async () => {
+    const firstBytes = async (byte_order_mark: boolean) => {
+      const answer = await fetch(`${service.address}/usage/query`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ADMINISTRATOR_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ project_id: project, format: 'csv', byte_order_mark }),
+      })
+      return Buffer.from(await answer.arrayBuffer())
+        .subarray(0, 3)
+        .toString('hex')
+    }
+    assert.equal(await firstBytes(true), 'efbbbf')
+    assert.notEqual(await firstBytes(false), 'efbbbf')
+    const body = { project_id: project, format: 'json', byte_order_mark: true }
+    assert.match((await service.post('/usage/query', body)).text, /byte_order_mark/)
   })
 
   it('has a file name of ASCII', async () => {

@@ -68,7 +68,21 @@ describe('rows of several runs', () => {
 
   it('are sorted by a score, those without one last', () => {
     assert.deepEqual(sorted([order()], RUNS), ['b', 'e', 'a', 'd', 'c'])
-    assert.deepEqual(sorted([order({ direction: 'desc' })], RUNS), ['d', 'a', 'b', 'e', 'c'])
+    assert.deepEqual(sorted([order({ direction: 'desc' })], RUNS), ['a', 'b', 'e', 'd', 'c'])
+  })
+
+  it('are sorted by numbers that are written as text, before other text, in both directions', () => {
+    const run: [string, unknown][] = [
+      ['a', '10'],
+      ['b', 9],
+      ['c', 'x'],
+      ['d', ' 1e1 '],
+      ['e', '-0.5'],
+      ['f', 'y'],
+      ['g', ''],
+    ]
+    assert.deepEqual(sorted([order()], [run]).join(''), 'ebadgcf')
+    assert.deepEqual(sorted([order({ direction: 'desc' })], [run]).join(''), 'adbefcg')
   })
 
   it('are sorted by the score of one run', () => {

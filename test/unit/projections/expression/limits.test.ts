@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
+import { parseJson } from '../../../../src/kernel/json/parse.js'
 import type { Operand, Operation } from '../../../../src/domain/query/expression.js'
 import { query } from '../../../../src/domain/query/query.js'
 import { compileCondition } from '../../../../src/projections/expression/compile.js'
@@ -15,6 +16,8 @@ const FIELDS = {
 
 const field = ($getField: string): Operand => ({ $getField })
 const literal = ($literal: string | number | null): Operand => ({ $literal })
+
+const WIDE = parseJson('{"$literal":1234567890123456789}') as unknown as Operand
 
 /** Each part in digits may be an index or a key. */
 const DEEP = `payload${'.0'.repeat(30)}`
@@ -37,6 +40,9 @@ const LARGEST: Readonly<Record<string, Operation>> = {
   'a list': { $in: [field('name'), Array.from({ length: 10_000 }, (_, i) => literal(`it's ${i}`))] },
   'a list of numbers': { $in: [field('at'), Array.from({ length: 10_000 }, (_, i) => literal(i / 7))] },
   'a list of fields': { $in: [field(DEEP), Array.from({ length: 480 }, () => field('name'))] },
+  'wide numbers': { $eq: [field(DEEP), WIDE] },
+  'wide numbers in conversions': nested(15, (input) => ({ $lt: [{ $convert: { input, to: 'int' } }, WIDE] })),
+  'conversions to integers': nested(30, (input) => ({ $convert: { input, to: 'int' } })),
   negations: nested(30, (inner) => ({ $not: [inner] })),
   conversions: nested(30, (input) => ({ $convert: { input, to: 'bool' } })),
   'conversions to and fro': nested(15, (input) => ({

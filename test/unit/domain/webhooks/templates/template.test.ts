@@ -55,6 +55,24 @@ describe('a template', () => {
       )
   })
 
+  it('escapes a value once more for each JSON text within its string', () => {
+    const alias = 'a"b\\c\n'
+    const once = JSON.parse(bodyOf('{"Message":"{\\"v\\":\\"${alias|json}\\"}"}', { alias })) as {
+      Message: string
+    }
+    assert.deepEqual(JSON.parse(once.Message), { v: alias })
+    const inner = JSON.stringify({ v: '${alias|json|json}' })
+    const twice = JSON.parse(bodyOf(JSON.stringify([JSON.stringify([inner])]), { alias })) as [string]
+    assert.deepEqual(JSON.parse((JSON.parse(twice[0]) as [string])[0]), { v: alias })
+    const key = JSON.parse(bodyOf('["[\\"${HOOK_KEY|json}\\"]"]', {}, () => 'k"')) as [string]
+    assert.deepEqual(JSON.parse(key[0]), ['k"'])
+    assert.match(
+      refusalOf('{"v":${alias|json}}'),
+      /^`\|json` at character 6 is only for variables inside a JSON string/,
+    )
+    assert.match(refusalOf('["${alias|xml}"]'), /^Unknown variable/)
+  })
+
   it('says what it had no value for: nothing in a string, null outside', () =>
     assert.deepEqual(rendered('{"a":"-${run_id}-","b":${artifact_metadata.x},"c":"${run_id}"}'), {
       body: '{"a":"--","b":null,"c":""}',

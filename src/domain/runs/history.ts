@@ -78,12 +78,12 @@ export const newParts = (
   isReplacing = false,
 ): readonly HistoryPart[] => {
   const own = logged.filter((one) => one.writer === writer)
-  const timed = new Map<number, string[]>()
+  const timed = new Map<number, Rows>()
   const addTimed = ({ time, text }: HistoryLine) => {
     if (time === null) return
-    const known = timed.get(time)
-    if (known === undefined) timed.set(time, [text])
-    else known.push(text)
+    const known = timed.get(time) ?? new Rows()
+    timed.set(time, known)
+    known.add(text)
   }
   for (const one of logged) if (mayShareRows(one.writer, writer)) one.lines.forEach(addTimed)
   const textsAt = (number: number) => {
@@ -92,7 +92,7 @@ export const newParts = (
   }
   const isLogged = (line: HistoryLine, number: number) =>
     textsAt(number).includes(line.text) ||
-    (line.time !== null && timed.get(line.time)?.some((text) => isSameRow(text, line.text)) === true)
+    (line.time !== null && timed.get(line.time)?.has(line.text) === true)
   const parts: HistoryPart[] = []
   let from = 0
   for (const [at, line] of lines.entries()) {
@@ -109,8 +109,24 @@ export const newParts = (
 export const mayShareRows = (a: string | null, b: string | null): boolean =>
   a === b || a === null || b === null
 
-const isSameRow = (a: string, b: string): boolean =>
-  a === b || canonicalJson(parseJson(a)) === canonicalJson(parseJson(b))
+/** Rows by their members in any order. Each text is parsed once at most: a program may log many rows of one time. */
+class Rows {
+  private readonly texts = new Set<string>()
+  private readonly canonical = new Set<string>()
+  private unparsed: string[] = []
+
+  add(text: string): void {
+    this.texts.add(text)
+    this.unparsed.push(text)
+  }
+
+  has(text: string): boolean {
+    if (this.texts.has(text)) return true
+    for (const one of this.unparsed) this.canonical.add(canonicalJson(parseJson(one)))
+    this.unparsed = []
+    return this.canonical.has(canonicalJson(parseJson(text)))
+  }
+}
 
 /** Splits lines into parts of limited size, of at least one line each. */
 const partsOf = (offset: number, lines: readonly HistoryLine[]): readonly HistoryPart[] => {

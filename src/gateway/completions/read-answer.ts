@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
 import { createParser, type EventSourceParser } from 'eventsource-parser'
 import type { Json } from '../../kernel/json/json.js'
 import { invalidUpstreamResponse } from './upstream-failure.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { Timeouts } from '../../domain/gateway/upstreams/content.js'
 import { UpstreamFault, type UpstreamAnswer } from '../../domain/gateway/upstreams/upstream-client.js'
 import { reportInText } from '../answer/reported-error.js'
@@ -69,8 +69,7 @@ export const parsed = (text: string): Json | undefined => {
   }
 }
 
-/** A stream that is always ready lets others run after this time. */
-const MAX_TURN_MS = 5
+/** Small enough that a stream which is always ready gives way in time. */
 const MAX_SLICE_BYTES = 16_384
 
 /**
@@ -146,16 +145,13 @@ export const eventReader = (answer: UpstreamAnswer, timeouts: Timeouts): EventRe
   const withLineFeeds = lineFeeds()
   const text = new AnswerText(() => patience.renew())
   let isOver = false
-  let turnBeganAt = performance.now()
+  const pause = yielding()
   let unread: Uint8Array = new Uint8Array()
   return {
     patience,
     next: async () => {
       if (isOver) return undefined
-      if (performance.now() - turnBeganAt > MAX_TURN_MS) {
-        await setImmediate()
-        turnBeganAt = performance.now()
-      }
+      await pause()
       if (unread.length === 0) {
         const read = await reading.next()
         isOver = read.done === true

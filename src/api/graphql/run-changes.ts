@@ -96,7 +96,8 @@ export const upsertBucket = async (caller: Caller, input: UpsertBucketInput) => 
     )
     caller.wrote(project_id, ended.readableAt)
   }
-  return { bucket: await runNamed(caller, project_id, run_id), inserted }
+  const bucket = await runNamed(caller, project_id, run_id)
+  return { bucket, inserted, serverSettings: { serverMessages: [] } }
 }
 
 /** Where a program forks another run of the project, as its client says in the configuration. */

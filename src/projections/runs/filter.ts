@@ -23,6 +23,8 @@ const FIELDS: Fields = {
   duration: { kind: 'number', sql: "dateDiff('second', started_at, at)" },
   config: { kind: 'json', sql: 'readable_config' },
   summary_metrics: { kind: 'json', sql: 'readable_summary' },
+  /** Runs of sweeps are refused, so that no run has one. */
+  sweep: { kind: 'text', sql: "''" },
 }
 
 /** Names of clients for fields. */
@@ -38,17 +40,15 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const MAX_DEPTH = 32
 const MAX_CONDITIONS = 200
 
-/** A configuration has its values under `value`. */
+/** The name of a field, for one that clients may call otherwise. */
 const fieldOf = (name: string): string => {
-  const [root = '', first, second, ...rest] = name.split('.')
+  const [root = '', ...path] = name.split('.')
   const known = Object.hasOwn(OTHER_NAMES, root) ? OTHER_NAMES[root]! : root
   if (!Object.hasOwn(FIELDS, known))
     throw new InvalidQuery(
       `a filter of runs cannot have the field ${name}; it can have ${[...Object.keys(FIELDS), 'tags'].join(', ')}`,
     )
-  if (known !== 'config' || first === undefined || second === 'value')
-    return [known, first, second, ...rest].filter((part) => part !== undefined).join('.')
-  return [known, first, 'value', second, ...rest].filter((part) => part !== undefined).join('.')
+  return [known, ...path].join('.')
 }
 
 /** The order of a client, such as `-created_at` or `+summary_metrics.loss`. */

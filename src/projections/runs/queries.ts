@@ -20,8 +20,19 @@ export interface RunPage extends RunSelection {
   readonly offset: number
 }
 
+/**
+ * A configuration without the objects that have its values under `value`. A value is also under its key with `.value`: a
+ * filter may name either.
+ */
+const valuesOf = (config: string): string => {
+  const key = (text: string) => `replaceAll(toJSONString(${text}), '\\\\/', '/')`
+  const value = `if(JSONHas(m.2, 'value'), JSONExtractRaw(m.2, 'value'), m.2)`
+  const members = `concat(${key('m.1')}, ':', ${value}, ',', ${key("concat(m.1, '.value')")}, ':', ${value})`
+  return `concat('{', arrayStringConcat(arrayMap(m -> ${members}, JSONExtractKeysAndValuesRaw(ifNull(${config}, ''))), ','), '}')`
+}
+
 /** Runs with the last value of each column. */
-const RUNS = `SELECT changed.*, ${readableJson('config')} AS readable_config, ${readableJson('summary')} AS readable_summary
+const RUNS = `SELECT changed.*, ${valuesOf(readableJson('config'))} AS readable_config, ${readableJson('summary')} AS readable_summary
   FROM (
     SELECT run_id, ${LAST.map((column) => `argMax(${column}, position) AS ${column}`).join(', ')}
     FROM run_changes WHERE project_id = {project:String} GROUP BY run_id

@@ -181,6 +181,61 @@ describe('a run of the package wandb', () => {
     )
   })
 
+  it('is answered what older clients ask before they synchronise a folder', async () => {
+    const client = clientOf(service, someProject())
+    const { ServerSettingsType } = dataOf(
+      await client.graphQl('{ ServerSettingsType: __type(name: "ServerSettings") { fields { name } } }', {}),
+    )
+    assert.deepEqual(ServerSettingsType.fields, [{ name: 'serverMessages' }])
+    const { upsertBucket } = dataOf(
+      await client.graphQl(
+        `mutation { upsertBucket(input: { name: "one" }) { inserted serverSettings { serverMessages {
+          utfText plainText htmlText messageType messageLevel } } } }`,
+        {},
+      ),
+    )
+    assert.deepEqual(upsertBucket.serverSettings, { serverMessages: [] })
+  })
+
+  it('is found by keys of its configuration and its summary with dots, flat or nested', async () => {
+    const project = someProject()
+    const client = clientOf(service, project)
+    const [e, p] = project.split('/') as [string, string]
+    const configs = {
+      nested: '{"model":{"value":{"type":"gpt","size":{"heads":3}}}}',
+      flat: '{"model.type":{"value":"gpt"},"model.size.heads":{"value":2}}',
+      both: '{"model":{"value":{"type":"bert"}},"model.size":{"value":{"heads":1}},"odd/\\"key.x":{"value":1}}',
+    }
+    for (const [run, config] of Object.entries(configs)) await client.init(run, { config })
+    for (const [run, summary] of [
+      ['nested', '{"val":{"loss":1}}'],
+      ['flat', '{"val.loss":2}'],
+    ] as const)
+      await client.log(run, 0, [], { files: { 'wandb-summary.json': { offset: 0, content: [summary] } } })
+    const found = async (filters: object, order = '+name') => {
+      const { project: read } = dataOf(
+        await client.graphQl(
+          `query ($e: String, $p: String, $f: JSONString, $o: String) { project(entityName: $e, name: $p) {
+            runs(filters: $f, order: $o) { edges { node { name } } } } }`,
+          { e, p, f: JSON.stringify(filters), o: order },
+        ),
+      )
+      return (read.runs.edges as readonly { node: { name: string } }[]).map(({ node }) => node.name)
+    }
+    assert.deepEqual(await found({ 'config.model.type': 'gpt' }), ['flat', 'nested'])
+    assert.deepEqual(await found({ 'config.model.type.value': 'gpt' }), ['flat'])
+    assert.deepEqual(await found({ 'config.model.value.type': 'gpt' }), ['nested'])
+    assert.deepEqual(await found({ 'config.model.size.heads': { $gte: 1 } }, '+config.model.size.heads'), [
+      'both',
+      'flat',
+      'nested',
+    ])
+    assert.deepEqual(await found({}, '-config.model.size.heads'), ['nested', 'flat', 'both'])
+    assert.deepEqual(await found({ 'config.model.type': { $ne: 'gpt' } }), ['both'])
+    assert.deepEqual(await found({ 'config.odd/"key.x': 1 }), ['both'])
+    assert.deepEqual(await found({ 'summary_metrics.val.loss': { $gt: 0 } }), ['flat', 'nested'])
+  })
+
   it('has files, of which the last content counts', async () => {
     const [project, run] = [someProject(), someRun()]
     const client = clientOf(service, project)
@@ -263,6 +318,11 @@ describe('a run of the package wandb', () => {
     ])
     assert.deepEqual(await found({ state: { $nin: ['running'] } }), [1, ['two'], false])
     assert.deepEqual(await found({ 'summary_metrics.acc': { $exists: false } }), [1, ['one'], false])
+    // No run has a sweep, which dashboards leave out.
+    for (const none of [null, { $eq: null }, { $exists: false }, { $nin: ['x'] }, { $ne: 'x' }])
+      assert.deepEqual(await found({ sweep: none }), [2, ['one'], true])
+    for (const some of ['x', { $ne: null }, { $exists: true }, { $in: ['x'] }])
+      assert.deepEqual(await found({ sweep: some }), [0, [], false])
     assert.match(String(await found({ display_name: { $regex: '(' } })), /\$regex/)
     assert.match(String(await found({ nothing: 1 })), /cannot have the field nothing/)
     assert.match(String(await found({ state: { $where: 1 } })), /cannot have the operator \$where/)

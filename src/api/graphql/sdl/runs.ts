@@ -54,7 +54,12 @@ input UpsertBucketInput {
   notes: String config: JSONString commit: String host: String debug: Boolean jobProgram: String jobRepo: String
   jobType: String state: String sweep: String tags: [String!] summaryMetrics: JSONString
 }
-type UpsertBucketPayload { bucket: Run inserted: Boolean }
+type UpsertBucketPayload { bucket: Run inserted: Boolean serverSettings: ServerSettings }
+"Older clients ask whether there is this type, and synchronise no folder without it."
+type ServerSettings { serverMessages: [ServerMessage!]! }
+type ServerMessage {
+  utfText: String plainText: String htmlText: String messageType: String messageLevel: Int
+}
 input CreateRunFilesInput { entityName: String! projectName: String! runName: String! files: [String!]! }
 input DeleteFilesInput { files: [ID!]! projectId: Int clientMutationId: String }
 input StopRunInput { id: ID! clientMutationId: String }

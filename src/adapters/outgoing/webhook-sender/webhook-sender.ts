@@ -181,8 +181,10 @@ const exchange = (
     }
     sending.signal.addEventListener('abort', () => settle())
     stream.on('response', onHead)
-    stream.on('upgrade', (answer: IncomingMessage) => {
+    stream.on('upgrade', (answer: IncomingMessage, socket: Socket) => {
       onHead(answer)
+      // The request no longer owns the connection.
+      socket.destroy()
       settle()
     })
     stream.on('data', (chunk: Buffer) => {

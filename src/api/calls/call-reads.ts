@@ -21,7 +21,7 @@ import { inBody } from '../server/authorization.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readProject, type ProjectRequest } from '../server/route-kinds.js'
-import { callCosts } from '../../application/calls/call-costs.js'
+import { callCosts, knownOfUsage } from '../../application/calls/call-costs.js'
 import { sourcesFrom } from '../../application/refs/sources.js'
 import { extrasOf, feedbackOnCalls, pagesWithFeedback, usageOn } from './call-extras.js'
 import { callJson, readCall } from '../../application/calls/call-json.js'
@@ -237,5 +237,5 @@ const costsAt = async (
 ) => {
   if (include_costs !== true) return undefined
   const book = await books(reader, { projectId, list: null, position })
-  return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
+  return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary, knownOfUsage(call))
 }

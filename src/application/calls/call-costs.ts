@@ -1,6 +1,9 @@
 import { isCostUnknown } from '../../domain/usage/charged.js'
-import { FIGURES, reportedUsageOf } from '../../domain/usage/reported.js'
-import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { usageByStart } from '../../domain/usage/output-report.js'
+import { FIGURES, reportedUsageOf, type ReportedUsage } from '../../domain/usage/reported.js'
+import { opOf } from '../../domain/calls/op.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
 import { priceAt } from '../../domain/prices/choice.js'
 import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST } from '../../domain/prices/events.js'
@@ -24,14 +27,15 @@ export const callCosts = (
   book: PriceBook,
   { project_id, started_at }: Pick<StoredCall, 'project_id' | 'started_at'>,
   summary: JsonObject,
+  known: KnownOfUsage = {},
 ): CallCosts => {
   const { usage } = summary
   const costs: [string, JsonObject][] = []
   const unpriced: string[] = []
   const sources = { hasPriced: false, hasUnpriced: false, hasReported: false }
-  const { models } = reportedUsageOf(summary)
+  const { models } = usageIn(summary, known)
   for (const { model, ...figures } of models) {
-    if (!isJsonObject(usage) || !isJsonObject(usage[model])) continue
+    if (isJsonObject(usage) && model in usage && !isJsonObject(usage[model])) continue
     const counters = countersOf(FIGURES.map((figure) => figures[figure]))
     const timeline = pricesOfModel(book, model)
     if (timeline !== undefined) {
@@ -51,6 +55,36 @@ export const callCosts = (
     unpriced: unpriced.sort(),
     isKnown: models.length > 0 && !isCostUnknown(sources),
   }
+}
+
+/** What else tells the usage of a call. */
+interface KnownOfUsage {
+  readonly op_name?: string
+  readonly attributes?: Json
+  readonly inputs?: Json
+  readonly output?: Json
+}
+
+/** The parts of a stored call that its usage may be read from. Others are not parsed, since they may be large. */
+export const knownOfUsage = ({ op_name, attributes, inputs, output }: StoredCall): KnownOfUsage => ({
+  op_name: op_name ?? '',
+  attributes: parsedIf(attributes, '"python-sdk"'),
+  inputs: opOf(op_name ?? '').startsWith('cohere.') ? parsedIf(inputs, '"model"') : null,
+  output: parsedIf(output, '"usage"', '"metrics"', '"meta"'),
+})
+
+const parsedIf = (text: string | null, ...members: readonly string[]): Json =>
+  text !== null && members.some((member) => text.includes(member)) ? parseJson(text) : null
+
+/** As it was read when the call ended, as far as the columns at hand tell. */
+const usageIn = (
+  summary: JsonObject,
+  { op_name, attributes = null, inputs = null, output = null }: KnownOfUsage,
+): ReportedUsage => {
+  const usage = reportedUsageOf(summary, { output })
+  return op_name === undefined
+    ? usage
+    : usageByStart({ op_name, attributes, inputs }, { summary, output }, usage)
 }
 
 /** The cost of all models; null if it is unknown. */

@@ -48,7 +48,7 @@ export const endCall = (call: NewEnd): EndWrite => {
   const summary = call.summary ?? {}
   return {
     type: 'EndCall',
-    usage: reportedUsageOf(summary),
+    usage: reportedUsageOf(summary, { output: call.output }),
     end: withDigitsOf(call, {
       project_id: call.project_id,
       id: call.id,

@@ -15,8 +15,8 @@ export const rowCostsFrom = ({ generation }: Pick<Reading, 'generation'>) => {
     const book = await books(reader, { projectId, list: null, position })
     return (prediction) => {
       if (prediction === undefined) return null
-      const { started_at, summary } = prediction
-      return totalCostOf(callCosts(book, { project_id: projectId, started_at }, summary))
+      const { started_at, output, summary } = prediction
+      return totalCostOf(callCosts(book, { project_id: projectId, started_at }, summary, { output }))
     }
   }
 }

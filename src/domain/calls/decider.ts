@@ -1,6 +1,7 @@
 import { nothing, refused, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
 import type { CallCommand, EndCall, StartCall } from './commands.js'
 import { fingerprint, sameEnd, sameStart, type CallStart } from './content.js'
+import { usageByStart } from '../usage/output-report.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { CallEnded, CallEvent, CallStarted, KnownStart } from './events.js'
 
@@ -87,10 +88,11 @@ const decideStart = (state: CallState, { start, parentTrace, source, userId }: S
       data: { project_id, id, start },
     })
   }
+
   const end = state.end && {
     ended_at: state.end.ended_at,
     exception: state.end.exception,
-    usage: state.end.usage,
+    usage: usageByStart(start, state.end, state.end.usage),
   }
   const data: CallStarted = {
     project_id,
@@ -130,7 +132,8 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
     })
   }
   const start = state.start && knownStartOf(state.start)
-  const data: CallEnded = withDigitsOf(end, { usage, start, ...end })
+  const known = state.start === null ? usage : usageByStart(state.start, end, usage)
+  const data: CallEnded = withDigitsOf(end, { usage: known, start, ...end })
   return { events: [{ type: 'CallEnded', data }] } satisfies Decision<CallEvent>
 }
 

@@ -23,8 +23,8 @@ export interface Reading {
 }
 
 interface ReadingOptions {
-  /** Whether `status_counts` are reported besides, as the Python package weave does. */
-  readonly hasStatusCounts?: boolean
+  /** Whether `requests` and `input_tokens` are of the Python package weave, whose input includes the cache. */
+  readonly includesCache?: boolean
   /** A greater number of tokens is no figure. */
   readonly most?: number
 }
@@ -87,7 +87,7 @@ const TOKENS = [
 /** Reads what a provider or a library reports of one model. The rules are those of docs/usage.md. */
 export const readingOf = (
   entry: JsonObject,
-  { hasStatusCounts = false, most = Infinity }: ReadingOptions = {},
+  { includesCache = false, most = Infinity }: ReadingOptions = {},
 ): Reading => {
   const report = new Report(most)
   report.take(entry, NAMES)
@@ -103,7 +103,7 @@ export const readingOf = (
     }
   addLifetimes(report.figures, entry['cacheDetails'])
   const { figures, isOdd, hasTokens, hasUnknown, hasUnknownTokens } = report
-  const { prompt, completion, total } = tokensOf(figures, hasStatusCounts)
+  const { prompt, completion, total } = tokensOf(figures, includesCache)
   const known = (prompt ?? 0) + (completion ?? 0)
   // Tokens of an unknown kind. Where the total is that of the known ones, the others are parts of these.
   const isHalf = total > known || (hasUnknownTokens && total !== known)
@@ -137,12 +137,12 @@ const writesOf = ({ write = 0, writeWithin = 0, write5m = 0, write1h = 0 }: Figu
 
 const tokensOf = (
   figures: Figures,
-  hasStatusCounts: boolean,
+  includesCache: boolean,
 ): Pick<Reading, 'prompt' | 'completion' | 'total'> => {
   const { total: reported = 0, thoughts = 0, reasoning = 0, toolUse = 0, gross } = figures
   const names = bothNames(figures)
   const cached = readsOf(figures) + writesOf(figures)
-  let prompt = gross ?? withCache(names.prompt ?? 0, names.completion ?? 0, figures, hasStatusCounts)
+  let prompt = gross ?? withCache(names.prompt ?? 0, names.completion ?? 0, figures, includesCache)
   let completion = names.completion ?? 0
   const isWhole = () => reported === prompt + completion
   if (!isWhole()) {
@@ -214,7 +214,7 @@ const isSame = (a: number | undefined, b: number | undefined, difference: number
   !areBoth(a, b) || a === b || Math.abs(a! - b!) === difference
 
 /** The input with the tokens of the cache, which some reports exclude from it. */
-const withCache = (input: number, completion: number, figures: Figures, hasStatusCounts: boolean): number => {
+const withCache = (input: number, completion: number, figures: Figures, includesCache: boolean): number => {
   const { total = 0, reasoning = 0, promptTokens } = figures
   const [reads, writes] = [readsOf(figures), writesOf(figures)]
   const cached = reads + writes
@@ -227,7 +227,7 @@ const withCache = (input: number, completion: number, figures: Figures, hasStatu
   }
   if (total > 0 && isTotalOf(input)) return input
   if (total > 0 && isTotalOf(input + cached)) return input + cached
-  return isExclusive(figures, hasStatusCounts) ? input + cached : input
+  return isExclusive(figures, includesCache) ? input + cached : input
 }
 
 /**
@@ -237,9 +237,9 @@ const withCache = (input: number, completion: number, figures: Figures, hasStatu
  */
 const isExclusive = (
   { promptTokens, requests, readWithin, writeWithin }: Figures,
-  hasStatusCounts: boolean,
+  includesCache: boolean,
 ): boolean =>
   promptTokens === undefined &&
   readWithin === undefined &&
   writeWithin === undefined &&
-  !(requests !== undefined && hasStatusCounts)
+  !(requests !== undefined && includesCache)

@@ -3,10 +3,10 @@ import { completedBy } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { integerBetween, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { LARGEST_EXACT } from '../prices/exact.js'
 import { clamp, figureOf } from './figure.js'
-import { readingOf } from './reading.js'
+import { readingOf, type Reading } from './reading.js'
 
 /** The figures of a model's usage, in storage order. */
 export const FIGURES = [
@@ -79,34 +79,81 @@ export const reportedUsage = open('ReportedUsage', {
 
 export type ReportedUsage = t.TypeOf<typeof reportedUsage>
 
-export const modelUsageOf = (model: string, report: JsonObject, hasStatusCounts = false): ModelUsage => {
-  const reading = readingOf(report, { hasStatusCounts })
-  return {
-    model,
-    requests: reading.requests,
-    prompt_tokens: clamp(reading.prompt ?? 0),
-    completion_tokens: clamp(reading.completion ?? 0),
-    total_tokens: clamp(reading.total),
-    cache_read_input_tokens: reading.cacheRead,
-    cache_creation_input_tokens: clamp(reading.cacheCreation),
-    cache_creation_1h_input_tokens: reading.cacheCreation1h,
-    reported_cost: reading.cost,
-    unrecognized_usage: Number(reading.isUnrecognized),
-  }
+/** What else is known of a report. */
+interface ReportContext {
+  /** Of the call. Integrations keep the report of the provider in it. */
+  readonly output?: Json | undefined
+  /** Whether the input is known to be without the cache. */
+  readonly excludesCache?: boolean
 }
 
+export const modelUsageOf = (model: string, report: JsonObject, includesCache = false): ModelUsage =>
+  usageOf(model, readingOf(report, { includesCache }))
+
+const usageOf = (model: string, reading: Reading): ModelUsage => ({
+  model,
+  requests: reading.requests,
+  prompt_tokens: clamp(reading.prompt ?? 0),
+  completion_tokens: clamp(reading.completion ?? 0),
+  total_tokens: clamp(reading.total),
+  cache_read_input_tokens: reading.cacheRead,
+  cache_creation_input_tokens: clamp(reading.cacheCreation),
+  cache_creation_1h_input_tokens: reading.cacheCreation1h,
+  reported_cost: reading.cost,
+  unrecognized_usage: Number(reading.isUnrecognized),
+})
+
 /** Reads `summary.usage` and `summary.status_counts`; values of an unexpected shape count as nothing. */
-export const reportedUsageOf = (summary: JsonObject): ReportedUsage => {
+export const reportedUsageOf = (
+  summary: JsonObject,
+  { output = null, excludesCache = false }: ReportContext = {},
+): ReportedUsage => {
   const { usage, status_counts: counts } = summary
   const hasStatusCounts = isJsonObject(counts)
+  const entries = isJsonObject(usage) ? Object.entries(usage) : []
+  const provided = entries.length === 1 ? providersReport(output) : undefined
   return {
-    models: isJsonObject(usage)
-      ? Object.entries(usage).map(([model, entry]) =>
-          modelUsageOf(model, isJsonObject(entry) ? entry : {}, hasStatusCounts),
-        )
-      : [],
+    models: entries.map(([model, given]) => {
+      const entry = isJsonObject(given) ? given : {}
+      const reading = readingOf(entry, { includesCache: hasStatusCounts && !excludesCache })
+      return usageOf(model, provided === undefined ? reading : withProviders(reading, entry, provided))
+    }),
     status_total: hasStatusCounts
       ? clamp(Object.values(counts).reduce<number>((sum, count) => sum + figureOf(count), 0))
       : null,
   }
 }
+
+/** The report of the provider in an output: that of its response, or of the message that LangChain makes of it. */
+const providersReport = (output: Json): JsonObject | undefined => {
+  const message = ['outputs', 'generations', 0, 0, 'message', 'kwargs', 'response_metadata'].reduce(
+    memberOf,
+    output,
+  )
+  return [output, message].map((holder) => memberOf(holder, 'usage')).find(isJsonObject)
+}
+
+const memberOf = (holder: Json, key: string | number): Json =>
+  isJsonObject(holder) || Array.isArray(holder)
+    ? ((holder as Readonly<Record<string | number, Json | undefined>>)[key] ?? null)
+    : null
+
+/**
+ * An entry that passes on the report of the provider means the same. Where an integration read it and the totals are the
+ * same, the cache is that of which more is known.
+ */
+const withProviders = (reading: Reading, entry: JsonObject, report: JsonObject): Reading => {
+  const provided = readingOf(report)
+  const isSame =
+    typeof entry['input_tokens'] === 'number' && INPUTS.every((name) => entry[name] === report[name])
+  if (isSame && cachedIn(provided) > 0) return { ...reading, prompt: provided.prompt, total: provided.total }
+  const isEqual = reading.prompt === provided.prompt && reading.completion === provided.completion
+  if (!isEqual || cachedIn(provided) < cachedIn(reading)) return reading
+  const { cacheRead, cacheCreation } = provided
+  const cacheCreation1h = Math.max(reading.cacheCreation1h, provided.cacheCreation1h)
+  return { ...reading, cacheRead, cacheCreation, cacheCreation1h }
+}
+
+const INPUTS = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']
+
+const cachedIn = ({ cacheRead, cacheCreation }: Reading): number => cacheRead + cacheCreation

@@ -10,14 +10,14 @@ import { meteredWith } from '../../../support/upstreams/metered.js'
 /** Prompt, completion, total, read from a cache, written to one. */
 type Figures = readonly [number, number, number, number, number]
 
-const figuresOf = (report: JsonObject, hasStatusCounts = false): Figures => {
+const figuresOf = (report: JsonObject, includesCache = false): Figures => {
   const {
     prompt = 0,
     completion = 0,
     total,
     cacheRead,
     cacheCreation,
-  } = readingOf(report, { hasStatusCounts })
+  } = readingOf(report, { includesCache })
   return [prompt, completion, total || prompt + completion, cacheRead, cacheCreation]
 }
 

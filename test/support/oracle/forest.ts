@@ -144,7 +144,7 @@ const traceOf = (
 const attributesOf = (source: Json, flavour: number): JsonObject => {
   if (source === null)
     return around<JsonObject>([{}, { weave: {} }, { weave: 'js-sdk' }, { weave: null }], flavour)
-  return { weave: { client_version: '0.11.1', source } }
+  return { weave: { client_version: source === 'python-sdk' ? '0.54.0' : '0.11.1', source } }
 }
 
 const refsOf = (flavour: number): JsonObject =>

@@ -57,7 +57,7 @@ export const callCosts = (
   }
 }
 
-/** What else tells the usage of a call. */
+/** Further parts of a call that its usage depends on. */
 interface KnownOfUsage {
   readonly op_name?: string
   readonly attributes?: Json
@@ -67,9 +67,9 @@ interface KnownOfUsage {
 
 /** The parts of a stored call that its usage may be read from. Others are not parsed, since they may be large. */
 export const knownOfUsage = ({ op_name, attributes, inputs, output }: StoredCall): KnownOfUsage => ({
-  op_name: op_name ?? '',
+  op_name,
   attributes: parsedIf(attributes, '"python-sdk"'),
-  inputs: opOf(op_name ?? '').startsWith('cohere.') ? parsedIf(inputs, '"model"') : null,
+  inputs: opOf(op_name).startsWith('cohere.') ? parsedIf(inputs, '"model"') : null,
   output: parsedIf(output, '"usage"', '"metrics"', '"meta"'),
 })
 

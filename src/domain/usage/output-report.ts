@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { opOf } from '../calls/op.js'
 import { modelUsageOf, reportedUsageOf, type ReportedUsage } from './reported.js'
 
-/** Parts of a start that tell what the end reports. */
+/** Parts of a start that decide how the end is read. */
 interface KnownStart {
   readonly op_name: string
   readonly attributes: Json
@@ -33,7 +33,7 @@ export const usageByStart = (start: KnownStart, end: KnownEnd, usage: ReportedUs
 const excludesCache = (attributes: Json): boolean => {
   const weave = isJsonObject(attributes) ? attributes['weave'] : undefined
   if (!isJsonObject(weave) || weave['source'] !== 'python-sdk') return false
-  const version = /^0\.(\d+)\./.exec(String(weave['client_version']))
+  const version = /^0\.(\d+)\./.exec(textIn(weave, 'client_version') ?? '')
   return version !== null && Number(version[1]) < 53
 }
 

@@ -43,7 +43,7 @@ export const completed = (event: ProjectedEvent, earlier: readonly ProjectedEven
     const names = before.flatMap((one): Naming[] =>
       one.type === 'CallRenamed' ? [[String(one.position), one.data.display_name ?? '']] : [],
     )
-    // The start tells how to read what the end reports.
+    // The usage in the start was read with what is known of the call.
     const usage = data.end?.usage ?? end?.data.usage
     const whole = end && withDigitsOf(end.data, { ...end.data, usage, position: String(end.position) })
     return { ...event, data: withDigitsOf(data, { ...data, end: whole ?? data.end, names }) }

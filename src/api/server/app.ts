@@ -9,6 +9,7 @@ import { allowOrigins, type CorsSettings } from './cors.js'
 import { respondAsChat, respondAsGraphQl, respondFailure, respondUnrouted } from './respond.js'
 import { serve, type Authenticator } from './serve.js'
 import type { AnyRoute } from './route.js'
+import { insteadOf } from './unserved.js'
 import { serveAssets, servePages, type WebInterface } from './web-pages.js'
 
 /** The HTTP application. SDKs expect every route under the prefix `/traces` as well. */
@@ -129,14 +130,15 @@ const DOUBLED = /^\/+v1\/+(chat\/+completions|models)\/*$/
 /** A known path with another method is a 405 with `Allow` (RFC 9110, 15.5.6). */
 const respondToUnmatched = (ctx: Context) => {
   const allowed = methodsAt(ctx)
+  const instead = insteadOf(ctx.path) ?? 'GET /openapi.json lists all endpoints.'
   if (allowed.length === 0) {
-    respondUnrouted(ctx, 404, 'unknown_url', 'Unknown endpoint. GET /openapi.json lists all endpoints.')
+    respondUnrouted(ctx, 404, 'unknown_url', `Unknown endpoint. ${instead}`)
     return
   }
   ctx.set('Allow', [...allowed, 'OPTIONS'].join(', '))
   if (ctx.method === 'OPTIONS') ctx.status = 204
   else {
-    const reason = `Method not allowed: this endpoint supports ${allowed.join(', ')}. GET /openapi.json lists all endpoints.`
+    const reason = `Method not allowed: this endpoint supports ${allowed.join(', ')}. ${instead}`
     respondUnrouted(ctx, 405, 'method_not_allowed', reason)
   }
 }

@@ -233,6 +233,22 @@ describe('requests for completions that are none', () => {
     assert.equal((await gateway.ended(project)).length, 1)
   })
 
+  it('pass whole numbers on with their digits, and the last of members that are given twice', async () => {
+    const digits = '123456789012345678901234567890'
+    const numbers = `"seed":${digits},"temperature":0.25,"top_p":1.0,"a":[${digits}]`
+    for (const stream of [false, true]) {
+      const head = `"model":${JSON.stringify(gateway.model)},"messages":[{"role":"user","content":"a"}]`
+      const answer = await gateway.service.post(
+        '/v1/chat/completions',
+        `{"stream":${!stream},${numbers},${head},"stream":${stream}}`,
+      )
+      assert.match(answer.headers.get('content-type') ?? '', stream ? /event-stream/ : /json/)
+      const { text } = gateway.upstream.arrivals.at(-1)!
+      for (const number of numbers.split(/,(?=")/)) assert.ok(text.includes(number), `${number} in ${text}`)
+      assert.equal(text.split('"stream":').length, 2)
+    }
+  })
+
   it('say of a body that is no JSON that it is none', async () => {
     for (const body of ['{"model":', "{'model': 1}", '{', '\u0000']) {
       const { error } = failure(await gateway.service.post('/v1/chat/completions', body), 422)
@@ -245,6 +261,38 @@ describe('requests for completions that are none', () => {
     failure(await gateway.complete({}, { key: null }), 401)
     const { error } = failure(await gateway.complete({}, { headers: { 'openai-project': 'proj_1' } }), 401)
     assert.match(error.message, /team\/project/)
+  })
+
+  const unserved: readonly (readonly [string, RegExp])[] = [
+    ['/v1/responses', /\.chat\('model'\)/],
+    ['/v1/responses/resp_1', /\/v1\/chat\/completions/],
+    ['/v1/messages', /Anthropic/],
+    ['/v1/messages/count_tokens', /Anthropic/],
+    ['/v1/completions', /`messages` in place of `prompt`/],
+    ['/v1beta/models/gemini-2:generateContent', /Gemini/],
+    ['/v1/models/gemini-2:generateContent', /Gemini/],
+    ['/openai/deployments/d/chat/completions', /Azure/],
+    ['/api/chat', /Ollama/],
+    ['/chat/completions', /end in \/v1/],
+    ['/v1/embeddings', /only chat/],
+    ['/v1/rerank', /only chat/],
+    ['/v1/moderations', /only chat/],
+    ['/v1/images/generations', /only chat/],
+    ['/v1/audio/speech', /only chat/],
+    ['/v1/audio/transcriptions/', /only chat/],
+    ['/v1/batches', /only chat/],
+    ['/v1/assistants', /all messages/],
+    ['/v1/threads/t/runs', /all messages/],
+    ['/v1/conversations', /all messages/],
+    ['/v1/traces', /OTLP/],
+  ]
+  it('name what to use in place of endpoints that clients expect and that are not served', async () => {
+    for (const [path, instead] of unserved) {
+      const answer = await gateway.service.post(path, {})
+      assert.ok(answer.status === 404 || answer.status === 405, `${path}: ${answer.status}`)
+      assert.match(answer.text, instead, path)
+      if (path.startsWith('/v1/')) failure(answer, answer.status)
+    }
   })
 
   it('are told in this form for unknown paths and methods too', async () => {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { Agent, Pool, Client, type Dispatcher } from 'undici'
 import { UpstreamFault, type UpstreamClient } from '../../../domain/gateway/upstreams/upstream-client.js'
 import { guardedConnector, trustedConnector, type Connector, type Guarding } from './connecting.js'
+import { expectResponseHead } from '../response-heads.js'
 import { Exchange } from './exchange.js'
 
 /** Shorter than servers of the field keep theirs, and at most a minute where one says how long it does. */
@@ -105,7 +106,10 @@ class Connection extends Client {
   ): boolean {
     let hasBegun = false
     options[EXCHANGE]?.goesBy({
-      begin: () => (hasBegun = true),
+      begin: () => {
+        hasBegun = true
+        if (this.current.socket !== undefined) expectResponseHead(this.current.socket)
+      },
       close: () => {
         this.current.giveUp?.()
         if (hasBegun) this.current.socket?.destroy(new Error('given up'))

@@ -20,6 +20,7 @@ import { dialling, type Dial } from '../guard/connect-to-any.js'
 import { ERRAND, guardedAgents, type ErrandOption, type GuardedAgents } from './guarded-agents.js'
 import { guardedConnect } from '../guard/guarded-connect.js'
 import { resolving, type NameSources } from '../guard/resolve.js'
+import { expectResponseHead } from '../response-heads.js'
 import { NO_PHASES, Sending, USUAL_LIMITS, type Limits } from '../guard/sending.js'
 import { targetOf, type Target } from '../guard/target.js'
 
@@ -138,6 +139,7 @@ const exchange = (
       made.once('socket', (socket) => {
         isReused = made.reusedSocket
         sending.peer = socket.remoteAddress ?? null
+        expectResponseHead(socket)
         beginning.listenTo(socket)
         sending.enter('head')
       })

@@ -9,6 +9,7 @@ import {
 } from '../../../../../src/domain/gateway/upstreams/upstream-client.js'
 import type { Timeouts } from '../../../../../src/domain/gateway/upstreams/content.js'
 import * as receivers from '../../../../support/receivers/behaviours.js'
+import { ODD_HEADS, writes } from '../../../../support/receivers/odd-heads.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../../support/receivers/receiver.js'
 import { until } from '../../../../support/until.js'
 
@@ -73,6 +74,23 @@ describe('asking an upstream', () => {
     assert.equal(answer.status, 307)
     await textOf(answer)
     assert.equal(receiver.received.length, 1)
+  })
+
+  for (const [what, text] of Object.entries(ODD_HEADS))
+    it(`reads an answer ${what}, also in pieces, and the next one on its connection`, async () => {
+      await behaving(writes(text))
+      for (const size of [text.length, 1, 7]) {
+        receiver.behave(writes(text, size))
+        const answer = await ask()
+        assert.deepEqual([answer.status, answer.headers['x-two'], await textOf(answer)], [200, 'b', 'ok'])
+        await new Promise(setImmediate)
+      }
+      assert.equal(receiver.connections(), what.endsWith('chunks') ? 3 : 1)
+    })
+
+  it('refuses an answer with two lengths', async () => {
+    await behaving(writes('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok'))
+    assert.match(await faultOf(ask()), /^protocol /)
   })
 
   const faults: readonly (readonly [string, Behaviour, Partial<Timeouts>, RegExp])[] = [

@@ -10,6 +10,7 @@ import type { SendError, SendResult } from '../../../../../src/kernel/ports/webh
 import { COUNTS } from '../../../../counts.js'
 import * as receivers from '../../../../support/receivers/behaviours.js'
 import { startNameServer } from '../../../../support/receivers/name-server.js'
+import { ODD_HEADS, writes } from '../../../../support/receivers/odd-heads.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../../support/receivers/receiver.js'
 import { until } from '../../../../support/until.js'
 
@@ -170,6 +171,17 @@ describe('sending a message once', () => {
         assert.deepEqual([sent.status, sent.error], [status, null])
       }
       await until(() => receiver.open() === 0)
+    })
+
+  for (const [what, text] of Object.entries(ODD_HEADS))
+    it(`has the headers and the body of an answer ${what}`, async () => {
+      for (const size of [text.length, 7]) {
+        const { status, headers, body, error } = await meet(writes(text, size), 3000)
+        assert.deepEqual(
+          [status, headers['x-two'], Buffer.from(body).toString(), error],
+          [200, 'b', 'ok', null],
+        )
+      }
     })
 
   const endless: readonly (readonly [string, Behaviour, string])[] = [

@@ -8,6 +8,7 @@ import { pricesProjection } from './prices/project.js'
 import { rebuildsProjection } from './rebuilds/project.js'
 import { artifactsProjection } from './artifacts/project.js'
 import { runsProjection } from './runs/project.js'
+import { projectsProjection } from './projects/project.js'
 import type { Projection } from './projection.js'
 import { tablesProjection } from './tables/project.js'
 import { usageProjection } from './usage/project.js'
@@ -25,4 +26,5 @@ export const projections: readonly Projection[] = [
   deliveriesProjection,
   runsProjection,
   artifactsProjection,
+  projectsProjection,
 ]

@@ -4,13 +4,14 @@ import type { ClickHouseReader } from '../kernel/ports/clickhouse.js'
 import { instantFrom } from './clickhouse-values.js'
 
 const TIMES = {
+  projects: 'created_at',
   run_changes: 'at',
   artifact_versions: 'made_at',
   calls: 'started_at',
   object_versions: 'created_at',
 }
 
-/** The first run, artifact, call or object of each project of a team, or of one project. Registries are no projects. */
+/** The registration, or the first run, artifact, call or object, of each project of a team, or of one project. Registries are no projects. */
 export const firstWrites =
   (reader: Pick<ClickHouseReader, 'query'>) =>
   async (team: string, project?: string): Promise<ReadonlyMap<string, Instant>> => {

@@ -6,7 +6,7 @@ import type { Services } from '../../application/services.js'
 import { Failure } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
 import { authorizeRead } from '../../application/access/project-access.js'
-import { PROJECT_RULE, projectName, teamName } from '../../kernel/ids.js'
+import { entityOf, PROJECT_RULE, projectName, teamName } from '../../kernel/ids.js'
 import type { CollectionPlace } from '../../domain/artifacts/place.js'
 import type { Cause } from '../../kernel/event.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
@@ -112,15 +112,31 @@ export const projectIdOf = (principal: Principal, { name, entityName }: ProjectN
   return `${entity}/${name}`
 }
 
-/** The project that a mutation writes to, ready to be written to. */
+/**
+ * The project that a mutation writes to, ready to be written to. A name of a team that is not there is taken for a mistake, but
+ * where SDKs for tracing begin.
+ */
 export const projectToWrite = async (
-  { services, principal, cause }: Caller,
+  caller: Caller,
   names: ProjectNames,
+  team: 'or-make-team' | 'is-there' = 'is-there',
 ): Promise<string> => {
+  const { services, principal, cause } = caller
   const project = projectIdOf(principal, names)
   authorizeRead(services.access, principal, project)
+  if (team === 'is-there') requireTeam(caller, entityOf(project))
   await prepareProjects(services, [project], principal, cause)
   return project
+}
+
+/** @throws Failure for an administrator who names a team that is not there; others have no access to it */
+export const requireTeam = ({ services, principal }: Caller, team: string): void => {
+  const { teams } = services.access.directory()
+  if (!principal.administrator || teams.has(team) || team === defaultEntityOf(principal)) return
+  throw new Failure(
+    'not-found',
+    `Entity ${team} not found. Check its name, or make the team with POST /api/teams {"name": "${team}"}.`,
+  )
 }
 
 /** Waits until the read models have all acknowledged writes of a project. */

@@ -72,7 +72,7 @@ const firstWriteTo = async (caller: Caller, project_id: string) => {
   return first.get(project_id) ?? null
 }
 
-/** The projects of an entity that have runs, artifacts, calls or objects, by name; null for an unknown entity. */
+/** The projects of an entity that were registered or have runs, artifacts, calls or objects, by name; null for an unknown entity. */
 export const projectsIn = async (
   caller: Caller,
   { entityName, ...page }: PageOf & { readonly entityName?: string | null },
@@ -110,7 +110,7 @@ export const upsertModel = async (caller: Caller, input: UpsertModelInput) => {
       'bad-request',
       'input.id should be the id of the project that entityName and name identify.',
     )
-  await projectToWrite(caller, input)
+  await projectToWrite(caller, input, 'or-make-team')
   const run = (command: ProjectCommand) =>
     execute(services)(projectDecider, projectStream(project_id), [command], cause)
   const created_at = instantOf(services.clock.now())

@@ -8,7 +8,7 @@ import { Failure } from '../../application/failure.js'
 import { addressable } from '../../kernel/ids.js'
 import { executeOnFold } from '../../kernel/fold-cache.js'
 import { membershipNamed } from './artifacts.js'
-import { projectIdOf, type Caller, type ProjectNames } from './caller.js'
+import { projectIdOf, requireTeam, type Caller, type ProjectNames } from './caller.js'
 import { idOfClientId } from './client-ids.js'
 import { collectionOfId } from './collections.js'
 import { placeIn, registryIn } from './places.js'
@@ -39,7 +39,8 @@ export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => 
   if (registry === undefined)
     throw new Failure(
       'bad-request',
-      'An artifact is linked to a registry: use the path wandb-registry-<registry>/<collection>.',
+      'An artifact is linked to a registry, not to a project: use the path wandb-registry-<registry>/<collection> with ' +
+        'link_artifact. link_model always names the project model-registry, and is not supported.',
     )
   if (place === undefined || !addressable(collectionName).is(place.collection))
     throw new Failure('not-found', 'Collection not found.')
@@ -112,6 +113,7 @@ export const unlinkArtifact = async (caller: Caller, input: UnlinkArtifactInput)
 export const upsertRegistry = async (caller: Caller, project: string, registry: string): Promise<boolean> => {
   const { services, principal, cause } = caller
   const [team] = project.split('/') as [string]
+  requireTeam(caller, team)
   requireRole(services.access, principal, team, registryAdministrator(registry))
   const stream = registryStream(team)
   const known = await caller.registries(stream, ({ state }) => state.ids.has(registry))

@@ -116,12 +116,16 @@ const readDocument = (query: string): DocumentNode | readonly GraphQLError[] => 
 const UNKNOWN = /on type "(Query|Mutation|Project|Entity)"|^Unknown type /
 const HINT = 'Sweeps, launch queues, reports and rewinding runs are not supported.'
 
+/** Names that are alike mean something else. */
+const SUGGESTION = /(?<=on type "Mutation"\.|^Unknown type "\w+"\.) Did you mean .*\?$/
+
 /** Clients show people the message of the first error, or of all. */
 const withHint = (errors: readonly GraphQLError[]): readonly GraphQLError[] =>
   errors.some(({ message }) => UNKNOWN.test(message))
-    ? errors.map(({ message, nodes }, at) =>
-        at > 0 ? errors[at]! : new GraphQLError(`${message} ${HINT}`, nodes === undefined ? {} : { nodes }),
-      )
+    ? errors.map(({ message, nodes }, at) => {
+        const shown = message.replace(SUGGESTION, '')
+        return new GraphQLError(at > 0 ? shown : `${shown} ${HINT}`, nodes === undefined ? {} : { nodes })
+      })
     : errors
 
 /** Clients ask again after the status of these, and not after an error of the request. */

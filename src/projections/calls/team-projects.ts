@@ -28,6 +28,9 @@ const COUNTS = `
     max(toNullable(started_at)) AS last, 0 AS versions, 0 AS artifacts, 0 AS runs
   FROM calls WHERE startsWith(project_id, {prefix:String}) GROUP BY project
   UNION ALL
+  SELECT project_id AS project, 0 AS calls, NULL AS last, 0 AS versions, 0 AS artifacts, 0 AS runs
+  FROM projects WHERE startsWith(project_id, {prefix:String})
+  UNION ALL
   SELECT project_id AS project, 0 AS calls, NULL AS last, count() AS versions, 0 AS artifacts, 0 AS runs
   FROM object_versions WHERE startsWith(project_id, {prefix:String}) GROUP BY project
   UNION ALL
@@ -43,7 +46,7 @@ const COUNTS = `
     GROUP BY project, run_id HAVING argMax(state, position) != '${DELETED}'
   ) GROUP BY project`
 
-/** The projects of a team that have calls, objects, artifacts or runs, the one with the last call first. */
+/** The projects of a team that were registered or have calls, objects, artifacts or runs, the one with the last call first. */
 export const teamProjects = async (
   reader: Pick<ClickHouseReader, 'query'>,
   { team, contains, limit }: Selection,

@@ -8,7 +8,12 @@ import { ask, dataOf } from '../graphql/given.js'
 /** What the package `wandb` does, in its requests. */
 export const clientOf = (service: TestService, project: string, options: { readonly key?: string } = {}) => {
   const [entityName, projectName] = project.split('/') as [string, string]
-  const graphQl = (query: string, variables: JsonObject) => ask(service, query, variables, options)
+  let team: Promise<unknown> | undefined
+  const graphQl = async (query: string, variables: JsonObject) => {
+    // Refused where it is there.
+    await (team ??= service.post('/api/teams', { name: entityName }))
+    return ask(service, query, variables, options)
+  }
 
   const init = async (name: string, more: JsonObject = {}) =>
     dataOf(

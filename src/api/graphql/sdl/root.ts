@@ -17,7 +17,7 @@ type Query {
   project(name: String, entityName: String): Project
   "The former name of project."
   model(name: String, entityName: String): Project
-  "The projects of an entity that have runs, artifacts, calls or objects, by name."
+  "The projects of an entity that were registered or have runs, artifacts, calls or objects, by name."
   models(entityName: String, first: Int, after: String): ProjectConnection
   entity(name: String): Entity
   "Organizations are teams."

@@ -37,6 +37,7 @@ const TABLES = [
   'artifact_versions',
   'artifact_uses',
   'artifact_makers',
+  'projects',
   'delivery_changes',
 ]
 

@@ -163,6 +163,9 @@ export const contentResponse = {
   },
 } as const
 
+/** Earlier releases took any text as a path. */
+const fileNameIn = (path: string): string => /[^/\\]*$/.exec(path)![0].toWellFormed()
+
 /** A blob as a download under the last part of a path. */
 export const contentOf = async (
   { blobs }: Pick<Ports, 'blobs'>,
@@ -184,7 +187,7 @@ export const contentOf = async (
       'Content-Length': String(range === undefined ? found.size : range.end - range.start),
       'Accept-Ranges': 'bytes',
       // Content of others must not run as a page of this service.
-      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(path.slice(path.lastIndexOf('/') + 1))}`,
+      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileNameIn(path))}`,
       'Content-Security-Policy': "sandbox; default-src 'none'",
       ...(range === undefined
         ? {}

@@ -162,7 +162,12 @@ const store = async (blobs: BlobStore, file: Readable, name: string): Promise<Up
 
 const parserOf = (headers: IncomingHttpHeaders) => {
   try {
-    return busboy({ headers, limits: { fields: 20, fieldSize: 64 * 1024, files: 5, parts: 30 } })
+    return busboy({
+      headers,
+      // Clients send names of files in UTF-8.
+      defParamCharset: 'utf8',
+      limits: { fields: 20, fieldSize: 64 * 1024, files: 5, parts: 30 },
+    })
   } catch {
     throw malformed()
   }

@@ -1,3 +1,4 @@
+import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
 import { jobKind, stepMetrics } from '../../domain/training/events.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import {
@@ -79,10 +80,12 @@ export const reportsRequest = closed('TrainingReports', {
 
 const md5 = textLike('md5', /^[0-9a-f]{32}$/, 'String should be an MD5 in lower-case hexadecimal')
 /** Clients store the files of a checkpoint under their paths. */
+const CHECKPOINT_PATH = /^(?!\/)(?!(?:[\s\S]*\/)?\.{0,2}(?:\/|$))[^\\\0]{1,1024}$/
 const filePath = textLike(
   'path',
-  /^(?!\/)(?!(?:[\s\S]*\/)?\.{0,2}(?:\/|$))[^\\\0]{1,1024}$/,
-  'String should be a relative path without empty parts, . or ..',
+  CHECKPOINT_PATH,
+  `String should be a relative path without empty parts, . or ..: ${PATH_RULE}`,
+  (path) => CHECKPOINT_PATH.test(path) && isFilePath(path),
 )
 const file = closed('NewCheckpointFile', { required: { path: filePath, md5 } })
 export const filesRequest = closed('NewCheckpointFiles', {

@@ -132,7 +132,20 @@ describe('a worker', () => {
     await client.createRl(model, [])
     const held = worker.of((await worker.claim())!)
     const file = (path: string) => ({ path, md5: md5(path) })
-    for (const path of ['', '/a', 'a//b', 'a/', '.', '..', 'a/../b', '../a', 'a\\b'])
+    for (const path of [
+      '',
+      '/a',
+      'a//b',
+      'a/',
+      '.',
+      '..',
+      'a/../b',
+      '../a',
+      'a\\b',
+      'C:a',
+      'a\nb',
+      'a\u0001',
+    ])
       for (const send of [held.files, held.complete])
         assert.equal((await send([file(path)])).status, 422, JSON.stringify(path))
     assert.equal((await held.files([file('a'), file('a')])).status, 422)

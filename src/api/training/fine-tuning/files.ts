@@ -4,6 +4,7 @@ import { entityOf } from '../../../kernel/ids.js'
 import type { DataFile } from '../../../domain/training/fine-tuning.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { Failure, invalidField } from '../../../application/failure.js'
+import { isFilePath, PATH_RULE } from '../../../domain/files/path.js'
 import { readUpload } from '../../files/upload.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readLog, writeAuthorized } from '../../server/route-kinds.js'
@@ -67,6 +68,9 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
           // The upload may have taken long.
           if (!access.canAccessTeam(reauthenticate(), entityOf(project))) throw noSuchProject()
           if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
+          // A job hands the name on to workers as a path.
+          if (!isFilePath(file.name))
+            throw invalidField(['file'], 'value_error', `The name of the file is not a path: ${PATH_RULE}`)
           if (fields.get('purpose') !== 'fine-tune')
             throw invalidField(['purpose'], 'value_error', 'Input should be fine-tune')
           const uploaded: DataFile = {

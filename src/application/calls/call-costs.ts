@@ -1,5 +1,6 @@
 import { isCostUnknown } from '../../domain/usage/charged.js'
 import { usageByStart } from '../../domain/usage/output-report.js'
+import { unpricedMembersOf } from '../../domain/usage/unpriced-members.js'
 import { FIGURES, reportedUsageOf, type ReportedUsage } from '../../domain/usage/reported.js'
 import { opOf } from '../../domain/calls/op.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
@@ -18,6 +19,8 @@ export interface CallCosts {
   readonly costs: Readonly<Record<string, JsonObject>>
   /** The models without a price that used tokens, in order. */
   readonly unpriced: readonly string[]
+  /** By model, the members of its report that change the price and are not charged. */
+  readonly uncharged: Readonly<Record<string, readonly string[]>>
   /** Whether there is usage whose total cost is known. */
   readonly isKnown: boolean
 }
@@ -32,10 +35,14 @@ export const callCosts = (
   const { usage } = summary
   const costs: [string, JsonObject][] = []
   const unpriced: string[] = []
+  const uncharged: [string, readonly string[]][] = []
   const sources = { hasPriced: false, hasUnpriced: false, hasReported: false }
   const { models } = usageIn(summary, known)
   for (const { model, ...figures } of models) {
-    if (isJsonObject(usage) && model in usage && !isJsonObject(usage[model])) continue
+    const report = isJsonObject(usage) ? usage[model] : undefined
+    if (report !== undefined && !isJsonObject(report)) continue
+    const members = report === undefined ? [] : unpricedMembersOf(report)
+    if (members.length > 0) uncharged.push([model, members])
     const counters = countersOf(FIGURES.map((figure) => figures[figure]))
     const timeline = pricesOfModel(book, model)
     if (timeline !== undefined) {
@@ -53,6 +60,7 @@ export const callCosts = (
   return {
     costs: Object.fromEntries(costs),
     unpriced: unpriced.sort(),
+    uncharged: Object.fromEntries(uncharged),
     isKnown: models.length > 0 && !isCostUnknown(sources),
   }
 }

@@ -100,9 +100,10 @@ const derivedSummary = (call: StoredCall, costs: CallExtras['costs']): JsonObjec
 }
 
 /** Without a member for what there is none of, as the original service. */
-const costMembers = ({ costs, unpriced }: CallCosts): JsonObject => ({
+const costMembers = ({ costs, unpriced, uncharged }: CallCosts): JsonObject => ({
   ...(Object.keys(costs).length === 0 ? {} : { costs }),
   ...(unpriced.length === 0 ? {} : unpricedMembers(unpriced)),
+  ...(Object.keys(uncharged).length === 0 ? {} : { uncharged_usage: uncharged }),
 })
 
 const withFeedback = (summary: JsonObject, feedback: readonly JsonObject[] | undefined): JsonObject => {

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { costOf, countOf } from './figure.js'
+import { unpricedMembersOf } from './unpriced-members.js'
 import { named, NAMES, WITHIN, WRAPPERS, type Figure, type Names } from './report-names.js'
 
 /** What a report means: the prompt includes tokens of the cache, the completion those of reasoning. */
@@ -116,7 +117,7 @@ export const readingOf = (
     cacheCreation: writesOf(figures),
     cacheCreation1h: figures.write1h ?? 0,
     cost: figures.cost ?? 0,
-    isUnrecognized: isOdd || isHalf || (!hasTokens && hasUnknown),
+    isUnrecognized: isOdd || isHalf || (!hasTokens && hasUnknown) || unpricedMembersOf(entry).length > 0,
     isOdd,
   }
 }

@@ -11,13 +11,7 @@ import { meteredWith } from '../../../support/upstreams/metered.js'
 type Figures = readonly [number, number, number, number, number]
 
 const figuresOf = (report: JsonObject, includesCache = false): Figures => {
-  const {
-    prompt = 0,
-    completion = 0,
-    total,
-    cacheRead,
-    cacheCreation,
-  } = readingOf(report, { includesCache })
+  const { prompt = 0, completion = 0, total, cacheRead, cacheCreation } = readingOf(report, { includesCache })
   return [prompt, completion, total || prompt + completion, cacheRead, cacheCreation]
 }
 
@@ -210,6 +204,29 @@ describe('a report of usage', () => {
     [{ prompt_tokens: 7, answer_tokens: 0 }, false],
     [{ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, citation_tokens: 2 }, false],
     [{ inputTokens: { total: 'many' } }, true],
+    [{ prompt_tokens: 7, service_tier: 'batch' }, true],
+    [{ prompt_tokens: 7, serviceTier: 'priority' }, true],
+    [{ prompt_tokens: 7, service_tier: 'flex' }, true],
+    [{ prompt_tokens: 7, service_tier: 'standard' }, false],
+    [{ prompt_tokens: 7, service_tier: null }, false],
+    [{ prompt_tokens: 7, speed: 'fast' }, true],
+    [{ prompt_tokens: 7, inference_geo: 'us' }, true],
+    [{ prompt_tokens: 7, inference_geo: 'not_available' }, false],
+    [{ prompt_tokens: 7, server_tool_use: { web_search_requests: 3 } }, true],
+    [{ prompt_tokens: 7, server_tool_use: { web_search_requests: 0, web_fetch_requests: 2 } }, false],
+    [{ prompt_tokens: 7, server_tool_use: null }, false],
+    [{ prompt_tokens: 7, num_search_queries: 2 }, true],
+    [{ prompt_tokens: 7, prompt_tokens_details: { audio_tokens: 3, cached_tokens: 0 } }, true],
+    [{ prompt_tokens: 7, prompt_tokens_details: { audio_tokens: 0, cached_tokens: 0 } }, false],
+    [{ prompt_tokens: 7, completion_tokens_details: { audio_tokens: 3 } }, true],
+    [{ input_tokens: 7, input_token_details: { audio: 3 } }, true],
+    [{ input_tokens: 7, output_tokens_details: { image_tokens: 3 } }, true],
+    [{ promptTokenCount: 7, promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 3 }] }, true],
+    [{ promptTokenCount: 7, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 7 }] }, false],
+    [{ input_tokens: 7, cache_creation: { ephemeral_24h_input_tokens: 3 } }, true],
+    [{ input_tokens: 7, cache_creation: { ephemeral_5m_input_tokens: 3 } }, false],
+    [{ usage: { input_tokens: 7, service_tier: 'batch' } }, true],
+    [{ prompt_tokens: 7, constructor: 'x', toString: { a: 1 } }, false],
   ] as const)
     it(`is ${isUnrecognized ? 'not ' : ''}understood: ${JSON.stringify(report)}`, () =>
       assert.equal(readingOf(report).isUnrecognized, isUnrecognized))

@@ -1,0 +1,61 @@
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { WRAPPERS } from './report-names.js'
+
+/** Prices are those of standard requests. */
+const STANDARD: ReadonlyMap<string, readonly string[]> = new Map([
+  ['service_tier', ['', 'standard', 'default', 'auto', 'on_demand', 'standard_only']],
+  ['speed', ['', 'standard']],
+  ['inference_geo', ['', 'global', 'not_available']],
+])
+
+/** Uses that providers charge besides tokens. */
+const USES: ReadonlySet<string> = new Set(['web_search_requests', 'num_search_queries'])
+
+/** Searches and programs of the provider. Fetching pages costs only tokens. */
+const isChargedTool = (name: string): boolean => name !== 'web_fetch_requests'
+const isOtherLifetime = (name: string): boolean => !/^ephemeral_(?:5m|1h)_input_tokens$/.test(name)
+const isSound = (name: string): boolean => /^audio(?:_tokens)?$/.test(name)
+const isSoundOrPicture = (name: string): boolean => /^(?:audio|image)(?:_tokens)?$/.test(name)
+
+/** Members of parts that have a price of their own, by the part. */
+const PARTS: ReadonlyMap<string, (name: string) => boolean> = new Map(
+  Object.entries({
+    server_tool_use: isChargedTool,
+    cache_creation: isOtherLifetime,
+    prompt_tokens_details: isSound,
+    input_tokens_details: isSound,
+    input_token_details: isSound,
+    completion_tokens_details: isSoundOrPicture,
+    output_tokens_details: isSoundOrPicture,
+    output_token_details: isSoundOrPicture,
+  }),
+)
+
+/** The members of a report that change what it costs, and that no price has. */
+export const unpricedMembersOf = (entry: JsonObject): readonly string[] => {
+  const found: string[] = []
+  for (const report of [entry, ...WRAPPERS.map((name) => entry[name]).filter(isJsonObject)])
+    for (const [key, value] of Object.entries(report)) {
+      const name = snake(key)
+      const isCharged = PARTS.get(name)
+      if (typeof value === 'string' && STANDARD.get(name)?.includes(value.toLowerCase()) === false)
+        found.push(name)
+      else if (USES.has(name) && isSome(value)) found.push(name)
+      else if (isCharged === undefined) continue
+      else if (Array.isArray(value)) found.push(...soundIn(value).map(() => `${name}.audio`))
+      else if (isJsonObject(value))
+        for (const [part, count] of Object.entries(value))
+          if (isSome(count) && isCharged(snake(part))) found.push(`${name}.${snake(part)}`)
+    }
+  return [...new Set(found)]
+}
+
+/** Gemini lists tokens by their medium. */
+const soundIn = (details: readonly Json[]): readonly Json[] =>
+  details.filter(
+    (one) => isJsonObject(one) && one['modality'] === 'AUDIO' && isSome(one['tokenCount'] ?? null),
+  )
+
+const isSome = (value: Json): boolean => typeof value === 'number' && value > 0
+
+const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

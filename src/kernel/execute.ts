@@ -1,6 +1,7 @@
-import type { Decider, DomainEvent, Refusal } from './decider.js'
+import { nothing, type Decider, type DomainEvent, type Refusal } from './decider.js'
 import { newEvent, type Cause } from './event.js'
-import type { Appended, Expected, NewEvent, Position } from './ports/event-store.js'
+import { catchUp, keptFoldsOf, newFold, type FoldOfStream } from './kept-folds.js'
+import type { Appended, Expected, NewEvent, Position, RecordedEvent } from './ports/event-store.js'
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
@@ -11,6 +12,7 @@ import type { Ports } from './ports/ports.js'
 import { KeyedMutex } from './keyed-mutex.js'
 
 export interface ExecuteResult<State, Event = DomainEvent> {
+  /** With the events that were written, and perhaps with later ones: do not keep it across an `await`. */
   readonly state: State
   readonly events: readonly Event[]
   /** The refused commands, by their index in the list. */
@@ -68,7 +70,8 @@ export interface Decided<State, Event> {
 }
 
 /**
- * Runs commands on one stream: fold, decide, and append all their events in one append. After a conflict it decides
+ * Runs commands on one stream: fold, decide, and append all their events in one append. The fold of a long stream is
+ * kept, so that only events since then are read. After a conflict it decides
  * again on the new state, up to five times. From the first conflict on, writers of this process queue per stream, so
  * contention within the process cannot use up the retries.
  *
@@ -82,24 +85,77 @@ export const execute =
     stream: string,
     commands: readonly Command[],
     cause: Cause,
-    {
-      assumeNew = false,
-      reload = () => load(ports, decider, stream),
-      splitAppends = false,
-    }: Options<State> = {},
+    { assumeNew = false, reload, splitAppends = false }: Options<State> = {},
   ): Promise<ExecuteResult<State, Event>> => {
     let isNew = assumeNew
+    const append = splitAppends ? appendInParts : appendSurely
+    if (!isNew && reload === undefined && commands.length <= 1)
+      return executeKept(ports, decider, stream, commands[0], cause, append)
     const decide = async (): Promise<Decided<State, Event>> => {
       const loaded: LoadedState<State> = isNew
         ? { state: decider.initialState(), expected: 'none', position: undefined }
-        : await reload()
+        : await (reload ?? (() => load(ports, decider, stream)))()
       isNew = false
       const { state, events, refusals } = decideAll(decider, loaded.state, commands)
       return { state, events, refusals, expected: loaded.expected, position: loaded.position }
     }
     if (commands.length === 0) return unchanged(await decide())
-    return appendDecided(ports, stream, cause, decide, splitAppends ? appendInParts : appendSurely)
+    return appendDecided(ports, stream, cause, decide, append)
   }
+
+/** Runs one command on the kept fold, which gets the events once they are written. */
+const executeKept = async <State, Command, Event extends DomainEvent>(
+  ports: ExecutePorts,
+  decider: Decider<State, Command, Event>,
+  stream: string,
+  command: Command | undefined,
+  cause: Cause,
+  append: typeof appendSurely,
+): Promise<ExecuteResult<State, Event>> => {
+  let fold = newFold(decider.initialState())
+  const decide = async (): Promise<Decided<State, Event>> => {
+    fold = await currentFold(ports, decider, stream)
+    const { events, refused } = command === undefined ? nothing : decider.decide(fold.state, command)
+    const refusals = new Map(refused === undefined ? [] : [[0, refused]])
+    return { state: fold.state, events, refusals, expected: expectedOf(fold), position: fold.position }
+  }
+  if (command === undefined) return unchanged(await decide())
+  const executed = await appendDecided(ports, stream, cause, decide, append)
+  const { events, expected, position } = executed
+  if (events.length === 0) return executed
+  if (position !== undefined && expected === fold.next - 1n + BigInt(events.length)) {
+    for (const event of events) fold.state = decider.evolve(fold.state, event)
+    fold.next += BigInt(events.length)
+    fold.position = position
+  } else await catchUp(ports.eventStore, stream, fold, evolveBy(decider))
+  return { ...executed, state: fold.state }
+}
+
+/** The state of a stream as of now, from its kept fold. Do not keep it across an `await`, and do not change it. */
+export const readState = async <State, Command, Event extends DomainEvent>(
+  ports: Pick<Ports, 'eventStore'>,
+  decider: Decider<State, Command, Event>,
+  stream: string,
+): Promise<State> => (await currentFold(ports, decider, stream)).state
+
+const currentFold = async <State, Command, Event extends DomainEvent>(
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  decider: Decider<State, Command, Event>,
+  stream: string,
+): Promise<FoldOfStream<State>> => {
+  const folds = keptFoldsOf(eventStore)
+  const fold = folds.get(decider, stream) ?? newFold(decider.initialState())
+  await catchUp(eventStore, stream, fold, evolveBy(decider))
+  folds.keep(decider, stream, fold)
+  return fold
+}
+
+const evolveBy =
+  <State, Command, Event extends DomainEvent>({ evolve }: Decider<State, Command, Event>) =>
+  (state: State, { type, data }: RecordedEvent): State =>
+    evolve(state, { type, data } as unknown as Event)
+
+const expectedOf = ({ next }: { readonly next: bigint }): Expected => (next === 0n ? 'none' : next - 1n)
 
 /** Appends what `decide` returns, and calls it again for the fresh state when another writer was faster. */
 export const appendDecided = async <State, Event extends DomainEvent>(
@@ -153,21 +209,15 @@ const unchanged = <State, Event>({
   expected,
 })
 
-/** Folds the whole stream. */
+/** Folds the whole stream, into a state that the caller may change. */
 export const load = async <State, Command, Event extends DomainEvent>(
   ports: Pick<Ports, 'eventStore'>,
-  { initialState, evolve }: Decider<State, Command, Event>,
+  decider: Decider<State, Command, Event>,
   stream: string,
 ): Promise<LoadedState<State>> => {
-  let state = initialState()
-  let expected: Expected = 'none'
-  let last: Position | undefined
-  for await (const { type, data, revision, position } of ports.eventStore.readStream(stream)) {
-    state = evolve(state, { type, data } as unknown as Event)
-    expected = revision
-    last = position
-  }
-  return { state, expected, position: last }
+  const fold = newFold(decider.initialState())
+  await catchUp(ports.eventStore, stream, fold, evolveBy(decider))
+  return { state: fold.state, expected: expectedOf(fold), position: fold.position }
 }
 
 const decideAll = <State, Command, Event extends DomainEvent>(

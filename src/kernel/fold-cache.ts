@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Decider, DomainEvent } from './decider.js'
 import type { Cause } from './event.js'
-import type { Position, RecordedEvent } from './ports/event-store.js'
+import { catchUp, newFold, type FoldOfStream } from './kept-folds.js'
+import type { RecordedEvent } from './ports/event-store.js'
 import type { Ports } from './ports/ports.js'
 import { appendDecided, type ExecuteResult, type LoadedState } from './execute.js'
 import { KeyedMutex } from './keyed-mutex.js'
@@ -19,13 +20,6 @@ export interface Fold<State> {
  */
 export type FoldCache<State> = <A>(stream: string, read: (loaded: LoadedState<State>) => A) => Promise<A>
 
-interface CachedFold<State> {
-  state: State
-  /** The next revision to read. */
-  next: bigint
-  position: Position | undefined
-}
-
 /**
  * An LRU cache of folded streams. Each lookup reads the events since the cached revision, so it never returns a stale
  * state.
@@ -35,23 +29,19 @@ export const foldCache = <State>(
   { initialState, evolve, weightOf }: Fold<State>,
   maxWeight: number,
 ): FoldCache<State> => {
-  const cache = new LRUCache<string, CachedFold<State>>({ maxSize: Math.max(1, maxWeight) })
+  const cache = new LRUCache<string, FoldOfStream<State>>({ maxSize: Math.max(1, maxWeight) })
   /** Serialises lookups of one stream, so that no event is folded twice. */
   const mutex = new KeyedMutex()
 
-  const readOn = async (stream: string, fold: CachedFold<State>): Promise<LoadedState<State>> => {
-    for await (const event of eventStore.readStream(stream, { from: fold.next })) {
-      fold.state = evolve(fold.state, event)
-      fold.next = event.revision + 1n
-      fold.position = event.position
-    }
+  const readOn = async (stream: string, fold: FoldOfStream<State>): Promise<LoadedState<State>> => {
+    await catchUp(eventStore, stream, fold, evolve)
     const { state, next, position } = fold
     return { state, expected: next === 0n ? 'none' : next - 1n, position }
   }
 
   return (stream, read) =>
     mutex.runExclusive(stream, async () => {
-      const fold = cache.get(stream) ?? { state: initialState(), next: 0n, position: undefined }
+      const fold = cache.get(stream) ?? newFold(initialState())
       try {
         return read(await readOn(stream, fold))
       } finally {

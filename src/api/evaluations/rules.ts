@@ -17,7 +17,7 @@ import type { JsonObject } from '../../kernel/json/json.js'
 import { query } from '../../domain/query/query.js'
 import { callIds } from '../../projections/calls/pages.js'
 import { NO_FILTER } from '../../projections/calls/filter.js'
-import { execute, load } from '../../kernel/execute.js'
+import { execute, readState } from '../../kernel/execute.js'
 import { definedFields } from '../webhooks/defined-fields.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
@@ -100,7 +100,7 @@ type RuleServices = Pick<
 >
 
 const rulesOf = async (services: Pick<Services, 'eventStore'>, project: string): Promise<EvaluationRules> =>
-  (await load(services, evaluationRuleDecider, evaluationRulesStream(project))).state
+  await readState(services, evaluationRuleDecider, evaluationRulesStream(project))
 
 const run =
   (services: Pick<Services, 'eventStore' | 'ids'>, command: EvaluationRuleCommand) => (cause: Cause) =>

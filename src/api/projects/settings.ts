@@ -1,7 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { execute, load } from '../../kernel/execute.js'
+import { execute, readState } from '../../kernel/execute.js'
 import type { ProjectCommand } from '../../domain/projects/commands.js'
 import { projectDecider } from '../../domain/projects/decider.js'
 import { projectStream, recordLevel, usageReporting } from '../../domain/projects/events.js'
@@ -33,7 +33,7 @@ export const projectRoutes = (
     handle:
       ({ project }) =>
       async () => {
-        const { state } = await load(services, projectDecider, projectStream(project))
+        const state = await readState(services, projectDecider, projectStream(project))
         return { body: { usage_reporting: state.usageReporting, record: state.record } }
       },
   }),

@@ -31,8 +31,9 @@ export const takeName = async (ports: Streams, named: NameReservation, cause: Ca
       cause,
     )
   const { state, refusals } = await run(id, null)
+  if (refusals.size === 0) return
   const holder = ownerOf(state, kind, name)
-  if (refusals.size === 0 || holder === undefined) return
+  if (holder === undefined) return takeName(ports, named, cause)
   if ((await nameNow(ports, kind, holder, cause)) === name) throw nameTaken(kind, holder)
 
   const second = await run(id, holder)

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { callStream } from '../../domain/calls/events.js'
 import { projectDecider } from '../../domain/projects/decider.js'
 import { projectStream, recordLevel, type RecordLevel } from '../../domain/projects/events.js'
-import { load } from '../../kernel/execute.js'
+import { readState } from '../../kernel/execute.js'
 import { entityOf, id, PROJECT_RULE, projectId } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { projectInHeader } from '../../application/access/project-access.js'
@@ -119,5 +119,5 @@ export const requestedRecordLevel = async (
     throw invalid([{ loc: ['header', RECORD_HEADER], type: 'literal_error', msg }])
   }
   if (requested === 'metadata') return requested
-  return (await load(ports, projectDecider, projectStream(project))).state.record
+  return (await readState(ports, projectDecider, projectStream(project))).record
 }

@@ -91,7 +91,7 @@ const costsReactor = ({ eventStore, clock, onCall }: Following): Reactor<Costs> 
 /** A snapshot has the limits of a team with later events, which are delivered again. */
 const evolveLimits = (known: Costs['limits'], { stream, revision, type, data }: RecordedEvent): void => {
   const team = stream.slice(LIMITS_PREFIX.length)
-  const { limits, next } = known.get(team) ?? { limits: noLimits, next: 0n }
+  const { limits, next } = known.get(team) ?? { limits: noLimits(), next: 0n }
   if (revision !== next) return
   const event = { type, data } as unknown as LimitEvent
   known.set(team, { limits: limitDecider.evolve(limits, event), next: revision + 1n })
@@ -102,7 +102,7 @@ export const followLedger = async (given: Following): Promise<LedgerFollower> =>
   const { ledger, limits } = reactor.state()
   return {
     ledger,
-    limitsOf: (team) => limits.get(team)?.limits ?? noLimits,
+    limitsOf: (team) => limits.get(team)?.limits ?? noLimits(),
     isReady: reactor.isCaughtUp,
     ready: reactor.caughtUp,
     reached: reactor.waitFor,

@@ -26,7 +26,7 @@ export const openUpstreamDirectory = async (
   configured: Upstreams = noUpstreams,
 ): Promise<UpstreamDirectory> => {
   const decider = upstreamDecider(configured)
-  let upstreams = configured
+  let upstreams = new Map(configured)
   let next = 0n
   let listener: () => void = () => undefined
 

@@ -46,6 +46,77 @@ const countedIn = async (eventStore: EventStore, stream: string) => {
   return counted
 }
 
+/** A store as one process sees it, and how many events it read. */
+const asProcess = (eventStore: EventStore) => {
+  let events = 0
+  const store: EventStore = {
+    ...eventStore,
+    append: (...given) => eventStore.append(...given),
+    readStream: async function* (...given) {
+      for await (const event of eventStore.readStream(...given)) {
+        events += 1
+        yield event
+      }
+    },
+  }
+  return { store, write: writing(store), eventsRead: () => events }
+}
+
+describe('commands on a long stream', () => {
+  const given = async () => {
+    const eventStore = openInMemoryEventStore()
+    const here = asProcess(eventStore)
+    for (let n = 0; n < 100; n += 1) await here.write('s', `first-${n}`)
+    return { eventStore, here, elsewhere: asProcess(eventStore) }
+  }
+
+  it('read only the events since the last command', async () => {
+    const { here } = await given()
+    const before = here.eventsRead()
+    for (let n = 0; n < 50; n += 1) await here.write('s', `more-${n}`)
+    assert.ok(here.eventsRead() - before <= 50, String(here.eventsRead() - before))
+  })
+
+  it('are decided on the events of other processes, and count each once', async () => {
+    const { eventStore, here, elsewhere } = await given()
+    for (let n = 0; n < 30; n += 1)
+      await Promise.all([
+        here.write('s', `both-${n}`),
+        elsewhere.write('s', `both-${n}`),
+        here.write('s', `here-${n}`),
+        elsewhere.write('s', `elsewhere-${n}`),
+      ])
+    const counted = await countedIn(eventStore, 's')
+    assert.deepEqual(
+      counted.map(({ n }) => n),
+      counted.map((_, index) => index),
+    )
+    assert.equal(new Set(counted.map(({ by }) => by)).size, 190)
+    assert.equal(counted.length, 190)
+    const { state } = await here.write('s', 'last')
+    assert.deepEqual(
+      state,
+      (await countedIn(eventStore, 's')).map(({ by }) => by),
+    )
+  })
+
+  it('are decided as before after an append that failed', async () => {
+    const { eventStore, here } = await given()
+    const failing: EventStore = {
+      ...here.store,
+      append: () => Promise.reject(new StoreUnavailable('no disk')),
+    }
+    const write = writing(failing)
+    await write('s', 'first-0')
+    for (let time = 0; time < 2; time += 1) await assert.rejects(write('s', 'new'), StoreUnavailable)
+    const { state } = await write('s', 'first-1')
+    assert.deepEqual(
+      state,
+      (await countedIn(eventStore, 's')).map(({ by }) => by),
+    )
+  })
+})
+
 describe('commands on one stream', () => {
   it('are all taken, each once and on the state that it follows, however many come at once', () =>
     fc.assert(

@@ -11,7 +11,7 @@ export interface EvaluationRule {
 }
 
 /** The rules of a project by id, in the order of their creation. */
-export type EvaluationRules = ReadonlyMap<string, EvaluationRule>
+export type EvaluationRules = Map<string, EvaluationRule>
 
 export const MAX_RULES = 100
 
@@ -19,17 +19,17 @@ const evolve = (state: EvaluationRules, event: EvaluationRuleEvent): EvaluationR
   switch (event.type) {
     case 'EvaluationRuleCreated': {
       const content = contentOf(event.data)
-      return new Map(state).set(event.data.id, { content, deleted: false, first: content })
+      return state.set(event.data.id, { content, deleted: false, first: content })
     }
     case 'EvaluationRuleChanged': {
       const known = state.get(event.data.id)
       return known === undefined
         ? state
-        : new Map(state).set(event.data.id, { ...known, content: contentOf(event.data) })
+        : state.set(event.data.id, { ...known, content: contentOf(event.data) })
     }
     case 'EvaluationRuleDeleted': {
       const known = state.get(event.data.id)
-      return known === undefined ? state : new Map(state).set(event.data.id, { ...known, deleted: true })
+      return known === undefined ? state : state.set(event.data.id, { ...known, deleted: true })
     }
     default:
       // A newer release may have written an event type that this one does not know.

@@ -36,7 +36,7 @@ export interface ScopeLimits {
 const KEPT_PERIODS = 10
 
 /** A team's limits by `scopeText`. */
-export type TeamLimits = ReadonlyMap<string, ScopeLimits>
+export type TeamLimits = Map<string, ScopeLimits>
 
 const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
   switch (type) {
@@ -46,11 +46,11 @@ const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
       const known = limits.get(text)
       const isSameBudget = jsonEqual(known?.content.budget ?? null, content.budget)
       const reached = isSameBudget ? (known?.reached ?? []) : []
-      return new Map([...limits, [text, { scope, content, reached }]])
+      return limits.set(text, { scope, content, reached })
     }
     case 'LimitRemoved': {
-      const text = scopeText(data.scope)
-      return new Map([...limits].filter(([other]) => other !== text))
+      limits.delete(scopeText(data.scope))
+      return limits
     }
     case 'BudgetReached': {
       const text = scopeText(data.scope)
@@ -60,7 +60,7 @@ const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
       const before = known.reached.find((one) => one.period === period)?.levels ?? []
       const others = known.reached.filter((one) => one.period !== period).slice(1 - KEPT_PERIODS)
       const reached = [...others, { period, levels: [...before, level] }]
-      return new Map([...limits, [text, { ...known, reached }]])
+      return limits.set(text, { ...known, reached })
     }
     default:
       // A newer release may have written an event type that this one does not know.
@@ -101,10 +101,10 @@ const reach = (limits: TeamLimits, { reached }: ReachBudget): Decision<LimitEven
 export const isReached = ({ reached }: ScopeLimits, period: string, level: number): boolean =>
   reached.some((one) => one.period === period && one.levels.includes(level))
 
-export const noLimits: TeamLimits = new Map()
+export const noLimits = (): TeamLimits => new Map()
 
 export const limitDecider: Decider<TeamLimits, LimitCommand, LimitEvent> = {
-  initialState: () => noLimits,
+  initialState: noLimits,
   evolve,
   decide,
 }

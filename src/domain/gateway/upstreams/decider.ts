@@ -1,7 +1,7 @@
 import { nothing, refused, type Decider, type Decision, type Refusal } from '../../../kernel/decider.js'
 import { jsonEqual } from '../../../kernel/json/equal.js'
 import type { ChangeUpstream, CreateUpstream, UpstreamCommand } from './commands.js'
-import { evolve, noUpstreams, type Upstreams } from './directory.js'
+import { evolve, noUpstreams, type Upstream, type Upstreams } from './directory.js'
 import type { UpstreamEvent } from './events.js'
 import { nameConflict } from './checks.js'
 
@@ -56,4 +56,8 @@ export const noSuchUpstream: Refusal = {
 /** Names in the operator's file take precedence. */
 export const upstreamDecider = (
   configured: Upstreams = noUpstreams,
-): Decider<Upstreams, UpstreamCommand, UpstreamEvent> => ({ initialState: () => configured, evolve, decide })
+): Decider<Map<string, Upstream>, UpstreamCommand, UpstreamEvent> => ({
+  initialState: () => new Map(configured),
+  evolve,
+  decide,
+})

@@ -16,16 +16,21 @@ export type Upstreams = ReadonlyMap<string, Upstream>
 
 export const noUpstreams: Upstreams = new Map()
 
-export const evolve = (upstreams: Upstreams, { type, data }: UpstreamEvent): Upstreams => {
+/** Mutates the upstreams. */
+export const evolve = (
+  upstreams: Map<string, Upstream>,
+  { type, data }: UpstreamEvent,
+): Map<string, Upstream> => {
   switch (type) {
     case 'UpstreamCreated':
     case 'UpstreamChanged': {
       const { id, team, ...rest } = data
       const content = { ...rest, models: rest.models.map(withWholePrice) }
-      return new Map([...upstreams, [id, { id, team, content }]])
+      return upstreams.set(id, { id, team, content })
     }
     case 'UpstreamDeleted':
-      return new Map([...upstreams].filter(([id]) => id !== data.id))
+      upstreams.delete(data.id)
+      return upstreams
     default:
       // A newer release may have written an event type that this one does not know.
       return upstreams

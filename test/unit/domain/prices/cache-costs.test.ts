@@ -8,7 +8,7 @@ import type { PriceEvent } from '../../../../src/domain/prices/events.js'
 import { contentsOf, priceListFile } from '../../../../src/domain/prices/list-file.js'
 import { evolve, noPrices } from '../../../../src/domain/prices/state.js'
 import { modelPrice } from '../../../../src/domain/gateway/upstreams/content.js'
-import { evolve as evolveUpstreams, noUpstreams } from '../../../../src/domain/gateway/upstreams/directory.js'
+import { evolve as evolveUpstreams } from '../../../../src/domain/gateway/upstreams/directory.js'
 import type { UpstreamEvent } from '../../../../src/domain/gateway/upstreams/events.js'
 import { pricesProjection } from '../../../../src/projections/prices/project.js'
 import { aCall, recorded, started } from '../gateway/limits/given.js'
@@ -96,7 +96,7 @@ describe('the cost of cached tokens', () => {
     it("is the prompt's for upstreams", () => {
       const content = aContent({ models: [aModel('m', { price: bare as never })] })
       const event = { type: 'UpstreamCreated', data: { id: 'one', team: null, ...content } }
-      const upstreams = evolveUpstreams(noUpstreams, event as unknown as UpstreamEvent)
+      const upstreams = evolveUpstreams(new Map(), event as unknown as UpstreamEvent)
       assert.deepEqual(cacheCostsOf(upstreams.get('one')!.content.models[0]!.price), ['0.5', '0.5'])
     })
 

@@ -24,9 +24,9 @@ const command: fc.Arbitrary<UpstreamCommand> = fc
 
 const after = (commands: readonly UpstreamCommand[], configured: Upstreams = new Map()): Upstreams => {
   const { decide } = upstreamDecider(configured)
-  return commands.reduce<Upstreams>(
+  return commands.reduce(
     (upstreams, one) => decide(upstreams, one).events.reduce(evolve, upstreams),
-    configured,
+    new Map(configured),
   )
 }
 

@@ -1,0 +1,83 @@
+import { LRUCache } from 'lru-cache'
+import type { EventStore, Position, RecordedEvent } from './ports/event-store.js'
+
+/** A stream folded up to a revision. */
+export interface FoldOfStream<State> {
+  state: State
+  /** The next revision to read. */
+  next: bigint
+  position: Position | undefined
+  /** Characters of its events. */
+  read: number
+}
+
+export const newFold = <State>(state: State): FoldOfStream<State> => ({
+  state,
+  next: 0n,
+  position: undefined,
+  read: 0,
+})
+
+/** Reads the events that a fold lacks. Concurrent calls read the same events; each event is applied once. */
+export const catchUp = async <State>(
+  eventStore: Pick<EventStore, 'readStream'>,
+  stream: string,
+  fold: FoldOfStream<State>,
+  evolve: (state: State, event: RecordedEvent) => State,
+): Promise<void> => {
+  for await (const event of eventStore.readStream(stream, { from: fold.next })) {
+    if (event.revision !== fold.next) continue
+    fold.state = evolve(fold.state, event)
+    fold.next = event.revision + 1n
+    fold.position = event.position
+    fold.read += event.size
+  }
+}
+
+/** Shorter streams are read again for each command, so that the many small ones do not displace long ones. */
+const KEPT_FROM_EVENTS = 64n
+const MOST_CHARACTERS = 64 * 1024 * 1024
+/** A longer stream counts as this, so that one alone never displaces all others. */
+const MOST_OF_ONE = MOST_CHARACTERS / 8
+
+interface KeptFold {
+  readonly decider: object
+  readonly fold: FoldOfStream<unknown>
+}
+
+/** The folds of long streams, so that a command costs the same however long its stream has become. */
+export interface KeptFolds {
+  /** A decider of the same stream with another initial state has folds of its own. */
+  readonly get: <State>(
+    decider: { readonly initialState: () => State },
+    stream: string,
+  ) => FoldOfStream<State> | undefined
+  readonly keep: <State>(
+    decider: { readonly initialState: () => State },
+    stream: string,
+    fold: FoldOfStream<State>,
+  ) => void
+}
+
+const newKeptFolds = (): KeptFolds => {
+  const cache = new LRUCache<string, KeptFold>({ maxSize: MOST_CHARACTERS })
+  return {
+    get: <State>(decider: object, stream: string) => {
+      const kept = cache.get(stream)
+      return kept?.decider === decider ? (kept.fold as FoldOfStream<State>) : undefined
+    },
+    keep: (decider, stream, fold) => {
+      if (fold.next < KEPT_FROM_EVENTS || cache.peek(stream)?.fold === fold) return
+      const size = Math.max(1, Math.min(fold.read, MOST_OF_ONE))
+      cache.set(stream, { decider, fold: fold as FoldOfStream<unknown> }, { size })
+    },
+  }
+}
+
+const ofStores = new WeakMap<object, KeptFolds>()
+
+export const keptFoldsOf = (store: object): KeptFolds => {
+  const folds = ofStores.get(store) ?? newKeptFolds()
+  ofStores.set(store, folds)
+  return folds
+}

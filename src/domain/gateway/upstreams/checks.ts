@@ -55,10 +55,12 @@ const baseUrlProblem = (text: string): string | undefined =>
  * prevent it from offering a model. Duplicates within one upstream are checked earlier.
  */
 export const nameConflict = (upstreams: Upstreams, { id, team, content }: Upstream): string | undefined => {
-  const others = [...upstreams.values()].filter((other) => other.id !== id)
-  if (others.some((other) => other.team === team && other.content.name === content.name))
+  const seen: Upstream[] = []
+  // A plain loop: there may be thousands, nearly all of other teams.
+  for (const other of upstreams.values())
+    if ((other.team === null || other.team === team) && other.id !== id) seen.push(other)
+  if (seen.some((other) => other.team === team && other.content.name === content.name))
     return `An upstream named ${content.name} already exists.`
-  const seen = others.filter((other) => other.team === null || other.team === team)
   const meant = new Map(content.models.flatMap((model) => namesOf(model).map((name) => [name, model.id])))
   for (const other of seen)
     for (const served of other.content.models)

@@ -7,11 +7,11 @@ import { createUpstream, listUpstreams } from './upstreams.js'
 import { writeOffRoute } from './write-offs.js'
 import { modelsOf, targetsOf } from '../../domain/gateway/upstreams/offered.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
-import { integerBetween, oneOf, string, jsonObject } from '../../kernel/codec/leaves.js'
+import { int64, oneOf, string, jsonObject } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { anyKey } from '../server/authorization.js'
 import type { Principal } from '../../application/principal.js'
-import { trainedNames, trainedTargets } from '../../gateway/trained/trained-targets.js'
+import { trainedModels, trainedTargets, type OwnedModel } from '../../gateway/trained/trained-targets.js'
 import { noSuchModel, teamsOf } from '../../gateway/models.js'
 import { readDirectory } from '../server/route-kinds.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -55,18 +55,15 @@ const completionRoutes = (
 ]
 
 const model = open('Model', {
-  required: {
-    id: string,
-    object: oneOf('model'),
-    created: integerBetween(0, 0),
-    owned_by: oneOf('system'),
-    root: string,
-  },
+  required: { id: string, object: oneOf('model'), created: int64, owned_by: string, root: string },
 })
 
 const list = open('ModelList', { required: { object: oneOf('list'), data: arrayOf(model) } })
 
-const shown = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'system', root: id }) as const
+const shown = ({ id, created, owner }: OwnedModel) =>
+  ({ id, object: 'model', created, owned_by: owner, root: id }) as const
+
+const offeredModel = (id: string): OwnedModel => ({ id, created: 0, owner: 'system' })
 
 const askingOf = (
   { access, gateway }: Pick<GatewayServices, 'access' | 'gateway'>,
@@ -88,9 +85,11 @@ const modelRoutes = (
     response: list,
     authorization: anyKey,
     handle: ({ principal }) => {
-      const offered = modelsOf(services.gateway.upstreams.all(), teamsOf(principal))
-      const trained = trainedNames(services, askingOf(services, principal))
-      return { body: { object: 'list', data: [...new Set([...offered, ...trained])].sort().map(shown) } }
+      const offered = modelsOf(services.gateway.upstreams.all(), teamsOf(principal)).map(offeredModel)
+      const trained = trainedModels(services, askingOf(services, principal))
+      const byId = new Map([...trained, ...offered].map((one) => [one.id, one]))
+      const data = [...byId.keys()].sort().map((id) => shown(byId.get(id)!))
+      return { body: { object: 'list', data } }
     },
   }),
   readDirectory({
@@ -107,7 +106,9 @@ const modelRoutes = (
       const [target] =
         named.length > 0 ? named : await trainedTargets(services, name, askingOf(services, principal))
       if (target === undefined) throw noSuchModel()
-      return { body: shown(target.model.id) }
+      const { id } = target.model
+      const trained = trainedModels(services, askingOf(services, principal)).find((one) => one.id === id)
+      return { body: shown(trained ?? offeredModel(id)) }
     },
   }),
 ]

@@ -64,12 +64,19 @@ const chatError = {
 /** The error responses of a route, by status. */
 export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonObject): JsonObject => {
   const kinds = kindsOf(route)
-  const statuses = [...new Set(kinds.map((kind) => STATUS[kind]))].sort((a, b) => a - b)
+  const isOpenAi = route.errorFormat === 'openai'
+  const statusOf = (kind: FailureKind): number =>
+    STATUS[isOpenAi && kind === 'invalid' ? 'bad-request' : kind]
+  const statuses = [...new Set(kinds.map(statusOf))].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => {
-      const ofStatus = kinds.filter((kind) => STATUS[kind] === status)
+      const ofStatus = kinds.filter((kind) => statusOf(kind) === status)
       const schema = named(
-        route.errorFormat === 'chat' ? chatError : status === STATUS.invalid ? validation : reason,
+        isOpenAi || route.errorFormat === 'chat'
+          ? chatError
+          : status === STATUS.invalid
+            ? validation
+            : reason,
       )
       return [
         status,

@@ -6,7 +6,13 @@ import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { RequestSeconds } from '../../kernel/ports/metrics.js'
 import { allowOrigins, type CorsSettings } from './cors.js'
-import { respondAsChat, respondAsGraphQl, respondFailure, respondUnrouted } from './respond.js'
+import {
+  respondAsChat,
+  respondAsGraphQl,
+  respondAsOpenAi,
+  respondFailure,
+  respondUnrouted,
+} from './respond.js'
 import { serve, type Authenticator } from './serve.js'
 import type { AnyRoute } from './route.js'
 import { insteadOf } from './unserved.js'
@@ -29,6 +35,7 @@ export const createApp = (
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
       if (route.errorFormat === 'chat') respondAsChat(ctx)
+      if (route.errorFormat === 'openai') respondAsOpenAi(ctx)
       if (route.errorFormat === 'graphql') respondAsGraphQl(ctx)
       return serving(ctx)
     }

@@ -50,6 +50,14 @@ export const respondAsChat = (ctx: Context): void => {
   ctx.state[CHAT_SINCE] ??= performance.now()
 }
 
+const AS_OPENAI = 'openai'
+
+/** As for chat completions, and what is not valid has the status of this API. */
+export const respondAsOpenAi = (ctx: Context): void => {
+  respondAsChat(ctx)
+  ctx.state[AS_OPENAI] = true
+}
+
 const AS_GRAPHQL = 'graphql'
 
 /** A failure with a reason has `errors` as well: clients of GraphQL show nothing else. */
@@ -72,6 +80,7 @@ const sayTime = (ctx: Context): void => {
 export const respondFailure = (ctx: Context, error: unknown): boolean => {
   const failure = failureOf(error)
   ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
+  if (ctx.status === STATUS.invalid && ctx.state[AS_OPENAI] === true) ctx.status = STATUS['bad-request']
   const told = failure ?? new Failure('overloaded', 'Internal server error')
   ctx.body = isChat(ctx) ? chatErrorOf(told, ctx.status) : bodyOf(told)
   if (ctx.state[AS_GRAPHQL] === true && told.kind !== 'invalid')

@@ -78,8 +78,11 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
   readonly path: string
   /** One sentence for the API description. */
   readonly summary: string
-  /** Errors in the format of chat completions instead of the service's own, or with `errors` as well, as in GraphQL. */
-  readonly errorFormat?: 'chat' | 'graphql'
+  /**
+   * Errors in the format of chat completions instead of the service's own, with `openai` also with its status for what is
+   * not valid, 400; or with `errors` as well, as in GraphQL.
+   */
+  readonly errorFormat?: 'chat' | 'openai' | 'graphql'
   /** The JSON body; absent if the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
   /** The parts of the multipart form that the route reads from the stream. */

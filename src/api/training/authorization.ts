@@ -3,6 +3,9 @@ import type { Training } from '../../application/training/training.js'
 import { noSuchJob, readJob } from '../../application/training/training-jobs.js'
 import { Failure } from '../../application/failure.js'
 import type { TrainingJobCreated } from '../../domain/training/events.js'
+import { checkpointNamed } from '../../application/training/checkpoints.js'
+import { trainedModelId } from '../../domain/training/model-id.js'
+import { dataAddressIn } from '../../domain/training/sft-data.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { Authorization } from '../server/authorization.js'
 
@@ -24,6 +27,39 @@ export const ofModel = ({
     const project = await models.read(modelId, ({ state }) => state.created!.project_id)
     if (project === undefined || !access.canAccessTeam(principal, entityOf(project))) throw noSuchModel()
     return { project, modelId }
+  },
+})
+
+/** Requires access to the team of the trained model that the path names. The step is null for all of the model. */
+export const modelNamed = ({
+  access,
+  sha256,
+  training: { models },
+}: Authorizing & Pick<Services, 'sha256'>): Authorization<{
+  readonly project: string
+  readonly name: string
+  readonly modelId: string
+  readonly step: number | null
+}> => ({
+  errors: ['not-found', 'bad-request'],
+  authorize: async ({ params, principal }) => {
+    const name = params['id']!
+    const address = dataAddressIn(name)
+    if (address === undefined)
+      throw new Failure(
+        'bad-request',
+        'Only trained models can be deleted, by the name wandb-artifact:///entity/project/name.',
+      )
+    const { project, collection, version } = address
+    const modelId = trainedModelId(sha256, project, collection)
+    const found = access.canAccessTeam(principal, entityOf(project))
+      ? await models.read(modelId, ({ state }) => ({
+          step: checkpointNamed(state.checkpoints, version)?.step,
+        }))
+      : undefined
+    const isWhole = !/:[^/:]+$/.test(name)
+    if (found === undefined || (!isWhole && found.step === undefined)) throw noSuchModel()
+    return { project, name, modelId, step: isWhole ? null : found.step! }
   },
 })
 

@@ -99,6 +99,7 @@ export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
       base_model,
       created_at: now(),
       validation: null,
+      from: null,
       ...rest,
     }
     const readableAt = await createJob(services, models)(created, cause)

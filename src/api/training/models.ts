@@ -8,7 +8,7 @@ import { trainedModelId } from '../../domain/training/model-id.js'
 import { givenGroups } from '../../domain/training/trajectories.js'
 import { arrayOf, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import { boolean, int64, string } from '../../kernel/codec/leaves.js'
+import { boolean, int64, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { entityOf, projectId, projectName, projectNameOf, teamName } from '../../kernel/ids.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
@@ -19,7 +19,7 @@ import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readLog, writeAuthorized, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { ofModel } from './authorization.js'
+import { modelNamed, ofModel } from './authorization.js'
 import { checkpointList, checkpointsQuery, model, page } from './codecs.js'
 
 const newModel = open('ModelCreate', {
@@ -29,6 +29,10 @@ const newModel = open('ModelCreate', {
 
 const deletedModel = open('DeletedModel', {
   required: { model_id: string, deleted_checkpoints: int64, deleted_run: boolean },
+})
+
+const deletedByName = open('DeletedModelByName', {
+  required: { id: string, object: oneOf('model'), deleted: boolean },
 })
 
 const stepsToDelete = open('CheckpointsToDelete', { required: { steps: arrayOf(int64) } })
@@ -133,6 +137,23 @@ export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] => 
             body: { model_id: modelId, deleted_checkpoints: deleted, deleted_run: false },
             readableAt: position,
           }
+        },
+    }),
+    writeAuthorized(services, {
+      method: 'delete',
+      path: '/v1/models/*id',
+      summary:
+        'Deletes a trained model by its name, `wandb-artifact:///entity/project/name`, or with `:step<N>` a checkpoint of it.',
+      errorFormat: 'openai',
+      response: deletedByName,
+      authorization: modelNamed(services),
+      handle:
+        ({ name, modelId, step }) =>
+        async (cause) => {
+          const { position } = await (step === null
+            ? deleteModel(models, collections)(modelId, now(), cause)
+            : deleteCheckpoints(models, collections)(modelId, [step], cause))
+          return { body: { id: name, object: 'model', deleted: true }, readableAt: position }
         },
     }),
     readLog(services, {

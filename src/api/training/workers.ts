@@ -240,7 +240,7 @@ const shown = (
       files: from.files.map(({ path, blob, size }) => ({
         path,
         size,
-        url: links.read(project_id, blob, path),
+        url: links.read(from.project, blob, path),
       })),
     },
   }

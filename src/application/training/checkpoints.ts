@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto'
 import { fileDecider } from '../../domain/files/decider.js'
 import { fileStream, md5Digest } from '../../domain/files/events.js'
 import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
+import { versionNamed } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import type { ModelCreated, TrainedModelEvent } from '../../domain/training/events.js'
+import type { DataAddress } from '../../domain/training/sft-data.js'
+import type { Checkpoint, ModelState } from '../../domain/training/state.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
@@ -14,6 +17,7 @@ import { throwIfRefused } from '../access/rights.js'
 import type { Collections } from '../artifacts/collections.js'
 import { manifestDigest, storedByMd5 } from '../artifacts/uploads.js'
 import { Failure } from '../failure.js'
+import { findVersion, versionWithId } from '../artifacts/find-version.js'
 import type { TrainedModels } from './trained-models.js'
 
 type CheckpointPorts = Pick<Ports, 'eventStore' | 'ids' | 'blobs'>
@@ -42,6 +46,30 @@ export const collectionOfModel = ({
 })
 
 const md5Of = (content: string | Uint8Array) => createHash('md5').update(content)
+
+/** The checkpoint of a model by a version of its name; `latest` is the newest. */
+export const checkpointNamed = (
+  checkpoints: ModelState['checkpoints'],
+  version: string,
+): Checkpoint | undefined => {
+  if (version === 'latest') return [...checkpoints.values()].at(-1)
+  const [, step] = /^step(\d{1,9})$/.exec(version) ?? []
+  return step === undefined ? undefined : checkpoints.get(Number(step))
+}
+
+/** The version of a checkpoint that a model has, or else one that a client uploaded under the name of the model. */
+export const findCheckpointVersion = (
+  ports: Pick<Ports, 'eventStore'>,
+  collections: Collections,
+  { project, collection, version }: DataAddress,
+  checkpoint: Checkpoint | undefined,
+) =>
+  findVersion(
+    ports,
+    collections,
+    collectionOfModel({ project_id: project, name: collection }),
+    checkpoint === undefined ? (state) => versionNamed(state, version) : versionWithId(checkpoint.artifactId),
+  )
 
 /** Stores content in a project, where its MD5 finds it. */
 export const storeContent =

@@ -29,6 +29,9 @@ export interface NamedModel {
   readonly project_id: string
   readonly name: string
   readonly base_model: string
+  readonly created_at: string
+  /** A model of a fine-tuning job has no name before it is trained. */
+  readonly isNamed: boolean
 }
 
 interface IndexState {
@@ -59,9 +62,11 @@ const evolve = (state: IndexState, event: RecordedEvent): IndexState => {
   const known = event as unknown as TrainedModelEvent
   const { model_id } = known.data
   if (known.type === 'ModelCreated') {
-    const { project_id, name, base_model } = known.data
-    models.set(model_id, { model_id, project_id, name, base_model })
+    const { project_id, name, base_model, created_at, of_fine_tuning } = known.data
+    models.set(model_id, { model_id, project_id, name, base_model, created_at, isNamed: !of_fine_tuning })
   }
+  const trained = known.type === 'CheckpointSaved' ? models.get(model_id) : undefined
+  if (trained !== undefined) models.set(model_id, { ...trained, isNamed: true })
   if (known.type === 'ModelDeleted') models.delete(model_id)
   const next = changed(queues.get(model_id), known)
   if (next === undefined || (next.queued.length === 0 && next.lease === null)) queues.delete(model_id)
@@ -115,6 +120,7 @@ const index: Omit<Reactor<IndexState>, 'react'> = {
     'TrainingJobLeased',
     'TrainingLeaseExtended',
     'TrainingLeaseEnded',
+    'CheckpointSaved',
     'TrainingEnded',
     'TrainingFailed',
     'WorkerRegistered',
@@ -132,8 +138,11 @@ const index: Omit<Reactor<IndexState>, 'react'> = {
       if (!isJsonObject(encoded)) return undefined
       const listed = <A>(name: string, keyOf: (one: A) => string) =>
         new Map(((encoded[name] ?? []) as unknown as readonly A[]).map((one) => [keyOf(one), one]))
+      const models = listed<NamedModel>('models', ({ model_id }) => model_id)
+      // Of a release that kept less of a model.
+      if ([...models.values()].some(({ isNamed }) => (isNamed as unknown) === undefined)) return undefined
       return {
-        models: listed<NamedModel>('models', ({ model_id }) => model_id),
+        models,
         queues: listed<ModelQueue>('queues', ({ model_id }) => model_id),
         workers: listed<WorkerRegistered>('workers', ({ worker }) => worker),
       }

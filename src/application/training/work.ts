@@ -5,6 +5,7 @@ import type { Lease } from '../../domain/training/state.js'
 import type {
   LeaseEnd,
   ModelCreated,
+  StartingCheckpoint,
   StepMetrics,
   TrainingJobCreated,
   WorkerRegistered,
@@ -51,7 +52,11 @@ export interface ClaimedJob {
   /** The step that the job is to make. */
   readonly step: number
   /** What training begins with; null for the base model. */
-  readonly from: { readonly step: number; readonly files: readonly CheckpointFile[] } | null
+  readonly from: {
+    readonly step: number
+    readonly project: string
+    readonly files: readonly CheckpointFile[]
+  } | null
 }
 
 interface OfLease {
@@ -129,11 +134,18 @@ export const trainingWork = (
     const { model, jobId, from, ...given } = leased.state
     const job = await readJob(ports, jobId)
     if (job === undefined) throw new Error('a training job of the log has no definition')
-    if (from === undefined) return { ...given, job, model, from: null }
-    const files = await filesOf(model, from.artifactId)
-    if (files !== undefined) return { ...given, job, model, from: { step: from.step, files } }
+    const { project_id, name } = model
+    const start =
+      from === undefined ? job.from : { project_id, name, artifact_id: from.artifactId, step: from.step }
+    if (start == null) return { ...given, job, model, from: null }
+    const files = await filesOf(start)
+    if (files !== undefined)
+      return { ...given, job, model, from: { step: start.step, project: start.project_id, files } }
     // Training from the base model instead would lose what the model has learned.
-    const error_message = `The checkpoint of step ${from.step} was deleted as an artifact. Delete the checkpoint too, to train from the one before.`
+    const error_message =
+      from === undefined
+        ? `The checkpoint of ${start.name} that the job begins with was deleted.`
+        : `The checkpoint of step ${from.step} was deleted as an artifact. Delete the checkpoint too, to train from the one before.`
     const failed = {
       type: 'FailJob',
       job_id: jobId,
@@ -146,9 +158,10 @@ export const trainingWork = (
   }
 
   /** The files of a checkpoint; undefined if its version was deleted as an artifact. */
-  const filesOf = async (model: ModelCreated, artifactId: string) => {
-    const version = await findVersion(ports, collections, collectionOfModel(model), versionWithId(artifactId))
-    return version && filesIn(ports, model.project_id, version.event.data as unknown as VersionCreated)
+  const filesOf = async (start: StartingCheckpoint) => {
+    const choose = versionWithId(start.artifact_id)
+    const version = await findVersion(ports, collections, collectionOfModel(start), choose)
+    return version && filesIn(ports, start.project_id, version.event.data as unknown as VersionCreated)
   }
 
   const complete = async (

@@ -8,6 +8,8 @@ export interface CreateModel {
   readonly project_id: string
   readonly name: string
   readonly base_model: string
+  /** Made by a fine-tuning job, and nothing before that is trained. */
+  readonly ofFineTuning?: boolean
   readonly returnExisting: boolean
   readonly now: Instant
 }

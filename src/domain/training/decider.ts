@@ -88,10 +88,15 @@ type OfModel = Pick<ModelCreated, 'model_id' | 'project_id'>
 const modelOf = ({ model_id, project_id }: ModelCreated): OfModel => ({ model_id, project_id })
 
 const create = ({ created, deleted }: ModelState, command: CreateModel): Decision<TrainedModelEvent> => {
-  const { model_id, project_id, name, base_model, returnExisting, now } = command
+  const { model_id, project_id, name, base_model, ofFineTuning = false, returnExisting, now } = command
   if (created === null || deleted)
     return {
-      events: [{ type: 'ModelCreated', data: { model_id, project_id, name, base_model, created_at: now } }],
+      events: [
+        {
+          type: 'ModelCreated',
+          data: { model_id, project_id, name, base_model, of_fine_tuning: ofFineTuning, created_at: now },
+        },
+      ],
     }
   if (!returnExisting) return refused('conflict', `A model named ${name} already exists in the project.`)
   return created.base_model === base_model

@@ -31,6 +31,10 @@ const ofJob = { ...ofModel, job_id: id }
 const modelCreated = open('ModelCreated', {
   says: 'A model was created, to be trained from a base model.',
   required: { ...ofModel, name: modelName, base_model: baseModelName, created_at: instant },
+  optional: {
+    /** Such a model has no name of its own before it is trained. */
+    of_fine_tuning: withDefault(boolean, false),
+  },
 })
 
 const modelDeleted = open('ModelDeleted', {
@@ -135,6 +139,12 @@ export type GradientStepLogged = t.TypeOf<typeof gradientStepLogged>
 
 export const trainedModelStream = (modelId: string): string => `trained_model-${modelId}`
 
+const startingCheckpoint = open('StartingCheckpoint', {
+  says: 'A version of the artifact with the name of a model.',
+  required: { project_id: projectId, name: modelName, artifact_id: id, step: int64 },
+})
+export type StartingCheckpoint = t.TypeOf<typeof startingCheckpoint>
+
 const trainingJobCreated = open('TrainingJobCreated', {
   says:
     'What a training job is to do. `input` is the SHA-256 of a blob: the trajectory groups of a job of reinforcement learning as ' +
@@ -147,7 +157,12 @@ const trainingJobCreated = open('TrainingJobCreated', {
     config: jsonObject,
     created_at: instant,
   },
-  optional: { training_data_url: nullableText(string), validation: nullable(string) },
+  optional: {
+    training_data_url: nullableText(string),
+    validation: nullable(string),
+    /** What a model without checkpoints begins with, instead of its base model. */
+    from: nullable(startingCheckpoint),
+  },
 })
 
 export const trainingJobEvents = { TrainingJobCreated: trainingJobCreated }

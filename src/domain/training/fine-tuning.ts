@@ -36,7 +36,11 @@ const fineTuningCreated = open('FineTuningCreated', {
     given: jsonObject,
     created_at: instant,
   },
-  optional: { seed: nullable(int64) },
+  optional: {
+    seed: nullable(int64),
+    /** Used by the job, without `auto`. */
+    hyperparameters: nullable(jsonObject),
+  },
 })
 
 export const fineTuningEvents = {

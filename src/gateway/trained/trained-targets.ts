@@ -1,6 +1,5 @@
 import type { VersionCreated } from '../../domain/artifacts/events.js'
 import { collectionName } from '../../domain/artifacts/place.js'
-import { versionNamed, type CollectionState } from '../../domain/artifacts/state.js'
 import {
   upstreamContent,
   type ServedModel,
@@ -9,11 +8,14 @@ import {
 import { checkpointName } from '../../domain/gateway/upstreams/checkpoint-name.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
-import type { Checkpoint, ModelState } from '../../domain/training/state.js'
+import type { Checkpoint } from '../../domain/training/state.js'
 import { trainedModelId } from '../../domain/training/model-id.js'
 import { dataAddressIn, type DataAddress } from '../../domain/training/sft-data.js'
-import { findVersion, versionWithId } from '../../application/artifacts/find-version.js'
-import { CHECKPOINT_FILE } from '../../application/training/checkpoints.js'
+import {
+  CHECKPOINT_FILE,
+  checkpointNamed,
+  findCheckpointVersion,
+} from '../../application/training/checkpoints.js'
 import type { Training } from '../../application/training/training.js'
 import { filesIn } from '../../application/training/work.js'
 import { decode } from '../../kernel/codec/codec.js'
@@ -109,7 +111,7 @@ export const trainedTargets = async (
     ({ state: { created, checkpoints } }): KnownModel => ({
       baseModel: created!.base_model,
       checkpoint: checkpointNamed(checkpoints, version),
-      isUntrained: version === 'latest' && checkpoints.size === 0,
+      isUntrained: version === 'latest' && checkpoints.size === 0 && !created!.of_fine_tuning,
     }),
   )
   if (known !== undefined && !training.builtIn.has(known.baseModel))
@@ -146,37 +148,41 @@ const atUpstream = (
 /** The checkpoint that a model has of a step, or its newest; else a version that a client uploaded. */
 const checkpointBlob = async (
   { eventStore, blobs, training: { collections } }: Sampling,
-  { project, collection, version }: DataAddress,
+  address: DataAddress,
   checkpoint: Checkpoint | undefined,
 ): Promise<string | undefined> => {
-  const place = { team: entityOf(project), collection, project_id: project, registry: null }
-  const choose =
-    checkpoint === undefined
-      ? (state: CollectionState) => versionNamed(state, version)
-      : versionWithId(checkpoint.artifactId)
-  const stored = await findVersion({ eventStore }, collections, place, choose)
+  const stored = await findCheckpointVersion({ eventStore }, collections, address, checkpoint)
   if (stored === undefined) return undefined
-  const files = await filesIn({ eventStore, blobs }, project, stored.event.data as unknown as VersionCreated)
+  const files = await filesIn(
+    { eventStore, blobs },
+    address.project,
+    stored.event.data as unknown as VersionCreated,
+  )
   return files.find(({ path }) => path === CHECKPOINT_FILE)?.blob
 }
 
-const checkpointNamed = (checkpoints: ModelState['checkpoints'], version: string): Checkpoint | undefined => {
-  if (version === 'latest') return [...checkpoints.values()].at(-1)
-  const [, step] = /^step(\d{1,9})$/.exec(version) ?? []
-  return step === undefined ? undefined : checkpoints.get(Number(step))
+export interface OwnedModel {
+  readonly id: string
+  /** In seconds since 1970; 0 for models that are not trained here. */
+  readonly created: number
+  readonly owner: string
 }
 
 /** The base models of the engine, and the trained models of some teams that can be asked. */
-export const trainedNames = (
+export const trainedModels = (
   { training: { index, builtIn } }: { readonly training: Pick<Training, 'index' | 'builtIn'> },
   { canSee, offered }: Asking,
-): readonly string[] => [
-  ...builtIn,
+): readonly OwnedModel[] => [
+  ...[...builtIn].map((id) => ({ id, created: 0, owner: 'system' })),
   ...index
     .models()
-    .filter(({ project_id, base_model }) => {
+    .filter(({ project_id, base_model, isNamed }) => {
       const team = entityOf(project_id)
-      return canSee(team) && (builtIn.has(base_model) || offered(base_model, team).length > 0)
+      return isNamed && canSee(team) && (builtIn.has(base_model) || offered(base_model, team).length > 0)
     })
-    .map(({ project_id, name }) => `${ARTIFACT}///${project_id}/${name}`),
+    .map(({ project_id, name, created_at }) => ({
+      id: `${ARTIFACT}///${project_id}/${name}`,
+      created: Math.floor(Date.parse(created_at) / 1000),
+      owner: entityOf(project_id),
+    })),
 ]

@@ -37,6 +37,7 @@ const TUNING = '/v1/fine_tuning/jobs/{job_id}'
 
 /** They name their project in a header: training/fine-tuning.test.ts. */
 export const OF_FINE_TUNING = [
+  'DELETE /v1/models/{id}',
   'POST /v1/files',
   'GET /v1/files',
   'GET /v1/files/{file_id}',

@@ -1,4 +1,6 @@
-import type { Codec } from '../../../kernel/codec/codec.js'
+import * as t from 'io-ts'
+import { Codec } from '../../../kernel/codec/codec.js'
+import type { JsonObject } from '../../../kernel/json/json.js'
 import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
 import { boolean, int64, jsonObject, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
@@ -12,6 +14,27 @@ export const listQuery = open('FineTuningListQuery', {
     order: withDefault(oneOf('asc', 'desc'), 'desc' as const),
   },
 })
+
+const PAIR = /^metadata\[(.*)\]$/s
+
+/** Clients send each pair of metadata as `metadata[key]=value`, and `metadata=null` for jobs without any. */
+export const jobListQuery = new Codec<t.TypeOf<typeof listQuery> & { readonly metadata: JsonObject | null }>(
+  'FineTuningJobsQuery',
+  (u): u is t.TypeOf<typeof listQuery> & { readonly metadata: JsonObject | null } =>
+    listQuery.is(u) && 'metadata' in u,
+  (u, context) => {
+    const decoded = listQuery.validate(u, context)
+    if (decoded._tag === 'Left') return decoded
+    const given = Object.entries(u as JsonObject)
+    const pairs = given.flatMap(([name, value]) => {
+      const key = PAIR.exec(name)?.[1]
+      return key === undefined ? [] : [[key, value] as const]
+    })
+    const isNone = given.some(([name, value]) => name === 'metadata' && value === 'null')
+    return t.success({ ...decoded.right, metadata: isNone ? null : Object.fromEntries(pairs) })
+  },
+  listQuery.schema,
+)
 
 export const listOf = <A>(item: Codec<A>) =>
   open(`${item.name}Items`, { required: { object: oneOf('list'), data: arrayOf(item), has_more: boolean } })

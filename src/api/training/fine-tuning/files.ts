@@ -9,6 +9,7 @@ import { readUpload } from '../../files/upload.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readLog, writeAuthorized } from '../../server/route-kinds.js'
 import { deletedFile, file, listOf, listQuery, seconds } from './codecs.js'
+import { jobOfResultFile, resultFile, resultFileId } from './results.js'
 import { projectInHeader, type FineTunings, type FineTuningServices } from './project.js'
 
 const shown = ({ file_id, bytes, uploaded_at, filename, purpose }: DataFile) =>
@@ -46,12 +47,17 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
     if (found === undefined) throw noSuchFile(id)
     return found
   }
+  /** The file that a job made, by its id; undefined for other ids. */
+  const resultNamed = async (project: string, id: string) => {
+    const job = await tunings.read(project, ({ jobs }) => jobs.get(jobOfResultFile(id)))
+    return job === undefined || resultFileId(job.job_id) !== id ? undefined : resultFile(services, job)
+  }
   return [
     writeAuthorized(services, {
       method: 'post',
       path: '/v1/files',
       summary: 'Uploads a file for fine-tuning from a multipart form with the parts file and purpose.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       form: {
         title: 'DataFileForm',
         type: 'object',
@@ -90,7 +96,7 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
       method: 'get',
       path: '/v1/files',
       summary: 'Lists files for fine-tuning, the newest first.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       requestHeaders: ['OpenAI-Project'],
       errors: ['not-found'],
       query: listQuery,
@@ -111,20 +117,24 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
       method: 'get',
       path: FILE,
       summary: 'Reads what is known of a file.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       errors: ['not-found'],
       requestHeaders: ['OpenAI-Project'],
       response: file,
       authorization,
       handle:
         ({ project, params }) =>
-        async () => ({ body: shown(await fileNamed(project, params['file_id']!)) }),
+        async () => {
+          const id = params['file_id']!
+          const result = await resultNamed(project, id)
+          return { body: result?.file ?? shown(await fileNamed(project, id)) }
+        },
     }),
     readLog(services, {
       method: 'get',
       path: `${FILE}/content`,
       summary: 'Reads the content of a file.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       errors: ['not-found'],
       requestHeaders: ['OpenAI-Project'],
       response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
@@ -132,6 +142,8 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
       handle:
         ({ project, params }) =>
         async () => {
+          const result = await resultNamed(project, params['file_id']!)
+          if (result !== undefined) return { body: result.content, type: 'text/csv' }
           const { blob } = await fileNamed(project, params['file_id']!)
           const opened = await blobs.open(blob)
           if (opened === undefined)
@@ -146,7 +158,7 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
       method: 'delete',
       path: FILE,
       summary: 'Deletes a file. Jobs that were created with it are not changed.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       errors: ['not-found'],
       requestHeaders: ['OpenAI-Project'],
       response: deletedFile,

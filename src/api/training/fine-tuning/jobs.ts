@@ -9,13 +9,25 @@ import { trainedModelId } from '../../../domain/training/model-id.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import type { Cause } from '../../../kernel/event.js'
 import { entityOf } from '../../../kernel/ids.js'
-import type { JsonObject } from '../../../kernel/json/json.js'
+import { isJsonObject, type JsonObject } from '../../../kernel/json/json.js'
+import type { Principal } from '../../../application/principal.js'
+import { findStart, type Start } from '../../../application/training/start.js'
+import type { TrainingJob } from '../../../domain/training/state.js'
 import type { Authorization } from '../../server/authorization.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readLog, writeAuthorized } from '../../server/route-kinds.js'
-import { fineTuningCheckpoint, fineTuningEvent, fineTuningJob, listOf, listQuery, seconds } from './codecs.js'
+import {
+  fineTuningCheckpoint,
+  fineTuningEvent,
+  fineTuningJob,
+  jobListQuery,
+  listOf,
+  listQuery,
+  seconds,
+} from './codecs.js'
 import { noSuchFile, pageAfter } from './files.js'
 import { newFineTuning, trainingOf, type NewFineTuning } from './new-job.js'
+import { metricsOf, resultFileId } from './results.js'
 import { projectInHeader, type FineTunings, type FineTuningServices } from './project.js'
 
 const JOB = '/v1/fine_tuning/jobs/:job_id'
@@ -49,27 +61,32 @@ export const fineTuningJobRoutes = (
     const { job_id, model_id, model_name, given, seed, created_at, project_id } = tuning
     const known = await models.readJobs(model_id, ({ state }) => state.jobs.get(job_id))
     const state = known?.state ?? 'queued'
+    const isDone = state === 'succeeded'
     const fileOf = (name: string) => (typeof given[name] === 'string' ? given[name] : null)
+    const hyperparameters = tuning.hyperparameters ?? ((given['hyperparameters'] ?? {}) as JsonObject)
     return {
       id: PREFIX + job_id,
       object: 'fine_tuning.job' as const,
       created_at: seconds(created_at),
       finished_at: known?.endedAt == null ? null : seconds(known.endedAt),
       model: String(fileOf('model')),
-      fine_tuned_model: state === 'succeeded' ? `wandb-artifact:///${project_id}/${model_name}` : null,
+      fine_tuned_model: isDone ? `wandb-artifact:///${project_id}/${model_name}` : null,
       organization_id: entityOf(project_id),
       status: state,
       training_file: String(fileOf('training_file')),
       validation_file: fileOf('validation_file'),
-      result_files: [],
-      trained_tokens: null,
-      estimated_finish: null,
+      result_files: isDone ? [resultFileId(job_id)] : [],
+      trained_tokens: isDone ? (known?.tokens ?? null) : null,
+      estimated_finish: known === undefined ? null : estimatedFinish(known, clock.now().getTime()),
       seed: seed ?? 0,
-      hyperparameters: (given['hyperparameters'] ?? {}) as JsonObject,
-      method: (given['method'] ?? { type: 'supervised' }) as JsonObject,
+      hyperparameters,
+      method: { type: 'supervised', supervised: { hyperparameters } },
       metadata: (given['metadata'] ?? {}) as JsonObject,
       integrations: [],
-      error: known?.error == null ? null : { code: 'training_failed', message: known.error, param: null },
+      error:
+        known?.error == null || state !== 'failed'
+          ? null
+          : { code: 'training_failed', message: known.error, param: null },
     }
   }
 
@@ -80,14 +97,21 @@ export const fineTuningJobRoutes = (
     return checkedData(services, { path, blob, size }, { isBuiltIn, field: [param] })
   }
 
-  const create = async (project: string, given: NewFineTuning, cause: Cause) => {
-    if (!isServed(training, given.model, entityOf(project)))
-      throw invalidField(
-        ['model'],
-        'value_error',
-        `No worker fine-tunes ${given.model}. The service itself trains ${[...training.builtIn].join(', ')}`,
-      )
-    const isBuiltIn = training.builtIn.has(given.model)
+  /** A base model, or a checkpoint by the name that chat has for it. */
+  const startOf = async (principal: Principal, project: string, name: string): Promise<Start> => {
+    const canSee = (team: string) => services.access.canAccessTeam(principal, team)
+    const start = (await findStart(services, name, canSee)) ?? { baseModel: name, from: null }
+    if (isServed(training, start.baseModel, entityOf(project))) return start
+    throw invalidField(
+      ['model'],
+      'value_error',
+      `No worker fine-tunes ${name}. The service itself trains ${[...training.builtIn].join(', ')}, and what was trained from them`,
+    )
+  }
+
+  const create = async (project: string, given: NewFineTuning, principal: Principal, cause: Cause) => {
+    const { baseModel, from } = await startOf(principal, project, given.model)
+    const isBuiltIn = training.builtIn.has(baseModel)
     const config = trainingOf(given, isBuiltIn)
     const data = await dataIn(project, given.training_file, 'training_file', isBuiltIn)
     stepsOf(data.conversations, { ...config, isBuiltIn })
@@ -104,7 +128,8 @@ export const fineTuningJobRoutes = (
       model_id,
       project_id: project,
       name: model_name,
-      base_model: given.model,
+      base_model: baseModel,
+      ofFineTuning: true,
       returnExisting: true,
       now: created_at,
     } as const
@@ -114,12 +139,13 @@ export const fineTuningJobRoutes = (
       project_id: project,
       job_id,
       kind: 'sft' as const,
-      base_model: given.model,
+      base_model: baseModel,
       input: data.blob,
       config: { epochs: config.epochs, batch_size: config.batchSize, learning_rate: config.learningRate },
       created_at,
       training_data_url: null,
       validation: validation?.blob ?? null,
+      from,
     }
     const readableAt = await createJob(services, models)(job, cause)
     const tuning: FineTuning = {
@@ -130,6 +156,7 @@ export const fineTuningJobRoutes = (
       given: given,
       created_at,
       seed: given.seed,
+      hyperparameters: config.hyperparameters,
     }
     await tunings.write(project, { type: 'AddFineTuning', job: tuning }, cause)
     return { tuning, readableAt }
@@ -140,34 +167,39 @@ export const fineTuningJobRoutes = (
       method: 'post',
       path: '/v1/fine_tuning/jobs',
       summary: 'Creates a fine-tuning job, which trains a new model on an uploaded file.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       body: newFineTuning,
       errors: ['not-found', 'conflict'],
       requestHeaders: ['OpenAI-Project'],
       response: fineTuningJob,
       authorization: inProject,
       handle:
-        ({ project, body }) =>
+        ({ project, principal, body }) =>
         async (cause) => {
-          const { tuning, readableAt } = await create(project, body, cause)
+          const { tuning, readableAt } = await create(project, body, principal, cause)
           return { body: await shown(tuning), readableAt }
         },
     }),
     readLog(services, {
       method: 'get',
       path: '/v1/fine_tuning/jobs',
-      summary: 'Lists the fine-tuning jobs of a project, the newest first.',
-      errorFormat: 'chat',
+      summary:
+        'Lists the fine-tuning jobs of a project, the newest first. `metadata[key]=value` selects those with the pair, and ' +
+        '`metadata=null` those without metadata.',
+      errorFormat: 'openai',
       requestHeaders: ['OpenAI-Project'],
       errors: ['not-found'],
-      query: listQuery,
+      query: jobListQuery,
       response: listOf(fineTuningJob),
       authorization: inProject,
       handle:
         ({ project, query }) =>
         async () => {
           const jobs = await tunings.read(project, (state) =>
-            [...state.jobs.values()].reverse().map((tuning) => ({ id: PREFIX + tuning.job_id, tuning })),
+            [...state.jobs.values()]
+              .reverse()
+              .filter(({ given }) => hasMetadata(given, query.metadata))
+              .map((tuning) => ({ id: PREFIX + tuning.job_id, tuning })),
           )
           const { data, has_more } = pageAfter(jobs, query)
           const list = await Promise.all(data.map(({ tuning }) => shown(tuning)))
@@ -178,7 +210,7 @@ export const fineTuningJobRoutes = (
       method: 'get',
       path: JOB,
       summary: 'Reads a fine-tuning job.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       requestHeaders: ['OpenAI-Project'],
       response: fineTuningJob,
       authorization: ofJob,
@@ -190,7 +222,7 @@ export const fineTuningJobRoutes = (
       method: 'post',
       path: `${JOB}/cancel`,
       summary: 'Cancels a fine-tuning job.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       requestHeaders: ['OpenAI-Project'],
       response: fineTuningJob,
       authorization: ofJob,
@@ -211,7 +243,7 @@ export const fineTuningJobRoutes = (
       method: 'get',
       path: `${JOB}/events`,
       summary: 'Lists the events of a fine-tuning job, the newest first.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       requestHeaders: ['OpenAI-Project'],
       query: listQuery,
       response: listOf(fineTuningEvent),
@@ -233,7 +265,7 @@ export const fineTuningJobRoutes = (
       method: 'get',
       path: `${JOB}/checkpoints`,
       summary: 'Lists the checkpoints of a fine-tuning job.',
-      errorFormat: 'chat',
+      errorFormat: 'openai',
       requestHeaders: ['OpenAI-Project'],
       query: listQuery,
       response: listOf(fineTuningCheckpoint),
@@ -262,12 +294,22 @@ export const fineTuningJobRoutes = (
   ]
 }
 
-/** The metrics of a step under the names of this API. */
-const metricsOf = ({ loss, validation_loss, ...more }: Readonly<Record<string, number>>): JsonObject => ({
-  ...(loss === undefined ? {} : { train_loss: loss }),
-  ...(validation_loss === undefined ? {} : { valid_loss: validation_loss }),
-  ...more,
-})
+const hasMetadata = ({ metadata }: JsonObject, asked: JsonObject | null): boolean => {
+  const own = isJsonObject(metadata) ? metadata : {}
+  if (asked === null) return Object.keys(own).length === 0
+  return Object.entries(asked).every(([key, value]) => Object.hasOwn(own, key) && own[key] === value)
+}
+
+/** In seconds, by the steps so far; null before the first. */
+const estimatedFinish = (
+  { state, startedAt, reports, expectedSteps }: TrainingJob,
+  now: number,
+): number | null => {
+  const done = reports - 1
+  if (state !== 'running' || startedAt === null || expectedSteps === null || done <= 0) return null
+  const since = Date.parse(startedAt)
+  return Math.ceil((since + ((now - since) * Math.max(done, expectedSteps)) / done) / 1000)
+}
 
 const shownEvent = ({ id, type, data, created_at }: JobEvent) => {
   const event = {

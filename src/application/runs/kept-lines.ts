@@ -23,6 +23,9 @@ export const addLines = ({ chunks, ends }: KeptLines, chunk: HistoryChunk): void
   })
 }
 
+/** Bounds what is read for a program that sends all lines under one number. */
+const MOST_OF_OTHERS = 100
+
 /**
  * The chunks that may have some of these lines. A program that goes on has higher numbers and later times than all lines
  * before, so that there are none.
@@ -42,7 +45,7 @@ export const chunksRepeatedBy = (
     return []
   const steps = lines.map(({ step }) => step)
   const [minStep, maxStep] = (!steps.includes(null) && rangeOf(steps)) || [-Infinity, Infinity]
-  return chunks.filter(
+  const found = chunks.filter(
     (one) =>
       one.of !== 'metrics' &&
       ((one.writer === writer && one.offset < until && one.offset + one.rows > offset) ||
@@ -54,4 +57,5 @@ export const chunksRepeatedBy = (
           one.minStep <= maxStep &&
           one.maxStep >= minStep)),
   )
+  return found.slice(-(2 * lines.length + MOST_OF_OTHERS))
 }

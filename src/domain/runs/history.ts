@@ -77,7 +77,6 @@ export const newParts = (
   logged: readonly WrittenLines[],
   isReplacing = false,
 ): readonly HistoryPart[] => {
-  const own = logged.filter((one) => one.writer === writer)
   const timed = new Map<number, Rows>()
   const addTimed = ({ time, text }: HistoryLine) => {
     if (time === null) return
@@ -86,12 +85,18 @@ export const newParts = (
     known.add(text)
   }
   for (const one of logged) if (mayShareRows(one.writer, writer)) one.lines.forEach(addTimed)
-  const textsAt = (number: number) => {
-    const texts = own.flatMap((one) => one.lines[number - one.offset]?.text ?? [])
-    return isReplacing ? texts.slice(-1) : texts
-  }
+  const textsAt = new Map<number, string[]>()
+  for (const one of logged)
+    if (one.writer === writer)
+      for (const [at, { text }] of one.lines.entries()) {
+        const number = one.offset + at
+        if (number < offset || number >= offset + lines.length) continue
+        const texts = textsAt.get(number)
+        if (texts === undefined || isReplacing) textsAt.set(number, [text])
+        else texts.push(text)
+      }
   const isLogged = (line: HistoryLine, number: number) =>
-    textsAt(number).includes(line.text) ||
+    textsAt.get(number)?.includes(line.text) === true ||
     (line.time !== null && timed.get(line.time)?.has(line.text) === true)
   const parts: HistoryPart[] = []
   let from = 0

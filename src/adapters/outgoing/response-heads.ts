@@ -15,8 +15,9 @@ interface ReadSocket {
  */
 export const expectResponseHead = (socket: Socket): void => {
   const read = socket as ReadSocket
-  read[HEADS] ??= new ResponseHeads(socket)
-  read[HEADS].begin()
+  const heads = read[HEADS] ?? new ResponseHeads(socket)
+  read[HEADS] = heads
+  heads.begin()
 }
 
 class ResponseHeads {

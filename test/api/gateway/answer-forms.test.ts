@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { chunksIn, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { ADMINISTRATOR_KEY } from '../../support/service.js'
-import { startUpstream, type Behaviour, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
+import { startUpstream, type Behaviour } from '../../support/upstreams/upstream.js'
 import { sharedService, someProject } from '../shared-service.js'
 
 const USAGE = does.usageOf(12, 3)
@@ -43,22 +43,21 @@ describe('a good answer of an upstream, in any wrapping', () => {
   }
 
   /** The text of the answer, and its usage as recorded, whether it was streamed or not. */
-  const isAnswered = async (behaviour: Behaviour, stream: boolean, text = 'Hello, world') => {
+  const isAnswered = async (behaviour: Behaviour, stream: boolean) => {
     const { answer, call } = await asked(behaviour, stream)
     assert.equal(answer.status, 200, answer.text)
     const choices = (stream ? chunksIn(answer.text) : [answer.json()]).flatMap(
       (one) => one['choices'] as readonly { delta?: JsonObject; message?: JsonObject }[],
     )
     const content = choices
-      .map(({ delta, message }) => (stream ? delta : message)?.['content'] ?? '')
+      .map(({ delta, message }) => String((stream ? delta : message)?.['content'] ?? ''))
       .join('')
-    assert.equal(content, text)
+    assert.equal(content, 'Hello, world')
     assert.equal(call.exception, null)
     const [recorded] = call.output?.['choices'] as readonly { message: JsonObject }[]
-    assert.equal(recorded?.message['content'], text)
+    assert.equal(recorded?.message['content'], 'Hello, world')
     assert.equal(call.summary.usage?.[gateway.model]?.['total_tokens'], 15)
     assert.equal(call.summary.tallytree?.metering, 'reported')
-    return answer
   }
 
   const codings: readonly (readonly [string, (bytes: string) => string | Buffer])[] = [
@@ -154,7 +153,7 @@ describe('a good answer of an upstream, in any wrapping', () => {
     ['lines of JSON', 'application/x-ndjson', LINES],
     ['lines of JSON without the last end', 'application/jsonl', LINES.trimEnd()],
     ['lines of JSON with CR LF and blank lines', 'application/json', LINES.replaceAll('\n', '\r\n\r\n')],
-    ['a JSON text sequence', 'application/json-seq', LINES.replace(/^/gm, '\u001e').replace(/\u001e$/, '')],
+    ['a JSON text sequence', 'application/json-seq', LINES.replaceAll('{"id"', '\u001e{"id"')],
     ['a list of chunks', 'application/json', JSON.stringify(CHUNKS)],
   ]
   for (const [form, type, body] of forms)
@@ -163,11 +162,11 @@ describe('a good answer of an upstream, in any wrapping', () => {
 
   it('is read as JSON of more than 1 MiB in place of a stream', async () => {
     const long = 'x'.repeat(1_500_000)
-    await isAnswered(
-      sends('application/json', JSON.stringify(does.wholeOf('chat-1', long, USAGE))),
-      true,
-      long,
-    )
+    const whole = JSON.stringify(does.wholeOf('chat-1', long, USAGE))
+    const { answer, call } = await asked(sends('application/json', whole), true)
+    assert.equal(answer.status, 200)
+    assert.ok(answer.text.includes(long))
+    assert.equal(call.exception, null)
   })
 
   it('has all choices and tool calls when it is put together from events', async () => {
@@ -187,22 +186,8 @@ describe('a good answer of an upstream, in any wrapping', () => {
 
 describe('an answer without an answer', () => {
   let gateway: Gateway
-  let other: ScriptedUpstream
-  before(async () => {
-    gateway = await startGateway(await sharedService())
-    other = await startUpstream(does.saying(['from the second'], USAGE))
-    const made = await gateway.service.post('/api/inference/upstreams', {
-      name: `${gateway.model.replace('/', '-')}-2`,
-      base_url: other.baseUrl,
-      weight: 0,
-      models: [{ id: gateway.model, upstream_id: 'chat-1' }],
-    })
-    assert.equal(made.status, 200, made.text)
-  })
-  after(async () => {
-    await gateway.upstream.close()
-    await other.close()
-  })
+  before(async () => (gateway = await startGateway(await sharedService())))
+  after(() => gateway.upstream.close())
 
   const answered = async (choices: readonly JsonObject[], stream: boolean) => {
     const body = stream
@@ -210,8 +195,10 @@ describe('an answer without an answer', () => {
       : JSON.stringify({ ...WHOLE, choices })
     gateway.upstream.behave(sends(stream ? 'text/event-stream' : 'application/json', body))
     const answer = await gateway.complete({ stream })
-    assert.equal(answer.status, 200, answer.text)
-    return answer.text.includes('from the second') ? 'second' : 'first'
+    if (answer.status === 200) return true
+    assert.equal(answer.status, 502)
+    assert.match(answer.text, /no message|no completion|reported an error/)
+    return false
   }
 
   const choiceOf = (
@@ -224,61 +211,74 @@ describe('an answer without an answer', () => {
     finish_reason,
   })
 
-  const cases: readonly (readonly [JsonObject | null | undefined, string | null, 'first' | 'second'])[] = [
-    [undefined, 'stop', 'second'],
-    [null, 'stop', 'second'],
-    [{}, 'stop', 'second'],
-    [{ role: 'assistant' }, 'stop', 'second'],
-    [{ role: 'assistant', content: null }, 'stop', 'second'],
-    [{ role: 'assistant', content: null, tool_calls: [] }, 'tool_calls', 'second'],
-    [{ role: 'assistant', content: '' }, null, 'second'],
-    [{ role: 'assistant', content: '' }, 'error', 'second'],
-    [{ role: 'assistant', content: '' }, 'stop', 'first'],
-    [{ role: 'assistant', content: null }, 'length', 'first'],
-    [{ role: 'assistant', content: null }, 'content_filter', 'first'],
-    [{ role: 'assistant', content: 'x' }, null, 'first'],
-    [{ role: 'assistant', content: null, refusal: 'no' }, 'stop', 'first'],
-    [{ role: 'assistant', content: null, reasoning_content: 'hm' }, 'stop', 'first'],
-    [{ role: 'assistant', content: null, audio: { id: 'a', data: 'AAAA' } }, 'stop', 'first'],
+  const cases: readonly (readonly [JsonObject | null | undefined, string | null, boolean])[] = [
+    [undefined, 'stop', false],
+    [null, 'stop', false],
+    [{}, 'stop', false],
+    [{ role: 'assistant' }, 'stop', false],
+    [{ role: 'assistant', content: null }, 'stop', false],
+    [{ role: 'assistant', content: null, tool_calls: [] }, 'tool_calls', false],
+    [{ role: 'assistant', content: '' }, null, false],
+    [{ role: 'assistant', content: '' }, 'error', false],
+    [{ role: 'assistant', content: '' }, 'stop', true],
+    [{ role: 'assistant', content: null }, 'length', true],
+    [{ role: 'assistant', content: null }, 'content_filter', true],
+    [{ role: 'assistant', content: 'x' }, null, true],
+    [{ role: 'assistant', content: null, refusal: 'no' }, 'stop', true],
+    [{ role: 'assistant', content: null, reasoning_content: 'hm' }, 'stop', true],
+    [{ role: 'assistant', content: null, audio: { id: 'a', data: 'AAAA' } }, 'stop', true],
     [
       {
         role: 'assistant',
         tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '' } }],
       },
       'tool_calls',
-      'first',
+      true,
     ],
-    [{ role: 'assistant', content: [{ type: 'text', text: 'x' }] }, 'stop', 'first'],
+    [{ role: 'assistant', content: [{ type: 'text', text: 'x' }] }, 'stop', true],
   ]
-  for (const [written, reason, from] of cases)
-    it(`${from === 'first' ? 'is passed on' : 'goes to the next upstream'}: ${JSON.stringify(written)} with ${reason}`, async () => {
+  for (const [written, reason, isAnswer] of cases)
+    it(`${isAnswer ? 'is passed on' : 'is a failure'}: ${JSON.stringify(written)} with ${reason}`, async () => {
       for (const stream of [false, true])
         assert.equal(
           await answered([choiceOf(written, reason, stream)], stream),
-          from,
+          isAnswer,
           stream ? 'streamed' : 'whole',
         )
     })
 
-  it('keeps the choices that have an answer', async () => {
+  it('keeps the choices that have one', async () => {
     const good = { index: 1, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }
-    assert.equal(await answered([{ index: 0, message: null, finish_reason: 'stop' }, good], false), 'first')
+    assert.equal(await answered([{ index: 0, message: null, finish_reason: 'stop' }, good], false), true)
   })
 
-  it('counts against the health of its upstream', async () => {
+  it('counts against the health of its upstream, and the next one is asked', async () => {
+    const other = await startUpstream(does.saying(['from the second'], USAGE))
+    const made = await gateway.service.post('/api/inference/upstreams', {
+      name: `${gateway.model.replace('/', '-')}-2`,
+      base_url: other.baseUrl,
+      weight: 0,
+      models: [{ id: gateway.model, upstream_id: 'chat-1' }],
+    })
+    assert.equal(made.status, 200, made.text)
     const health = async () => {
       const listed = await gateway.service.send('GET', '/api/inference/upstreams?limit=1000')
       const { data } = listed.json<{
         data: readonly { base_url: string; health: { models: readonly JsonObject[] } }[]
       }>()
-      return data.find(({ base_url }) => base_url === gateway.upstream.baseUrl)?.health.models[0]?.[
-        'faults_in_a_row'
-      ]
+      const own = data.find(({ base_url }) => base_url === gateway.upstream.baseUrl)
+      return own?.health.models[0]?.['faults_in_a_row']
     }
-    await answered([choiceOf({ content: 'x' }, 'stop', false)], false)
-    assert.equal(await health(), 0)
-    await answered([choiceOf(null, 'stop', false)], false)
-    assert.equal(await health(), 1)
+    for (const stream of [false, true]) {
+      await answered([choiceOf({ content: 'x' }, 'stop', stream)], stream)
+      assert.equal(await health(), 0)
+      gateway.upstream.behave(
+        sends('application/json', JSON.stringify({ ...WHOLE, choices: [choiceOf(null, 'stop', false)] })),
+      )
+      assert.match((await gateway.complete({ stream })).text, /from the second/)
+      assert.equal(await health(), 1)
+    }
+    await other.close()
   })
 })
 

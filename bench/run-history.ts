@@ -66,6 +66,7 @@ const shown = (name: string, times: readonly number[]): void => {
 }
 
 try {
+  await post('/api/teams', { name: 'bench' })
   await post('/graphql', {
     query: 'mutation ($input: UpsertBucketInput!) { upsertBucket(input: $input) { inserted } }',
     variables: { input: { entityName: 'bench', modelName: 'p', name: 'r', host: 'h' } },

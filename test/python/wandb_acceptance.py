@@ -116,7 +116,36 @@ found.aliases.append("staging"); found.save(); assert "staging" in wandb.Api().a
 other = v0.link(f"wandb-registry-{REGISTRY}/other"); other.unlink(); raises(CommError, lambda: wandb.Api().artifact(f"wandb-registry-{REGISTRY}/other:v0"), "not found")
 run.finish(); assert {a.name for a in wandb.Api().run(here(run.id)).logged_artifacts()} >= {"ds:v0", "ds:v2", "many:v0", "tab:v0"}
 
-# 7. Events, each exactly once.
+# 7. Single files with an empty cache: names, registry links, references; objects of other artifacts; equal content of two runs.
+def fresh(entry): return pathlib.Path(entry.download(root=str(TMP / uuid.uuid4().hex), skip_cache=True)).read_bytes()
+run = init(name="entries"); odd = wandb.Artifact("odd", type="dataset"); names = ["a b", "a#b", "100%", "größe", "sub/größe %.bin"]
+for n in names:
+    with odd.new_file(n, mode="w") as f: f.write(n)
+run.log_artifact(odd).wait(); read = wandb.Api().artifact(here("odd:v0")); assert [fresh(read.get_entry(n)).decode() for n in names] == names
+assert fresh(wandb.Api().artifact(f"{path}:champion").get_entry("a.txt")) == b"hello"
+derived = wandb.Artifact("derived", type="dataset"); derived.add_reference(read.get_entry("a b").ref_url(), name="w"); run.log_artifact(derived).wait()
+assert files_below(wandb.Api().artifact(here("derived:v0")).download(root=str(TMP / "derived"), skip_cache=True)) == {"w": b"a b"}
+shared = wandb.Table(columns=["i"], data=[[1]]); first = wandb.Artifact("first", type="dataset"); first.add(shared, "t"); run.log_artifact(first).wait()
+second = wandb.Artifact("second", type="dataset"); second.add(shared, "t2"); run.log_artifact(second).wait(); assert wandb.Api().artifact(here("second:v0")).get("t2").data == [[1]]
+run.finish()
+for n in "ab":
+    with init(name=f"equal-{n}") as same:
+        equal = wandb.Artifact("equal", type="dataset"); equal.add_dir(str(TMP / "m")); assert same.log_artifact(equal, aliases=[n]).wait().version == "v0"
+    assert [a.name for a in wandb.Api().run(here(same.id)).logged_artifacts()] == ["equal:v0"]
+
+growing = init(name="growing"); rows = wandb.Table(columns=["a"], log_mode="INCREMENTAL")
+for i in range(3): rows.add_data(i); growing.log({"rows": rows}); time.sleep(0.1)
+growing.finish(); tables = [a for a in wandb.Api().run(here(growing.id)).logged_artifacts() if "incr" in a.name]
+assert max(len(a.manifest.entries) for a in tables) == 3, [(a.name, list(a.manifest.entries)) for a in tables]
+
+# 8. Absent and deleted files of runs; collections.
+raises(ValueError, lambda: wandb.restore("missing.bin", run_path=here(same.id), root=str(TMP / "restored")), "not found")
+kept = wandb.Api().run(here(same.id)); assert "config.yaml" in {f.name for f in kept.files()}; kept.file("config.yaml").delete(); assert "config.yaml" not in {f.name for f in wandb.Api().run(here(same.id)).files()}
+odd = wandb.Api().artifact_collection("dataset", here("odd")); odd.description = "names"; odd.save(); assert wandb.Api().artifact_collection("dataset", here("odd")).description == "names"
+odd.delete(); assert "odd" not in [c.name for c in wandb.Api().artifact_type("dataset", f"{E}/{PROJECT}").collections()]
+raises(Exception, lambda: wandb.init(project=PROJECT, entity="no-such-team", settings=wandb.Settings(silent=True)), "not found")
+
+# 9. Events, each exactly once.
 if EVENTS:
     expected = [{"is": "metric", "run": "train-1", "value": 0.9}, {"is": "state", "run": "bad"}, {"is": "alias", "version": here("ds:prod"), "rows": 3}, {"is": "alias", "version": here("ds:prod"), "rows": 3},
                 {"is": "tag", "tag": "t1"}, {"is": "tag", "tag": "t2"}, {"is": "link", "collection": "models"}, {"is": "link", "collection": "other"}]

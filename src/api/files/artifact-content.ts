@@ -18,13 +18,16 @@ const birthArtifact = ({
 }: ContentServices): Authorization<{ readonly project: string; readonly artifact: string }> => ({
   errors: ['not-found'],
   authorize: ({ params, principal }) => {
-    const [team, project, , artifact] = partsOfId('Artifact', params['artifact']!) ?? []
+    const [team, project, , artifact] = partsOfId('Artifact', unpadded(params['artifact']!)) ?? []
     if (team === undefined || project === undefined || artifact === undefined) throw noSuchFile()
     for (const entity of [params['entity']!, team])
       if (!access.canAccessTeam(principal, entity)) throw noSuchFile()
     return { project: `${team}/${project}`, artifact }
   },
 })
+
+/** Clients encode the whole address twice where the name of the file has a `%`: it changes the padding. */
+const unpadded = (id: string): string => id.replace(/(?:=|%(?:25)*3D)+$/i, '')
 
 /** The addresses at which the package `wandb` reads one file of a version, with its key; the second is of older versions. */
 export const artifactContentRoutes = (services: ContentServices): readonly AnyRoute[] =>

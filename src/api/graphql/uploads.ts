@@ -17,12 +17,12 @@ import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
-import { artifactWithId, draftOf, placeOfId, type ArtifactPlace } from './artifacts.js'
+import { artifactWithId, draftOf, findById, placeOfId, type ArtifactPlace } from './artifacts.js'
 import { giveClientId } from './client-ids.js'
 import { idOf } from './ids.js'
 import { changeLinks } from './link-changes.js'
 import { artifactId, placeIn } from './places.js'
-import { collectionName, projectOfPlace } from '../../domain/artifacts/place.js'
+import { collectionName, projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
 import * as E from 'fp-ts/lib/Either.js'
 
 interface Named {
@@ -164,24 +164,41 @@ const draftToWrite = async (caller: Caller, id: string) => {
 
 export interface CreateManifestInput {
   readonly artifactID: string
+  readonly baseArtifactID?: string | null
   readonly name: string
   /** The MD5 of the document in base64, '' if there is none yet. */
   readonly digest: string
   readonly type?: string | null
 }
 
+/** The version of the collection that an incremental artifact adds to; null for its first. */
+const baseOf = async (
+  caller: Caller,
+  place: CollectionPlace,
+  named: string | null | undefined,
+): Promise<string | null> => {
+  if (named == null || named === '') return null
+  const base = placeOfId(caller, named)
+  const found = base && (await findById(caller, base))
+  if (found === undefined || found.place.collection !== place.collection)
+    throw new Failure('bad-request', 'input.baseArtifactID should be a version of the same collection.')
+  return found.version.known.artifactId
+}
+
 export const createArtifactManifest = async (caller: Caller, input: CreateManifestInput) => {
-  if (input.type != null && input.type !== 'FULL')
+  const isIncremental = input.type === 'INCREMENTAL'
+  if (input.type != null && input.type !== 'FULL' && !isIncremental)
     throw new Failure(
       'bad-request',
-      `Manifests of the type ${input.type} are not supported: log the whole artifact, without incremental or distributed.`,
+      `Manifests of the type ${input.type} are not supported: log the artifact from one process.`,
     )
-  const { project, artifact } = await draftToWrite(caller, input.artifactID)
+  const { place, project, artifact } = await draftToWrite(caller, input.artifactID)
   const md5 = input.digest === '' ? undefined : hexOfMd5(input.digest)
   if (input.digest !== '' && md5 === undefined)
     throw new Failure('bad-request', 'input.digest should be an MD5 in base64.')
   if (md5 !== undefined) {
-    const command = { type: 'NameManifest', md5 } as const
+    const base_id = isIncremental ? await baseOf(caller, place, input.baseArtifactID) : null
+    const command = { type: 'NameManifest', md5, base_id } as const
     const stream = draftStream(project, artifact)
     const written = await execute(caller.services)(draftDecider, stream, [command], caller.cause)
     throwIfRefused(written.refusals.get(0))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ArtifactEvent } from '../../domain/artifacts/events.js'
+import type { ArtifactEvent, VersionCreated } from '../../domain/artifacts/events.js'
 import { draftDecider, draftStream, type ArtifactDrafted } from '../../domain/artifacts/draft.js'
 import { entriesOf, hexOfMd5, type ManifestEntry } from '../../domain/artifacts/manifest.js'
 import { LATEST } from '../../domain/artifacts/labels.js'
@@ -11,12 +11,15 @@ import type { Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute, load } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
+import { jsonText } from '../../kernel/json/text.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { throwIfRefused } from '../access/rights.js'
 import { Failure } from '../failure.js'
 import type { Collections } from './collections.js'
+import { findVersion, versionWithId } from './find-version.js'
 
 type StoredFile = Pick<FileEvent['data'], 'blob' | 'size'>
 
@@ -111,13 +114,18 @@ export const manifestDigest = (entries: readonly Pick<ManifestEntry, 'path' | 'd
 
 /** The files of a manifest that is stored. */
 export const readManifest = async (
-  { blobs }: Pick<Ports, 'blobs'>,
+  ports: Pick<Ports, 'blobs'>,
   blob: string,
 ): Promise<readonly ManifestEntry[] | undefined> => {
+  const document = await readDocument(ports, blob)
+  return document === undefined ? undefined : entriesOf(document)
+}
+
+const readDocument = async ({ blobs }: Pick<Ports, 'blobs'>, blob: string): Promise<Json | undefined> => {
   const content = await blobs.get(blob)
   if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
   try {
-    return entriesOf(parseJson(new TextDecoder().decode(content)))
+    return parseJson(new TextDecoder().decode(content))
   } catch {
     return undefined
   }
@@ -132,29 +140,32 @@ export const commitDraft =
     const project = place.project_id!
     const draft = await readDraft(ports, project, artifact_id)
     if (draft === undefined) throw new Failure('not-found', 'Artifact not found in the project.')
-    const { drafted, manifest: md5 } = draft
+    const { drafted, manifest: md5, base } = draft
     const listed = md5 === null ? undefined : await storedByMd5(ports, project, md5)
     if (md5 === null || listed === undefined) throw incomplete('its manifest was not uploaded.')
     if (listed.size > MAX_MANIFEST_BYTES)
       throw incomplete(`its manifest has more than ${MAX_MANIFEST_BYTES} bytes.`)
-    const entries = await readManifest(ports, listed.blob)
-    if (entries === undefined) throw incomplete('its manifest is no list of files.')
-    const unsafe = entries.find(({ path }) => !isFilePath(path))
+    const own = await readManifest(ports, listed.blob)
+    if (own === undefined) throw incomplete('its manifest is no list of files.')
+    const unsafe = own.find(({ path }) => !isFilePath(path))
     if (unsafe !== undefined) throw incomplete(`${JSON.stringify(unsafe.path)} is not valid: ${PATH_RULE}.`)
-    const computed = manifestDigest(entries)
+    const computed = manifestDigest(own)
     if (computed !== drafted.digest)
       throw incomplete(
         `the digest of ${place.collection} was given as ${drafted.digest}, but that of its manifest is ${computed}.`,
       )
+    const added = base === null ? undefined : await addedTo(ports, collections, place, base, listed.blob)
+    const { entries, manifest } = added ?? { entries: own, manifest: { blob: listed.blob, md5 } }
     const sizes = await inChunks(entries, AT_ONCE, (entry) => sizeOf(ports, project, entry))
     // A client may claim any size for content that is elsewhere.
     const size = Math.min(
       Number.MAX_SAFE_INTEGER,
       sizes.reduce((sum, one) => sum + one, 0),
     )
-    const { type, digest, metadata, aliases, tags, description, run_id, history_step, ttl_seconds } = drafted
+    const digest = added === undefined ? drafted.digest : manifestDigest(entries)
+    const { type, metadata, aliases, tags, description, run_id, history_step, ttl_seconds } = drafted
     const uploaded = {
-      manifest: { blob: listed.blob, md5, size, files: entries.length },
+      manifest: { ...manifest, size, files: entries.length },
       description,
       run_id,
       history_step,
@@ -180,6 +191,31 @@ export const commitDraft =
     throwIfRefused(written.refusals.get(0))
     return { artifactId: written.state, position: written.readableAt }
   }
+
+/** The files of an incremental artifact: those of its base, and its own in their place. */
+const addedTo = async (
+  ports: UploadPorts,
+  collections: Collections,
+  place: CollectionPlace,
+  base: string,
+  blob: string,
+) => {
+  const version = await findVersion(ports, collections, place, versionWithId(base))
+  const { manifest = null } = (version?.event.data ?? {}) as Partial<VersionCreated>
+  if (manifest === null) throw incomplete('the version that it adds to is gone.')
+  const [before, own] = [await readDocument(ports, manifest.blob), await readDocument(ports, blob)]
+  if (!isJsonObject(before) || !isJsonObject(own)) throw incomplete('its manifest is no list of files.')
+  const contentsOf = ({ contents }: JsonObject) => Object.entries(isJsonObject(contents) ? contents : {})
+  const contents = Object.fromEntries([...contentsOf(before), ...contentsOf(own)])
+  const text = jsonText({ ...own, contents })
+  return {
+    entries: entriesOf({ contents }) ?? [],
+    manifest: {
+      blob: await ports.blobs.put(Buffer.from(text)),
+      md5: createHash('md5').update(text).digest('hex'),
+    },
+  }
+}
 
 const sizeOf = async (
   ports: Pick<Ports, 'eventStore'>,

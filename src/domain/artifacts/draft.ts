@@ -31,8 +31,11 @@ const artifactDrafted = open('ArtifactDrafted', {
 })
 
 const manifestNamed = open('ManifestNamed', {
-  says: 'The client named the list of files of the artifact that it uploads by its MD5.',
+  says:
+    'The client named the list of files of the artifact that it uploads by its MD5. `base_id` is the version whose files ' +
+    'the artifact has too, if it is incremental.',
   required: { ...required, md5: string },
+  optional: { base_id: nullable(id) },
 })
 
 export const draftEvents = { ArtifactDrafted: artifactDrafted, ManifestNamed: manifestNamed }
@@ -47,33 +50,34 @@ export interface DraftState {
   readonly drafted: ArtifactDrafted | null
   /** In hexadecimal. */
   readonly manifest: string | null
+  readonly base: string | null
 }
 
 type DraftCommand =
   | { readonly type: 'DraftArtifact'; readonly draft: ArtifactDrafted }
-  | { readonly type: 'NameManifest'; readonly md5: string }
+  | { readonly type: 'NameManifest'; readonly md5: string; readonly base_id: string | null }
 
 export const draftDecider: Decider<DraftState, DraftCommand, DraftEvent> = {
-  initialState: () => ({ drafted: null, manifest: null }),
+  initialState: () => ({ drafted: null, manifest: null, base: null }),
   evolve: (state, event) => {
     switch (event.type) {
       case 'ArtifactDrafted':
         return { ...state, drafted: event.data }
       case 'ManifestNamed':
-        return { ...state, manifest: event.data.md5 }
+        return { ...state, manifest: event.data.md5, base: event.data.base_id ?? null }
       default:
         return state
     }
   },
-  decide: ({ drafted, manifest }, command) => {
+  decide: ({ drafted, manifest, base }, command) => {
     if (command.type === 'DraftArtifact')
       return drafted === null ? { events: [{ type: 'ArtifactDrafted', data: command.draft }] } : nothing
     if (drafted === null)
       return { events: [], refused: { kind: 'not-found', reason: 'Artifact not found in the project.' } }
     const { project_id, artifact_id } = drafted
-    const { md5 } = command
-    return md5 === manifest
+    const { md5, base_id } = command
+    return md5 === manifest && base_id === base
       ? nothing
-      : { events: [{ type: 'ManifestNamed', data: { project_id, artifact_id, md5 } }] }
+      : { events: [{ type: 'ManifestNamed', data: { project_id, artifact_id, md5, base_id } }] }
   },
 }

@@ -41,7 +41,14 @@ describe('one file of an artifact, read at the address that the package wandb ma
 
   it('is answered whatever form the id of the artifact has', async () => {
     const bare = id.replace(/=+$/, '')
-    for (const one of [bare, `${bare}==`, `${bare}%3D%3D`, `${bare}=`, encodeURIComponent(id)]) {
+    for (const one of [
+      bare,
+      `${bare}==`,
+      `${bare}%3D%3D`,
+      `${bare}=`,
+      encodeURIComponent(id),
+      `${bare}%253D%253D`,
+    ]) {
       const answer = await rawGet(addressOf(one))
       assert.deepEqual([answer.status, answer.text], [200, 'hello'], one)
     }

@@ -99,6 +99,35 @@ describe('equal content that several runs log with the package wandb', () => {
     assert.ok(after.aliases.some((one: { alias: string }) => one.alias === 'prod'))
   })
 
+  it('adds to the version that an incremental artifact names as its base', async () => {
+    const project = someProject()
+    const client = clientOf(service, project)
+    const increment = async (files: Readonly<Record<string, string>>, base: string | null) => {
+      const { id } = await client.draft('rows', files)
+      for (const { name, uploadUrl } of await client.fileLinks(id, files))
+        if (uploadUrl !== null) await put(uploadUrl, files[name]!)
+      const { text, uploadUrl } = await client.manifestLink(id, files, undefined, 'INCREMENTAL', base)
+      await put(uploadUrl, text)
+      return client.commit(id)
+    }
+    const first = dataOf(await increment({ '0': 'zero', same: 'old' }, null)).commitArtifact.artifact
+    const second = dataOf(await increment({ '1': 'one', same: 'new' }, first.id)).commitArtifact.artifact
+    assert.deepEqual([first.versionIndex, second.versionIndex], [0, 1])
+    const { fileCount, size, files, digest, currentManifest } = await client.artifact(
+      'rows',
+      'fileCount size digest files { edges { node { name directUrl } } } currentManifest { file { directUrl } }',
+    )
+    const read: Record<string, string> = {}
+    for (const { node } of files.edges) read[node.name] = await (await fetch(node.directUrl)).text()
+    assert.deepEqual([fileCount, size, read], [3, 10, { '0': 'zero', '1': 'one', same: 'new' }])
+    const { contents } = JSON.parse(await (await fetch(currentManifest.file.directUrl)).text())
+    assert.deepEqual(Object.keys(contents).sort(), ['0', '1', 'same'])
+    await client.upload('rows', read)
+    assert.deepEqual(await client.artifact('rows', 'digest versionIndex'), { digest, versionIndex: 1 })
+    const other = await client.upload('other', { a: '1' })
+    await assert.rejects(increment({ '2': 'two' }, other), /a version of the same collection/)
+  })
+
   it('is kept when one of them is deleted with its artifacts, and deleted with the last', async () => {
     const project = someProject()
     const client = clientOf(service, project)

@@ -86,6 +86,7 @@ export const clientOf = (service: TestService, project: string, options: { reado
     files: Readonly<Record<string, string>>,
     document?: object,
     type = 'FULL',
+    baseArtifactID: string | null = null,
   ) => {
     const text = document === undefined ? manifestOf(files) : JSON.stringify(document)
     const { createArtifactManifest } = dataOf(
@@ -94,6 +95,7 @@ export const clientOf = (service: TestService, project: string, options: { reado
         {
           input: {
             artifactID,
+            baseArtifactID,
             name: 'wandb_manifest.json',
             digest: base64(text),
             entityName,

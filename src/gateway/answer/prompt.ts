@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import { RequestText } from './request-text.js'
-import { tokensIn } from './usage.js'
+import { tokensIn, type PromptTokens } from './usage.js'
 
 /** Request fields that do not reach the model. */
 const NOT_IN_PROMPT: ReadonlySet<string> = new Set(
@@ -29,13 +29,6 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['input_audio', { member: 'data', charactersPerToken: 64 }],
   ['file', { member: 'file_data', charactersPerToken: 4 }],
 ])
-
-/** The tokens of a prompt. */
-export interface PromptTokens {
-  readonly estimate: number
-  /** No tokenizer makes more of the text. Attachments are estimated in both. */
-  readonly most: number
-}
 
 /**
  * Estimates the prompt tokens of a request: one per four bytes of everything that may reach the model (messages,

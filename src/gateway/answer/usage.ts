@@ -5,7 +5,6 @@ import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { indexIn } from './places.js'
-import type { PromptTokens } from './prompt.js'
 
 /** Source of a request's usage figures; `unknown` has none. */
 export type Metering = 'reported' | 'estimated' | 'unknown'
@@ -36,6 +35,13 @@ export const unknown: Metered = { metering: 'unknown', usage: null }
 const BYTES_PER_TOKEN = 4
 
 export const tokensIn = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN)
+
+/** The tokens of a prompt. */
+export interface PromptTokens {
+  readonly estimate: number
+  /** No tokenizer makes more of the text. Attachments are estimated in both. */
+  readonly most: number
+}
 
 /** What is known of a completion before its answer. */
 export interface ExpectedUsage {

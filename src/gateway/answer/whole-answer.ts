@@ -40,7 +40,7 @@ export const isReason = (finish_reason: Json | undefined): finish_reason is stri
   typeof finish_reason === 'string' && finish_reason !== ''
 
 /** The choices of a whole response; undefined if it has none. */
-export const choicesIn = ({ choices }: JsonObject): readonly JsonObject[] | undefined =>
+const choicesIn = ({ choices }: JsonObject): readonly JsonObject[] | undefined =>
   Array.isArray(choices) && choices.length > 0 && choices.every(isJsonObject) ? choices : undefined
 
 /** A response with messages in place of deltas, as a chunk of a stream; other chunks as they are. */

@@ -66,7 +66,7 @@ const placeOfCall = (list: readonly Growing[], piece: JsonObject, isFirst: boole
   const place =
     index === undefined
       ? lastOf(list, () => isFirst || name === undefined)
-      : (lastPlace(list, (known) => indexIn(known) === index && isSameKind(known, piece)) ??
+      : (lastPlace(list, (known) => indexIn(known) === index && areSameCall(known, piece)) ??
         lastOf(list, (known) => indexIn(known) === undefined && id === undefined && name === undefined))
   const known = place === undefined ? undefined : (list[place] as GrowingObject)
   return known === undefined || startsNext(known, piece) ? undefined : place
@@ -75,7 +75,7 @@ const placeOfCall = (list: readonly Growing[], piece: JsonObject, isFirst: boole
 /** Whether a piece with a name starts another call: with another id, or because the known one is whole. */
 const startsNext = (known: GrowingObject, piece: JsonObject): boolean => {
   const [before, next] = [calledIn(known), calledIn(piece)]
-  if (!isSameKind(known, piece)) return true
+  if (!areSameCall(known, piece)) return true
   if (before === undefined || next?.name === undefined) return false
   const [isSameName, isWhole] = [before.name === next.name, isWholeJson(before.called)]
   const [knownId, id] = [textIn(known, 'id'), textIn(piece, 'id')]
@@ -104,13 +104,22 @@ const isWholeJson = (called: GrowingObject): boolean => {
   return text.isJson()
 }
 
-const kindOf = (value: GrowingObject | JsonObject): string | undefined =>
-  textIn(value, 'type') ?? ['function', 'custom'].find((kind) => isGrowingObject(value[kind] as Growing))
+const kindOf = (value: GrowingObject | JsonObject): string | undefined => textIn(value, 'type')
 
-const isSameKind = (known: GrowingObject, piece: JsonObject): boolean => {
-  const [before, next] = [kindOf(known), kindOf(piece)]
-  return before === undefined || next === undefined || before === next
-}
+const isSameKind = (known: GrowingObject, piece: JsonObject): boolean => isSame(kindOf(known), kindOf(piece))
+
+/** A call is of the kind that it has the member of, whatever its type says. */
+const areSameCall = (known: GrowingObject, piece: JsonObject): boolean =>
+  isSame(calledKind(known), calledKind(piece))
+
+const calledKind = (call: GrowingObject | JsonObject): string | undefined =>
+  CALLED.find((kind) => isGrowingObject(call[kind] as Growing)) ??
+  CALLED.find((kind) => call['type'] === kind)
+
+const CALLED = ['function', 'custom']
+
+const isSame = (before: string | undefined, next: string | undefined): boolean =>
+  before === undefined || next === undefined || before === next
 
 const hasText = (value: Growing | undefined): boolean =>
   value instanceof GrowingText || (typeof value === 'string' && value !== '')

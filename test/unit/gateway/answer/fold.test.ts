@@ -143,6 +143,19 @@ describe('the record of a streamed answer', () => {
       ])
     })
 
+    it('goes on with a call whose type changes', () => {
+      const [first, ...rest] = ['{"a"', ':', '1}'].map((given) =>
+        call(undefined, undefined, given, { index: 0 }),
+      )
+      const pieces = [
+        { ...first, type: 'function' },
+        { ...rest[0], type: 'x' },
+        { index: 0, type: 'y' },
+        rest[1]!,
+      ]
+      assert.deepEqual(callsOf(...pieces), [{ function: { arguments: '{"a":1}' }, type: 'y' }])
+    })
+
     it('ignores an index that is no number', () => {
       const pieces = [call('a', 'f', '{"x"', { index: 0 }), call(undefined, undefined, ':', { index: [[]] })]
       const last = call(undefined, undefined, '1}', { index: 0 })

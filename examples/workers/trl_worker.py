@@ -191,6 +191,8 @@ def conversation_in(line: str, at: int) -> list[Message]:
     messages = row["messages"]
     if row.get("tools") or any(message.get("tool_calls") for message in messages):
         raise JobFailed(f"Line {at} uses tools, which this worker does not train.")
+    if any(message.get("weight") == 0 for message in messages):
+        raise JobFailed(f"Line {at} has a message with the weight 0, which this worker would train on.")
     read = [{"role": message["role"], "content": text_of(message.get("content"))} for message in messages]
     # What follows the last answer is not trained on.
     while read and read[-1]["role"] != "assistant":

@@ -16,7 +16,7 @@ export const modelName = textLike(
 
 export const baseModelName = textUpToBytes(256)
 
-export const workerName = textUpToBytes(128)
+const workerName = textUpToBytes(128)
 
 export const jobKind = oneOf('rl', 'sft')
 export type JobKind = t.TypeOf<typeof jobKind>

@@ -69,7 +69,7 @@ const newKeptFolds = (): KeptFolds => {
     keep: (decider, stream, fold) => {
       if (fold.next < KEPT_FROM_EVENTS || cache.peek(stream)?.fold === fold) return
       const size = Math.max(1, Math.min(fold.read, MOST_OF_ONE))
-      cache.set(stream, { decider, fold: fold as FoldOfStream<unknown> }, { size })
+      cache.set(stream, { decider, fold: fold }, { size })
     },
   }
 }

@@ -47,11 +47,9 @@ describe('a good answer of an upstream, in any wrapping', () => {
     const { answer, call } = await asked(behaviour, stream)
     assert.equal(answer.status, 200, answer.text)
     const choices = (stream ? chunksIn(answer.text) : [answer.json()]).flatMap(
-      (one) => one['choices'] as readonly { delta?: JsonObject; message?: JsonObject }[],
+      (one) => one['choices'] as readonly { delta?: { content?: string }; message?: { content?: string } }[],
     )
-    const content = choices
-      .map(({ delta, message }) => String((stream ? delta : message)?.['content'] ?? ''))
-      .join('')
+    const content = choices.map(({ delta, message }) => (stream ? delta : message)?.content ?? '').join('')
     assert.equal(content, 'Hello, world')
     assert.equal(call.exception, null)
     const [recorded] = call.output?.['choices'] as readonly { message: JsonObject }[]

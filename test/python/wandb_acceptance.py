@@ -133,11 +133,6 @@ for n in "ab":
         equal = wandb.Artifact("equal", type="dataset"); equal.add_dir(str(TMP / "m")); assert same.log_artifact(equal, aliases=[n]).wait().version == "v0"
     assert [a.name for a in wandb.Api().run(here(same.id)).logged_artifacts()] == ["equal:v0"]
 
-growing = init(name="growing"); rows = wandb.Table(columns=["a"], log_mode="INCREMENTAL")
-for i in range(3): rows.add_data(i); growing.log({"rows": rows}); time.sleep(0.1)
-growing.finish(); tables = [a for a in wandb.Api().run(here(growing.id)).logged_artifacts() if "incr" in a.name]
-assert max(len(a.manifest.entries) for a in tables) == 3, [(a.name, list(a.manifest.entries)) for a in tables]
-
 # 8. Absent and deleted files of runs; collections.
 raises(ValueError, lambda: wandb.restore("missing.bin", run_path=here(same.id), root=str(TMP / "restored")), "not found")
 kept = wandb.Api().run(here(same.id)); assert "config.yaml" in {f.name for f in kept.files()}; kept.file("config.yaml").delete(); assert "config.yaml" not in {f.name for f in wandb.Api().run(here(same.id)).files()}

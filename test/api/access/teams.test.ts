@@ -25,7 +25,7 @@ describe('POST /api/teams', () => {
 
   it('refuses names that paths of the service begin with', async () => {
     const { as, admin } = await givenService()
-    for (const name of ['api', 'V1', '-', '..', 'assets', 'call'])
+    for (const name of ['api', 'V1', '-', 'assets', 'call'])
       assert.equal((await failureOf(as(admin).post('/api/teams', { name }))).kind, 'conflict')
   })
 

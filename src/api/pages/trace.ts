@@ -3,6 +3,7 @@ import { costNumber } from '../../application/calls/usage-sums.js'
 import type { Services } from '../../application/services.js'
 import { listName } from '../../domain/prices/events.js'
 import { callRef } from '../../domain/refs/ref.js'
+import { modelOf } from '../../domain/usage/variant.js'
 import { arrayOf, nullable, recordOf } from '../../kernel/codec/containers.js'
 import { int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -97,6 +98,7 @@ const columnsOf = (
   feedback: ReadonlyMap<string, number>,
 ) => {
   const { ids } = rows
+  const modelNames = [...new Set(models.map(modelOf))]
   const start = rows.starts[0]!
   const rowOf = new Map(ids.map((id, row) => [id, row]))
   const factOf = ids.map((id) => indexOf.get(id)!)
@@ -119,10 +121,12 @@ const columnsOf = (
     costs: factOf.map((fact) => costNumber(figures.costs[fact]!)),
     own_unpriced: marked(figures.isOwnUnpriced),
     unpriced: marked(figures.isUnpriced),
-    model_names: models,
+    model_names: modelNames,
     models: factOf.map((fact) => {
       const entry = reported.offsets[fact]!
-      return entry < reported.offsets[fact + 1]! ? reported.model[entry]! : -1
+      return entry < reported.offsets[fact + 1]!
+        ? modelNames.indexOf(modelOf(models[reported.model[entry]!]!))
+        : -1
     }),
     feedback: Object.fromEntries(
       [...feedback].flatMap(([ref, count]) => {

@@ -1,11 +1,12 @@
 import type * as t from 'io-ts'
 import type { Codec } from '../../kernel/codec/codec.js'
-import { arrayOf, nullable, recordOf } from '../../kernel/codec/containers.js'
+import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { number, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { offeredCosts } from '../../domain/prices/offered.js'
+import { priceTiers } from '../../domain/prices/tiers.js'
 import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
 import { range, sortBy } from '../server/sorted-range.js'
@@ -60,6 +61,7 @@ const cost = open('Cost', {
   required: Object.fromEntries(
     Object.entries(COST).map(([field, codec]) => [field, nullable<unknown>(codec as Codec<unknown>)]),
   ),
+  optional: { tiers: withDefault(priceTiers, undefined) },
 })
 
 export const costQueried = open('CostQueryResponse', { required: { results: arrayOf(cost) } })

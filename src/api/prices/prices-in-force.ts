@@ -10,6 +10,7 @@ import { projectId } from '../../kernel/ids.js'
 import { sorted } from '../../kernel/sorted.js'
 import { bookOf, PRICE_SOURCES, sourceOf } from '../../projections/prices/book.js'
 import { pricesAt } from '../../projections/prices/queries.js'
+import { priceTiers } from '../../domain/prices/tiers.js'
 import { inQuery } from '../server/authorization.js'
 import { pageFields, pageOf, takePage } from '../server/page.js'
 import type { AnyRoute } from '../server/route.js'
@@ -29,6 +30,7 @@ const priceInForce = open('PriceInForce', {
     source: oneOf(...PRICE_SOURCES),
     since: instant,
   },
+  optional: { tiers: withDefault(priceTiers, undefined) },
 })
 
 export const pricesInForceRoute = (services: Pick<Services, 'access' | 'reading' | 'clock'>): AnyRoute =>
@@ -71,6 +73,7 @@ export const pricesInForceRoute = (services: Pick<Services, 'access' | 'reading'
                 cache_creation_1h_input_token_cost: decimalText(cacheCreationHour),
                 source: sourceOf(price, project),
                 since: price.effective_date,
+                ...(price.tiers === undefined ? {} : { tiers: price.tiers }),
               }
             }),
             next,

@@ -125,10 +125,12 @@ const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => Record<Cos
   const unknown = fields?.find((field) => !COST_FIELDS.includes(field as CostField))
   if (unknown !== undefined) throw new UnknownField(unknown)
   const wanted = new Set<string>(fields === null || fields.length === 0 ? COST_FIELDS : fields)
-  return (price) =>
-    Object.fromEntries(
+  return (price) => ({
+    ...(Object.fromEntries(
       COST_FIELDS.map((field) => [field, wanted.has(field) ? valueOf(price, field) : null]),
-    ) as Record<CostField, unknown>
+    ) as Record<CostField, unknown>),
+    ...(price.tiers === undefined ? {} : { tiers: price.tiers }),
+  })
 }
 
 const valueOf = (price: StoredPrice, field: CostField): string | number =>

@@ -1,12 +1,12 @@
 import { isCostUnknown } from '../../domain/usage/charged.js'
 import { usageByStart } from '../../domain/usage/output-report.js'
 import { unpricedMembersOf } from '../../domain/usage/unpriced-members.js'
-import { FIGURES, reportedUsageOf, type ReportedUsage } from '../../domain/usage/reported.js'
+import { chargedKey, FIGURES, reportedUsageOf, type ReportedUsage } from '../../domain/usage/reported.js'
 import { opOf } from '../../domain/calls/op.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { priceAt } from '../../domain/prices/choice.js'
-import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
+import { numberFrom } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST } from '../../domain/prices/events.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
 import { pricesOfModel, type Price, type PriceBook } from '../../projections/prices/book.js'
@@ -38,21 +38,23 @@ export const callCosts = (
   const uncharged: [string, readonly string[]][] = []
   const sources = { hasPriced: false, hasUnpriced: false, hasReported: false }
   const { models } = usageIn(summary, known)
-  for (const { model, ...figures } of models) {
+  for (const used of models) {
+    const { model } = used
     const report = isJsonObject(usage) ? usage[model] : undefined
     if (report !== undefined && !isJsonObject(report)) continue
+    const counters = countersOf(FIGURES.map((figure) => used[figure]))
+    const timeline = pricesOfModel(book, chargedKey({ ...used, unrecognized_usage: 0 }))
+    const price = timeline && priceAt(timeline, started_at)
     const members = report === undefined ? [] : unpricedMembersOf(report)
-    if (members.length > 0) uncharged.push([model, members])
-    const counters = countersOf(FIGURES.map((figure) => figures[figure]))
-    const timeline = pricesOfModel(book, model)
-    if (timeline !== undefined) {
+    const left = members.filter((member) => member !== 'service_tier' || price?.isOfTier !== true)
+    if (left.length > 0) uncharged.push([model, left])
+    if (price !== undefined) {
       sources.hasPriced ||= hasChargedTokens(counters)
-      const price = priceAt(timeline, started_at)
       costs.push([model, { ...costMembers(price, counters), ...sayingOf(price, project_id) }])
       continue
     }
     if (hasChargedTokens(counters)) unpriced.push(model)
-    if (figures.reported_cost <= 0) continue
+    if (used.reported_cost <= 0) continue
     sources.hasReported = true
     costs.push([model, costMembers(null, counters)])
   }
@@ -114,11 +116,11 @@ const costMembers = (price: Price | null, counters: readonly number[]): JsonObje
   }
 }
 
-const sayingOf = ({ stored, level }: Price, projectId: string): JsonObject => ({
-  prompt_token_cost: asNumber(stored.prompt_token_cost),
-  completion_token_cost: asNumber(stored.completion_token_cost),
-  cache_read_input_token_cost: asNumber(stored.cache_read_input_token_cost),
-  cache_creation_input_token_cost: asNumber(stored.cache_creation_input_token_cost),
+const sayingOf = ({ stored, level, costs }: Price, projectId: string): JsonObject => ({
+  prompt_token_cost: numberFrom(costs[0]),
+  completion_token_cost: numberFrom(costs[1]),
+  cache_read_input_token_cost: numberFrom(costs[2]),
+  cache_creation_input_token_cost: numberFrom(costs[3]),
   prompt_token_cost_unit: stored.prompt_token_cost_unit,
   completion_token_cost_unit: stored.completion_token_cost_unit,
   effective_date: stored.effective_date,
@@ -128,5 +130,3 @@ const sayingOf = ({ stored, level }: Price, projectId: string): JsonObject => ({
   created_by: stored.created_by,
   created_at: stored.created_at,
 })
-
-const asNumber = (cost: string): number => numberFrom(amountFrom(cost))

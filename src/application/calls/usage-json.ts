@@ -4,7 +4,13 @@ import { int64, number } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import type { Exact } from '../../domain/prices/exact.js'
-import { addCosts, costsOf, hasChargedTokens, type Charge } from '../../projections/usage/charges.js'
+import {
+  addCosts,
+  costsOf,
+  hasChargedTokens,
+  shownCounters,
+  type Charge,
+} from '../../projections/usage/charges.js'
 import { COST_FIELDS, COUNTERS, SHOWN_COUNTERS, valuesOf } from '../../projections/usage/columns.js'
 import { saturated } from '../../projections/usage/own-usage.js'
 import type { AnsweredCall, UsageAnswer } from '../../projections/usage/answer.js'
@@ -100,8 +106,13 @@ function* modelTexts(
   }
   const models = new Map<string, ModelSums>()
   for (const [key, counters] of usage) {
-    const { model, costs: rates } = charges[key]!
-    const sums = { counters, costs: costsOf(counters, rates), isPriced: rates !== null }
+    const charge = charges[key]!
+    const { model, costs: rates } = charge
+    const sums = {
+      counters: shownCounters(counters, charge),
+      costs: costsOf(counters, rates),
+      isPriced: rates !== null,
+    }
     const before = models.get(model)
     models.set(model, before === undefined ? sums : plus(before, sums))
   }

@@ -2,10 +2,12 @@ import { chargedTokens, hasTokens, isCostUnknown, REPORTED_UNIT } from '../usage
 import type { ModelUsage } from '../usage/reported.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { entityOf } from '../../kernel/ids.js'
-import type { TokenCosts } from './change.js'
+import { sizeOf } from '../usage/variant.js'
+import { tokenCosts, type TokenCosts } from './change.js'
 import { amountFrom, type Amount } from './decimal.js'
 import { DEFAULT_LIST, teamsList } from './events.js'
 import { priceNames } from './names.js'
+import { tierOf } from './tiers.js'
 
 /** The prices at a log position. */
 export interface PricesAtPosition {
@@ -59,11 +61,13 @@ export const costOf = (
   const sources = { hasPriced: false, hasUnpriced: false, hasReported: false }
   for (const used of models) {
     const tokens = chargedTokens(used)
-    const costs = priceOf(used.model)
-    if (costs !== undefined) {
+    const price = priceOf(used.model)
+    if (price !== undefined) {
+      const tier = tierOf(price[TIERS] ?? [], { above: sizeOf(used), tier: used.service_tier ?? null })
+      const costs = tier === undefined ? price : tokenCosts(tier)
       sources.hasPriced ||= hasTokens(tokens)
       for (const [kind, count] of tokens.entries())
-        sum += BigInt(count) * amountFrom(costs[kind] ?? costs[PLAIN_CREATION])
+        sum += BigInt(count) * amountFrom((costs[kind] as string | undefined) ?? costs[PLAIN_CREATION])
       continue
     }
     sources.hasUnpriced ||= hasTokens(tokens)
@@ -76,3 +80,5 @@ export const costOf = (
 
 /** Stored prices of earlier releases end with this cost. */
 const PLAIN_CREATION = 3
+/** The place of the tiers. */
+const TIERS = 5

@@ -3,6 +3,7 @@ import type { Codec } from '../../kernel/codec/codec.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { priceEvents, priceStream } from './events.js'
+import type { PriceTier } from './tiers.js'
 
 /** The part of a price event that affects costs. */
 export type PriceChange =
@@ -16,8 +17,18 @@ export type PriceChange =
     }
   | { readonly kind: 'withdrawn'; readonly owner: string; readonly id: string }
 
-/** Per token, in decimal digits: prompt, completion, cache read, cache creation, and cache creation for an hour. */
-export type TokenCosts = readonly [string, string, string, string, string]
+/** Per token, in decimal digits: prompt, completion, cache read, cache creation, and cache creation for an hour; then the tiers. */
+export type TokenCosts = readonly [string, string, string, string, string, (readonly PriceTier[])?]
+
+/** The costs of a token, without tiers. */
+export const tokenCosts = (price: Omit<PriceTier, 'above_prompt_tokens' | 'service_tier'>) =>
+  [
+    price.prompt_token_cost,
+    price.completion_token_cost,
+    price.cache_read_input_token_cost,
+    price.cache_creation_input_token_cost,
+    price.cache_creation_1h_input_token_cost,
+  ] as const
 
 /** Undefined for other events, and for data that does not match its stream. */
 export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
@@ -30,13 +41,7 @@ export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
         id: data.id,
         model: data.llm_id,
         from: data.effective_date,
-        costs: [
-          data.prompt_token_cost,
-          data.completion_token_cost,
-          data.cache_read_input_token_cost,
-          data.cache_creation_input_token_cost,
-          data.cache_creation_1h_input_token_cost,
-        ],
+        costs: data.tiers === undefined ? tokenCosts(data) : [...tokenCosts(data), data.tiers],
       }
     )
   }

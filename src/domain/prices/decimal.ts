@@ -44,6 +44,9 @@ const halfEven = (dividend: bigint, divisor: bigint): bigint => {
   return isUp ? quotient + 1n : quotient
 }
 
+/** An amount times a factor, rounded half-even. */
+export const times = (amount: Amount, factor: number): Amount => halfEven(amount * amountOf(factor), ONE)
+
 /** Decimal digits without an exponent or trailing zeros. */
 export const decimalText = (amount: Amount): string => {
   const size = amount < 0n ? -amount : amount

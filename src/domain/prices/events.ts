@@ -9,6 +9,7 @@ import type { EventOf } from '../../kernel/decider.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { withCacheCosts } from './cache-costs.js'
 import { tokenPrice } from './decimal.js'
+import { priceTiers, type PriceTier } from './tiers.js'
 
 /** The name of a price list. It has no slash, so it cannot be a project's. */
 export const listName = textLike(
@@ -57,11 +58,24 @@ const content = {
     prompt_token_cost_unit: withDefault(priceText, 'USD'),
     completion_token_cost_unit: withDefault(priceText, 'USD'),
     provider_id: withDefault(priceText, 'default'),
+    /** Of requests with long prompts and in tiers of service. */
+    tiers: withDefault(priceTiers, undefined),
   },
 }
 
+type Stated = Parameters<typeof withCacheCosts>[0] & { readonly tiers: readonly PriceTier[] | undefined }
+type Completed<Price extends Stated> = Omit<ReturnType<typeof withCacheCosts<Price>>, 'tiers'> & {
+  readonly tiers?: readonly PriceTier[]
+}
+
+/** Events of earlier releases have neither all costs of the cache nor tiers. */
+const completed = <Price extends Stated>(price: Price): Completed<Price> => {
+  const { tiers, ...costs } = withCacheCosts(price)
+  return { ...costs, ...(tiers === undefined ? {} : { tiers }) }
+}
+
 /** The price of a model's tokens from a date on. */
-export const priceContent = completedBy(open('PriceContent', content), withCacheCosts)
+export const priceContent = completedBy(open('PriceContent', content), completed)
 export type PriceContent = t.TypeOf<typeof priceContent>
 
 const pricePublished = completedBy(
@@ -69,11 +83,11 @@ const pricePublished = completedBy(
     says:
       'A price for a model was added to a project or a price list. It applies to calls started at its effective date or ' +
       'later, in reads from this position on. Cached tokens without their own cost cost as much as prompt tokens, and those that are written for an hour as much ' +
-      'as others that are written.',
+      'as others that are written. `tiers` are the costs of requests with long prompts and in tiers of service.',
     required: { id, ...content.required, created_at: instant },
     optional: { ...owner, ...content.optional, created_by: nullable(string) },
   }),
-  withCacheCosts,
+  completed,
 )
 
 const priceWithdrawn = open('PriceWithdrawn', {

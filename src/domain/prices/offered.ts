@@ -3,6 +3,7 @@ import { describedAs } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { withCacheCosts } from './cache-costs.js'
 import { amountOf, decimalText, tokenCost } from './decimal.js'
+import { exactTiers, offeredTiers } from './offered-tiers.js'
 import { priceText, type PriceContent } from './events.js'
 
 const cacheCost = describedAs(nullable(tokenCost), { description: 'Defaults to the cost of a prompt token.' })
@@ -20,6 +21,7 @@ export const offeredCosts = {
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
     provider_id: withDefault(priceText, 'default', true),
+    tiers: nullable(offeredTiers),
   },
 }
 
@@ -39,6 +41,7 @@ export const withoutPlaceholders = <Costs extends OfferedCosts>(offered: Costs):
 /** As exact decimals, rounded half-even to 12 places. */
 export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' | 'effective_date'> => {
   const costs = withCacheCosts(offered)
+  const tiers = exactTiers(costs, offered.tiers ?? [])
   return {
     prompt_token_cost: rounded(costs.prompt_token_cost),
     completion_token_cost: rounded(costs.completion_token_cost),
@@ -48,6 +51,7 @@ export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' |
     prompt_token_cost_unit: offered.prompt_token_cost_unit,
     completion_token_cost_unit: offered.completion_token_cost_unit,
     provider_id: offered.provider_id,
+    ...(tiers.length === 0 ? {} : { tiers }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Instant } from '../../kernel/codec/instant.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
 import { withCacheCosts } from './cache-costs.js'
 import type { OfferedPrice } from './commands.js'
 import { priceContent, type PriceContent, type PriceEvent } from './events.js'
@@ -53,7 +54,10 @@ export const standingFor = ({ standing }: PriceState, model: string): readonly K
   standing.get(model) ?? []
 
 export const samePrice = (a: OfferedPrice, b: OfferedPrice): boolean =>
-  FIELDS.every((field) => a[field] === b[field])
+  FIELDS.every((field) => a[field] === b[field] || (field === 'tiers' && sameTiers(a.tiers, b.tiers)))
+
+const sameTiers = (a: PriceContent['tiers'] = [], b: PriceContent['tiers'] = []): boolean =>
+  canonicalJson(a) === canonicalJson(b)
 
 /** The existing price equal to an offered one; without a date, the one in force. */
 export const recognised = (

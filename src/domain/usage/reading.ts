@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { costOf, countOf } from './figure.js'
-import { unpricedMembersOf } from './unpriced-members.js'
+import { serviceTierOf, unpricedMembersOf } from './unpriced-members.js'
 import { named, NAMES, WITHIN, WRAPPERS, type Figure, type Names } from './report-names.js'
+import type { ServiceTier } from './variant.js'
 
 /** What a report means: the prompt includes tokens of the cache, the completion those of reasoning. */
 export interface Reading {
@@ -17,7 +18,9 @@ export interface Reading {
   readonly cacheCreation1h: number
   /** The cost that the provider reports, in units of 10^-9. */
   readonly cost: number
-  /** Whether some of the report was not understood. */
+  /** A tier of service that prices may know. */
+  readonly serviceTier: ServiceTier | undefined
+  /** Whether some of the report was not understood, besides that tier. */
   readonly isUnrecognized: boolean
   /** Whether a known name has a value that is no count, or too large a one. */
   readonly isOdd: boolean
@@ -108,6 +111,8 @@ export const readingOf = (
   const known = (prompt ?? 0) + (completion ?? 0)
   // Tokens of an unknown kind. Where the total is that of the known ones, the others are parts of these.
   const isHalf = total > known || (hasUnknownTokens && total !== known)
+  const serviceTier = serviceTierOf(entry)
+  const isUnpriced = (member: string) => member !== 'service_tier' || serviceTier === undefined
   return {
     requests: figures.requests ?? 0,
     prompt,
@@ -117,7 +122,9 @@ export const readingOf = (
     cacheCreation: writesOf(figures),
     cacheCreation1h: figures.write1h ?? 0,
     cost: figures.cost ?? 0,
-    isUnrecognized: isOdd || isHalf || (!hasTokens && hasUnknown) || unpricedMembersOf(entry).length > 0,
+    serviceTier,
+    isUnrecognized:
+      isOdd || isHalf || (!hasTokens && hasUnknown) || unpricedMembersOf(entry).some(isUnpriced),
     isOdd,
   }
 }

@@ -1,12 +1,13 @@
 import type * as t from 'io-ts'
 import { completedBy } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { integerBetween, string } from '../../kernel/codec/leaves.js'
+import { integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { LARGEST_EXACT } from '../prices/exact.js'
 import { clamp, figureOf } from './figure.js'
 import { readingOf, type Reading } from './reading.js'
+import { SERVICE_TIERS, sizeOf, variantKey, type ServiceTier } from './variant.js'
 
 /** The figures of a model's usage, in storage order. */
 export const FIGURES = [
@@ -39,8 +40,9 @@ const anyModelUsage = open('ModelUsage', {
     cache_creation_1h_input_tokens: figure,
     /** The cost that the provider reported, in units of 10^-9. */
     reported_cost: figure,
-    /** 1 if some of the report was not understood. */
+    /** 1 if some of the report was not understood, besides its tier of service. */
     unrecognized_usage: figure,
+    service_tier: nullable(oneOf(...SERVICE_TIERS)),
     /** Only in events of earlier releases. */
     input_tokens: figure,
     output_tokens: figure,
@@ -48,7 +50,20 @@ const anyModelUsage = open('ModelUsage', {
 })
 
 /** What was read of a report of one model. The prompt includes cached tokens. */
-export type ModelUsage = { readonly model: string } & Readonly<Record<Figure, number>>
+export type ModelUsage = { readonly model: string; readonly service_tier?: ServiceTier } & Readonly<
+  Record<Figure, number>
+>
+
+/** The name of the model with the tier of service, as usage is stored before it is known what a call used itself. */
+export const tierKey = (used: ModelUsage): string => keyOf(used, 0)
+
+/** The key of usage by which its price is found. */
+export const chargedKey = (used: ModelUsage): string => keyOf(used, sizeOf(used))
+
+const keyOf = ({ model, service_tier, unrecognized_usage }: ModelUsage, above: number): string => {
+  const tier = service_tier ?? null
+  return variantKey(model, { above, tier, isUnrecognized: tier !== null && unrecognized_usage > 0 })
+}
 
 /** The total of a model; its prompt and completion where none was reported. */
 export const totalTokens = ({
@@ -61,8 +76,9 @@ export const totalTokens = ({
 /** Events of earlier releases keep the two names of a figure apart. */
 const modelUsage = completedBy(
   anyModelUsage,
-  ({ input_tokens, output_tokens, prompt_tokens, completion_tokens, ...usage }) => ({
+  ({ input_tokens, output_tokens, prompt_tokens, completion_tokens, service_tier, ...usage }) => ({
     ...usage,
+    ...(service_tier === null ? {} : { service_tier }),
     prompt_tokens: clamp(prompt_tokens + input_tokens),
     completion_tokens: clamp(completion_tokens + output_tokens),
   }),
@@ -101,6 +117,7 @@ const usageOf = (model: string, reading: Reading): ModelUsage => ({
   cache_creation_1h_input_tokens: reading.cacheCreation1h,
   reported_cost: reading.cost,
   unrecognized_usage: Number(reading.isUnrecognized),
+  ...(reading.serviceTier === undefined ? {} : { service_tier: reading.serviceTier }),
 })
 
 /** Reads `summary.usage` and `summary.status_counts`; values of an unexpected shape count as nothing. */
@@ -151,7 +168,8 @@ const withProviders = (reading: Reading, entry: JsonObject, report: JsonObject):
   if (!isEqual || cachedIn(provided) < cachedIn(reading)) return reading
   const { cacheRead, cacheCreation } = provided
   const cacheCreation1h = Math.max(reading.cacheCreation1h, provided.cacheCreation1h)
-  return { ...reading, cacheRead, cacheCreation, cacheCreation1h }
+  const serviceTier = reading.serviceTier ?? provided.serviceTier
+  return { ...reading, cacheRead, cacheCreation, cacheCreation1h, serviceTier }
 }
 
 const INPUTS = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { WRAPPERS } from './report-names.js'
+import { SERVICE_TIERS, type ServiceTier } from './variant.js'
 
 /** Prices are those of standard requests. */
 const STANDARD: ReadonlyMap<string, readonly string[]> = new Map([
@@ -48,6 +49,15 @@ export const unpricedMembersOf = (entry: JsonObject): readonly string[] => {
           if (isSome(count) && isCharged(snake(part))) found.push(`${name}.${snake(part)}`)
     }
   return [...new Set(found)]
+}
+
+/** The tier of service of a report, where prices may know it. */
+export const serviceTierOf = (entry: JsonObject): ServiceTier | undefined => {
+  for (const report of [entry, ...WRAPPERS.map((name) => entry[name]).filter(isJsonObject)]) {
+    const value = report['service_tier'] ?? report['serviceTier']
+    if (typeof value === 'string') return SERVICE_TIERS.find((tier) => tier === value.toLowerCase())
+  }
+  return undefined
 }
 
 /** Gemini lists tokens by their medium. */

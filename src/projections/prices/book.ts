@@ -1,12 +1,18 @@
 import { timelineOf, type Candidate, type Timeline } from '../../domain/prices/choice.js'
 import { amountFrom, type Amount } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST, isTeamsList } from '../../domain/prices/events.js'
+import { tokenCosts } from '../../domain/prices/change.js'
 import { priceNames } from '../../domain/prices/names.js'
+import { tierOf } from '../../domain/prices/tiers.js'
+import { partsOf, type UsageVariant } from '../../domain/usage/variant.js'
 import type { StoredPrice } from './stored-price.js'
 
 export interface Price extends Candidate {
   /** Per token, in the order of `CHARGED`: prompt, completion, cache read, cache creation, and that for an hour. */
   readonly costs: readonly [Amount, Amount, Amount, Amount, Amount]
+  /** Whether they are those of the tier of service that usage has, and whether nothing else of its reports is unknown. */
+  readonly isOfTier: boolean
+  readonly isUnderstood: boolean
   readonly stored: StoredPrice
 }
 
@@ -25,10 +31,27 @@ export interface PriceBook {
   readonly timelines: ReadonlyMap<string, Timeline<Price>>
 }
 
-/** The prices of a model, by the first of its names that has one; undefined without a price. */
-export const pricesOfModel = ({ timelines }: PriceBook, model: string): Timeline<Price> | undefined => {
-  const own = timelines.get(model)
-  if (own !== undefined) return own
+/** The prices of a model with a variant, by the first of its names that has one; undefined without a price. */
+export const pricesOfModel = (book: PriceBook, key: string): Timeline<Price> | undefined => {
+  const known = book.timelines.get(key)
+  if (known !== undefined) return known
+  const { model, ...variant } = partsOf(key)
+  const found = pricesByName(book, model)
+  if (found === undefined || model === key) return found
+  return {
+    first: priceOfVariant(found.first, variant),
+    steps: found.steps.map(({ from, price }) => ({ from, price: priceOfVariant(price, variant) })),
+  }
+}
+
+const priceOfVariant = (price: Price, variant: UsageVariant): Price => {
+  const tier = tierOf(price.stored.tiers ?? [], variant)
+  if (tier === undefined) return price
+  const isOfTier = tier.service_tier !== null
+  return { ...price, costs: amountsOf(tier), isOfTier, isUnderstood: isOfTier && !variant.isUnrecognized }
+}
+
+const pricesByName = ({ timelines }: PriceBook, model: string): Timeline<Price> | undefined => {
   for (const name of priceNames(model)) {
     const found = timelines.get(name)
     if (found !== undefined) return found
@@ -63,15 +86,14 @@ export const bookOf = (
 const priceOf = (stored: StoredPrice, projectId: string): Price => ({
   effective_date: stored.effective_date,
   level: stored.owner === projectId ? 'project' : 'default',
-  costs: [
-    amountFrom(stored.prompt_token_cost),
-    amountFrom(stored.completion_token_cost),
-    amountFrom(stored.cache_read_input_token_cost),
-    amountFrom(stored.cache_creation_input_token_cost),
-    amountFrom(stored.cache_creation_1h_input_token_cost),
-  ],
+  costs: amountsOf(stored),
+  isOfTier: false,
+  isUnderstood: false,
   stored,
 })
+
+const amountsOf = (price: Parameters<typeof tokenCosts>[0]) =>
+  tokenCosts(price).map(amountFrom) as unknown as Price['costs']
 
 /** A price of the team's upstreams replaces the default list from its first date on. */
 const withoutReplaced = (stored: readonly StoredPrice[]): readonly StoredPrice[] => {

@@ -33,6 +33,7 @@ const rowOf = ({ type, data, position }: Positioned): Row | undefined => {
       return {
         ...Object.fromEntries([...TEXT_COLUMNS, ...COST_COLUMNS].map((column) => [column, price[column]])),
         owner: ownerOf(data),
+        tiers: data.tiers === undefined ? '' : JSON.stringify(data.tiers),
         effective_date: dateTime64(data.effective_date),
         created_at: dateTime64(data.created_at),
         published_position: String(position),

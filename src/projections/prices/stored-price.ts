@@ -1,5 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import { instantFrom } from '../clickhouse-values.js'
+import type { PriceTier } from '../../domain/prices/tiers.js'
 import type { Fields } from '../expression/fields.js'
 
 export const TEXT_COLUMNS = [
@@ -24,6 +25,7 @@ export const PRICE_COLUMNS = [
   'owner',
   ...TEXT_COLUMNS,
   ...COST_COLUMNS,
+  'tiers',
   'effective_date',
   'created_at',
   'published_position',
@@ -38,6 +40,7 @@ export type StoredPrice = Readonly<
     readonly owner: string
     readonly effective_date: Instant
     readonly created_at: Instant
+    readonly tiers?: readonly PriceTier[]
   }
 >
 
@@ -54,6 +57,7 @@ const TEXTS = ['owner', ...TEXT_COLUMNS, 'effective_date', 'created_at']
 export const SELECTED = [
   ...TEXTS.map((column) => `${column} AS field_${column}`),
   ...COST_COLUMNS.map((column) => `toString(${column}) AS field_${column}`),
+  'tiers AS field_tiers',
 ].join(', ')
 
 export const storedPrice = (row: Readonly<Record<string, string | null>>): StoredPrice => ({
@@ -62,4 +66,5 @@ export const storedPrice = (row: Readonly<Record<string, string | null>>): Store
   ) as unknown as StoredPrice),
   effective_date: instantFrom(row['field_effective_date'] ?? ''),
   created_at: instantFrom(row['field_created_at'] ?? ''),
+  ...(row['field_tiers'] ? { tiers: JSON.parse(row['field_tiers']) as readonly PriceTier[] } : {}),
 })

@@ -10,6 +10,8 @@ CREATE TABLE prices
     cache_read_input_token_cost Nullable(Decimal(38, 12)),
     cache_creation_input_token_cost Nullable(Decimal(38, 12)),
     cache_creation_1h_input_token_cost Nullable(Decimal(38, 12)),
+    -- JSON: the costs of requests with long prompts and in tiers of service.
+    tiers Nullable(String),
     prompt_token_cost_unit Nullable(String),
     completion_token_cost_unit Nullable(String),
     effective_date Nullable(DateTime64(6, 'UTC')),

@@ -5,13 +5,15 @@ CREATE TABLE usage_totals
     project_id LowCardinality(String),
     started_at DateTime64(6, 'UTC') CODEC(Delta, LZ4),
     call_id String,
+    -- With the size of the prompt and the tier of service where prices may depend on them.
     model LowCardinality(String),
     trace_id String,
     -- Whether the start names no parent.
     is_root Bool,
-    -- Whether the row has own usage, and inclusive usage. A call with usage has one 'first' row, so that calls are counted.
-    own_usage Enum8('none' = 0, 'first' = 1, 'further' = 2),
-    usage Enum8('none' = 0, 'first' = 1, 'further' = 2),
+    -- Whether the row has own usage, and inclusive usage. A call with usage has one 'first' row, so that calls are counted,
+    -- and for each further model one 'further' row: the other variants of its models are 'variant' rows.
+    own_usage Enum8('none' = 0, 'first' = 1, 'further' = 2, 'variant' = 3),
+    usage Enum8('none' = 0, 'first' = 1, 'further' = 2, 'variant' = 3),
     -- Only in the marker of a trace, a row without a call: 'own', inclusive usage is stored for roots only, or 'none', the
     -- trace is too large to be summed.
     coverage LowCardinality(String),

@@ -46,8 +46,8 @@ export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) =
     budget,
     add: async (calls: TraceCalls, selected: Int32Array): Promise<void> => {
       const pause = yielding()
-      const { charges, keyOf } = chargesOf(calls, book)
       const own = await ownUsage(calls, reporting)
+      const { charges, keyOf } = chargesOf({ started: calls.started, models: own.models }, book)
       const inclusive = await inclusiveUsage({ calls, own, selected, keyOf, budget })
       unfinishedDescendants += inclusive.unfinishedDescendants.length
       const unfinished = new Set(inclusive.unfinishedDescendants)
@@ -79,7 +79,9 @@ export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) =
         const key = keyOf(n, indexes.get(model)!)
         if (key !== keyOf(n + usage.length, indexes.get(model)!)) repriced.add(id)
         const ofCall = byCall.get(id) ?? new Map<number, readonly number[]>()
-        byCall.set(id, ofCall.set(key, counters))
+        const before = ofCall.get(key)
+        const sums = before === undefined ? counters : counters.map((count, k) => count + before[k]!)
+        byCall.set(id, ofCall.set(key, sums))
         if (n % 64 === 0) await pause()
       }
       const left = new Set(calls.flatMap(({ id, trace_id }) => (repriced.has(id) ? [trace_id] : [])))

@@ -1,6 +1,7 @@
 import { microseconds } from '../../kernel/codec/instant.js'
 import { REPORTED_UNIT } from '../../domain/usage/charged.js'
 import { exact, product, sum, type Exact } from '../../domain/prices/exact.js'
+import { modelOf } from '../../domain/usage/variant.js'
 import { pricesOfModel, type Price, type PriceBook } from '../prices/book.js'
 import { CHARGED, COSTS, COUNTERS } from './columns.js'
 import { saturated } from './own-usage.js'
@@ -9,11 +10,14 @@ import { YEAR_2100, type TraceCalls } from './trace.js'
 const CHARGED_PLACES = CHARGED.map(({ counter }) => COUNTERS.indexOf(counter))
 const COST_PLACES = CHARGED.map(({ cost }) => COSTS.indexOf(cost))
 const REPORTED_PLACE = COUNTERS.indexOf('reported_cost')
+const UNRECOGNIZED_PLACE = COUNTERS.indexOf('unrecognized_usage')
 const PROVIDER_PLACE = COSTS.indexOf('provider_cost')
 
 /** A model at one of its prices. Usage that is charged differently is summed apart. */
 export interface Charge {
   readonly model: string
+  /** The model with the variant of its usage. */
+  readonly variant: string
   /** From when on it applies, like `TraceCalls.started`. */
   readonly from: number
   /** Of a token, in the order of `CHARGED`; null if the model has no price. */
@@ -32,17 +36,21 @@ export const chargesOf = (
   { started, models }: Pick<TraceCalls, 'started' | 'models'>,
   book: PriceBook | null,
 ): Charges => {
-  if (book === null)
+  if (book === null) {
+    const names = models.map(modelOf)
+    const last = new Map(names.map((name, index) => [name, index]))
     return {
-      charges: models.map((model) => ({ model, from: -Infinity, costs: null, price: null })),
-      keyOf: (_call, model) => model,
+      charges: names.map((model) => ({ model, variant: model, from: -Infinity, costs: null, price: null })),
+      keyOf: (_call, model) => last.get(names[model]!)!,
     }
+  }
   const charges: Charge[] = []
-  const stepsOf = models.map((model): readonly Step[] => {
-    const timeline = pricesOfModel(book, model)
+  const stepsOf = models.map((variant): readonly Step[] => {
+    const timeline = pricesOfModel(book, variant)
+    const model = modelOf(variant)
     const add = (from: number, price: Price | null): Step => {
       const costs = price === null ? null : price.costs.map(exact)
-      return { from, key: charges.push({ model, from, costs, price }) - 1 }
+      return { from, key: charges.push({ model, variant, from, costs, price }) - 1 }
     }
     if (timeline === undefined) return [add(-Infinity, null)]
     return [
@@ -71,6 +79,12 @@ interface Step {
 /** Like `TraceCalls.started`. */
 const since2100 = (instant: Parameters<typeof microseconds>[0]): number =>
   Number(microseconds(instant) - YEAR_2100)
+
+/** Usage as answers show it: a tier of service that the price knows is understood. */
+export const shownCounters = (counters: readonly number[], { price }: Charge): readonly number[] =>
+  price?.isUnderstood === true
+    ? counters.map((counter, place) => (place === UNRECOGNIZED_PLACE ? 0 : counter))
+    : counters
 
 /** Whether there are tokens that a price would charge. */
 export const hasChargedTokens = (counters: readonly number[]): boolean =>

@@ -4,6 +4,7 @@ import { FIGURES } from '../../domain/usage/reported.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
 import type { Price, PriceBook } from '../prices/book.js'
 import { chargesOf, costsOf } from './charges.js'
+import { modelOf } from '../../domain/usage/variant.js'
 import { CHARGED, COUNTERS } from './columns.js'
 import { atOrBelow } from './inclusive-usage.js'
 import { countersOf, ownUsage } from './own-usage.js'
@@ -51,7 +52,7 @@ export const explained = async (
   call: number,
 ): Promise<readonly Contribution[]> => {
   const own = await ownUsage(calls, reporting)
-  const { charges, keyOf } = chargesOf(calls, book)
+  const { charges, keyOf } = chargesOf({ started: calls.started, models: own.models }, book)
   const found = new Map<string, Contribution>()
   const add = (key: string, one: Contribution) => {
     const before = found.get(key)
@@ -84,13 +85,15 @@ export const explained = async (
   const pause = yielding()
   for (const at of atOrBelow(calls, [call])) {
     await pause()
-    const counted = new Map<number, readonly number[]>()
-    for (let entry = own.offsets[at]!; entry < own.offsets[at + 1]!; entry += 1)
-      counted.set(own.model[entry]!, own.values.slice(entry * COUNTERS.length, (entry + 1) * COUNTERS.length))
-    for (const [model, counters] of counted) contribute(at, model, counters, true)
+    const counted = new Map<string, readonly number[]>()
+    for (let entry = own.offsets[at]!; entry < own.offsets[at + 1]!; entry += 1) {
+      const counters = own.values.slice(entry * COUNTERS.length, (entry + 1) * COUNTERS.length)
+      counted.set(modelOf(own.models[own.model[entry]!]!), counters)
+      contribute(at, own.model[entry]!, counters, true)
+    }
     const { offsets, model, values } = calls.reported
     for (let entry = offsets[at]!; entry < offsets[at + 1]!; entry += 1) {
-      const known = counted.get(model[entry]!)
+      const known = counted.get(modelOf(own.models[model[entry]!]!))
       const all = countersOf(values, entry * FIGURES.length)
       const rest = all.map((counter, place) => counter - (known?.[place] ?? 0))
       if (rest.some((counter) => counter > 0)) contribute(at, model[entry]!, rest, false)

@@ -1,5 +1,6 @@
 import { addedChildren, type CallSum } from '../../domain/usage/added-children.js'
 import { FIGURES, type Figure } from '../../domain/usage/reported.js'
+import { modelOf, partsOf, sizeOf, variantKey } from '../../domain/usage/variant.js'
 import { LARGEST_EXACT } from '../../domain/prices/exact.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
@@ -32,16 +33,25 @@ export const countersOf = (figures: ArrayLike<number>, from = 0): number[] => {
   return counters
 }
 
+/** Usage by keys of models with variants: those of the calls, and others after them. */
+export interface OwnUsage extends ModelEntries {
+  readonly models: readonly string[]
+}
+
 /**
  * The usage of each call without its descendants': its reported figures minus those of the children that an SDK has
  * already added to it. `COUNTERS` per entry; entries without a counter and those of deleted calls are left out.
  */
-export const ownUsage = async (calls: TraceCalls, reporting: UsageReporting): Promise<ModelEntries> => {
-  const { ids, isDeleted, models, reported } = calls
+export const ownUsage = async (calls: TraceCalls, reporting: UsageReporting): Promise<OwnUsage> => {
+  const { models, plain, withSize } = variantsOf(calls.models)
+  const entries = calls.reported
+  const reported = { ...entries, model: entries.model.map((model) => plain[model]!) }
+  const plainCalls = { ...calls, reported }
+  const { ids, isDeleted } = calls
   const pause = yielding()
   const childrenOf = includableChildren(calls, reporting)
   const entryOf = new Int32Array(models.length).fill(-1)
-  const own = { offsets: [0], model: [] as number[], values: [] as number[] }
+  const own = { models, offsets: [0], model: [] as number[], values: [] as number[] }
   for (let call = 0; call < ids.length; call += 1) {
     if (call % 64 === 0) await pause()
     const [from, to] = [reported.offsets[call]!, reported.offsets[call + 1]!]
@@ -50,7 +60,7 @@ export const ownUsage = async (calls: TraceCalls, reporting: UsageReporting): Pr
       const children = childrenOf(call)
       if (children.length > 0) {
         for (let entry = from; entry < to; entry += 1) entryOf[reported.model[entry]!] = entry - from
-        const included = alreadyIncluded(calls, call, children, entryOf, reporting)
+        const included = alreadyIncluded(plainCalls, call, children, entryOf, reporting)
         for (const [n, child] of included.entries()) {
           subtract(figures, reported, child, entryOf)
           if (n % 64 === 0) await pause()
@@ -59,15 +69,36 @@ export const ownUsage = async (calls: TraceCalls, reporting: UsageReporting): Pr
         for (let entry = from; entry < to; entry += 1) entryOf[reported.model[entry]!] = -1
       }
       for (let entry = from; entry < to; entry += 1) {
-        const counters = countersOf(figures, (entry - from) * FIGURES.length)
+        const at = (entry - from) * FIGURES.length
+        const counters = countersOf(figures, at)
         if (counters.every((counter) => counter === 0)) continue
-        own.model.push(reported.model[entry]!)
+        const [requests, prompt_tokens] = [figures[at + AT.requests]!, figures[at + AT.prompt_tokens]!]
+        own.model.push(withSize(entries.model[entry]!, sizeOf({ requests, prompt_tokens })))
         own.values.push(...counters)
       }
     }
     own.offsets.push(own.model.length)
   }
   return own
+}
+
+/** The keys of models, which are added to with the sizes of prompts, and the index of each one's model without a variant. */
+const variantsOf = (reported: readonly string[]) => {
+  const models = [...reported]
+  const indexes = new Map(models.map((key, index) => [key, index]))
+  const indexOf = (key: string): number => {
+    const known = indexes.get(key)
+    if (known !== undefined) return known
+    indexes.set(key, models.length)
+    return models.push(key) - 1
+  }
+  const plain = reported.map((key) => indexOf(modelOf(key)))
+  const withSize = (index: number, above: number): number => {
+    if (above === 0) return index
+    const { model, ...variant } = partsOf(models[index]!)
+    return indexOf(variantKey(model, { ...variant, above }))
+  }
+  return { models, plain, withSize }
 }
 
 /** Lists the children of a call, except those on a cycle, which no parent's figures include. */

@@ -1,6 +1,12 @@
 import type { CallEvent } from '../../domain/calls/events.js'
-import { FIGURES, type ReportedUsage } from '../../domain/usage/reported.js'
-import type { Json } from '../../kernel/json/json.js'
+import {
+  FIGURES,
+  reportedUsageOf,
+  tierKey,
+  type ModelUsage,
+  type ReportedUsage,
+} from '../../domain/usage/reported.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { ProjectChosen } from '../../domain/projects/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
@@ -122,7 +128,24 @@ const ending = (
   fact.status_total = end.usage.status_total
   for (const label of END_LABELS) fact[label] = LABEL_COLUMNS[label].of(end)
   const figures: number[] = []
-  for (const used of end.usage.models) for (const figure of FIGURES) figures.push(used[figure])
-  fact.models = end.usage.models.map(({ model }) => model)
+  const models = end.usage.models.map((used) => withServiceTier(used, end.summary ?? null))
+  for (const used of models)
+    for (const figure of FIGURES) figures.push(figure === UNRECOGNIZED ? unrecognizedIn(used) : used[figure])
+  fact.models = models.map(tierKey)
   fact.figures = figures
+}
+
+const UNRECOGNIZED = 'unrecognized_usage'
+
+/** A tier of service counts as not understood until a price is found that knows it. */
+const unrecognizedIn = (used: ModelUsage): number =>
+  used.service_tier === undefined ? used[UNRECOGNIZED] : Math.max(1, used[UNRECOGNIZED])
+
+/** Events of earlier releases have no tier of service, which is then read from the summary. */
+const withServiceTier = (used: ModelUsage, summary: Json): ModelUsage => {
+  if (used.service_tier !== undefined || used[UNRECOGNIZED] === 0 || !isJsonObject(summary)) return used
+  const again = reportedUsageOf(summary).models.find(({ model }) => model === used.model)
+  return again?.service_tier === undefined
+    ? used
+    : { ...used, service_tier: again.service_tier, [UNRECOGNIZED]: again[UNRECOGNIZED] }
 }

@@ -8,8 +8,9 @@ import {
   type Forest,
   type UsageByKey,
 } from './inclusive-usage.js'
+import { modelOf } from '../../domain/usage/variant.js'
 import { COUNTERS, LABELS, valuesOf, type Label } from './columns.js'
-import { ownUsage, saturated } from './own-usage.js'
+import { ownUsage, saturated, type OwnUsage } from './own-usage.js'
 import { YEAR_2100, type ModelEntries, type TraceCalls } from './trace.js'
 
 const WIDTH = COUNTERS.length
@@ -85,9 +86,9 @@ export async function* totalsOf(
     const traceId = calls.traceIds[calls.trace[call]!]!
     if (!isCovered) partial.add(traceId)
     const sumsByModel = [...sumsOf(calls, own, call, inclusive)]
-    const firstOwn = sumsByModel.findIndex(([, ownSums]) => isUsed(ownSums))
-    const firstInclusive = sumsByModel.findIndex(([, , sums]) => isUsed(sums.slice(0, WIDTH)))
-    for (const [n, [model, ownSums, sums]] of sumsByModel.entries())
+    const ownRow = usageOfRows()
+    const inclusiveRow = usageOfRows()
+    for (const [model, ownSums, sums] of sumsByModel)
       rows.push(
         totalsRow(
           {
@@ -97,8 +98,8 @@ export async function* totalsOf(
             model,
             trace_id: traceId,
             is_root: calls.hasNoParent[call] === 1,
-            own_usage: rowUsage(ownSums, n === firstOwn),
-            usage: rowUsage(sums.slice(0, WIDTH), n === firstInclusive),
+            own_usage: ownRow(model, ownSums),
+            usage: inclusiveRow(model, sums.slice(0, WIDTH)),
             coverage: '',
             first_started_at: textOf(sums[WIDTH]!),
             last_started_at: textOf(sums[WIDTH + 1]!),
@@ -120,19 +121,29 @@ const ROWS_AT_ONCE = 10_000
 const NOTHING: readonly number[] = COUNTERS.map(() => 0)
 const isUsed = (sums: readonly number[]): boolean => sums.some((sum) => sum !== 0)
 
-/** Whether a row has usage, and is the first one of its call that has. */
-type RowUsage = 'none' | 'first' | 'further'
+/** Whether a row has usage, and is the first one of its call that has, or a further variant of a model of the call. */
+type RowUsage = 'none' | 'first' | 'further' | 'variant'
 
-const rowUsage = (sums: readonly number[], isFirst: boolean): RowUsage =>
-  isFirst ? 'first' : isUsed(sums) ? 'further' : 'none'
+/** Of the rows of a call, in order. */
+const usageOfRows = () => {
+  const seen = new Set<string>()
+  return (key: string, sums: readonly number[]): RowUsage => {
+    if (!isUsed(sums)) return 'none'
+    const isFirst = seen.size === 0
+    const isKnown = seen.has(modelOf(key))
+    seen.add(modelOf(key))
+    return isFirst ? 'first' : isKnown ? 'variant' : 'further'
+  }
+}
 
 /** The own and inclusive usage of a call by model. A running call has an entry even without usage. */
 function* sumsOf(
-  { started, ended, models }: TraceCalls,
-  own: ModelEntries,
+  { started, ended }: TraceCalls,
+  own: OwnUsage,
   call: number,
   inclusive: UsageByKey | undefined,
 ): Generator<readonly [model: string, own: readonly number[], inclusive: readonly number[]]> {
+  const { models } = own
   const ownByModel = new Map<number, readonly number[]>()
   for (let entry = own.offsets[call]!; entry < own.offsets[call + 1]!; entry += 1)
     ownByModel.set(own.model[entry]!, own.values.slice(entry * WIDTH, (entry + 1) * WIDTH))

@@ -143,9 +143,7 @@ describe('usage that the output of a call has', () => {
       await service.post('/calls/query', { project_id: project, include_costs: true }),
     )
     const { weave } = (calls as readonly JsonObject[])[0]!['summary'] as { weave: JsonObject }
-    assert.deepEqual(weave['uncharged_usage'], {
-      [MODEL]: ['service_tier', 'server_tool_use.web_search_requests'],
-    })
+    assert.deepEqual(weave['uncharged_usage'], { [MODEL]: ['server_tool_use.web_search_requests'] })
   })
 
   it('is right where the start arrives later than the end, or in another request', async () => {

@@ -23,6 +23,10 @@ const COSTS = {
     cache_creation_input_token_cost: 4,
     cache_creation_1h_input_token_cost: 8,
     effective_date: '2025-01-01T00:00:00Z',
+    tiers: [
+      { above_prompt_tokens: 200_000, prompt_token_cost: 1, completion_token_cost: 4 },
+      { service_tier: 'batch', factor: 0.5 },
+    ],
   }),
 }
 
@@ -84,11 +88,20 @@ const report: fc.Arbitrary<JsonObject> = fc.oneof(
   fc.constant({ requests: 1 }),
 )
 
+/** Some with a long prompt, some of a tier of service that a price knows, or that none does. */
+const tieredReport = fc
+  .tuple(fc.constantFrom(0, 0, 0, 200_000), fc.constantFrom(null, null, 'batch', 'flex'), report)
+  .map(([longer, service_tier, one]): JsonObject => ({
+    ...one,
+    ...(typeof one['prompt_tokens'] === 'number' ? { prompt_tokens: one['prompt_tokens'] + longer } : {}),
+    ...(service_tier === null ? {} : { service_tier }),
+  }))
+
 const arbitraryCalls = fc.array(
   fc.record({
     parent: fc.option(fc.nat(5)),
     hasFailed: fc.boolean(),
-    usage: fc.dictionary(fc.constantFrom(...MODELS), report, { minKeys: 1, maxKeys: 3 }),
+    usage: fc.dictionary(fc.constantFrom(...MODELS), tieredReport, { minKeys: 1, maxKeys: 3 }),
   }),
   { minLength: 1, maxLength: 6 },
 )

@@ -11,8 +11,12 @@ export interface OraclePrice {
   readonly ofProject: boolean
   /** Microseconds since 1970. */
   readonly effective: bigint
-  readonly costs: readonly [Fraction, Fraction, Fraction, Fraction, Fraction]
+  readonly costs: TokenFractions
+  /** Of requests with more prompt tokens. */
+  readonly tiers: readonly { readonly above: bigint; readonly costs: TokenFractions }[]
 }
+
+type TokenFractions = readonly [Fraction, Fraction, Fraction, Fraction, Fraction]
 
 /** A whole number over another one. */
 export type Fraction = readonly [numerator: bigint, denominator: bigint]
@@ -55,7 +59,7 @@ export const costsAfter = (
       const price = chosen(prices, model, call)
       return {
         model,
-        costs: price === undefined ? KINDS.map(() => NOTHING) : costsOf(tokens, price),
+        costs: price === undefined ? KINDS.map(() => NOTHING) : costsOf(tokens, ofSize(price, entry)),
         isUnpriced: price === undefined && tokens.some((count) => count !== 0n),
       }
     })
@@ -76,12 +80,18 @@ export const costsAfter = (
 const KINDS = [0, 1, 2, 3] as const
 
 /** What is written to a cache for an hour is a part of what is written to one. */
-const costsOf = (tokens: readonly bigint[], { costs }: OraclePrice): readonly Fraction[] => [
+const costsOf = (tokens: readonly bigint[], costs: TokenFractions): readonly Fraction[] => [
   times(costs[0], tokens[0]!),
   times(costs[1], tokens[1]!),
   times(costs[2], tokens[2]!),
   plus(times(costs[3], tokens[3]!), times(costs[4], tokens[4]!)),
 ]
+
+/** Where several requests are one entry, their average decides. */
+const ofSize = ({ costs, tiers }: OraclePrice, { prompt_tokens: prompt, requests }: Folded): TokenFractions =>
+  tiers
+    .filter(({ above }) => prompt > above * (requests > 1n ? requests : 1n))
+    .reduce((best, tier) => (tier.above > best.above ? tier : best), { above: -1n, costs }).costs
 
 const positive = (count: bigint): bigint => (count < 0n ? 0n : count)
 

@@ -4,6 +4,11 @@ import { around, MODELS } from './pools.js'
 import { RAW_KEYS } from './usage.js'
 
 const small = fc.nat(20)
+/** Around the sizes above which prices differ. */
+const prompts = fc.oneof(
+  { weight: 5, arbitrary: small },
+  { weight: 1, arbitrary: fc.constantFrom(128_000, 200_000, 200_001, 400_001, 600_000) },
+)
 
 const model = fc
   .oneof({ weight: 6, arbitrary: fc.nat(1) }, { weight: 1, arbitrary: fc.nat(MODELS.length - 1) })
@@ -11,7 +16,7 @@ const model = fc
 
 /** As providers report it: the names of the OpenAI family or those of Anthropic's. */
 const saneEntry: fc.Arbitrary<JsonObject> = fc
-  .tuple(fc.nat(3), small, small, fc.nat(2))
+  .tuple(fc.nat(3), prompts, small, fc.nat(2))
   .map(([style, prompt, completion, requests]): JsonObject => {
     switch (style) {
       case 0:

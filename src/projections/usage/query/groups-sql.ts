@@ -201,9 +201,13 @@ export const pricedSql = (query: PricedQuery, isSummed = true): Relation => {
   const charged = `(${CHARGED.map(({ counter }) => `${counter}_sum != 0`).join(' OR ')})`
   const isPriced = steps === undefined ? '0' : `steps.is_priced = 1 AND ${charged}`
   const unpriced =
-    steps === undefined ? '[]' : `if(steps.is_priced = 0 AND ${charged}, [toString(model)], [])`
+    steps === undefined ? '[]' : `if(steps.is_priced = 0 AND ${charged}, [${modelSql('model')}], [])`
+  const unrecognized =
+    steps === undefined
+      ? 'unrecognized_usage_sum'
+      : 'if(steps.is_understood = 1, toInt128(0), unrecognized_usage_sum)'
   const sql = `SELECT ${[...keys, isCompared ? 'is_current' : '1 AS is_current', 'call_count AS calls'].join(', ')},
-      ${[...SHOWN_COUNTERS, 'unrecognized_usage'].map((name) => `${name}_sum AS ${name}`).join(', ')}, ${costs.join(', ')},
+      ${SHOWN_COUNTERS.map((name) => `${name}_sum AS ${name}`).join(', ')}, ${unrecognized} AS unrecognized_usage, ${costs.join(', ')},
       ${COSTS.join(' + ')} AS total_cost, toUInt8(${isPriced}) AS is_priced,
       CAST(${unpriced}, 'Array(String)') AS unpriced
     FROM (${summed}) AS summed ${steps === undefined ? '' : `ASOF LEFT JOIN ${steps.sql} AS steps ON summed.model = steps.model AND summed.slot >= steps.since`}`
@@ -223,6 +227,9 @@ const costSql = (cost: Cost): string => {
     charged.cost === cost ? [`${charged.counter}_sum * steps.${RATES[kind]}`] : [],
   ).join(' + ')
 }
+
+/** The name of a model without the variant of its usage: see `variantKey`. */
+const modelSql = (key: string): string => `toString(substringIndex(${key}, char(31), 1))`
 
 /** The rows with the keys that they are grouped by. */
 const rowsSql = (query: PricedQuery): Relation => {
@@ -245,7 +252,7 @@ const rowsSql = (query: PricedQuery): Relation => {
     }
     return isAttribute(dimension)
       ? `attributes.attribute_${index} AS key_${index}`
-      : `toString(rows.${COLUMNS[dimension.name as keyof typeof COLUMNS]}) AS key_${index}`
+      : `${dimension.name === 'model' ? modelSql('rows.model') : `toString(rows.${COLUMNS[dimension.name as keyof typeof COLUMNS]})`} AS key_${index}`
   })
   const joined =
     attributes === undefined

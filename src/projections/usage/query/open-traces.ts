@@ -12,10 +12,10 @@ import {
   type UsageByKey,
 } from '../inclusive-usage.js'
 import { COUNTERS } from '../columns.js'
-import { ownUsage, saturated } from '../own-usage.js'
+import { ownUsage, saturated, type OwnUsage } from '../own-usage.js'
 import { changedTraces, partialTraces, readAtState, type Changed } from '../totals-state.js'
 import { labelReader } from '../totals.js'
-import { YEAR_2100, type ModelEntries, type TraceCalls } from '../trace.js'
+import { YEAR_2100, type TraceCalls } from '../trace.js'
 import { ALWAYS } from './price-steps.js'
 import { openRow, startedWithin, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
 
@@ -202,16 +202,15 @@ const usageOfTraces = async (
   const rows: string[] = []
   for (const batch of batchesOf(sizes, FACTS_AT_ONCE)) {
     const calls = await loadTraces(reader, projectId, batch, position, { withLabels: true })
-    for (const model of calls.models) models.add(model)
     const own = await ownUsage(calls, reporting)
+    for (const model of own.models) models.add(model)
     const selected = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
     const callOf = callReader(calls)
     if (kind === 'own') {
-      for (const call of selected)
-        for (const row of ownRows(callOf(call), calls, own, call)) rows.push(openRow(row))
+      for (const call of selected) for (const row of ownRows(callOf(call), own, call)) rows.push(openRow(row))
       continue
     }
-    const { charges, keyOf } = chargesOf(calls, prices)
+    const { charges, keyOf } = chargesOf({ started: calls.started, models: own.models }, prices)
     const { usage } = await inclusiveUsage({ calls, own, selected, keyOf, budget })
     for (const [n, call] of selected.entries())
       for (const row of inclusiveRows(callOf(call), usage[n]!, charges)) rows.push(openRow(row))
@@ -233,18 +232,13 @@ const callReader = (calls: TraceCalls) => {
   })
 }
 
-function* ownRows(
-  call: CallOfRow,
-  { models }: TraceCalls,
-  own: ModelEntries,
-  index: number,
-): Generator<UsageRow> {
+function* ownRows(call: CallOfRow, own: OwnUsage, index: number): Generator<UsageRow> {
   const first = own.offsets[index]!
   for (let entry = first; entry < own.offsets[index + 1]!; entry += 1)
     yield {
       ...call,
       priced_at: call.started_at,
-      model: models[own.model[entry]!]!,
+      model: own.models[own.model[entry]!]!,
       is_first: entry === first,
       is_first_of_model: true,
       figures: own.values.slice(entry * COUNTERS.length, (entry + 1) * COUNTERS.length).map(saturated),
@@ -256,11 +250,11 @@ function* inclusiveRows(call: CallOfRow, usage: UsageByKey, charges: readonly Ch
   for (const [key, counters] of usage) {
     const figures = counters.slice(0, COUNTERS.length)
     if (!figures.some(Boolean)) continue
-    const { model, from } = charges[key]!
+    const { model, variant, from } = charges[key]!
     yield {
       ...call,
       priced_at: from === -Infinity ? ALWAYS : BigInt(from) + YEAR_2100,
-      model,
+      model: variant,
       is_first: seen.size === 0,
       is_first_of_model: !seen.has(model),
       figures: figures.map(saturated),

@@ -22,21 +22,24 @@ export const priceSteps = ({ timelines }: PriceBook): PriceSteps => {
   const models: string[] = []
   const since: bigint[] = []
   const rates: string[][] = CHARGED.map(() => [])
+  const understood: string[] = []
   for (const [model, { first, steps }] of timelines)
     for (const { from, price } of [{ from: null, price: first }, ...steps]) {
       models.push(model)
       since.push(from === null ? ALWAYS : microseconds(from))
+      understood.push(price.isUnderstood ? '1' : '0')
       price.costs.forEach((rate, kind) => rates[kind]!.push(String(rate)))
     }
   return {
     sql: `(SELECT step.1 AS model, step.2 AS since, ${RATES.map((name, kind) => `toInt256(step.${kind + 3}) AS ${name}`).join(', ')},
-      1 AS is_priced
+      toUInt8(step.${RATES.length + 3}) AS is_understood, 1 AS is_priced
       FROM (SELECT arrayJoin(arrayZip({step_models:Array(String)}, {step_since:Array(Int64)},
-        ${RATES.map((name) => `{step_${name}:Array(String)}`).join(', ')})) AS step))`,
+        ${[...RATES, 'is_understood'].map((name) => `{step_${name}:Array(String)}`).join(', ')})) AS step))`,
     changes: [...new Set([ALWAYS, ...since])].sort((a, b) => (a < b ? -1 : Number(a > b))),
     parameters: {
       step_models: models,
       step_since: since,
+      step_is_understood: understood,
       ...Object.fromEntries(RATES.map((name, kind) => [`step_${name}`, rates[kind]!])),
     },
   }

@@ -92,7 +92,7 @@ export const usageRows = ({
   const priced = kind === 'own' ? 'started_at' : 'first_started_at'
   const closed = open.traceIds.length === 0 ? [] : [`trace_id NOT IN ${listed('open_traces')}`]
   const stored = totals.sql(
-    `toUnixTimestamp64Micro(${priced}) AS priced_at, ${own}usage = 'first' AS is_first, 1 AS is_first_of_model,
+    `toUnixTimestamp64Micro(${priced}) AS priced_at, ${own}usage = 'first' AS is_first, ${own}usage != 'variant' AS is_first_of_model,
       ${[...columns, ...figures].join(', ')}`,
     'usage_totals',
     allOf([

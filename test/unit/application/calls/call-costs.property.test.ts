@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { callCosts, totalCostOf } from '../../../../src/application/calls/call-costs.js'
 import { costOf } from '../../../../src/domain/prices/call-cost.js'
 import { numberFrom } from '../../../../src/domain/prices/decimal.js'
+import { exactTiers } from '../../../../src/domain/prices/offered-tiers.js'
 import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
@@ -14,6 +15,17 @@ const AT = '2026-01-01T00:00:00.000000Z' as Instant
 
 /** Dyadic, so that sums of doubles are exact. */
 const COSTS = ['0.5', '2', '0.25', '4', '8'] as const
+
+const NO_TIER = {
+  above_prompt_tokens: 0,
+  service_tier: null,
+  factor: null,
+  prompt_token_cost: null,
+  completion_token_cost: null,
+  cache_read_input_token_cost: null,
+  cache_creation_input_token_cost: null,
+  cache_creation_1h_input_token_cost: null,
+}
 
 const stored = {
   id: 'price',
@@ -30,9 +42,23 @@ const stored = {
     string
   >),
 }
-const BOOK = bookOf([stored], PROJECT, undefined)
+const TIERS = exactTiers(
+  {
+    prompt_token_cost: 0.5,
+    completion_token_cost: 2,
+    cache_read_input_token_cost: 0.25,
+    cache_creation_input_token_cost: 4,
+    cache_creation_1h_input_token_cost: 8,
+  },
+  [
+    { ...NO_TIER, above_prompt_tokens: 200_000, factor: 2 },
+    { ...NO_TIER, service_tier: 'batch', factor: 0.5 },
+  ],
+)
+const BOOK = bookOf([{ ...stored, tiers: TIERS }], PROJECT, undefined)
 const PRICES = {
-  latest: (owner: string, model: string) => (owner === PROJECT && model === 'priced' ? COSTS : undefined),
+  latest: (owner: string, model: string) =>
+    owner === PROJECT && model === 'priced' ? ([...COSTS, TIERS] as const) : undefined,
 }
 
 /** What automations and evaluations say that a call costs. */
@@ -52,6 +78,8 @@ const report = fc.record(
     cache_creation: fc.record({ ephemeral_1h_input_tokens: count }),
     cost: fc.constantFrom(0, 0.25),
     requests: fc.constant(1),
+    service_tier: fc.constantFrom('batch', 'flex', 'standard'),
+    input_tokens: fc.constantFrom(200_000, 200_001),
   },
   { requiredKeys: [] },
 )
@@ -65,6 +93,23 @@ describe('the cost of a call', () => {
       null,
     ],
     ['is 0 if no tokens were used', { other: { requests: 1 } }, 0],
+    ['is that of a long prompt', { priced: { prompt_tokens: 200_001 } }, 200_001],
+    [
+      'is that of one request where several are added up',
+      { priced: { prompt_tokens: 200_001, requests: 2 } },
+      100_000.5,
+    ],
+    ['is that of a tier of service', { priced: { prompt_tokens: 4, service_tier: 'batch' } }, 1],
+    [
+      'is that of a tier and a long prompt',
+      { priced: { prompt_tokens: 400_000, service_tier: 'batch' } },
+      200_000,
+    ],
+    [
+      'is the usual one for a tier without a price',
+      { priced: { prompt_tokens: 4, service_tier: 'flex' } },
+      2,
+    ],
     ['is that of tokens with a price', { priced: { prompt_tokens: 2 }, other: { prompt_tokens: 3 } }, 1],
     ['counts what a provider reported', { priced: {}, other: { prompt_tokens: 3, cost: 0.25 } }, 0.25],
     ['ignores a reported cost beside a price', { priced: { prompt_tokens: 2, cost: 9 } }, 1],

@@ -204,9 +204,9 @@ describe('a report of usage', () => {
     [{ prompt_tokens: 7, answer_tokens: 0 }, false],
     [{ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, citation_tokens: 2 }, false],
     [{ inputTokens: { total: 'many' } }, true],
-    [{ prompt_tokens: 7, service_tier: 'batch' }, true],
-    [{ prompt_tokens: 7, serviceTier: 'priority' }, true],
-    [{ prompt_tokens: 7, service_tier: 'flex' }, true],
+    [{ prompt_tokens: 7, service_tier: 'scale' }, true],
+    [{ prompt_tokens: 7, service_tier: 'batch' }, false],
+    [{ prompt_tokens: 7, service_tier: 'batch', speed: 'fast' }, true],
     [{ prompt_tokens: 7, service_tier: 'standard' }, false],
     [{ prompt_tokens: 7, service_tier: null }, false],
     [{ prompt_tokens: 7, speed: 'fast' }, true],
@@ -225,11 +225,22 @@ describe('a report of usage', () => {
     [{ promptTokenCount: 7, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 7 }] }, false],
     [{ input_tokens: 7, cache_creation: { ephemeral_24h_input_tokens: 3 } }, true],
     [{ input_tokens: 7, cache_creation: { ephemeral_5m_input_tokens: 3 } }, false],
-    [{ usage: { input_tokens: 7, service_tier: 'batch' } }, true],
+    [{ usage: { input_tokens: 7, service_tier: 'scale' } }, true],
     [{ prompt_tokens: 7, constructor: 'x', toString: { a: 1 } }, false],
   ] as const)
     it(`is ${isUnrecognized ? 'not ' : ''}understood: ${JSON.stringify(report)}`, () =>
       assert.equal(readingOf(report).isUnrecognized, isUnrecognized))
+
+  for (const [report, tier] of [
+    [{ prompt_tokens: 7, service_tier: 'batch' }, 'batch'],
+    [{ prompt_tokens: 7, serviceTier: 'Priority' }, 'priority'],
+    [{ usage: { input_tokens: 7, service_tier: 'flex' } }, 'flex'],
+    [{ prompt_tokens: 7, service_tier: 'standard' }, undefined],
+    [{ prompt_tokens: 7, service_tier: 'scale' }, undefined],
+    [{ prompt_tokens: 7, service_tier: null }, undefined],
+  ] as const)
+    it(`has the tier of service ${tier}: ${JSON.stringify(report)}`, () =>
+      assert.equal(readingOf(report).serviceTier, tier))
 
   for (const [report, hour] of [
     [

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { microseconds, type Instant } from '../../../../src/kernel/codec/instant.js'
+import type { tokenCosts } from '../../../../src/domain/prices/change.js'
 import { priceContent, type PricePublished } from '../../../../src/domain/prices/events.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 import { arbitraryOf } from '../../../support/arbitrary-of-codec.js'
@@ -23,8 +24,24 @@ const startOf2025 = (microseconds: number): string => {
   return `${second.slice(0, 19)}.${String(microseconds % 1e6).padStart(6, '0')}Z`
 }
 
+const arbitraryTiers = fc.uniqueArray(
+  fc
+    .tuple(fc.constantFrom(128_000, 200_000, 256_000), arbitraryOf(priceContent))
+    .map(([above_prompt_tokens, price]) => ({
+      above_prompt_tokens,
+      service_tier: null,
+      prompt_token_cost: price.prompt_token_cost,
+      completion_token_cost: price.completion_token_cost,
+      cache_read_input_token_cost: price.cache_read_input_token_cost,
+      cache_creation_input_token_cost: price.cache_creation_input_token_cost,
+      cache_creation_1h_input_token_cost: price.cache_creation_1h_input_token_cost,
+    })),
+  { selector: ({ above_prompt_tokens }) => above_prompt_tokens, maxLength: 2 },
+)
+
 const arbitraryLife = fc.record({
   price: arbitraryOf(priceContent),
+  tiers: fc.option(arbitraryTiers, { freq: 2 }),
   model: fc.constantFrom('gpt-4', 'gpt-4', 'gpt-3', ...MODELS).map((model) => model.toWellFormed()),
   effective_date: arbitraryDate,
   owner: fc.constantFrom(PROJECT, 'default', 'default', 'other'),
@@ -41,22 +58,28 @@ export interface Life {
 
 /** Prices of a project, of the default list and of the list `other`, some of which are withdrawn again. */
 export const arbitraryLives = fc.array(arbitraryLife, { maxLength: 12 }).map((lives) =>
-  lives.map(({ price, model, effective_date, owner, published, withdrawn }, index): Life => {
-    const ofProject = owner === PROJECT
-    const data = {
-      ...price,
-      llm_id: model,
-      effective_date,
-      id: `price-${index}`,
-      project_id: ofProject ? PROJECT : null,
-      list: ofProject ? null : owner,
-      created_by: 'user',
-      created_at: effective_date,
-    }
-    // one position of its own for each, so that which was given last is told
-    const at = BigInt(published * 12 + index + 1)
-    return { data, at, until: withdrawn === null ? null : at + BigInt(withdrawn * 12) + 1n }
-  }),
+  lives.map(
+    (
+      { price: { tiers: _, ...price }, tiers, model, effective_date, owner, published, withdrawn },
+      index,
+    ): Life => {
+      const ofProject = owner === PROJECT
+      const data = {
+        ...price,
+        ...(tiers === null ? {} : { tiers }),
+        llm_id: model,
+        effective_date,
+        id: `price-${index}`,
+        project_id: ofProject ? PROJECT : null,
+        list: ofProject ? null : owner,
+        created_by: 'user',
+        created_at: effective_date,
+      }
+      // one position of its own for each, so that which was given last is told
+      const at = BigInt(published * 12 + index + 1)
+      return { data, at, until: withdrawn === null ? null : at + BigInt(withdrawn * 12) + 1n }
+    },
+  ),
 )
 
 /** The events of prices, those of a project in this one. */
@@ -83,14 +106,20 @@ export const standing = (
       model: data.llm_id,
       ofProject: data.project_id !== null,
       effective: microseconds(data.effective_date),
-      costs: [
-        fraction(data.prompt_token_cost),
-        fraction(data.completion_token_cost),
-        fraction(data.cache_read_input_token_cost),
-        fraction(data.cache_creation_input_token_cost),
-        fraction(data.cache_creation_1h_input_token_cost),
-      ],
+      costs: fractionsOf(data),
+      tiers: (data.tiers ?? []).map((tier) => ({
+        above: BigInt(tier.above_prompt_tokens),
+        costs: fractionsOf(tier),
+      })),
     }))
+
+const fractionsOf = (price: Parameters<typeof tokenCosts>[0]): OraclePrice['costs'] => [
+  fraction(price.prompt_token_cost),
+  fraction(price.completion_token_cost),
+  fraction(price.cache_read_input_token_cost),
+  fraction(price.cache_creation_input_token_cost),
+  fraction(price.cache_creation_1h_input_token_cost),
+]
 
 export const fraction = (text: string): Fraction => {
   const [whole = '', decimals = ''] = text.split('.')

@@ -1,0 +1,39 @@
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { oneOf, wholeNumber } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type * as t from 'io-ts'
+import { SERVICE_TIERS, type UsageVariant } from '../usage/variant.js'
+import { tokenPrice } from './decimal.js'
+
+const priceTier = open('PriceTier', {
+  says:
+    'What a token costs in requests with more prompt tokens than a number, in a tier of service or, where that is null, in ' +
+    'standard requests.',
+  required: {
+    above_prompt_tokens: wholeNumber,
+    service_tier: nullable(oneOf(...SERVICE_TIERS)),
+    prompt_token_cost: tokenPrice,
+    completion_token_cost: tokenPrice,
+    cache_read_input_token_cost: tokenPrice,
+    cache_creation_input_token_cost: tokenPrice,
+    cache_creation_1h_input_token_cost: tokenPrice,
+  },
+})
+
+export type PriceTier = t.TypeOf<typeof priceTier>
+export const priceTiers = arrayOf(priceTier)
+
+/**
+ * The tier of a price that charges usage: of its service tier, or of standard requests where the price does not know it, the one
+ * of the largest prompt. Undefined where the price itself applies.
+ */
+export const tierOf = (
+  tiers: readonly PriceTier[],
+  { above, tier }: Pick<UsageVariant, 'above' | 'tier'>,
+): PriceTier | undefined => {
+  const within = (service: PriceTier['service_tier']): PriceTier | undefined => {
+    const some = tiers.filter((one) => one.service_tier === service && one.above_prompt_tokens <= above)
+    return some.sort((a, b) => b.above_prompt_tokens - a.above_prompt_tokens)[0]
+  }
+  return (tier === null ? undefined : within(tier)) ?? within(null)
+}

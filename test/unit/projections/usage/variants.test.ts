@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import type { CallEvent } from '../../../../src/domain/calls/events.js'
+import { NO_FILTER } from '../../../../src/projections/calls/filter.js'
+import type { ProjectedEvent } from '../../../../src/projections/projection.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
+import { FACT_COLUMNS } from '../../../../src/projections/usage/columns.js'
+import { usageFrom } from '../../../../src/projections/usage/queries.js'
+import { usageProjection } from '../../../../src/projections/usage/project.js'
+import { ended, PROJECT, started } from '../../../support/oracle/given.js'
+import { Recorder } from './recorder.js'
+import { totalsOfProject } from './totals-service.js'
+
+const BATCH = { prompt_tokens: 7, service_tier: 'batch' }
+
+/** The models of the facts of a call's end, without what its event says of tiers of service if it is of an earlier release. */
+const modelsOf = async (usage: Json, isEarlier: boolean): Promise<unknown> => {
+  const recorder: Recorder = new Recorder(PROJECT, () => Promise.resolve([]))
+  for (const operation of [started('a'), ended('a', 1, usage)]) await recorder.take(operation)
+  const events = recorder.events.map((event) => (isEarlier ? ofEarlierRelease(event) : event))
+  const rows = usageProjection.rowsOf(events).find(({ table }) => table === 'usage_facts')!
+  return rows.values.at(-1)![FACT_COLUMNS.indexOf('models')]
+}
+
+const ofEarlierRelease = (event: ProjectedEvent): ProjectedEvent => {
+  const { type, data } = event as unknown as CallEvent
+  if (type !== 'CallEnded') return event
+  const models = data.usage.models.map(({ service_tier: _, ...used }) => ({ ...used, unrecognized_usage: 1 }))
+  return { ...event, data: { ...data, usage: { ...data.usage, models } } }
+}
+
+describe('variants of usage', () => {
+  const { clickHouse, head, given, pass } = totalsOfProject()
+
+  it('have the tier of service of a report, also in events of earlier releases', async () => {
+    for (const isEarlier of [false, true]) {
+      assert.deepEqual(await modelsOf({ gpt: BATCH }, isEarlier), ['gpt\u001F0\u001Fbatch\u001F'])
+      const more = { ...BATCH, num_search_queries: 3 }
+      assert.deepEqual(await modelsOf({ gpt: more }, isEarlier), ['gpt\u001F0\u001Fbatch\u001Funrecognized'])
+    }
+    assert.deepEqual(await modelsOf({ gpt: { prompt_tokens: 300_000 } }, false), ['gpt'])
+  })
+
+  it('are never taken from the name of a model', async () => {
+    assert.deepEqual(await modelsOf({ 'gpt\u001F0\u001Fbatch': { prompt_tokens: 7 } }, false), [
+      'gpt\uFFFD0\uFFFDbatch',
+    ])
+  })
+
+  it('are one model in answers from stored totals and from facts, with and without costs', async () => {
+    await given(
+      started('root'),
+      started('a', { in: 'root' }),
+      started('b', { in: 'root' }),
+      started('c', { in: 'root' }),
+      ended('a', 1, { gpt: { prompt_tokens: 7 } }),
+      ended('b', 1, { gpt: { prompt_tokens: 300_000 } }),
+      ended('c', 1, { gpt: BATCH }),
+      ended('root', 2),
+    )
+    await pass()
+    const filter = { ...NO_FILTER, trace_roots_only: true }
+    for (const computedFacts of [0, undefined])
+      for (const costs of [null, { list: null }]) {
+        const asked = { projectId: PROJECT, filter, operation: null, position: head(), limit: 10, costs }
+        const answer = await usageFrom(undefined, computedFacts)(clickHouse().reader, {
+          ...asked,
+          maxTraceCalls: 100,
+        })
+        const [{ usage, charges }] = answer.calls as [(typeof answer.calls)[number]]
+        const models = [...usage].map(([key, counters]) => [charges[key]!.model, counters[1]])
+        assert.deepEqual([...new Set(models.map(([model]) => model))], ['gpt'])
+        assert.equal(
+          models.reduce((sum, [, prompt]) => sum + Number(prompt), 0),
+          300_014,
+        )
+        assert.equal(models.length, costs === null ? 1 : 3)
+      }
+  })
+})

@@ -30,7 +30,7 @@ describeInBrowser('the pages of training', () => {
   afterEach(() => pages.close())
 
   const given = async (name: string) => {
-    const base = `base ${EVIL} ${randomUUID()}`
+    const base = `base-${randomUUID()}`
     const worker = workerOf(pages.service, base)
     await worker.claim()
     const client = trainingClientOf(pages.service, PROJECT)

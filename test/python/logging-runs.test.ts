@@ -74,7 +74,7 @@ describe('the package wandb', () => {
           used_by: ['maker'],
           made_by: 'maker',
           listed: ['v2', 'v1', 'v0'],
-          projects: ['pictures'],
+          projects: ['other', 'pictures'],
           refused: [true, true, true],
           absent: false,
         })

@@ -127,7 +127,9 @@ derived = wandb.Artifact("derived", type="dataset"); derived.add_reference(read.
 assert files_below(wandb.Api().artifact(here("derived:v0")).download(root=str(TMP / "derived"), skip_cache=True)) == {"w": b"a b"}
 shared = wandb.Table(columns=["i"], data=[[1]]); first = wandb.Artifact("first", type="dataset"); first.add(shared, "t"); run.log_artifact(first).wait()
 second = wandb.Artifact("second", type="dataset"); second.add(shared, "t2"); run.log_artifact(second).wait(); assert wandb.Api().artifact(here("second:v0")).get("t2").data == [[1]]
-run.finish()
+growing = wandb.Table(columns=["i"], log_mode="INCREMENTAL")
+for i in range(3): growing.add_data(i); run.log({"grown": growing})
+run.finish(); grown = wandb.Api().artifact(here(f"run-{run.id}-incr-grown:latest")); assert len(grown.manifest.entries) == 3, grown.manifest.entries
 for n in "ab":
     with init(name=f"equal-{n}") as same:
         equal = wandb.Artifact("equal", type="dataset"); equal.add_dir(str(TMP / "m")); assert same.log_artifact(equal, aliases=[n]).wait().version == "v0"

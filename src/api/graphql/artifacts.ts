@@ -39,7 +39,7 @@ const findIn = async (
   return version && { place, version }
 }
 
-const findNamed = async (
+export const findNamed = async (
   caller: Caller,
   project: string,
   named: string,

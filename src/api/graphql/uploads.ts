@@ -17,9 +17,9 @@ import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
-import { artifactWithId, draftOf, findById, placeOfId, type ArtifactPlace } from './artifacts.js'
+import { artifactWithId, draftOf, findById, findNamed, placeOfId, type ArtifactPlace } from './artifacts.js'
 import { giveClientId } from './client-ids.js'
-import { idOf } from './ids.js'
+import { idOf, partsOfId } from './ids.js'
 import { changeLinks } from './link-changes.js'
 import { artifactId, placeIn } from './places.js'
 import { collectionName, projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
@@ -171,13 +171,17 @@ export interface CreateManifestInput {
   readonly type?: string | null
 }
 
-/** The version of the collection that an incremental artifact adds to; null for its first. */
+/** The version that an incremental artifact adds to: the newest of its collection, unless one is named; null for its first. */
 const baseOf = async (
   caller: Caller,
   place: CollectionPlace,
+  project: string,
   named: string | null | undefined,
 ): Promise<string | null> => {
-  if (named == null || named === '') return null
+  if (named == null || named === '') {
+    const newest = await findNamed(caller, project, place.collection)
+    return newest?.version.known.artifactId ?? null
+  }
   const base = placeOfId(caller, named)
   const found = base && (await findById(caller, base))
   if (found === undefined || found.place.collection !== place.collection)
@@ -197,7 +201,7 @@ export const createArtifactManifest = async (caller: Caller, input: CreateManife
   if (input.digest !== '' && md5 === undefined)
     throw new Failure('bad-request', 'input.digest should be an MD5 in base64.')
   if (md5 !== undefined) {
-    const base_id = isIncremental ? await baseOf(caller, place, input.baseArtifactID) : null
+    const base_id = isIncremental ? await baseOf(caller, place, project, input.baseArtifactID) : null
     const command = { type: 'NameManifest', md5, base_id } as const
     const stream = draftStream(project, artifact)
     const written = await execute(caller.services)(draftDecider, stream, [command], caller.cause)
@@ -206,7 +210,7 @@ export const createArtifactManifest = async (caller: Caller, input: CreateManife
   }
   return {
     artifactManifest: {
-      id: idOf('Manifest', project, artifact),
+      id: idOf('Manifest', input.artifactID, input.name),
       digest: input.digest,
       file: {
         id: idOf('File', project, artifact, input.name),
@@ -218,6 +222,23 @@ export const createArtifactManifest = async (caller: Caller, input: CreateManife
       },
     },
   }
+}
+
+export interface UpdateManifestInput {
+  readonly artifactManifestID: string
+  readonly digest?: string | null
+  readonly baseArtifactID?: string | null
+}
+
+/** Names the document of a manifest that was created without one, as clients do for incremental artifacts alone. */
+export const updateArtifactManifest = (
+  caller: Caller,
+  { artifactManifestID, digest, baseArtifactID = null }: UpdateManifestInput,
+) => {
+  const [artifactID, name] = partsOfId('Manifest', artifactManifestID) ?? []
+  if (artifactID === undefined || name === undefined) throw new Failure('not-found', 'Manifest not found.')
+  const input = { artifactID, name, digest: digest ?? '', baseArtifactID, type: 'INCREMENTAL' }
+  return createArtifactManifest(caller, input)
 }
 
 export interface CreateArtifactFilesInput {

@@ -91,13 +91,13 @@ export const clientOf = (service: TestService, project: string, options: { reado
     const text = document === undefined ? manifestOf(files) : JSON.stringify(document)
     const { createArtifactManifest } = dataOf(
       await graphQl(
-        `mutation ($input: CreateArtifactManifestInput!) { createArtifactManifest(input: $input) { artifactManifest { file { uploadUrl } } } }`,
+        `mutation ($input: CreateArtifactManifestInput!) { createArtifactManifest(input: $input) { artifactManifest { id file { uploadUrl } } } }`,
         {
           input: {
             artifactID,
             baseArtifactID,
             name: 'wandb_manifest.json',
-            digest: base64(text),
+            digest: type === 'INCREMENTAL' ? '' : base64(text),
             entityName,
             projectName,
             runName: 'r',
@@ -106,7 +106,15 @@ export const clientOf = (service: TestService, project: string, options: { reado
         },
       ),
     )
-    return { text, uploadUrl: createArtifactManifest.artifactManifest.file.uploadUrl as string }
+    const { id, file } = createArtifactManifest.artifactManifest
+    if (type !== 'INCREMENTAL') return { text, uploadUrl: file.uploadUrl as string }
+    const { updateArtifactManifest } = dataOf(
+      await graphQl(
+        `mutation ($input: UpdateArtifactManifestInput!) { updateArtifactManifest(input: $input) { artifactManifest { file { uploadUrl } } } }`,
+        { input: { artifactManifestID: id, digest: base64(text), baseArtifactID } },
+      ),
+    )
+    return { text, uploadUrl: updateArtifactManifest.artifactManifest.file.uploadUrl as string }
   }
 
   const commit = (artifactID: string) =>

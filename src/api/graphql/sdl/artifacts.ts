@@ -92,6 +92,7 @@ input CreateArtifactManifestInput {
   artifactID: ID! baseArtifactID: ID name: String! digest: String! entityName: String! projectName: String!
   runName: String! type: ArtifactManifestType
 }
+input UpdateArtifactManifestInput { artifactManifestID: ID! digest: String baseArtifactID: ID }
 type ArtifactManifestPayload { artifactManifest: ArtifactManifest! }
 input UploadPartsInput { partNumber: Int64! hexMD5: String! }
 input CreateArtifactFileSpecInput {

@@ -44,6 +44,8 @@ type Mutation {
   "A draft, or the version that has this content already."
   createArtifact(input: CreateArtifactInput!): CreateArtifactPayload
   createArtifactManifest(input: CreateArtifactManifestInput!): ArtifactManifestPayload
+  "Names the document of an incremental manifest."
+  updateArtifactManifest(input: UpdateArtifactManifestInput!): ArtifactManifestPayload
   "Links to store files of a draft; none for content that the project has already."
   createArtifactFiles(input: CreateArtifactFilesInput!): CreateArtifactFilesPayload
   "Makes the draft a version, once all its content is stored."

@@ -5,7 +5,7 @@ import type { CompletionClient } from '../support/upstreams/completion-client.js
 import { startGateway, type Completion, type Gateway } from '../support/upstreams/gateway.js'
 import { NPM_CLIENTS, PROJECT } from '../support/upstreams/npm-clients.js'
 import { answeringAs, breakingAs, refusingAs, TEXT } from '../support/upstreams/provider.js'
-import { CITY, PROVIDERS } from '../support/upstreams/providers.js'
+import { CITY, PROVIDER_KEY, PROVIDERS } from '../support/upstreams/providers.js'
 
 /** In units of 10^-6. */
 const PRICE = { prompt: 3, completion: 15, cached: 1 }
@@ -22,7 +22,15 @@ const comparable = (message: JsonObject): JsonObject =>
 
 describe('clients of completions', () => {
   let service: TestService
-  before(async () => (service = await startTestService()))
+  const team = PROJECT.split('/')[0]!
+  before(async () => {
+    service = await startTestService()
+    await service.post('/api/teams', { name: team })
+    const stored = await service.send('PUT', `/api/teams/${team}/secrets/PROVIDER_KEY`, {
+      value: PROVIDER_KEY,
+    })
+    assert.equal(stored.status, 200, stored.text)
+  })
   after(() => service.stop())
 
   for (const [name, provider] of Object.entries(PROVIDERS))
@@ -37,7 +45,7 @@ describe('clients of completions', () => {
           cache_read_input_token_cost: perToken(PRICE.cached),
         }
         const models = [{ id, upstream_id: 'chat-1', price }]
-        gateway = await startGateway(service, { id, upstream: { ...provider.upstream, models } })
+        gateway = await startGateway(service, { id, upstream: { ...provider.upstream, team, models } })
       })
       after(() => gateway.upstream.close())
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 import { answeringAs, refusingAs, TEXT } from '../support/upstreams/provider.js'
-import { CITY, PROVIDERS } from '../support/upstreams/providers.js'
+import { CITY, PROVIDER_KEY, PROVIDERS } from '../support/upstreams/providers.js'
 import { startUpstream, type ScriptedUpstream } from '../support/upstreams/upstream.js'
 import type { Call } from '../e2e/sdk-service.js'
 import { startPythonSdk, type PythonSdk } from './python-sdk.js'
@@ -25,6 +25,14 @@ describe('the Python packages openai and langchain-openai with imitated provider
 
   before(async () => {
     sdk = await startPythonSdk({ TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8' })
+    const team = PROJECT.split('/')[0]!
+    await sdk.answered('/api/teams', { name: team })
+    const { status } = await fetch(`${sdk.service.address}/api/teams/${team}/secrets/PROVIDER_KEY`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${sdk.service.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ value: PROVIDER_KEY }),
+    })
+    assert.equal(status, 200)
     for (const [name, provider] of Object.entries(PROVIDERS)) {
       const upstream = await startUpstream(answeringAs(provider))
       upstreams.set(name, upstream)
@@ -38,6 +46,7 @@ describe('the Python packages openai and langchain-openai with imitated provider
             price: { ...PRICE, cache_read_input_token_cost: CACHED_COST },
           },
         ],
+        team,
         ...provider.upstream,
       })
     }

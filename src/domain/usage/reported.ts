@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { LARGEST_EXACT } from '../prices/exact.js'
 import { clamp, figureOf } from './figure.js'
 import { readingOf, type Reading } from './reading.js'
+import { serviceTierOf } from './unpriced-members.js'
 import { SERVICE_TIERS, sizeOf, variantKey, type ServiceTier } from './variant.js'
 
 /** The figures of a model's usage, in storage order. */
@@ -141,13 +142,24 @@ export const reportedUsageOf = (
   }
 }
 
+interface ProvidersReport {
+  readonly usage: JsonObject
+  /** OpenAI names it in the response, not in the usage. */
+  readonly serviceTier: ServiceTier | undefined
+}
+
 /** The report of the provider in an output: that of its response, or of the message that LangChain makes of it. */
-const providersReport = (output: Json): JsonObject | undefined => {
+const providersReport = (output: Json): ProvidersReport | undefined => {
   const message = ['outputs', 'generations', 0, 0, 'message', 'kwargs', 'response_metadata'].reduce(
     memberOf,
     output,
   )
-  return [output, message].map((holder) => memberOf(holder, 'usage')).find(isJsonObject)
+  for (const holder of [output, message]) {
+    const usage = memberOf(holder, 'usage')
+    const service_tier = memberOf(holder, 'service_tier')
+    if (isJsonObject(usage)) return { usage, serviceTier: serviceTierOf({ service_tier }) }
+  }
+  return undefined
 }
 
 const memberOf = (holder: Json, key: string | number): Json =>
@@ -159,17 +171,23 @@ const memberOf = (holder: Json, key: string | number): Json =>
  * An entry that passes on the report of the provider means the same. Where an integration read it and the totals are the
  * same, the cache is that of which more is known.
  */
-const withProviders = (reading: Reading, entry: JsonObject, report: JsonObject): Reading => {
+const withProviders = (
+  stated: Reading,
+  entry: JsonObject,
+  { usage: report, serviceTier: ofResponse }: ProvidersReport,
+): Reading => {
   const provided = readingOf(report)
+  const isEqual = stated.prompt === provided.prompt && stated.completion === provided.completion
   const isSame =
     typeof entry['input_tokens'] === 'number' && INPUTS.every((name) => entry[name] === report[name])
+  if (!isSame && !isEqual) return stated
+  const serviceTier = stated.serviceTier ?? provided.serviceTier ?? ofResponse
+  const reading = { ...stated, serviceTier }
   if (isSame && cachedIn(provided) > 0) return { ...reading, prompt: provided.prompt, total: provided.total }
-  const isEqual = reading.prompt === provided.prompt && reading.completion === provided.completion
   if (!isEqual || cachedIn(provided) < cachedIn(reading)) return reading
   const { cacheRead, cacheCreation } = provided
   const cacheCreation1h = Math.max(reading.cacheCreation1h, provided.cacheCreation1h)
-  const serviceTier = reading.serviceTier ?? provided.serviceTier
-  return { ...reading, cacheRead, cacheCreation, cacheCreation1h, serviceTier }
+  return { ...reading, cacheRead, cacheCreation, cacheCreation1h }
 }
 
 const INPUTS = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens']

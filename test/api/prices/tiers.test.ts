@@ -153,6 +153,31 @@ describe('the tiers of prices', () => {
     assert.deepEqual(await counted('both'), [2, 1, { [model]: ['server_tool_use.web_search_requests'] }])
   })
 
+  it('charge the tier of service that a response names beside its usage', async () => {
+    const project = someProject()
+    const usage = { prompt_tokens: 1_000_000, completion_tokens: 0, total_tokens: 1_000_000 }
+    const output = (service_tier: string) => ({ ...STARTED, output: { model: 'gpt-5', service_tier, usage } })
+    await recordCalls(service, project, [
+      ['default', null, { 'gpt-5': usage }, output('default')],
+      ['flex', null, { 'gpt-5': usage }, output('flex')],
+      ['priority', null, { 'gpt-5': usage }, output('priority')],
+      ['unknown', null, { 'gpt-4-turbo': usage }, output('flex')],
+    ])
+    for (const [id, model, cost, uncharged] of [
+      ['default', 'gpt-5', 1.25, undefined],
+      ['flex', 'gpt-5', 0.625, undefined],
+      ['priority', 'gpt-5', 2.5, undefined],
+      ['unknown', 'gpt-4-turbo', 10, { 'gpt-4-turbo': ['service_tier'] }],
+    ] as const) {
+      const used = await usageOf(project, id, model)
+      const { costs, uncharged_usage } = await readCall(project, id)
+      assert.equal(totalOf(used), cost)
+      assert.equal(totalOf((costs as Record<string, JsonObject>)[model]!), cost)
+      assert.deepEqual(uncharged_usage, uncharged)
+      assert.equal(used['unrecognized_usage'], uncharged === undefined ? undefined : 1)
+    }
+  })
+
   it('are answered, and one price with the same tiers is kept', async () => {
     const project = someProject()
     const model = someModel()

@@ -75,7 +75,7 @@ describe('the package wandb', () => {
           made_by: 'maker',
           listed: ['v2', 'v1', 'v0'],
           projects: ['other', 'pictures'],
-          refused: [true, true, true],
+          refused: [true, true],
           absent: false,
         })
         await until(() => receiver.received.length >= 8)

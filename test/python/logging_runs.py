@@ -85,12 +85,6 @@ def refusal(work):
         return "not supported" in str(error)
 
 
-def log_incrementally():
-    artifact = wandb.Artifact("grown", type="dataset", incremental=True)
-    artifact.add_file(str(data / "a.txt"))
-    grower.log_artifact(artifact).wait()
-
-
 api = wandb.Api()
 api.create_project("other", maker.entity)
 finished = api.run(f"{maker.entity}/{PROJECT}/{run.id}")
@@ -105,9 +99,6 @@ refused = [
     refusal(lambda: wandb.sweep(sweep, project=PROJECT)),
     refusal(lambda: start(resume_from=f"{run.id}?_step=5")),
 ]
-grower = start(name="grower")
-refused.append(refusal(log_incrementally))
-grower.finish()
 print(
     json.dumps(
         {

@@ -28,29 +28,37 @@ export const sizeOf = ({
   return above
 }
 
-/** In the name of a model it is replaced. */
+/** In the name of a model both characters are escaped. */
 const SEPARATOR = '\u001F'
+const ESCAPE = '\u001E'
 
 /** The name of a model with the variant of its usage, by which usage is summed up. */
 export const variantKey = (model: string, { above, tier, isUnrecognized }: UsageVariant): string =>
   above === 0 && tier === null
-    ? withoutSeparator(model)
-    : [withoutSeparator(model), above, tier ?? '', isUnrecognized ? 'unrecognized' : ''].join(SEPARATOR)
+    ? escaped(model)
+    : [escaped(model), above, tier ?? '', isUnrecognized ? 'unrecognized' : ''].join(SEPARATOR)
 
-const withoutSeparator = (name: string): string => name.replaceAll(SEPARATOR, '\uFFFD')
+const escaped = (name: string): string =>
+  name.replaceAll(ESCAPE, `${ESCAPE}E`).replaceAll(SEPARATOR, `${ESCAPE}F`)
+
+const unescaped = (name: string): string =>
+  name.replaceAll(`${ESCAPE}F`, SEPARATOR).replaceAll(`${ESCAPE}E`, ESCAPE)
 
 /** The model and the variant of a key. */
 export const partsOf = (key: string): UsageVariant & { readonly model: string } => {
   const [model = '', above = '0', tier = '', more = ''] = key.split(SEPARATOR)
   return {
-    model,
+    model: unescaped(model),
     above: Number(above) || 0,
     tier: SERVICE_TIERS.find((known) => known === tier) ?? null,
     isUnrecognized: more !== '',
   }
 }
 
-export const modelOf = (key: string): string => {
+/** The key of the same model without a variant. */
+export const plainKey = (key: string): string => {
   const end = key.indexOf(SEPARATOR)
   return end < 0 ? key : key.slice(0, end)
 }
+
+export const modelOf = (key: string): string => unescaped(plainKey(key))

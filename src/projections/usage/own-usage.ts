@@ -1,6 +1,6 @@
 import { addedChildren, type CallSum } from '../../domain/usage/added-children.js'
 import { FIGURES, type Figure } from '../../domain/usage/reported.js'
-import { modelOf, partsOf, sizeOf, variantKey } from '../../domain/usage/variant.js'
+import { partsOf, plainKey, sizeOf, variantKey } from '../../domain/usage/variant.js'
 import { LARGEST_EXACT } from '../../domain/prices/exact.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
@@ -92,7 +92,7 @@ const variantsOf = (reported: readonly string[]) => {
     indexes.set(key, models.length)
     return models.push(key) - 1
   }
-  const plain = reported.map((key) => indexOf(modelOf(key)))
+  const plain = reported.map((key) => indexOf(plainKey(key)))
   const withSize = (index: number, above: number): number => {
     if (above === 0) return index
     const { model, ...variant } = partsOf(models[index]!)

@@ -228,8 +228,9 @@ const costSql = (cost: Cost): string => {
   ).join(' + ')
 }
 
-/** The name of a model without the variant of its usage: see `variantKey`. */
-const modelSql = (key: string): string => `toString(substringIndex(${key}, char(31), 1))`
+/** The name of a model of a key: see `variantKey`. */
+const modelSql = (key: string): string =>
+  `replaceAll(replaceAll(toString(substringIndex(${key}, char(31), 1)), char(30, 70), char(31)), char(30, 69), char(30))`
 
 /** The rows with the keys that they are grouped by. */
 const rowsSql = (query: PricedQuery): Relation => {

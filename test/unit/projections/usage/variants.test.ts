@@ -42,7 +42,7 @@ describe('variants of usage', () => {
 
   it('are never taken from the name of a model', async () => {
     assert.deepEqual(await modelsOf({ 'gpt\u001F0\u001Fbatch': { prompt_tokens: 7 } }, false), [
-      'gpt\uFFFD0\uFFFDbatch',
+      'gpt\u001EF0\u001EFbatch',
     ])
   })
 

@@ -27,7 +27,7 @@ export const addLines = ({ chunks, ends }: KeptLines, chunk: HistoryChunk): void
 const MOST_OF_OTHERS = 100
 
 /**
- * The chunks that may have some of these lines. A program that goes on has higher numbers and later times than all lines
+ * The chunks that may have some of these lines. A program that continues has higher numbers and later times than all lines
  * before, so that there are none.
  */
 export const chunksRepeatedBy = (

@@ -13,8 +13,8 @@ type WithCacheCosts<Price extends StatedCosts> = {
 }
 
 /**
- * A cached token costs as much as any prompt token unless the price sets a cost for it, which may be 0. One that is kept for an
- * hour costs as much as any that is written.
+ * The cost of a cached token defaults to that of a prompt token, and the cost of a one-hour cache write to that of other cache
+ * writes. A stated cost may be 0.
  */
 export const withCacheCosts = <Price extends StatedCosts>(price: Price): WithCacheCosts<Price> => {
   const creation = price.cache_creation_input_token_cost ?? price.prompt_token_cost

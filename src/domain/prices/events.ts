@@ -82,8 +82,8 @@ const pricePublished = completedBy(
   open('PricePublished', {
     says:
       'A price for a model was added to a project or a price list. It applies to calls started at its effective date or ' +
-      'later, in reads from this position on. Cached tokens without their own cost cost as much as prompt tokens, and those that are written for an hour as much ' +
-      'as others that are written. `tiers` are the costs of requests with long prompts and in tiers of service.',
+      'later, in reads from this position on. The cost of cached tokens defaults to that of prompt tokens, and the cost of ' +
+      'one-hour cache writes to that of other cache writes. `tiers` are the costs of long prompts and of service tiers.',
     required: { id, ...content.required, created_at: instant },
     optional: { ...owner, ...content.optional, created_by: nullable(string) },
   }),

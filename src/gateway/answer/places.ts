@@ -31,7 +31,7 @@ export const placeOf = (
   return isFirst && isGrowingObject(known) && continues(known, piece) ? list.length - 1 : undefined
 }
 
-/** Whether a piece without an index goes on with an element: it adds to its text or list, or signs it. */
+/** Whether a piece without an index continues an element: it adds to its text or list, or signs it. */
 const continues = (known: GrowingObject, piece: JsonObject): boolean => {
   if (indexIn(known) !== undefined || kindOf(known) === undefined || kindOf(known) !== kindOf(piece))
     return false

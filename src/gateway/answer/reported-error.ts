@@ -139,7 +139,7 @@ export interface ErrorWords {
   readonly status?: number
 }
 
-/** What an upstream says of its error: its own words, or else the report as JSON, unless it is a part of an answer. */
+/** The message and codes of an upstream's error. Without a message it is the report as JSON, unless that is an answer with choices. */
 export const errorWords = (value: Json): ErrorWords => {
   const words = wordsIn(value, 0)
   const isPart = isJsonObject(value) && Array.isArray(value['choices'])

@@ -16,7 +16,7 @@ const DONE = /^"?\[DONE\]"?$/i
 
 type Reporting = Pick<UpstreamResponse, 'reportedFailure'>
 
-/** Reads the next events, also those that come soon after [DONE]. */
+/** Reads the next events, for a short time after [DONE] too. */
 export const nextEvents = (stream: CompletionStream, reader: EventReader) => {
   let until: number | undefined
   return async (): Promise<readonly UpstreamEvent[] | undefined> => {

@@ -178,7 +178,7 @@ describe('an error of an upstream, in any form and place', () => {
         }
     })
 
-  it('is told of text that is no event, where it cuts a stream', async () => {
+  it('quotes plain text that ends a stream in place of an event', async () => {
     const { answer, call } = await failed(afterContent('text/event-stream', event)(SAYS), true)
     assert.ok(toldIn(answer, true).error.message.endsWith(SAYS))
     assert.ok(call.exception?.endsWith(SAYS))

@@ -31,7 +31,7 @@ const table = (): ReadonlyMap<string, readonly [chosenBy: string, causedBy: stri
 /** Whether a user of a role could do it, and it had its effect. */
 type Attempt = (role: Role) => Promise<boolean>
 
-const nobody: Attempt = () => Promise.resolve(false)
+const noRole: Attempt = () => Promise.resolve(false)
 
 describe('secrets of a team', () => {
   let sending: Sending
@@ -177,12 +177,12 @@ describe('secrets of a team', () => {
       failCall,
     ],
     'test of a webhook': [testHook, testHook],
-    'sending again': [nobody, resend],
+    'resend or redrive': [noRole, resend],
     completion: [chooseUpstream, complete_],
     'LLM judge': [chooseUpstream, judge],
     'test of an upstream': [testUpstream, testUpstream],
     'HTTP scorer': [httpScorer, httpScorer],
-    'training worker': [nobody, withWorkerKey],
+    'training worker': [noRole, withWorkerKey],
   }
 
   it('are used as a table in the page about access says, by rows that are all tested', () => {
@@ -191,7 +191,7 @@ describe('secrets of a team', () => {
 
   /** The least role that may, and the greatest that may not. */
   const boundary = (least: string): readonly (readonly [role: Role, may: boolean])[] => {
-    const at = least === 'nobody' ? ROLES.length : ROLES.indexOf(least as Role)
+    const at = least === 'no role' ? ROLES.length : ROLES.indexOf(least as Role)
     return ROLES.map((role, index) => [role, index >= at] as const).slice(Math.max(0, at - 1), at + 1)
   }
 
@@ -205,7 +205,7 @@ describe('secrets of a team', () => {
         for (const [role, may] of boundary(least)) assert.equal(await attempt(role), may, `${role}, ${least}`)
     })
 
-  it('of webhooks and upstreams sign for no scorer, whoever asks', async () => {
+  it('of webhooks and upstreams sign for no scorer, whatever the role of the caller', async () => {
     for (const [secret, role] of [
       ['HOOK', 'member'],
       ['MODEL', 'team_administrator'],

@@ -181,7 +181,7 @@ describe('the lines of a run', () => {
     now,
   })
 
-  it('are lost by no request and repeated by none, and those that are kept lead to the same decisions', () =>
+  it('are stored exactly once, and decisions from the kept state equal those from the whole fold', () =>
     fc.assert(
       fc.asyncProperty(fc.array(request, { maxLength: 8 }), async (requests) => {
         const eventStore = openInMemoryEventStore()

@@ -12,7 +12,7 @@ import { totalsOfProject } from './totals-service.js'
 
 const BATCH = { prompt_tokens: 7, service_tier: 'batch' }
 
-/** The models of the facts of a call's end, without what its event says of tiers of service if it is of an earlier release. */
+/** The models in the usage facts of a call's end. Events of earlier releases have no service tier. */
 const modelsOf = async (usage: Json, isEarlier: boolean): Promise<unknown> => {
   const recorder: Recorder = new Recorder(PROJECT, () => Promise.resolve([]))
   for (const operation of [started('a'), ended('a', 1, usage)]) await recorder.take(operation)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openInMemoryBlobStore } from '../src/adapters/blobs/in-memory-blob-store.js'
 import { openSqliteEventStore } from '../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { sha256 } from '../src/adapters/system/system.js'
 import { openAccess } from '../src/application/access/access.js'
@@ -56,6 +57,7 @@ const portsOf = (eventStore: EventStore) => ({
   clock,
   sha256,
   log,
+  blobs: openInMemoryBlobStore(),
 })
 type Ports = ReturnType<typeof portsOf>
 
@@ -327,7 +329,7 @@ const rows: readonly Row[] = [
     first: [{ type: 'StartRun', ...project, run_id: 'one', name: 'run', user: 'u', now }],
     command: (n) => ({ type: 'LogMetrics', ...project, run_id: 'one', metrics: { loss: n }, step: n, now }),
     open: (ports) => {
-      const runs = openRuns(ports as any)
+      const runs = openRuns(ports)
       return Promise.resolve((command) => runs.write(command, cause))
     },
   },

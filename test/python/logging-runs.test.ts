@@ -64,7 +64,7 @@ describe('the package wandb', () => {
           last: 7,
           file: 'saved',
           failed: ['bad'],
-          left: ['grower', 'maker', 'train-1'],
+          left: ['maker', 'train-1'],
           found: ['train-1'],
           versions: ['v0', 'v0', 'v1', 'v2'],
           downloaded: { 'a.txt': 'hello', 'sub/ü %.txt': '' },

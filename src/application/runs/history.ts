@@ -2,8 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { Failure } from '../failure.js'
 import { rowOf } from '../../domain/runs/history.js'
 import { runStream, type ForkPoint } from '../../domain/runs/events.js'
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
+import { countKeys, keysOf, valueAt, type HistoryKeys, type KnownKeys } from './history-keys.js'
+import { ownKeysOf, spread, withExtremes } from './history-sampling.js'
 import type { HistoryChunk, PlacedLine } from './history-parts.js'
 import type { Runs } from './runs.js'
 
@@ -20,18 +22,6 @@ export interface RunPlace {
 export interface StepRange {
   readonly minStep: number | null
   readonly maxStep: number | null
-}
-
-/** How often a key of the history has which type, and the last line that has it. */
-export interface HistoryKey {
-  readonly types: Readonly<Record<string, number>>
-  readonly lastValue: Json
-}
-
-export interface HistoryKeys {
-  readonly keys: ReadonlyMap<string, HistoryKey>
-  /** The highest step, 0 if none has a step. */
-  readonly lastStep: number
 }
 
 export interface RunHistory {
@@ -61,12 +51,6 @@ export interface RunHistory {
 }
 
 const KEPT_KEYS = 1000
-
-interface KnownKeys {
-  /** The number of rows that were read. */
-  rows: number
-  readonly keys: Map<string, { readonly types: Record<string, number>; lastValue: Json }>
-}
 
 /** Reads the history of runs from their events. */
 export const openHistory = (runs: Runs): RunHistory => {
@@ -240,102 +224,8 @@ interface Stretch {
   readonly highestStep: number
 }
 
-const keysOf = async (lines: AsyncIterable<PlacedLine>): Promise<HistoryKeys> => {
-  const keys: KnownKeys['keys'] = new Map()
-  let lastStep = 0
-  for await (const { text, step } of lines) {
-    countKeys(keys, rowOf(text) ?? {}, '')
-    lastStep = Math.max(lastStep, step)
-  }
-  return { keys, lastStep }
-}
-
 const mayHave = ({ minStep, maxStep }: StepRange, chunk: HistoryChunk): boolean =>
   (minStep === null || chunk.maxStep >= minStep) && (maxStep === null || chunk.minStep < maxStep)
 
 const isWithin = ({ minStep, maxStep }: StepRange, { step }: PlacedLine): boolean =>
   (minStep === null || step >= minStep) && (maxStep === null || step < maxStep)
-
-/** At most `most` of `total` indexes, evenly spread from the first to the last. */
-const spread = (total: number, most: number): readonly number[] => {
-  if (most <= 0) return []
-  if (total <= most) return Array.from({ length: total }, (_, at) => at)
-  if (most === 1) return [total - 1]
-  return Array.from({ length: most }, (_, at) => Math.floor((at * (total - 1)) / (most - 1)))
-}
-
-/** At most `most` indexes of rows, among them the extremes of each key in stretches of equal length. */
-const withExtremes = (
-  rows: readonly Readonly<Record<string, Json>>[],
-  names: readonly string[],
-  most: number,
-): readonly number[] => {
-  const keys = names.filter((name) => !CLIENTS_OWN.includes(name))
-  const stretches = Math.floor((most - 2) / (2 * keys.length))
-  if (rows.length <= most || keys.length === 0 || stretches < 1) return spread(rows.length, most)
-  const chosen = new Set([0, rows.length - 1])
-  for (let stretch = 0; stretch < stretches; stretch += 1) {
-    const from = Math.floor((stretch * rows.length) / stretches)
-    const until = Math.floor(((stretch + 1) * rows.length) / stretches)
-    for (const key of keys) {
-      const value = (at: number) => (typeof rows[at]![key] === 'number' ? rows[at]![key] : NaN)
-      let [least, greatest] = [from, from]
-      for (let at = from; at < until; at += 1) {
-        if (!(value(at) >= value(least))) least = isNaN(value(at)) ? least : at
-        if (!(value(at) <= value(greatest))) greatest = isNaN(value(at)) ? greatest : at
-      }
-      chosen.add(least).add(greatest)
-    }
-  }
-  for (const at of spread(rows.length, most - chosen.size)) chosen.add(at)
-  return [...chosen].sort((a, b) => a - b)
-}
-
-const MAX_DEPTH = 8
-
-/** The value of a key, where `a.b` is `b` in `a` unless the row has the key `a.b`. */
-const valueAt = (row: Readonly<Record<string, Json>>, key: string): Json | undefined => {
-  if (Object.hasOwn(row, key)) return row[key]
-  for (let dot = key.indexOf('.'); dot > 0; dot = key.indexOf('.', dot + 1)) {
-    const inner = Object.hasOwn(row, key.slice(0, dot)) ? row[key.slice(0, dot)] : undefined
-    if (!isJsonObject(inner)) continue
-    const value = valueAt(inner, key.slice(dot + 1))
-    if (value !== undefined) return value
-  }
-  return undefined
-}
-
-const CLIENTS_OWN = ['_step', '_runtime', '_timestamp']
-
-const ownKeysOf = (row: Readonly<Record<string, Json>>) =>
-  Object.fromEntries(CLIENTS_OWN.flatMap((key) => (row[key] === undefined ? [] : [[key, row[key]]])))
-
-const countKeys = (
-  keys: KnownKeys['keys'],
-  row: Readonly<Record<string, Json>>,
-  prefix: string,
-  depth = 0,
-) => {
-  for (const [key, value] of Object.entries(row)) {
-    if (isJsonObject(value) && !('_type' in value) && depth < MAX_DEPTH) {
-      countKeys(keys, value, `${prefix}${key}.`, depth + 1)
-      continue
-    }
-    const name = prefix + key
-    const counted = keys.get(name) ?? { types: {}, lastValue: null }
-    const type = typeOf(value)
-    counted.types[type] = (counted.types[type] ?? 0) + 1
-    counted.lastValue = value
-    keys.set(name, counted)
-  }
-}
-
-/** `NaN` and infinities were parsed as texts. */
-const NUMBERS: ReadonlySet<Json> = new Set(['NaN', 'Infinity', '-Infinity'])
-
-const typeOf = (value: Json): string => {
-  if (value === null) return 'nil'
-  if (typeof value === 'number' || NUMBERS.has(value)) return 'number'
-  if (typeof value === 'object') return Array.isArray(value) ? 'list' : 'map'
-  return typeof value
-}

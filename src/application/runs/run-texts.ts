@@ -1,4 +1,4 @@
-import type { RunState } from '../../domain/runs/decider.js'
+import type { RunState } from '../../domain/runs/state.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { BlobStore } from '../../kernel/ports/blobs.js'
 import { FieldUnreadable } from '../../kernel/spill/read-back.js'

@@ -1,7 +1,8 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { LogHistory, RunCommand, UseArtifact } from '../../domain/runs/commands.js'
-import { runDecider, type RunState } from '../../domain/runs/decider.js'
+import { runDecider } from '../../domain/runs/decider.js'
+import type { RunState } from '../../domain/runs/state.js'
 import {
   runStream,
   type HistoryLogged,

@@ -5,6 +5,15 @@ interface StatedCosts {
   readonly cache_creation_1h_input_token_cost: unknown
 }
 
+/** In the order of `chargedTokens`. */
+export const TOKEN_COSTS = [
+  'prompt_token_cost',
+  'completion_token_cost',
+  'cache_read_input_token_cost',
+  'cache_creation_input_token_cost',
+  'cache_creation_1h_input_token_cost',
+] as const
+
 type CacheCost =
   'cache_read_input_token_cost' | 'cache_creation_input_token_cost' | 'cache_creation_1h_input_token_cost'
 

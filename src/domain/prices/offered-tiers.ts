@@ -5,7 +5,7 @@ import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js
 import { oneOf } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { PROMPT_SIZES, SERVICE_TIERS } from '../usage/variant.js'
-import { withCacheCosts } from './cache-costs.js'
+import { TOKEN_COSTS, withCacheCosts } from './cache-costs.js'
 import { amountOf, decimalText, times, tokenCost, type Amount } from './decimal.js'
 import type { PriceTier } from './tiers.js'
 
@@ -57,7 +57,7 @@ const problemOf = (tiers: readonly OfferedTier[]): string | undefined => {
   const seen = new Set<string>()
   for (const tier of tiers) {
     const key = `${tier.service_tier} ${tier.above_prompt_tokens}`
-    const stated = COSTS.filter((name) => tier[name] !== null).length
+    const stated = TOKEN_COSTS.filter((name) => tier[name] !== null).length
     const hasCosts = tier.prompt_token_cost !== null && tier.completion_token_cost !== null
     if (tier.service_tier === null && tier.above_prompt_tokens === 0)
       return 'Value error, a tier should have above_prompt_tokens, service_tier, or both'
@@ -69,22 +69,14 @@ const problemOf = (tiers: readonly OfferedTier[]): string | undefined => {
   return undefined
 }
 
-const COSTS = [
-  'prompt_token_cost',
-  'completion_token_cost',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-  'cache_creation_1h_input_token_cost',
-] as const
+type Costs = Readonly<Record<(typeof TOKEN_COSTS)[number], Amount>>
 
-type Costs = Readonly<Record<(typeof COSTS)[number], Amount>>
-
-const costsOf = (amount: (name: (typeof COSTS)[number]) => Amount): Costs =>
-  Object.fromEntries(COSTS.map((name) => [name, amount(name)])) as Costs
+const costsOf = (amount: (name: (typeof TOKEN_COSTS)[number]) => Amount): Costs =>
+  Object.fromEntries(TOKEN_COSTS.map((name) => [name, amount(name)])) as Costs
 
 /** Each tier with its own exact costs. The factor of a service tier also applies to the sizes above its own. */
 export const exactTiers = (
-  base: Readonly<Record<(typeof COSTS)[number], number>>,
+  base: Readonly<Record<(typeof TOKEN_COSTS)[number], number>>,
   offered: readonly OfferedTier[],
 ): readonly PriceTier[] => {
   const scaled = (costs: Costs, factor: number) => costsOf((name) => times(costs[name], factor))
@@ -105,8 +97,8 @@ export const exactTiers = (
     found.set(`${service} ${above}`, {
       above_prompt_tokens: above,
       service_tier: service,
-      ...(Object.fromEntries(COSTS.map((name) => [name, decimalText(costs[name])])) as Record<
-        (typeof COSTS)[number],
+      ...(Object.fromEntries(TOKEN_COSTS.map((name) => [name, decimalText(costs[name])])) as Record<
+        (typeof TOKEN_COSTS)[number],
         string
       >),
     })

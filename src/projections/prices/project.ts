@@ -1,8 +1,8 @@
-import { withCacheCosts } from '../../domain/prices/cache-costs.js'
+import { TOKEN_COSTS, withCacheCosts } from '../../domain/prices/cache-costs.js'
 import type { PriceEvent } from '../../domain/prices/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { COST_COLUMNS, PRICE_COLUMNS, TEXT_COLUMNS, type PriceColumn } from './stored-price.js'
+import { PRICE_COLUMNS, TEXT_COLUMNS, type PriceColumn } from './stored-price.js'
 
 type Positioned = PriceEvent & Pick<ProjectedEvent, 'position'>
 
@@ -31,7 +31,7 @@ const rowOf = ({ type, data, position }: Positioned): Row | undefined => {
     case 'PricePublished': {
       const price = withCacheCosts(data)
       return {
-        ...Object.fromEntries([...TEXT_COLUMNS, ...COST_COLUMNS].map((column) => [column, price[column]])),
+        ...Object.fromEntries([...TEXT_COLUMNS, ...TOKEN_COSTS].map((column) => [column, price[column]])),
         owner: ownerOf(data),
         tiers: data.tiers === undefined ? '' : JSON.stringify(data.tiers),
         effective_date: dateTime64(data.effective_date),

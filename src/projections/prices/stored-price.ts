@@ -1,5 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import { instantFrom } from '../clickhouse-values.js'
+import { TOKEN_COSTS } from '../../domain/prices/cache-costs.js'
 import type { PriceTier } from '../../domain/prices/tiers.js'
 import type { Fields } from '../expression/fields.js'
 
@@ -12,19 +13,11 @@ export const TEXT_COLUMNS = [
   'created_by',
 ] as const
 
-export const COST_COLUMNS = [
-  'prompt_token_cost',
-  'completion_token_cost',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-  'cache_creation_1h_input_token_cost',
-] as const
-
 /** All columns that are inserted. */
 export const PRICE_COLUMNS = [
   'owner',
   ...TEXT_COLUMNS,
-  ...COST_COLUMNS,
+  ...TOKEN_COSTS,
   'tiers',
   'effective_date',
   'created_at',
@@ -36,7 +29,7 @@ export type PriceColumn = (typeof PRICE_COLUMNS)[number]
 
 /** Costs of a token are in decimal digits. */
 export type StoredPrice = Readonly<
-  Record<(typeof TEXT_COLUMNS)[number] | (typeof COST_COLUMNS)[number], string> & {
+  Record<(typeof TEXT_COLUMNS)[number] | (typeof TOKEN_COSTS)[number], string> & {
     readonly owner: string
     readonly effective_date: Instant
     readonly created_at: Instant
@@ -47,7 +40,7 @@ export type StoredPrice = Readonly<
 /** The fields that queries may name, in SQL. */
 export const PRICE_FIELDS: Fields = {
   ...Object.fromEntries(TEXT_COLUMNS.map((column) => [column, { kind: 'text', sql: column }])),
-  ...Object.fromEntries(COST_COLUMNS.map((column) => [column, { kind: 'number', sql: column }])),
+  ...Object.fromEntries(TOKEN_COSTS.map((column) => [column, { kind: 'number', sql: column }])),
   effective_date: { kind: 'instant', sql: 'effective_date' },
   created_at: { kind: 'instant', sql: 'created_at' },
 }
@@ -56,13 +49,13 @@ const TEXTS = ['owner', ...TEXT_COLUMNS, 'effective_date', 'created_at']
 
 export const SELECTED = [
   ...TEXTS.map((column) => `${column} AS field_${column}`),
-  ...COST_COLUMNS.map((column) => `toString(${column}) AS field_${column}`),
+  ...TOKEN_COSTS.map((column) => `toString(${column}) AS field_${column}`),
   'tiers AS field_tiers',
 ].join(', ')
 
 export const storedPrice = (row: Readonly<Record<string, string | null>>): StoredPrice => ({
   ...(Object.fromEntries(
-    [...TEXTS, ...COST_COLUMNS].map((column) => [column, row[`field_${column}`] ?? '']),
+    [...TEXTS, ...TOKEN_COSTS].map((column) => [column, row[`field_${column}`] ?? '']),
   ) as unknown as StoredPrice),
   effective_date: instantFrom(row['field_effective_date'] ?? ''),
   created_at: instantFrom(row['field_created_at'] ?? ''),

@@ -1,3 +1,4 @@
+import { TOKEN_COSTS } from '../../prices/cache-costs.js'
 import { amountFrom, decimalText, type Amount } from '../../prices/decimal.js'
 import { chargedTokens, REPORTED_UNIT, type ChargedUsage } from '../../usage/charged.js'
 import type { ModelUsage } from '../../usage/reported.js'
@@ -10,7 +11,7 @@ export type CompletionUsage = ChargedUsage & Pick<ModelUsage, 'reported_cost'>
 export const costOf = (price: ModelPrice | null, used: CompletionUsage): Amount =>
   price === null
     ? BigInt(used.reported_cost) * BigInt(REPORTED_UNIT)
-    : chargedTokens(used).reduce((sum, tokens, kind) => sum + times(price[COSTS[kind]!], tokens), 0n)
+    : chargedTokens(used).reduce((sum, tokens, kind) => sum + times(price[TOKEN_COSTS[kind]!], tokens), 0n)
 
 /** Upper bound of the cost, whatever share of the prompt is cached. */
 export const maxCost = (price: ModelPrice | null, prompt: number, completion: number): Amount => {
@@ -30,20 +31,11 @@ export const maxCost = (price: ModelPrice | null, prompt: number, completion: nu
 const times = (cost: string, tokens: number): Amount =>
   tokens <= 0 ? 0n : amountFrom(cost) * BigInt(Math.trunc(tokens))
 
-/** In the order of `chargedTokens`. */
-const COSTS = [
-  'prompt_token_cost',
-  'completion_token_cost',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-  'cache_creation_1h_input_token_cost',
-] as const
-
 /** The maximum of each component over several prices; null for no prices. */
 export const maxPrice = (prices: readonly (ModelPrice | null)[]): ModelPrice | null => {
   const known = prices.filter((price) => price !== null)
   if (known.length === 0) return null
-  const most = COSTS.map((cost) => [
+  const most = TOKEN_COSTS.map((cost) => [
     cost,
     decimalText(known.map((price) => amountFrom(price[cost])).reduce((a, b) => (a > b ? a : b))),
   ])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { callCosts, totalCostOf } from '../../../../src/application/calls/call-costs.js'
+import { TOKEN_COSTS } from '../../../../src/domain/prices/cache-costs.js'
 import { costOf } from '../../../../src/domain/prices/call-cost.js'
 import { numberFrom } from '../../../../src/domain/prices/decimal.js'
 import { exactTiers } from '../../../../src/domain/prices/offered-tiers.js'
@@ -8,7 +9,6 @@ import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import { bookOf } from '../../../../src/projections/prices/book.js'
-import { COST_COLUMNS } from '../../../../src/projections/prices/stored-price.js'
 
 const PROJECT = 'team/p'
 const AT = '2026-01-01T00:00:00.000000Z' as Instant
@@ -37,8 +37,8 @@ const stored = {
   created_by: 'test',
   created_at: AT,
   effective_date: AT,
-  ...(Object.fromEntries(COST_COLUMNS.map((name, kind) => [name, COSTS[kind]!])) as Record<
-    (typeof COST_COLUMNS)[number],
+  ...(Object.fromEntries(TOKEN_COSTS.map((name, kind) => [name, COSTS[kind]!])) as Record<
+    (typeof TOKEN_COSTS)[number],
     string
   >),
 }

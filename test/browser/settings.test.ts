@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { accepted } from '../api/calls/given.js'
+import { accepted, textIn } from '../api/calls/given.js'
 import { describeInBrowser, PROJECT, startPages, type Pages } from '../support/browser.js'
 import { answers } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
+import { ADMINISTRATOR_KEY } from '../support/service.js'
 import { until } from '../support/until.js'
 import { deliveryOf, failCall, givenWebhook, type GivenWebhook } from './given.js'
 
@@ -99,6 +100,31 @@ describeInBrowser('what administrators do on the pages', () => {
     await page.getByRole('button', { name: 'End', exact: true }).first().click()
     await until(async () => (await page.getByRole('button', { name: 'End', exact: true }).count()) < before)
     await other.context().close()
+  })
+
+  it('revokes a key with the keys that it made only when asked to', async () => {
+    const keyNamed = async (name: string, key: string | null = ADMINISTRATOR_KEY) =>
+      textIn(
+        accepted(await pages.service.send('POST', '/api/users/me/api-keys', { name }, { key })),
+        'api_key',
+      )
+    const statusOf = async (key: string) =>
+      (await pages.service.send('GET', '/api/users/me', undefined, { key })).status
+    const rotated = await keyNamed('rotated')
+    const kept = await keyNamed('its successor', rotated)
+    const leaked = await keyNamed('leaked')
+    const made = await keyNamed('made by a leaked key', leaked)
+    const page = await pages.open('/-/account')
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Revoke rotated' }).click()
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('rotated').waitFor({ state: 'detached' })
+    assert.deepEqual([await statusOf(rotated), await statusOf(kept)], [401, 200])
+    await page.getByRole('button', { name: 'Revoke leaked' }).click()
+    await dialog.getByRole('checkbox', { name: 'Also revoke the keys that it made' }).check()
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('made by a leaked key').waitFor({ state: 'detached' })
+    assert.deepEqual([await statusOf(leaked), await statusOf(made)], [401, 401])
   })
 
   it('cancels a delivery and sends it again, and sees what was sent and answered', async () => {

@@ -1,6 +1,6 @@
-import { Button, Modal, NativeSelect, TextInput } from '@mantine/core'
+import { Button, Checkbox, Modal, NativeSelect, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { api, dataOf } from '../api.js'
 import { ConfirmButton } from '../parts/confirm.js'
 import { Table } from '../parts/table.js'
@@ -64,8 +64,8 @@ const ApiKeys = () => {
     },
   })
   const revoke = useMutation({
-    mutationFn: (id: string) =>
-      dataOf(api.DELETE('/api/users/me/api-keys/{id}', { params: { path: { id } } })),
+    mutationFn: ({ id, cascade }: { id: string; cascade: 'true' | 'false' }) =>
+      dataOf(api.DELETE('/api/users/me/api-keys/{id}', { params: { path: { id }, query: { cascade } } })),
     onSuccess: refresh,
   })
   const submit = onSubmit(() => {
@@ -111,13 +111,10 @@ const ApiKeys = () => {
             {
               label: '',
               cell: (key) => (
-                <ConfirmButton
-                  label="Revoke"
-                  title={`Revoke ${key.name ?? key.prefix}?`}
-                  onConfirm={() => revoke.mutate(key.id)}
-                >
-                  <p>Programs that use this key will be refused.</p>
-                </ConfirmButton>
+                <RevokeButton
+                  name={key.name ?? key.prefix}
+                  onConfirm={(cascade) => revoke.mutate({ id: key.id, cascade: cascade ? 'true' : 'false' })}
+                />
               ),
             },
           ]}
@@ -140,6 +137,26 @@ const ApiKeys = () => {
         <Snippets projectId={`${user.teams[0]?.team ?? 'my-team'}/my-project`} apiKey={created ?? ''} />
       </Modal>
     </section>
+  )
+}
+
+const RevokeButton = ({
+  name,
+  onConfirm,
+}: {
+  readonly name: string
+  readonly onConfirm: (cascade: boolean) => void
+}) => {
+  const cascade = useRef<HTMLInputElement>(null)
+  return (
+    <ConfirmButton
+      label="Revoke"
+      title={`Revoke ${name}?`}
+      onConfirm={() => onConfirm(cascade.current?.checked ?? false)}
+    >
+      <p>Programs that use this key will be refused.</p>
+      <Checkbox ref={cascade} label="Also revoke the keys that it made" />
+    </ConfirmButton>
   )
 }
 

@@ -21,6 +21,7 @@ import {
   roleFor,
   findWebhook,
   findWebhookAtCreation,
+  type ValidationPorts,
 } from '../../application/webhooks/checks.js'
 import { automationById, namedNow, rosterOf } from '../../application/webhooks/current-state.js'
 import { confirmName, takeName } from '../../application/webhooks/names.js'
@@ -28,7 +29,7 @@ import { confirmName, takeName } from '../../application/webhooks/names.js'
 const PATH = '/api/automations'
 
 export const createAutomation = (
-  services: Pick<Services, 'eventStore' | 'blobs' | 'clock' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  services: ValidationPorts & Pick<Services, 'clock' | 'access'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({

@@ -15,7 +15,12 @@ import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { automationChange, automationJson, changedEvent, showingAutomations } from './automation-codecs.js'
 import type { RunExclusive } from './webhooks.js'
-import { checkedContent, roleFor, findWebhook } from '../../application/webhooks/checks.js'
+import {
+  checkedContent,
+  roleFor,
+  findWebhook,
+  type ValidationPorts,
+} from '../../application/webhooks/checks.js'
 import { definedFields } from './defined-fields.js'
 import { automationById } from '../../application/webhooks/current-state.js'
 import { releaseName, takeName } from '../../application/webhooks/names.js'
@@ -68,7 +73,7 @@ export const showAutomation = (
   })
 
 export const changeAutomation = (
-  services: Pick<Services, 'eventStore' | 'blobs' | 'clock' | 'ids' | 'sha256' | 'access' | 'compilePattern'>,
+  services: ValidationPorts & Pick<Services, 'clock' | 'access'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
   writeDirectory({
@@ -111,7 +116,7 @@ type Change = RouteRequest<(typeof automationChange)['_A']>
 
 /** Applies a change to the content. The payload is only validated again if it or the webhook changes. */
 export const applyChange = async (
-  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'compilePattern'>,
+  services: ValidationPorts,
   { body, cause }: Pick<Change, 'body' | 'cause'>,
   { team, content: before }: Automation,
 ): Promise<AutomationContent> => {

@@ -3,7 +3,12 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import { requireRole } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
 import type { Services } from '../../application/services.js'
-import { checkAutomation, findWebhook, roleFor } from '../../application/webhooks/checks.js'
+import {
+  checkAutomation,
+  findWebhook,
+  roleFor,
+  type ValidationPorts,
+} from '../../application/webhooks/checks.js'
 import { findTeamEvent } from '../../application/webhooks/find-event.js'
 import { findNewestMatch, type MatchedEvent } from '../../application/webhooks/newest-match.js'
 import { renderedFor } from '../../application/webhooks/rendered.js'
@@ -58,7 +63,7 @@ const preview = open('AutomationPreview', {
   },
 })
 
-type PreviewServices = Pick<Services, keyof Ports | 'access' | 'compilePattern' | 'vendor' | 'publicUrl'>
+type PreviewServices = ValidationPorts & Pick<Services, keyof Ports | 'access' | 'vendor' | 'publicUrl'>
 type PreviewRequest = RouteRequest<t.TypeOf<typeof previewBody>>
 
 export const previewRoute = (services: PreviewServices): AnyRoute =>

@@ -1,4 +1,5 @@
 import type { Services } from '../../application/services.js'
+import type { ValidationPorts } from '../../application/webhooks/checks.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { AnyRoute } from '../server/route.js'
 import { automationEventsRoute } from './automation-events.js'
@@ -10,7 +11,7 @@ import { testRoutes } from './test-webhook.js'
 import { webhookHoursRoute } from './webhook-hours.js'
 import { createWebhook, listWebhooks, type RunExclusive } from './webhooks.js'
 
-export const automationRoutes = (services: Services): readonly AnyRoute[] => {
+export const automationRoutes = (services: Services & ValidationPorts): readonly AnyRoute[] => {
   const mutex = new KeyedMutex()
   const runExclusive: RunExclusive = (task) => mutex.runExclusive('automations', task)
   return [

@@ -1,4 +1,3 @@
-import { registryStream } from '../../domain/artifacts/events.js'
 import { automationDecider, type Automation } from '../../domain/webhooks/automations/decider.js'
 import { automationStream } from '../../domain/webhooks/automations/events.js'
 import type { Cause } from '../../kernel/event.js'
@@ -67,14 +66,3 @@ export const automationsOf = async (ports: Streams, team: string, cause: Cause) 
 /** The webhooks of a team, by name. */
 export const webhooksOf = async (ports: Streams, team: string, cause: Cause) =>
   namedNow(namesAfter(await rosterOf(ports, team, cause), 'webhook'), (id) => webhookById(ports, id, cause))
-
-/** Registries cannot be deleted. */
-export const hasRegistry = async (
-  { eventStore }: Pick<Ports, 'eventStore'>,
-  team: string,
-  registry: string,
-): Promise<boolean> => {
-  for await (const { data } of eventStore.readStream(registryStream(team)))
-    if (data['registry'] === registry) return true
-  return false
-}

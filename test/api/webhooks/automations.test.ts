@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
 import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../calls/given.js'
@@ -88,6 +89,29 @@ describe('automations', () => {
       ['AutomationCreated', 'AutomationChanged', 'AutomationDisabled', 'AutomationDeleted'],
     )
     for (const { metadata } of events) assert.equal(metadata.actor, `team_administrator-of-${team}`)
+  })
+
+  it('read a registry of their scope from the events since the last request', async () => {
+    const { team, postAutomation, append } = await givenHook()
+    const post = async (name: string) =>
+      accepted(await postAutomation(anAutomation(team, { name, scope: registryScope })))
+    const store = service.stores.eventStore as { readStream: EventStore['readStream'] }
+    const readStream = store.readStream.bind(store)
+    const read: unknown[] = []
+    store.readStream = async function* (stream, options) {
+      for await (const event of readStream(stream, options)) {
+        if (stream === `registry-${team}` && options?.backwards !== true) read.push(event.data['registry'])
+        yield event
+      }
+    }
+    try {
+      await post('first')
+      await append(`registry-${team}`, 'RegistryCreated', { team, registry: 'later', id: 'later' })
+      await post('second')
+    } finally {
+      store.readStream = readStream
+    }
+    assert.deepEqual(read, ['models', 'later'])
   })
 
   it('keep what a change does not name, the filters of their event among it', async () => {

@@ -2,6 +2,7 @@ import * as t from 'io-ts'
 import type { Ports } from '../../../kernel/ports/ports.js'
 import { NO_CONDITIONS } from '../../../application/reading/reading.js'
 import type { Services } from '../../../application/services.js'
+import type { ValidationPorts } from '../../../application/webhooks/checks.js'
 import { pastVariables } from '../../../domain/webhooks/automations/matching/past-variables.js'
 import { watchConfigOf, type Automation } from '../../../domain/webhooks/automations/decider.js'
 import { versionHistory } from '../../../domain/webhooks/automations/matching/version-history.js'
@@ -91,7 +92,7 @@ export const backtested = open('Backtested', {
 const MOST_SIZE = 8 * 1024 * 1024
 
 export const backtestRoute = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'compilePattern' | 'vendor' | 'publicUrl'>,
+  services: ValidationPorts & Pick<Services, keyof Ports | 'access' | 'reading' | 'vendor' | 'publicUrl'>,
 ): AnyRoute =>
   readDirectory({
     method: 'post',
@@ -133,7 +134,7 @@ type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body' | 'c
 
 /** The version to test: the latest, with the requested changes, as if it had always applied. */
 const tried = async (
-  services: Pick<Services, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'compilePattern'>,
+  services: ValidationPorts,
   { body, cause }: Backtesting,
   automation: Automation,
   newest: AutomationVersion,

@@ -1,4 +1,5 @@
 import type { Services } from '../../../application/services.js'
+import type { ValidationPorts } from '../../../application/webhooks/checks.js'
 import type { AnyRoute } from '../../server/route.js'
 import { cancelRoute, resendRoute } from './actions.js'
 import { actionsRoute } from './actions-route.js'
@@ -8,7 +9,7 @@ import { countsRoute, listOfAutomation, listOfTeam } from './list.js'
 import { redriveRoute } from './redrive.js'
 import { whyRoute } from './why.js'
 
-export const deliveryRoutes = (services: Services): readonly AnyRoute[] => [
+export const deliveryRoutes = (services: Services & ValidationPorts): readonly AnyRoute[] => [
   listOfTeam(services),
   countsRoute(services),
   deliveryDetailRoute(services),

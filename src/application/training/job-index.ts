@@ -6,6 +6,8 @@ import type { Log } from '../../kernel/ports/log.js'
 import type { Snapshots } from '../../kernel/ports/snapshots.js'
 import { startReactor, type Reactor, type RunningReactor } from '../../kernel/reactor.js'
 
+export const LEASE_MS = 60_000
+
 /** A model that has jobs to do. */
 export interface ModelQueue {
   readonly model_id: string
@@ -18,9 +20,10 @@ export interface ModelQueue {
     readonly job_id: string
     readonly lease_id: string
     readonly worker: string
-    readonly leased_at: string
     readonly expires_at: string
   } | null
+  /** How long the last lease has been held. Absent before the first one, and in snapshots of older releases. */
+  readonly held?: { readonly lease_id: string; readonly ms: number }
 }
 
 /** A model that exists. */
@@ -85,12 +88,20 @@ const changed = (
       return known.queued.includes(job_id) ? known : { ...known, queued: [...known.queued, job_id] }
     }
     case 'TrainingJobLeased': {
-      const { job_id, lease_id, worker, leased_at, expires_at } = data
-      const lease = { job_id, lease_id, worker, leased_at, expires_at }
-      return model && { ...without(model, job_id), lease }
+      const { job_id, lease_id, worker, expires_at } = data
+      const lease = { job_id, lease_id, worker, expires_at }
+      // A late worker that gets its lease back continues it.
+      const held = model?.held?.lease_id === lease_id ? model.held : { lease_id, ms: 0 }
+      return model && { ...without(model, job_id), lease, held }
     }
-    case 'TrainingLeaseExtended':
-      return model && { ...model, lease: model.lease && { ...model.lease, expires_at: data.expires_at } }
+    case 'TrainingLeaseExtended': {
+      if (model?.lease == null) return model
+      const { lease_id, expires_at } = data
+      const extended = Date.parse(expires_at) - Date.parse(model.lease.expires_at)
+      // Capped for a service that was down, a computer that was suspended, or a clock that was set.
+      const ms = (model.held?.ms ?? 0) + Math.min(Math.max(0, extended), LEASE_MS)
+      return { ...model, lease: { ...model.lease, expires_at }, held: { lease_id, ms } }
+    }
     case 'TrainingLeaseEnded':
       return model && { ...model, lease: null, queued: [data.job_id, ...without(model, data.job_id).queued] }
     case 'TrainingEnded':

@@ -26,10 +26,8 @@ import { readManifest, storedByMd5 } from '../artifacts/uploads.js'
 import { hexOfMd5 } from '../../domain/artifacts/manifest.js'
 import { collectionOfModel, saveCheckpointVersion, type UploadedFile } from './checkpoints.js'
 import type { TrainedModels } from './trained-models.js'
-import type { JobIndex } from './job-index.js'
+import { LEASE_MS, type JobIndex } from './job-index.js'
 import { noSuchJob, readJob } from './training-jobs.js'
-
-const LEASE_MS = 60_000
 
 export interface Worker {
   readonly name: string

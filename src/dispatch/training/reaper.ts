@@ -7,7 +7,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 
 const EVERY_MS = 2000
 
-/** A job may run this long. */
+/** A job may run this long, not counting the time in which the service was away. */
 const MAX_RUNNING_MS = 24 * 3600 * 1000
 
 /**
@@ -34,10 +34,10 @@ export const leaseExpiry = ({ index, work }: Expiring, ownWorker: string, starte
     lastAt = now
     const correlationId = randomUUID()
     const cause = { correlationId, causationId: correlationId, actor: 'system' }
-    for (const { lease } of index.queues()) {
+    for (const { lease, held: time } of index.queues()) {
       if (lease === null) continue
       const held = { jobId: lease.job_id, leaseId: lease.lease_id }
-      if (now > Date.parse(lease.leased_at) + MAX_RUNNING_MS)
+      if (time !== undefined && time.ms > MAX_RUNNING_MS)
         await work.fail(held, 'The job ran longer than 24 hours.', cause)
       else if (
         lease.worker !== ownWorker &&

@@ -32,6 +32,21 @@ describe('a bad worker', () => {
   }
 
   const post = (path: string, body: unknown) => service.post(`/v1/preview${path}`, body)
+  const claim = (worker: string, base_models: readonly string[]) =>
+    post('/workers/claim', { worker, base_models })
+
+  const assertConflicts = async (
+    held: ReturnType<ReturnType<typeof workerOf>['of']>,
+    files: readonly { readonly path: string; readonly md5: string }[],
+  ) => {
+    for (const answer of [
+      held.reports(0, [STARTED]),
+      held.files(files),
+      held.complete(files),
+      held.fail('x'),
+    ])
+      assert.equal((await answer).status, 409)
+  }
 
   it('that reports what are no finite numbers is refused, and nothing of the batch is logged', async () => {
     const { held, job, claimed, types } = await given()
@@ -80,8 +95,6 @@ describe('a bad worker', () => {
   })
 
   it('that registers for too many base models is refused', async () => {
-    const claim = (worker: string, base_models: readonly string[]) =>
-      post('/workers/claim', { worker, base_models })
     const many = Array.from({ length: 1001 }, (_, at) => `base-${at}`)
     assert.equal((await claim('w', many)).status, 413)
     assert.equal((await claim('w', [])).status, 422)
@@ -90,8 +103,6 @@ describe('a bad worker', () => {
   })
 
   it('cannot register for base models that the service trains, nor under names that break lines', async () => {
-    const claim = (worker: string, base_models: readonly string[]) =>
-      post('/workers/claim', { worker, base_models })
     for (const own of ['tiny/byte', 'tiny/byte-large', 'tiny/byte-2k']) {
       const { status, text } = await claim('w', ['mine', own])
       assert.equal(status, 422, text)
@@ -112,13 +123,7 @@ describe('a bad worker', () => {
     const job = await client.createRl(model, [])
     const held = workerOf(service, 'x').of({ id: job, lease_id: randomUUID() })
     const files = [{ path: 'checkpoint.bin', md5: md5('garbage') }]
-    for (const answer of [
-      held.reports(0, [STARTED]),
-      held.files(files),
-      held.complete(files),
-      held.fail('x'),
-    ])
-      assert.equal((await answer).status, 409)
+    await assertConflicts(held, files)
     assert.equal((await client.ended(job)).at(-1)!.type, 'training_ended')
     assert.equal((await held.fail('x')).status, 409)
   })
@@ -153,13 +158,7 @@ describe('a bad worker', () => {
     const theirs = mine.worker.of({ id: other.job, lease_id: mine.claimed.lease_id })
     for (const held of [own, theirs, mine.worker.of({ id: mine.job, lease_id: '' })]) {
       assert.equal((await held.heartbeat())['cancel'], true)
-      for (const answer of [
-        held.reports(0, [STARTED]),
-        held.files(files),
-        held.complete(files),
-        held.fail('x'),
-      ])
-        assert.equal((await answer).status, 409)
+      await assertConflicts(held, files)
     }
     const member = await memberOf(service, 'other')
     for (const action of ['heartbeat', 'reports', 'files', 'complete', 'fail']) {

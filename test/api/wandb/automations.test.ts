@@ -33,7 +33,7 @@ describe('an automation over what the package wandb does', () => {
   }
 
   it('sends one message for a tag of a linked artifact in its project, and one in the registry', async () => {
-    const { team, client, automate, messages } = await given()
+    const { client, automate, messages } = await given()
     const event = { type: 'ADD_ARTIFACT_TAG' }
     await automate({ name: 'p', scope: projectScope, event, payload: '{"project": "${tag}"}' })
     await automate({ name: 'r', scope: registryScope, event, payload: '{"registry": "${tag}"}' })
@@ -45,18 +45,7 @@ describe('an automation over what the package wandb does', () => {
           { input: { artifactID, ...input } },
         )
         .then(dataOf)
-    const input = {
-      artifactID,
-      artifactPortfolioName: 'best',
-      entityName: team,
-      projectName: 'wandb-registry-models',
-    }
-    dataOf(
-      await client.graphQl(
-        'mutation ($input: LinkArtifactInput!) { linkArtifact(input: $input) { versionIndex } }',
-        { input },
-      ),
-    )
+    await client.link(artifactID, 'best')
     for (let n = 0; n < 2; n += 1) await update({ tagsToAdd: [{ tagName: 'good' }] })
     assert.deepEqual(await messages(2), ['{"project": "good"}', '{"registry": "good"}'])
   })
@@ -75,11 +64,7 @@ describe('an automation over what the package wandb does', () => {
           input,
         }),
       )
-    await mutate('linkArtifact', 'LinkArtifactInput', 'versionIndex', {
-      artifactID,
-      artifactPortfolioName: 'best',
-      ...place,
-    })
+    await client.link(artifactID, 'best')
     await mutate('updateArtifact', 'UpdateArtifactInput', 'artifact { id }', {
       artifactID,
       metadata: '{"rows":2}',

@@ -75,18 +75,7 @@ describe('a collection, changed with the package wandb', () => {
     const team = project.split('/')[0]!
     const [first] = [await client.upload('ds', { a: '1' }), await client.upload('ds', { a: '2' })]
     accepted(await service.post('/api/registries', { name: 'models', team }))
-    const input = {
-      artifactID: first,
-      artifactPortfolioName: 'best',
-      entityName: team,
-      projectName: 'wandb-registry-models',
-    }
-    dataOf(
-      await client.graphQl(
-        'mutation ($input: LinkArtifactInput!) { linkArtifact(input: $input) { versionIndex } }',
-        { input },
-      ),
-    )
+    await client.link(first, 'best')
     const { id } = await collection('ds')
     dataOf(await change('updateArtifactSequence', { artifactSequenceID: id, description: 'by mistake' }))
     const { result } = dataOf(await change('deleteArtifactSequence', { artifactSequenceID: id }))
@@ -117,18 +106,7 @@ describe('a collection, changed with the package wandb', () => {
     const registry = `${team}/wandb-registry-models`
     const artifactID = await client.upload('ds', { a: '1' })
     accepted(await service.post('/api/registries', { name: 'models', team }))
-    const input = {
-      artifactID,
-      artifactPortfolioName: 'best',
-      entityName: team,
-      projectName: 'wandb-registry-models',
-    }
-    dataOf(
-      await client.graphQl(
-        'mutation ($input: LinkArtifactInput!) { linkArtifact(input: $input) { versionIndex } }',
-        { input },
-      ),
-    )
+    await client.link(artifactID, 'best')
     const best = () => collection('best', clientOf(service, registry), registry)
     const { id, __typename } = await best()
     assert.equal(__typename, 'ArtifactPortfolio')

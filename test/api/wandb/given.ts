@@ -137,7 +137,16 @@ export const clientOf = (service: TestService, project: string, options: { reado
     return dataOf(await commit(id)).commitArtifact.artifact.id as string
   }
 
-  return { graphQl, init, stream, log, run, artifact, draft, fileLinks, manifestLink, commit, upload }
+  /** Links a version to a collection of the team's registry `models`. */
+  const link = async (artifactID: string, artifactPortfolioName: string) =>
+    dataOf(
+      await graphQl(
+        'mutation ($input: LinkArtifactInput!) { linkArtifact(input: $input) { versionIndex } }',
+        { input: { artifactID, artifactPortfolioName, entityName, projectName: 'wandb-registry-models' } },
+      ),
+    )
+
+  return { graphQl, init, stream, log, run, artifact, draft, fileLinks, manifestLink, commit, upload, link }
 }
 
 export const put = (url: string, content: string) => fetch(url, { method: 'PUT', body: content })

@@ -87,7 +87,7 @@ const key = (n: number) => ({
 })
 
 const throughAccess: Row['open'] = async (ports) => {
-  const access = await openAccess(ports, { refreshMs: 3_600_000 })
+  const access = await openAccess(ports)
   return (command) => access.run(command, cause)
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { flagsBeforeTypeScript, serviceFlags } from './service-flags.js'
 
@@ -9,6 +9,10 @@ export interface Child {
   readonly memory: () => { readonly now: number; readonly peak: number }
   /** CPU time of all its threads so far, in milliseconds. */
   readonly cpuMs: () => number
+  /** Each thread by its id: how often it gave up the CPU to wait. */
+  readonly wakeUps: () => ReadonlyMap<string, { readonly name: string; readonly count: number }>
+  /** Bytes that it caused to be written to disk. */
+  readonly bytesWritten: () => number
   /** Starts the peak anew. */
   readonly forgetPeak: () => void
   readonly stop: () => Promise<void>
@@ -37,16 +41,13 @@ const started = async (command: readonly string[], environment: Record<string, s
     })
     void exited.then(() => reject(new Error(`${command.at(-1)} ended before it was ready`)))
   })
-  const status = (name: string) => {
-    const line = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(
-      readFileSync(`/proc/${child.pid}/status`, 'utf8'),
-    )
-    return Number(line?.[1] ?? 0) / 1024
-  }
+  const status = (name: string) => numberIn(readFileSync(`/proc/${child.pid}/status`, 'utf8'), name) / 1024
   return {
     address,
     memory: () => ({ now: status('VmRSS'), peak: status('VmHWM') }),
     cpuMs: () => cpuMsOf(child.pid!),
+    wakeUps: () => wakeUpsOf(child.pid!),
+    bytesWritten: () => numberIn(readFileSync(`/proc/${child.pid}/io`, 'utf8'), 'write_bytes'),
     forgetPeak: () => resetPeak(child.pid!),
     stop: async () => {
       child.kill('SIGTERM')
@@ -54,6 +55,19 @@ const started = async (command: readonly string[], environment: Record<string, s
     },
   }
 }
+
+/** The number on the line `name: number` of a file of /proc. */
+const numberIn = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0)
+
+const wakeUpsOf = (pid: number) =>
+  new Map(
+    readdirSync(`/proc/${pid}/task`).map((id) => {
+      const text = readFileSync(`/proc/${pid}/task/${id}/status`, 'utf8')
+      const name = /^Name:\s+(.*)$/m.exec(text)?.[1] ?? id
+      return [id, { name, count: numberIn(text, 'voluntary_ctxt_switches') }]
+    }),
+  )
 
 const TICKS_PER_SECOND = 100
 

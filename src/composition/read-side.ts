@@ -64,6 +64,7 @@ export const openReadSide = async (
     reader: clickHouse.reader,
     writer: clickHouse.writer,
     reached: projector.reached,
+    nextInsert: projector.nextInsert,
     log,
   })
   const tablesCreatedAt = projector.startedAt === 0n ? head : 0n
@@ -74,6 +75,7 @@ export const openReadSide = async (
     log,
     clock,
     tablesCreatedAt,
+    nextInsert: projector.nextInsert,
     projector: {
       reached: projector.reached,
       whileStopped: (exchange) => totals.whileStopped(() => projector.whileStopped(exchange)),

@@ -151,7 +151,7 @@ const start = async (
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
     evaluations = await openEvaluations(config, ports, readSide, api)
     await training.startWork()
-    cleanup.add(watchForCrashedRuns(ports, stores.clickHouse.reader))
+    cleanup.add(watchForCrashedRuns(ports, stores.clickHouse.reader, () => readSide.reached()))
   }
   return address
 }

@@ -98,6 +98,15 @@ export const startReactor = async <State>(
     saved = anchor
   }
   const saveOrWarn = () => (saving = saving.then(save).catch(warn('snapshot_failed')))
+  let saveTimer: NodeJS.Timeout | undefined
+  const saveSoon = () => {
+    saveTimer ??= setTimeout(() => {
+      void saveOrWarn().then(() => {
+        saveTimer = undefined
+        if (last?.position !== saved?.position) saveSoon()
+      })
+    }, saveEveryMs).unref()
+  }
 
   const follower = followLog({
     eventStore,
@@ -105,22 +114,22 @@ export const startReactor = async <State>(
     after: last?.position ?? 0n,
     onEvent: (event) => {
       state = evolve(state, event)
+      const done = () => {
+        last = event
+        saveSoon()
+      }
       const reaction = react(state, event, reacting)
-      if (reaction !== undefined) return reaction.then(() => void (last = event))
-      last = event
+      if (reaction !== undefined) return reaction.then(done)
+      done()
       return undefined
     },
     onError: warn('subscription_failed'),
     signal: stopping.signal,
   })
-  const timers = [
-    setInterval(() => void saveOrWarn(), saveEveryMs),
-    setInterval(() => {
-      if (isCaughtUp()) return
-      log.info(`${name}.reading`, { position: String(follower.position()), head: String(head) })
-    }, TELL_EVERY_MS),
-  ]
-  for (const timer of timers) timer.unref()
+  const telling = setInterval(() => {
+    if (isCaughtUp()) return clearInterval(telling)
+    log.info(`${name}.reading`, { position: String(follower.position()), head: String(head) })
+  }, TELL_EVERY_MS).unref()
 
   return {
     position: follower.position,
@@ -130,9 +139,10 @@ export const startReactor = async <State>(
     isCaughtUp,
     caughtUp: (withinMs) => follower.waitFor(head, withinMs),
     stop: async () => {
-      for (const timer of timers) clearInterval(timer)
+      clearInterval(telling)
       stopping.abort()
       await follower.stopped
+      clearTimeout(saveTimer)
       await saveOrWarn()
     },
   }

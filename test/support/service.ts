@@ -10,6 +10,7 @@ import type { Stores } from '../../src/composition/stores.js'
 import { readConfig, type Config } from '../../src/config.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import type { ClickHouse } from '../../src/kernel/ports/clickhouse.js'
+import type { EventStore } from '../../src/kernel/ports/event-store.js'
 import type { HealthReports } from '../../src/kernel/ports/health.js'
 import type { Log } from '../../src/kernel/ports/log.js'
 import { clientOf, senderTo, type Client } from './client.js'
@@ -31,6 +32,7 @@ export const startTestService = async (
   environment: Record<string, string> = {},
   openClickHouse: (health: HealthReports) => Promise<ClickHouse> = openTestClickHouse,
   configure: (config: Config) => Config = (config) => config,
+  wrapEventStore: (eventStore: EventStore) => EventStore = (eventStore) => eventStore,
 ): Promise<TestService> => {
   const directory = await scratchDirectory()
   const logged: JsonObject[] = []
@@ -40,7 +42,7 @@ export const startTestService = async (
   const health = openHealth(log)
   const stores: Stores = {
     health,
-    eventStore: openSqliteEventStore(join(directory, 'events.db'), health),
+    eventStore: wrapEventStore(openSqliteEventStore(join(directory, 'events.db'), health)),
     blobs: openFileBlobStore(join(directory, 'blobs'), health),
     clickHouse: await openClickHouse(health),
     secrets: await openSqliteSecretStore(

@@ -8,10 +8,16 @@ const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 /** An unreachable store must not delay the scrape longer than this. */
 const PATIENCE_MS = 2000
 
+/** The longest delay of a timer. */
+const NEVER_MS = 2 ** 31 - 1
+
 /** Uses a registry of its own, because several services may run in one process in tests. */
 export const openMetrics = (): Metrics => {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  // The lag of the event loop is sampled by a timer, which would wake an idle process: only its value at a read is kept.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS })
+  for (const figure of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'])
+    registry.removeSingleMetric(`nodejs_eventloop_lag_${figure}_seconds`)
   const tasks: (() => void | Promise<void>)[] = []
   const register = metricFactory(registry)
   return {

@@ -1,11 +1,12 @@
 import type { AccessCommand } from '../../domain/access/commands.js'
 import { accessDecider } from '../../domain/access/decider.js'
 import { emptyDirectory, evolve, type Directory } from '../../domain/access/directory.js'
-import { ACCESS_STREAM, type AccessEvent } from '../../domain/access/events.js'
+import { ACCESS_STREAM, accessEvents, type AccessEvent } from '../../domain/access/events.js'
 import { latestExpiry, principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../kernel/event.js'
 import type { ExecuteResult } from '../../kernel/execute.js'
 import { executeOnFold, foldCache } from '../../kernel/fold-cache.js'
+import { followLog } from '../../kernel/follow-log.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -30,7 +31,7 @@ export interface Access {
   readonly run: (command: AccessCommand, cause: Cause) => Promise<ExecuteResult<Directory, AccessEvent>>
   /** Reads the events since the last refresh. */
   readonly refresh: () => Promise<void>
-  /** Stops refreshing; the directory remains readable. */
+  /** Stops following the log; the directory remains readable. */
   readonly close: () => void
 }
 
@@ -38,17 +39,23 @@ export type AccessPorts = Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'>
   readonly log: Pick<Log, 'warn'>
 }
 
-const REFRESH_MS = 500
-
 /**
- * Loads the directory and polls for the writes of other processes, so that they are visible within a second. Rejects
- * when the event store cannot be read.
+ * Loads the directory and follows the writes of other processes in the log. Rejects when the event store cannot be read.
  */
-export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } = {}): Promise<Access> => {
+export const openAccess = async (ports: AccessPorts): Promise<Access> => {
   const live = followDirectory(ports)
   const teamCreations = new KeyedMutex()
+  const closing = new AbortController()
+  const after = await ports.eventStore.head()
   await live.refresh()
-  const stop = every(refreshMs, () => refreshOrWarn(ports, live.refresh))
+  followLog({
+    eventStore: ports.eventStore,
+    after,
+    types: new Set(Object.keys(accessEvents)),
+    onEvent: live.refresh,
+    onError: warnOfRefresh(ports),
+    signal: closing.signal,
+  })
 
   const write = async (command: AccessCommand, cause: Cause) => {
     const executed = await executeOnFold(ports)(
@@ -59,7 +66,8 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
       cause,
       () => undefined,
     )
-    await refreshOrWarn(ports, live.refresh)
+    // The events are written, and the subscription refreshes again.
+    await live.refresh().catch(warnOfRefresh(ports))
     return { ...executed, state: live.now() }
   }
   const now = () => instantOf(ports.clock.now())
@@ -91,33 +99,14 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
     },
     run: write,
     refresh: live.refresh,
-    close: stop,
+    close: () => closing.abort(),
   }
 }
 
-/** A failed refresh is only logged, because the events are already written and the next refresh follows soon. */
-const refreshOrWarn = async (
-  { log }: Pick<AccessPorts, 'log'>,
-  refresh: () => Promise<void>,
-): Promise<void> => {
-  try {
-    await refresh()
-  } catch (error) {
+const warnOfRefresh =
+  ({ log }: Pick<AccessPorts, 'log'>) =>
+  (error: unknown): void =>
     log.warn('access.refresh_failed', { name: error instanceof Error ? error.name : typeof error })
-  }
-}
-
-/** Runs a task periodically and never concurrently, without keeping the process alive. */
-const every = (ms: number, task: () => Promise<void>): (() => void) => {
-  let busy = false
-  const timer = setInterval(() => {
-    if (busy) return
-    busy = true
-    void task().finally(() => (busy = false))
-  }, ms)
-  timer.unref()
-  return () => clearInterval(timer)
-}
 
 /** The fold of the directory, which is kept up to date and on which commands are decided. */
 const followDirectory = (ports: Pick<Ports, 'eventStore'>) => {

@@ -1,20 +1,19 @@
-import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { runningRuns } from '../../projections/runs/queries.js'
+import type { RunKey } from '../../projections/runs/queries.js'
 import type { Runs } from './runs.js'
 
 /** Programs are heard of every 30 seconds, and recorded at least every minute. */
 const CRASHED_AFTER_MS = 15 * 60_000
 
-/** Ends the runs whose programs were not heard of for 15 minutes. Returns how many. */
+/** Ends those of the running runs whose programs were not heard of for 15 minutes. Returns how many. */
 export const endCrashedRuns = async (
   { clock, ids }: Pick<Ports, 'clock' | 'ids'>,
-  reader: Pick<ClickHouseReader, 'query'>,
+  running: readonly RunKey[],
   runs: Runs,
 ): Promise<number> => {
   let ended = 0
-  for (const { project_id, run_id } of await runningRuns(reader)) {
+  for (const { project_id, run_id } of running) {
     const now = clock.now()
     const isSilent = await runs.read(
       project_id,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobIndex } from '../../application/training/job-index.js'
 import type { Training } from '../../application/training/training.js'
 import type { TrainingWork } from '../../application/training/work.js'
@@ -6,6 +7,7 @@ import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
 const EVERY_MS = 2000
+const FOREVER_MS = 2 ** 31 - 1
 
 /** A job may run this long, not counting the time in which the service was away. */
 const MAX_RUNNING_MS = 24 * 3600 * 1000
@@ -48,24 +50,30 @@ export const leaseExpiry = ({ index, work }: Expiring, ownWorker: string, starte
   }
 }
 
-/** Looks for expired leases every few seconds. Returns a function that stops it. */
+/** Looks for expired leases every few seconds while there are leases. Returns a function that stops it. */
 export const startReaper = (
   { clock, log }: Pick<Ports, 'clock'> & { readonly log: Pick<Log, 'warn'> },
   training: Pick<Training, 'index' | 'work'>,
   ownWorker: string,
 ): (() => Promise<void>) => {
+  const { index } = training
   const expire = leaseExpiry(training, ownWorker, clock.now().getTime())
-  let passing: Promise<void> | undefined
-  const timer = setInterval(() => {
-    passing ??= expire(clock.now().getTime())
-      .catch((error: unknown) =>
-        log.warn('training.reaper_failed', { error: error instanceof Error ? error.name : typeof error }),
-      )
-      .finally(() => (passing = undefined))
-  }, EVERY_MS)
-  timer.unref()
-  return async () => {
-    clearInterval(timer)
-    await passing
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const run = async () => {
+    while (!signal.aborted)
+      if (index.queues().every(({ lease }) => lease === null)) await index.waitForChange(FOREVER_MS, signal)
+      else {
+        const isOver = await sleep(EVERY_MS, false, { signal, ref: false }).catch(() => true)
+        if (isOver) return
+        await expire(clock.now().getTime()).catch((error: unknown) =>
+          log.warn('training.reaper_failed', { error: error instanceof Error ? error.name : typeof error }),
+        )
+      }
+  }
+  const running = run()
+  return () => {
+    stopping.abort()
+    return running
   }
 }

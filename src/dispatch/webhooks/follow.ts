@@ -15,6 +15,8 @@ interface Following {
   readonly prepare: (event: RecordedEvent) => Promise<() => void>
   readonly skipped: SkippedEvents
   readonly onCaughtUp: () => Promise<void>
+  /** The position advanced. */
+  readonly onProgress: () => void
   /** The state failed, and has half of an event: it is rolled back. */
   readonly onStateFailure: (error: unknown) => void
   readonly log: Pick<Log, 'error'>
@@ -27,6 +29,15 @@ export const followInto = (given: Following): LogFollower & { readonly commit: (
   let last: RecordedEvent | undefined
   let uncommitted = 0
 
+  let committing: NodeJS.Timeout | undefined
+  const progress = () => {
+    uncommitted += 1
+    committing ??= setTimeout(() => {
+      committing = undefined
+      commit()
+    }, COMMIT_MS)
+    given.onProgress()
+  }
   const commit = () => {
     if (uncommitted === 0 || signal.aborted) return
     uncommitted = 0
@@ -58,19 +69,18 @@ export const followInto = (given: Following): LogFollower & { readonly commit: (
       }
     }
     last = event
-    uncommitted += 1
+    progress()
   }
   const follower = followLog({
     eventStore: given.eventStore,
     after: state.checkpoint() ?? 0n,
     onEvent: take,
-    onCheckpoint: () => (uncommitted += 1),
+    onCheckpoint: progress,
     onCaughtUp: given.onCaughtUp,
     onError: (error) => given.log.error('dispatcher.subscription_failed', { error: nameOf(error) }),
     signal,
   })
-  const committing = setInterval(commit, COMMIT_MS)
-  signal.addEventListener('abort', () => clearInterval(committing))
+  signal.addEventListener('abort', () => clearTimeout(committing))
   return { ...follower, commit }
 }
 

@@ -68,6 +68,10 @@ export interface DispatcherRun {
 }
 
 const TICK_MS = 1000
+/** While nothing is scheduled and the log has not grown for `QUIET_AFTER_MS`, ticks only follow the clock and prune. */
+const QUIET_TICK_MS = 30_000
+/** Longer than the health of a webhook waits to be reported. */
+const QUIET_AFTER_MS = 75_000
 /** A smaller correction of the clock delays nothing noticeably. */
 const MIN_CLOCK_CORRECTION_MS = 500
 const LOG_PROGRESS_EVERY_MS = 5000
@@ -139,6 +143,8 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
     onLost: measures.unknown,
   })
 
+  let progressedAt = performance.now()
+  let ticks: { readonly timer?: NodeJS.Timeout; readonly isQuiet: boolean } = { isQuiet: false }
   let isLive = false
   const goLive = async () => {
     if (isLive) return
@@ -182,6 +188,10 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
       measures,
     }),
     onCaughtUp: () => goLive().catch(fail),
+    onProgress: () => {
+      progressedAt = performance.now()
+      if (ticks.isQuiet) tickAfter(TICK_MS)
+    },
     onStateFailure: fail,
     signal: ending.signal,
   })
@@ -234,18 +244,27 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
     measuredAt = now()
     reportQueues()
   }
-  const ticking = setInterval(() => {
-    try {
-      tick()
-    } catch (error) {
-      fail(error)
-    }
-  }, TICK_MS)
+  const tickAfter = (ms: number) => {
+    clearTimeout(ticks.timer)
+    if (ending.signal.aborted) return
+    const timer = setTimeout(() => {
+      try {
+        tick()
+      } catch (error) {
+        fail(error)
+      }
+      const isQuiet =
+        isLive && isAlone && scheduler.isIdle() && performance.now() - progressedAt > QUIET_AFTER_MS
+      tickAfter(isQuiet ? QUIET_TICK_MS : TICK_MS)
+    }, ms)
+    ticks = { timer, isQuiet: ms > TICK_MS }
+  }
+  tickAfter(TICK_MS)
 
   return {
     failed,
     stop: async (finishWithinMs) => {
-      clearInterval(ticking)
+      clearTimeout(ticks.timer)
       const abort = () => aborting.abort()
       const timer = finishWithinMs === undefined ? undefined : setTimeout(abort, finishWithinMs)
       await scheduler.stop()

@@ -43,6 +43,8 @@ export interface Scheduler {
   readonly isRunning: (deliveryId: string) => boolean
   /** The number of attempts in progress. */
   readonly running: () => number
+  /** Whether no webhook has a message to send now or at a known time. */
+  readonly isIdle: () => boolean
   readonly start: () => void
   /** The clock was set back: waits restart, so that each lasts at most its own length. */
   readonly restartWaits: () => void
@@ -250,6 +252,7 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
     restartWaits,
     isRunning: (deliveryId) => running.has(deliveryId),
     running: () => running.size,
+    isIdle: () => running.size === 0 && ready.size === 0 && timers.size === 0,
     stop: async () => {
       isStarted = false
       clearTimers()

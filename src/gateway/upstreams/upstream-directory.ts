@@ -1,14 +1,19 @@
 import type { Cause } from '../../kernel/event.js'
 import { execute, type ExecuteResult } from '../../kernel/execute.js'
+import { followLog } from '../../kernel/follow-log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { UpstreamCommand } from '../../domain/gateway/upstreams/commands.js'
 import { upstreamDecider } from '../../domain/gateway/upstreams/decider.js'
 import { evolve, noUpstreams, type Upstreams } from '../../domain/gateway/upstreams/directory.js'
-import { UPSTREAMS_STREAM, type UpstreamEvent } from '../../domain/gateway/upstreams/events.js'
+import {
+  UPSTREAMS_STREAM,
+  upstreamEvents,
+  type UpstreamEvent,
+} from '../../domain/gateway/upstreams/events.js'
 
 /**
  * The upstreams of the operator's file and of the log, as this process knows them: its own writes at once, those of
- * others within a second.
+ * others when they arrive in the log.
  */
 export interface UpstreamDirectory {
   readonly all: () => Upstreams
@@ -18,8 +23,6 @@ export interface UpstreamDirectory {
   readonly onChange: (listener: () => void) => void
   readonly close: () => void
 }
-
-const REFRESH_MS = 500
 
 export const openUpstreamDirectory = async (
   ports: Pick<Ports, 'eventStore' | 'ids'>,
@@ -41,10 +44,17 @@ export const openUpstreamDirectory = async (
       listener()
     }
   }
+  const closing = new AbortController()
+  const after = await ports.eventStore.head()
   await refresh()
-  // A failed refresh is repeated by the next one.
-  const timer = setInterval(() => void refresh().catch(() => undefined), REFRESH_MS)
-  timer.unref()
+  followLog({
+    eventStore: ports.eventStore,
+    after,
+    types: new Set(Object.keys(upstreamEvents)),
+    onEvent: refresh,
+    onError: () => undefined,
+    signal: closing.signal,
+  })
 
   return {
     all: () => upstreams,
@@ -55,6 +65,6 @@ export const openUpstreamDirectory = async (
       return executed
     },
     onChange: (given) => void (listener = given),
-    close: () => clearInterval(timer),
+    close: () => closing.abort(),
   }
 }

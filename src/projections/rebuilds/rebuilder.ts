@@ -9,16 +9,18 @@ import { rebuild, rebuildLog, secondDatabase, type RebuildOptions } from './rebu
 export interface RebuilderOptions extends Omit<RebuildOptions, 'signal'> {
   /** The tables were created when the log ended here; 0 where they existed before. */
   readonly tablesCreatedAt: Position
+  /** Resolves after the next insert of projected rows, which may hold a request, or on abort. */
+  readonly nextInsert: (timeoutMs: number, signal: AbortSignal) => Promise<unknown>
 }
 
-const POLL_MS = 1000
+const PAUSE_MS = 1000
 const MAX_REQUESTS = 1000
 
 /** Runs the requested rebuilds one at a time: an interrupted one first, then the oldest request. */
 export const startRebuilder = (options: RebuilderOptions): { readonly stop: () => Promise<void> } => {
   const stopping = new AbortController()
   const { signal } = stopping
-  const { clickHouse, clock, log, tablesCreatedAt } = options
+  const { clickHouse, clock, log, tablesCreatedAt, nextInsert } = options
 
   const next = async (): Promise<Rebuild | undefined> => {
     const unfinished = await rebuildsIn(clickHouse.writer, UNFINISHED, MAX_REQUESTS)
@@ -44,9 +46,15 @@ export const startRebuilder = (options: RebuilderOptions): { readonly stop: () =
 
   const follow = async () => {
     while (!signal.aborted) {
-      const request = await next().catch(() => undefined)
-      if (request !== undefined) await run(request).catch(() => undefined)
-      await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      const change = nextInsert(Infinity, signal)
+      try {
+        const request = await next()
+        if (request === undefined) await change
+        else await run(request)
+      } catch {
+        // Tried again after the pause.
+      }
+      await sleep(PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
 

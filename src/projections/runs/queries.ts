@@ -69,10 +69,13 @@ export const countRuns =
     return row?.total ?? 0
   }
 
+export interface RunKey {
+  readonly project_id: string
+  readonly run_id: string
+}
+
 /** The runs of the package wandb, which says on which host they run, that did not end. */
-export const runningRuns = (
-  reader: Pick<ClickHouseReader, 'query'>,
-): Promise<readonly { readonly project_id: string; readonly run_id: string }[]> =>
+export const runningRuns = (reader: Pick<ClickHouseReader, 'query'>): Promise<readonly RunKey[]> =>
   reader.query(
     `SELECT project_id, run_id FROM run_changes GROUP BY project_id, run_id
     HAVING argMax(state, position) = 'running' AND argMax(host, position) != ''`,
@@ -81,7 +84,7 @@ export const runningRuns = (
 /** The runs that used a version, by project and id. */
 export const runsUsing =
   (reader: Pick<ClickHouseReader, 'query'>) =>
-  (artifact: string): Promise<readonly { readonly project_id: string; readonly run_id: string }[]> =>
+  (artifact: string): Promise<readonly RunKey[]> =>
     reader.query(
       `SELECT DISTINCT project_id, run_id FROM artifact_uses WHERE artifact_id = {artifact:String}
       ORDER BY project_id, run_id LIMIT 1000`,

@@ -35,8 +35,8 @@ export interface Projector {
   readonly lagMs: () => number
   /** Events that were read from the log and are not inserted yet. */
   readonly behind: () => number
-  /** True after the next insert or its failure, false if none comes in time. */
-  readonly nextInsert: (timeoutMs: number) => Promise<boolean>
+  /** True after the next insert or its failure, false if none comes in time or before the abort. */
+  readonly nextInsert: (timeoutMs: number, signal?: AbortSignal) => Promise<boolean>
   /** The position of the last inserted event that was recorded no later than a time, 0 where there is none. */
   readonly lastBy: (time: Instant) => Promise<Position>
   readonly quarantined: () => number
@@ -86,9 +86,9 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     waitFor: reached.waitFor,
     lagMs: () => (state.failing === undefined ? run.lagMs() : 0),
     behind: () => run.behind(),
-    nextInsert: async (timeoutMs) => {
+    nextInsert: async (timeoutMs, signal) => {
       const next = inserted.next().then(() => true)
-      return (await within(timeoutMs, next)) ?? false
+      return (await within(timeoutMs, next, { signal })) ?? false
     },
     lastBy: async (time) => state.times.lastBy(time) ?? positionByTime(clickHouse)(time),
     quarantined: () => state.quarantined,

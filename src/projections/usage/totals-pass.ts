@@ -136,6 +136,8 @@ const seenBy = async (
 export interface TotalsOptions extends Tables {
   /** The position up to which events are projected. */
   readonly reached: () => Position
+  /** Resolves after the next insert of projected rows, or on abort. */
+  readonly nextInsert: (timeoutMs: number, signal: AbortSignal) => Promise<unknown>
   readonly log: Pick<Log, 'error'>
   readonly pauseMs?: number
 }
@@ -148,7 +150,7 @@ const PAUSE_MS = 500
 
 /** Repeats the totals pass while events are projected. */
 export const startTotals = (options: TotalsOptions) => {
-  const { reached, log, pauseMs = PAUSE_MS } = options
+  const { reached, nextInsert, log, pauseMs = PAUSE_MS } = options
   const repeat = async (signal: AbortSignal): Promise<void> => {
     let durationMs = 0
     let summedUp = -1n
@@ -158,9 +160,9 @@ export const startTotals = (options: TotalsOptions) => {
         signal,
         ref: false,
       }).catch(() => undefined)
+      if (reached() === summedUp) await nextInsert(Infinity, signal)
       if (signal.aborted) return
       const position = reached()
-      if (position === summedUp) continue
       const begin = performance.now()
       try {
         summedUp = await runTotalsPass(options, position, signal)

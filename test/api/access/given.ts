@@ -36,8 +36,7 @@ export const storedEvents = async (eventStore: EventStore): Promise<readonly Rec
 }
 
 /** A process that does not look for others' writes unless told to. */
-export const openedAccess = (ports: ReturnType<typeof somePorts>): Promise<Access> =>
-  openAccess(ports, { refreshMs: 3_600_000 })
+export const openedAccess = (ports: ReturnType<typeof somePorts>): Promise<Access> => openAccess(ports)
 
 /** What answers say, one or the other. */
 export interface Said {

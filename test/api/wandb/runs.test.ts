@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { sha256, systemIds } from '../../../src/adapters/system/system.js'
+import { runningRuns } from '../../../src/projections/runs/queries.js'
 import { endCrashedRuns } from '../../../src/application/runs/crashed.js'
 import { openRuns } from '../../../src/application/runs/runs.js'
 import type { ClickHouseReader } from '../../../src/kernel/ports/clickhouse.js'
@@ -341,9 +342,10 @@ describe('a run of the package wandb', () => {
     await client.run('ended', 'outputArtifacts { totalCount }')
     const { eventStore, blobs, clickHouse } = service.stores
     const ports = { eventStore, blobs, ids: systemIds, sha256 }
-    const pass = (minutes: number) => {
+    const pass = async (minutes: number) => {
       const clock = { now: () => new Date(Date.now() + minutes * 60_000) }
-      return endCrashedRuns({ clock, ids: systemIds }, ofProject(clickHouse.reader, project), openRuns(ports))
+      const running = await runningRuns(ofProject(clickHouse.reader, project))
+      return endCrashedRuns({ clock, ids: systemIds }, running, openRuns(ports))
     }
     assert.equal(await pass(14), 0)
     assert.equal(await pass(16), 1)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import type { HealthReports } from '../../../kernel/ports/health.js'
+import type { CommitSignal } from '../commit-signal.js'
 import type { GroupCommit } from './group-commit.js'
 import { pack, type EventBytes } from './pack.js'
 import { IS_INDEXED_TYPE, markAsPacked } from './schema.js'
@@ -17,7 +18,7 @@ export interface Packing {
   readonly rest: number
   /** The same when no event was appended during the last pause. */
   readonly quietRest: number
-  /** The pause when there is nothing to do. */
+  /** The pause after the first commit when there was nothing to do. */
   readonly idleMs: number
 }
 
@@ -39,6 +40,7 @@ export interface Packer {
 interface PackedStore {
   readonly db: Database
   readonly group: Pick<GroupCommit, 'durable' | 'requireWritable'>
+  readonly commits: Pick<CommitSignal, 'count' | 'after'>
   readonly health: HealthReports
 }
 
@@ -50,7 +52,7 @@ const FREED_AT_ONCE = 32
  * rows, because reading some of them would unpack as many packs.
  */
 export const startPacker = (
-  { db, group, health }: PackedStore,
+  { db, group, commits, health }: PackedStore,
   { newest, events: most, freePages, rest, quietRest, idleMs }: Packing,
 ): Packer => {
   const stopping = new AbortController()
@@ -103,9 +105,12 @@ export const startPacker = (
       if (stopping.signal.aborted) return
       const start = performance.now()
       const factor = group.durable() === head ? quietRest : rest
+      const seen = commits.count()
       try {
-        pauseMs = (await work()) ? (performance.now() - start) * factor : idleMs
+        const isMore = await work()
+        pauseMs = isMore ? (performance.now() - start) * factor : idleMs
         health.report('event-log-packs', null)
+        if (!isMore) await commits.after(seen, stopping.signal)
       } catch (cause) {
         pauseMs = idleMs
         const error = new StoreUnavailable('the event log failed to pack older events', { cause })

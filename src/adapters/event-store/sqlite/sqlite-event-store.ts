@@ -32,7 +32,7 @@ export const sqliteEventStoreOn = (
   const writer = appendWriter(db, streams)
   const recent = recentEvents()
   const group = groupCommit({ db, writer, requireInPlace, sync, commits, recent, health })
-  const packer = packing && startPacker({ db, group, health }, packing)
+  const packer = packing && startPacker({ db, group, commits, health }, packing)
 
   let closing: Promise<void> | undefined
 

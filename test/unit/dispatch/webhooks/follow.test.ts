@@ -88,6 +88,7 @@ describe('a subscription that ends by itself', () => {
       prepare: () => Promise.resolve(() => undefined),
       skipped: openSkippedEvents(state, log),
       onCaughtUp: () => Promise.resolve(),
+      onProgress: () => undefined,
       onStateFailure: () => undefined,
       log,
       signal: ending.signal,

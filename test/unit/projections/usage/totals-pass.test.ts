@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
 import type { Rows } from '../../../../src/kernel/ports/clickhouse.js'
 import { readTotalsState } from '../../../../src/projections/usage/totals-state.js'
 import { noteTarget, runTotalsPass, startTotals } from '../../../../src/projections/usage/totals-pass.js'
@@ -106,6 +107,7 @@ describe('the totals pass', () => {
     const totals = startTotals({
       ...clickHouse(),
       reached: head,
+      nextInsert: (_, signal) => setTimeout(60_000, undefined, { signal }).catch(() => undefined),
       log: { error: (event) => void errors.push(event) },
       pauseMs: 5,
     })

@@ -6,10 +6,9 @@ import type { Problem } from '../../kernel/codec/problem.js'
 import { entityOf, projectId } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
-import { wellFormed } from '../../kernel/json/well-formed.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { Failure, invalidBody } from '../../application/failure.js'
-import type { JsonBody } from '../server/read-json.js'
+import type { ParsedJson } from '../../kernel/json/parse-in-steps.js'
 import { defaultEntity, type Principal } from '../../application/principal.js'
 import { noSuchProject } from '../../application/access/project-access.js'
 import { acknowledgeProjects } from '../server/write-steps.js'
@@ -26,7 +25,7 @@ interface RawElement {
   /** The index in the batch. */
   readonly index: number
   readonly raw: Json
-  readonly mayBeIllFormed: boolean
+  readonly mayBeTooDeep: boolean
 }
 
 /** An element with its writes, or why it is rejected. */
@@ -39,7 +38,7 @@ interface BatchElement {
 
 /** Splits the envelope `{batch: [...]}` into undecoded elements. */
 export const elementsOf = (
-  { value, mayBeIllFormed }: JsonBody,
+  { value, isTooDeep }: ParsedJson,
   envelope: Codec<{ readonly batch: readonly Json[] }>,
 ): readonly RawElement[] => {
   const decoded = decode(envelope)(value)
@@ -50,7 +49,7 @@ export const elementsOf = (
       'too-large',
       `The batch exceeds the limit of ${MAX_ELEMENTS} elements. Split it into smaller batches.`,
     )
-  return batch.map((raw, index) => ({ index, raw, mayBeIllFormed }))
+  return batch.map((raw, index) => ({ index, raw, mayBeTooDeep: isTooDeep }))
 }
 
 /** The nesting depth of the envelope. */
@@ -58,10 +57,10 @@ const ENVELOPE_DEPTH = 2
 
 export const decodeElement =
   <A>(codec: Codec<A>, writesOf: (a: A, index: number) => readonly CallWrite[]) =>
-  ({ index, raw, mayBeIllFormed }: RawElement): BatchElement => {
+  ({ index, raw, mayBeTooDeep }: RawElement): BatchElement => {
     const element = { index, raw, writes: [] }
-    if (deeperThan(raw, MAX_DEPTH - ENVELOPE_DEPTH)) return reject(element, TOO_DEEP)
-    const decoded = decode(codec)(mayBeIllFormed ? wellFormed(raw) : raw)
+    if (mayBeTooDeep && deeperThan(raw, MAX_DEPTH - ENVELOPE_DEPTH)) return reject(element, TOO_DEEP)
+    const decoded = decode(codec)(raw)
     return E.isLeft(decoded)
       ? reject(element, decoded.left[0]!)
       : { ...element, writes: writesOf(decoded.right, index) }
@@ -124,7 +123,7 @@ const permission =
   (project) =>
     canAccessTeam(principal, entityOf(project))
 
-type BatchRequest = AuthorizedBatch & Pick<RouteRequest<JsonBody>, 'principal' | 'cause'>
+type BatchRequest = AuthorizedBatch & Pick<RouteRequest<ParsedJson>, 'principal' | 'cause'>
 
 /**
  * Records the valid elements, and stores the invalid ones in the project that they name or in `home`. `rejected` has the

@@ -7,7 +7,7 @@ import { problemSchema } from '../../kernel/codec/problem.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { emptyResponse } from '../server/empty-response.js'
-import type { JsonBody } from '../server/read-json.js'
+import type { ParsedJson } from '../../kernel/json/parse-in-steps.js'
 import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { writeAuthorized } from '../server/route-kinds.js'
@@ -102,10 +102,10 @@ export const batchRoutes = (
     path: string,
     summary: string,
     body: NonNullable<AnyRoute['body']>,
-    authorize: (request: RouteRequest<JsonBody>) => AuthorizedBatch,
+    authorize: (request: RouteRequest<ParsedJson>) => AuthorizedBatch,
     respond: (results: readonly JsonObject[]) => JsonObject,
   ): AnyRoute => ({
-    ...writeAuthorized<AuthorizedBatch, JsonBody>(services, {
+    ...writeAuthorized<AuthorizedBatch, ParsedJson>(services, {
       method: 'post',
       path,
       summary,

@@ -2,26 +2,26 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import getRawBody from 'raw-body'
 import { decompressor } from '../../kernel/decompressor.js'
-import type { Json } from '../../kernel/json/json.js'
-import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../kernel/json/parse.js'
+import {
+  MOST_MEMBERS,
+  MOST_VALUES,
+  parseJsonInSteps,
+  TooManyValues,
+  type ParsedJson,
+} from '../../kernel/json/parse-in-steps.js'
+import { MOST_WIDE_NUMBERS, TooManyWideNumbers } from '../../kernel/json/parse.js'
 import { Failure, invalid } from '../../application/failure.js'
 
 /** In bytes, after decompression. */
 export const MAX_BODY_BYTES = 33_554_432
 
-export interface JsonBody {
-  readonly value: Json
-  /** The text contains escapes that may form an unpaired surrogate. */
-  readonly mayBeIllFormed: boolean
-}
-
 /** Reads a request's JSON body. Invalid UTF-8 becomes U+FFFD and a byte order mark is removed. */
-export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
+export const readJson = async (request: IncomingMessage): Promise<ParsedJson> => {
   refuseOtherTypes(request.headers['content-type'])
   const decoded = (await readBytes(request)).toString('utf8')
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded
   if (text === '') throw invalid([{ loc: ['body'], type: 'missing', msg: 'Field required' }])
-  return { value: parse(text), mayBeIllFormed: /\\u[dD][89a-fA-F]/.test(text) }
+  return parse(text)
 }
 
 const readBytes = async (request: IncomingMessage): Promise<Buffer> => {
@@ -58,10 +58,16 @@ const refuseOtherTypes = (contentType: string | undefined): void => {
   ])
 }
 
-const parse = (text: string): Json => {
+const parse = async (text: string): Promise<ParsedJson> => {
   try {
-    return parseJson(text)
+    return await parseJsonInSteps(text)
   } catch (error) {
+    if (error instanceof TooManyValues)
+      throw new Failure(
+        'too-large',
+        `The request body has more than ${MOST_VALUES} JSON values, or an object with more than ${MOST_MEMBERS} ` +
+          'members. Split it into smaller requests, and use lists in place of large objects.',
+      )
     if (error instanceof TooManyWideNumbers)
       throw new Failure(
         'too-large',

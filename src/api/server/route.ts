@@ -90,7 +90,7 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
   /** The route reads the stream as it is. */
   readonly bytes?: true
   /**
-   * The handler gets the JSON undecoded, as `JsonBody`, and decodes `body` element by element, so that an invalid
+   * The handler gets the JSON undecoded, as `ParsedJson`, and decodes `body` element by element, so that an invalid
    * element does not refuse its neighbours.
    */
   readonly lenientBatch?: true

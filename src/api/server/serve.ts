@@ -6,7 +6,6 @@ import type { Context } from 'koa'
 import { decode, shortened } from '../../kernel/codec/codec.js'
 import type { Json } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
-import { wellFormed } from '../../kernel/json/well-formed.js'
 import { refuseAsOf } from './read-conditions.js'
 import { Failure, invalid, invalidBody, invalidField } from '../../application/failure.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
@@ -151,14 +150,14 @@ const bodyOf = async (
 ): Promise<unknown> => {
   const read = await readJson(ctx.req)
   if (route.lenientBatch === true) return read
-  const { value, mayBeIllFormed } = read
-  if (deeperThan(value, MAX_DEPTH))
+  const { value, isTooDeep } = read
+  if (isTooDeep)
     throw invalidField(
       placeTooDeep(value),
       'recursion_depth',
       `Input should have at most ${MAX_DEPTH} levels of nesting`,
     )
-  const decoded = decodeBody(mayBeIllFormed ? wellFormed(value) : value)
+  const decoded = decodeBody(value)
   if (E.isRight(decoded)) return decoded.right
   throw invalidBody(decoded.left)
 }

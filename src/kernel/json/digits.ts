@@ -26,6 +26,9 @@ const newDigitsOf = (holder: object): Partial<Record<string, string>> => {
   return digits
 }
 
+/** Whether digits of an element or member are remembered. */
+export const hasDigits = (holder: object): boolean => areAny && remembered.has(holder)
+
 /** The JSON text of a number that its double does not reproduce. */
 export const digitsIn = (holder: object, key: string | number): string | undefined =>
   areAny ? remembered.get(holder)?.[key] : undefined
@@ -44,6 +47,16 @@ export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {
     if ((copy as Record<string, unknown>)[key] === (holder as Record<string, unknown>)[key])
       rememberDigits(copy, key, digits!)
   return copy
+}
+
+/** Gives the digits of a part to the whole that got its members, perhaps in place of others, or its elements. */
+export const moveDigits = (part: object, whole: object, offset: number): void => {
+  if (!areAny) return
+  const isList = Array.isArray(part)
+  const replaced = isList ? undefined : remembered.get(whole)
+  if (replaced !== undefined) for (const key of Object.keys(part)) Reflect.deleteProperty(replaced, key)
+  for (const [key, digits] of Object.entries(remembered.get(part) ?? {}))
+    rememberDigits(whole, isList ? Number(key) + offset : key, digits!)
 }
 
 /** Whether the value's JSON text has digits that the doubles do not. */

@@ -62,7 +62,7 @@ const isPart = (unit: number): boolean =>
   unit === PLUS
 
 /** Index of a string's closing quote; that of the last character if there is none. */
-const endOfString = (text: string, from: number): number => {
+export const endOfString = (text: string, from: number): number => {
   for (let quote = text.indexOf('"', from + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
     let before = quote
     while (text.charCodeAt(before - 1) === BACKSLASH) before -= 1

@@ -20,6 +20,14 @@ export class TooManyWideNumbers extends Error {
   override readonly name = 'TooManyWideNumbers'
 }
 
+/** How many numbers of a text, or of all its parts, were parsed as strings. */
+interface WideNumbers {
+  wide: number
+  floats: number
+}
+
+export const newWideNumbers = (): WideNumbers => ({ wide: 0, floats: 0 })
+
 /**
  * As `JSON.parse`, but remembers the digits of numbers that a double does not reproduce, so that `jsonText` writes
  * them again. Python's `NaN`, `Infinity` and `-Infinity`, and numbers beyond the range of a double, become the strings
@@ -27,8 +35,11 @@ export class TooManyWideNumbers extends Error {
  *
  * @throws SyntaxError, TooManyWideNumbers
  */
-export const parseJson = (text: string): Json => {
-  const marked = withMarks(text)
+export const parseJson = (text: string): Json => parsePart(text, newWideNumbers())
+
+/** As {@link parseJson}, for one of several parts that share the limits. */
+export const parsePart = (text: string, numbers: WideNumbers): Json => {
+  const marked = withMarks(text, numbers)
   if (marked === undefined) return JSON.parse(text) as Json
   let value: unknown
   try {
@@ -46,23 +57,21 @@ interface MarkedText {
 }
 
 /** Undefined if no token needs a mark. */
-const withMarks = (text: string): MarkedText | undefined => {
+const withMarks = (text: string, numbers: WideNumbers): MarkedText | undefined => {
   const pieces: string[] = []
   let mark = ''
   let taken = 0
-  let wide = 0
-  let floats = 0
   eachUnusual(text, (from, to) => {
     const token = text.slice(from, to)
     const kept = keptText(token)
     // A key is a string in JSON, so that the text is refused.
     if (kept === undefined || isKey(text, to)) return
     if (isWhole(kept)) {
-      wide += 1
-      if (wide > MOST_WIDE_NUMBERS) throw new TooManyWideNumbers()
+      numbers.wide += 1
+      if (numbers.wide > MOST_WIDE_NUMBERS) throw new TooManyWideNumbers()
     } else {
-      floats += 1
-      if (floats > MOST_WHOLE_FLOATS) return
+      numbers.floats += 1
+      if (numbers.floats > MOST_WHOLE_FLOATS) return
     }
     if (pieces.length === 0) mark = freeMark(text)
     pieces.push(text.slice(taken, from), `"${mark}${kept}"`)

@@ -1,17 +1,29 @@
 import { withDigitsOf } from './digits.js'
 import { isJsonObject, type Json } from './json.js'
+import { MAX_DEPTH } from './measure.js'
 
-/** Replaces lone surrogates, which UTF-8 cannot encode, by U+FFFD in all strings and keys. */
-export const wellFormed = (value: Json): Json => {
+/**
+ * Replaces lone surrogates, which UTF-8 cannot encode, by U+FFFD in all strings and keys. Ignores what is nested too
+ * deep, which is refused.
+ */
+export const wellFormed = (value: Json, levels = MAX_DEPTH): Json => {
   if (typeof value === 'string') return value.toWellFormed()
+  if (levels === 0) return value
   if (Array.isArray(value))
     return withDigitsOf(
       value,
-      value.map((item) => wellFormed(item as Json)),
+      value.map((item) => wellFormed(item as Json, levels - 1)),
     )
   if (!isJsonObject(value)) return value
   const members = Object.entries(value).map(
-    ([key, member]) => [key.toWellFormed(), wellFormed(member)] as const,
+    ([key, member]) => [key.toWellFormed(), wellFormed(member, levels - 1)] as const,
   )
   return withDigitsOf(value, Object.fromEntries<Json>(members))
 }
+
+/** An escape of half a surrogate pair without the other half, after which a text may have a lone surrogate. */
+const LONE =
+  /\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]/
+
+/** The value of a JSON text without lone surrogates. */
+export const wellFormedOf = (text: string, value: Json): Json => (LONE.test(text) ? wellFormed(value) : value)

@@ -1,9 +1,8 @@
 import { utf8Bytes } from '../codec/text.js'
-import { canonicalJson } from '../json/canonical.js'
-import { withDigitsOf } from '../json/digits.js'
+import { digitsIn, withDigitsOf } from '../json/digits.js'
 import { jsonBytesAtMost } from '../json/measure.js'
 import type { Json } from '../json/json.js'
-import { memberText } from '../json/text.js'
+import { canonicalJsonInSteps, jsonTextInSteps } from '../json/text-in-steps.js'
 import { EventTooLarge } from '../ports/event-store-errors.js'
 import type { Ports } from '../ports/ports.js'
 import type { SpilledField, SpilledFields } from './fields.js'
@@ -65,7 +64,12 @@ const spillLarge =
     known: KnownTexts,
   ): Promise<C> => {
     const here = fields.filter((field) => content.spilled?.[field] === undefined)
-    const texts = new Map(here.map((field) => [field, known[field]?.text ?? memberText(content, field)]))
+    const texts = new Map<string & keyof C, string>()
+    for (const field of here)
+      texts.set(
+        field,
+        known[field]?.text ?? digitsIn(content, field) ?? (await jsonTextInSteps(content[field] as Json)),
+      )
     const sizes = new Map([...texts].map(([field, text]) => [field, known[field]?.bytes ?? utf8Bytes(text)]))
     const others = Object.fromEntries(
       Object.entries(content).filter(([field]) => !texts.has(field as keyof C & string)),
@@ -81,8 +85,8 @@ const spillLarge =
       const text = texts.get(field)!
       const digest = await blobs.put(Buffer.from(text))
       const value = content[field] as Json
-      // A writer that knows the text never repeats its write in another form. Canonical JSON of 20 MB takes 160 ms.
-      const canonical = known[field] === undefined ? sha256(canonicalJson(value)) : digest
+      // A writer that knows the text never repeats its write in another form.
+      const canonical = known[field] === undefined ? sha256(await canonicalJsonInSteps(value)) : digest
       spilled[field] = { digest, size: sizes.get(field)!, canonical }
       emptied[field] = field === 'exception' && typeof value === 'string' ? beginningOf(value) : null
     }

@@ -59,10 +59,17 @@ describe('the envelope of a batch', () => {
     assert.deepEqual(await keptIn(service, project), [])
   })
 
-  it('tells of some keys too many, not of millions', async () => {
-    const extras = Array.from({ length: 200_000 }, (_, i) => `"k${i}": 0`).join()
+  it('reports at most 100 of many extra keys', async () => {
+    const extras = Array.from({ length: 90_000 }, (_, i) => `"k${i}": 0`).join()
     const answer = await post(`{"batch": [], ${extras}}`)
     assert.ok(told(answer).length <= 100)
+  })
+
+  it('refuses too many members of one object, and too many values, with the limit', async () => {
+    const members = Array.from({ length: 100_001 }, (_, i) => `"k${i}": 0`).join()
+    const limits = /more than 4000000 JSON values, or an object with more than 100000 members/
+    assert.match(reasonOf(await post(`{"batch": [{${members}}]}`), 413), limits)
+    assert.match(reasonOf(await post(`{"batch": [${'0,'.repeat(4_000_000)}0]}`), 413), limits)
   })
 
   it('tolerates more keys around completed calls, as real servers do', async () => {

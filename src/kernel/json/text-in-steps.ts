@@ -1,0 +1,107 @@
+import { yielding } from '../yield-to-event-loop.js'
+import { canonicalJson } from './canonical.js'
+import { digitsIn, exactDigitsIn, hasDigits } from './digits.js'
+import { isJsonObject, type Json, type JsonObject } from './json.js'
+import { jsonText } from './text.js'
+
+/** In values; 16 characters of a string count as one. JSON.stringify takes up to 5 ms for that much. */
+const STEP = 16_384
+
+interface Form {
+  /** Of a value that is small. */
+  readonly text: (value: Json) => string
+  readonly digits: (holder: object, key: string | number) => string | undefined
+  readonly keys: (value: JsonObject) => readonly string[]
+}
+
+const AS_IT_IS: Form = { text: jsonText, digits: digitsIn, keys: (value) => Object.keys(value) }
+const CANONICAL: Form = {
+  text: canonicalJson,
+  digits: exactDigitsIn,
+  keys: (value) => Object.keys(value).sort(),
+}
+
+/** As {@link jsonText}, in steps that let other work run in between. */
+export const jsonTextInSteps = (value: Json, step = STEP): Promise<string> => written(value, AS_IT_IS, step)
+
+/** As {@link canonicalJson}, in steps that let other work run in between. */
+export const canonicalJsonInSteps = (value: Json, step = STEP): Promise<string> =>
+  written(value, CANONICAL, step)
+
+const written = async (root: Json, form: Form, step: number): Promise<string> => {
+  const pause = yielding()
+  const pieces: string[] = []
+
+  const write = async (value: Json): Promise<void> => {
+    if (typeof value !== 'object' || value === null || weight(value, step) <= step) {
+      pieces.push(form.text(value))
+      return
+    }
+    const container = itemsOf(value, form)
+    const { length, itemAt, label } = container
+    pieces.push(isJsonObject(value) ? '{' : '[')
+    let from = 0
+    let taken = 0
+    for (let at = 0; at < length; at += 1) {
+      const own = weight(itemAt(at), step)
+      taken += own
+      if (taken <= step) continue
+      if (from < at) pieces.push(from > 0 ? ',' : '', container.run(from, at))
+      from = at
+      taken = own
+      if (own > step) {
+        pieces.push(at > 0 ? ',' : '', label(at))
+        await write(itemAt(at))
+        from = at + 1
+        taken = 0
+      }
+      await pause()
+    }
+    if (from < length) pieces.push(from > 0 ? ',' : '', container.run(from, length))
+    pieces.push(isJsonObject(value) ? '}' : ']')
+  }
+
+  await write(root)
+  return pieces.join('')
+}
+
+interface Items {
+  readonly length: number
+  readonly itemAt: (at: number) => Json
+  /** What is written before the item. */
+  readonly label: (at: number) => string
+  /** The text of some items, with commas in between. */
+  readonly run: (from: number, to: number) => string
+}
+
+const itemsOf = (value: JsonObject | readonly Json[], form: Form): Items => {
+  const holder = value as Readonly<Record<string | number, Json>>
+  const keys = isJsonObject(value) ? form.keys(value) : undefined
+  const keyAt = (at: number) => keys?.[at] ?? at
+  const itemAt = (at: number) => holder[keyAt(at)]!
+  const label = (at: number) => (keys === undefined ? '' : `${JSON.stringify(keys[at])}:`)
+  const run = (from: number, to: number): string => {
+    if (keys === undefined && !hasDigits(value)) {
+      const items = (value as readonly Json[]).slice(from, to)
+      if (items.every((item) => typeof item !== 'object')) return JSON.stringify(items).slice(1, -1)
+    }
+    let text = ''
+    for (let at = from; at < to; at += 1)
+      text += (at > from ? ',' : '') + label(at) + (form.digits(value, keyAt(at)) ?? form.text(itemAt(at)))
+    return text
+  }
+  return { length: keys?.length ?? (value as readonly Json[]).length, itemAt, label, run }
+}
+
+/** Stops above `most`. */
+const weight = (value: Json, most: number): number => {
+  if (typeof value === 'string') return 1 + (value.length >> 4)
+  if (typeof value !== 'object' || value === null) return 1
+  let sum = 1
+  if (!isJsonObject(value)) {
+    for (const item of value) if ((sum += weight(item, most - sum)) > most) break
+    return sum
+  }
+  for (const key in value) if ((sum += 1 + (key.length >> 4) + weight(value[key]!, most - sum)) > most) break
+  return sum
+}

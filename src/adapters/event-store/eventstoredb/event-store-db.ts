@@ -8,6 +8,7 @@ import { appending } from './appending.js'
 import { mayPass } from './failures.js'
 import { shareClient, type SharedClient } from './one-client.js'
 import { reading } from './reading.js'
+import { sharedTail } from '../shared-tail.js'
 import { subscribing } from './subscribing.js'
 import { BACKOFF, within } from './waiting.js'
 
@@ -91,7 +92,7 @@ const eventStoreOver = (
       requireOpen()
       await checkWritable()
     },
-    subscribeAll: subscribing(shared, lookUps, closed),
+    subscribeAll: sharedTail(subscribing(shared, lookUps, closed)),
     head: () => lastAfter(0n),
     close: () => {
       closing.abort()

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
+import { sharedTail } from '../../../../src/adapters/event-store/shared-tail.js'
+import { newEvent } from '../../../../src/kernel/event.js'
+import type { EventStore, Position, TailItem } from '../../../../src/kernel/ports/event-store.js'
+import { until } from '../../../support/until.js'
+
+const cause = { correlationId: 'c', causationId: 'c', actor: 'a' }
+const TYPES = ['ProjectCreated', 'TeamCreated', 'UserCreated'] as const
+
+const arbitraryFollower = fc.record({
+  types: fc.option(fc.subarray([...TYPES]), { nil: undefined }),
+  /** Appends before it subscribes. */
+  joinsAfter: fc.nat(30),
+  /** Turns of the event loop that it takes for an event. */
+  slowness: fc.nat(2),
+})
+
+describe('followers that share a subscription', () => {
+  it('get each event of their types once and in order, and know the end of the log', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.constantFrom(...TYPES), { minLength: 1, maxLength: 40 }), { maxLength: 30 }),
+        fc.array(arbitraryFollower, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 100 }),
+        async (appends, followers, events) => {
+          const store = openInMemoryEventStore()
+          const { subscribe, counted } = counting(store)
+          const subscribeAll = sharedTail(subscribe, { events, characters: Infinity })
+          const stopping = new AbortController()
+          const seen = followers.map((): TailItem[] => [])
+          const running: Promise<void>[] = []
+          const follow = async ({ types, slowness }: (typeof followers)[number], items: TailItem[]) => {
+            const options = { types: types && new Set<string>(types), signal: stopping.signal }
+            for await (const item of subscribeAll(options)) {
+              items.push(item)
+              for (let turn = 0; turn < slowness; turn += 1) await setImmediate()
+            }
+          }
+          const join = (at: number) =>
+            followers.forEach((follower, index) => {
+              if (Math.min(follower.joinsAfter, appends.length) === at)
+                running.push(follow(follower, seen[index]!))
+            })
+          for (const [at, types] of appends.entries()) {
+            join(at)
+            await setImmediate()
+            const events = types.map((type) => newEvent(crypto.randomUUID(), { type, data: {} }, cause))
+            await store.append(`s-${at}`, 'none', events)
+          }
+          join(appends.length)
+          const head = await store.head()
+          const reached = (items: readonly TailItem[]) =>
+            items.reduce<Position>((last, item) => (item.kind === 'caughtUp' ? last : positionOf(item)), 0n)
+          await until(() => seen.every((items) => reached(items) === head))
+          await until(() => seen.every((items) => items.some(({ kind }) => kind === 'caughtUp')))
+          stopping.abort()
+          await Promise.all(running)
+          await until(() => counted.open === 0)
+
+          const all = appends.flat()
+          followers.forEach(({ types }, index) => {
+            const items = seen[index]!
+            const positions = items.flatMap((item) => (item.kind === 'caughtUp' ? [] : [positionOf(item)]))
+            assert.deepEqual(positions, [...positions].sort(byPosition))
+            const got = items.flatMap((item) => (item.kind === 'event' ? [item.event.type] : []))
+            assert.deepEqual(
+              got,
+              all.filter((type) => types === undefined || types.includes(type)),
+            )
+            assert.equal(items.filter(({ kind }) => kind === 'caughtUp').length, 1)
+          })
+          await store.close()
+        },
+      ),
+      { numRuns: 50 },
+    ))
+
+  it('keep one subscription open once they have caught up, and none when they have ended', async () => {
+    const store = openInMemoryEventStore()
+    const { subscribe, counted } = counting(store)
+    const subscribeAll = sharedTail(subscribe)
+    const stopping = new AbortController()
+    await store.append('s', 'none', [newEvent(crypto.randomUUID(), { type: TYPES[0], data: {} }, cause)])
+    let seen = 0
+    const followers = Array.from({ length: 5 }, async () => {
+      for await (const item of subscribeAll({ signal: stopping.signal })) if (item.kind === 'event') seen += 1
+    })
+    await until(() => seen === 5 && counted.open === 1)
+    await store.append('t', 'none', [newEvent(crypto.randomUUID(), { type: TYPES[1], data: {} }, cause)])
+    await until(() => seen === 10)
+    assert.equal(counted.open, 1)
+    stopping.abort()
+    await Promise.all(followers)
+    await until(() => counted.open === 0)
+  })
+})
+
+/** Counts the subscriptions that are open. */
+const counting = (store: EventStore) => {
+  const counted = { open: 0 }
+  const subscribe: EventStore['subscribeAll'] = async function* (options) {
+    counted.open += 1
+    try {
+      yield* store.subscribeAll(options)
+    } finally {
+      counted.open -= 1
+    }
+  }
+  return { subscribe, counted }
+}
+
+const positionOf = (item: Exclude<TailItem, { kind: 'caughtUp' }>): Position =>
+  item.kind === 'event' ? item.event.position : item.position
+
+const byPosition = (a: bigint, b: bigint) => Number(a - b)

@@ -1,15 +1,22 @@
 const LONGEST_MS = 10
 
-/** For long computations. Call it often: it returns a promise to await once 10 ms have passed since the last pause. */
-export const yielding = (): (() => Promise<void> | undefined) => {
-  let since = performance.now()
-  return () => {
-    if (performance.now() - since < LONGEST_MS) return undefined
-    return new Promise((resolve) =>
-      setImmediate(() => {
-        since = performance.now()
-        resolve()
-      }),
-    )
-  }
+/** When the event loop last had a turn, as far as these computations know. */
+let heldSince = 0
+const waiting: (() => void)[] = []
+
+const resumeNext = (): void => {
+  heldSince = performance.now()
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(resumeNext)
+}
+
+/**
+ * For long computations. Call it often: it returns a promise to await once 10 ms have passed since the last pause of any
+ * computation. One of them goes on per turn of the loop: otherwise many at once would hold it for 10 ms each.
+ */
+export const yielding = (): (() => Promise<void> | undefined) => () => {
+  if (performance.now() - heldSince < LONGEST_MS) return undefined
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(resumeNext)
+  })
 }

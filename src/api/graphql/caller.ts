@@ -1,4 +1,6 @@
+import PQueue from 'p-queue'
 import type { Collections } from '../../application/artifacts/collections.js'
+import { ReadBudget } from '../../application/read-budget.js'
 import type { RunHistory } from '../../application/runs/history.js'
 import type { Runs } from '../../application/runs/runs.js'
 import { NO_CONDITIONS } from '../../application/reading/reading.js'
@@ -52,33 +54,31 @@ export interface Caller extends GraphQlTools {
   readonly reader: ClickHouseReader
   /** Makes the response have the position of a write to a project. */
   readonly wrote: (project: string, position: Position | undefined) => void
-  /** Counts what a list has. @throws Failure for a request that asks for too much */
-  readonly listing: (items: number) => void
+  readonly budget: ReadBudget
 }
 
-const MAX_ITEMS = 20_000
+/** Lists of one request that are read at a time: others wait for the readers too. */
+const READS_AT_ONCE = 4
 
 export const callerOf = (
   tools: GraphQlTools,
   request: Pick<Caller, 'principal' | 'cause' | 'links' | 'reader'>,
 ) => {
   let written: Position | undefined
-  let listed = 0
+  const reads = new PQueue({ concurrency: READS_AT_ONCE })
+  const { reader } = request
   const caller: Caller = {
     ...tools,
     ...request,
+    budget: new ReadBudget(),
+    reader: {
+      ...reader,
+      query: (...asked) => reads.add(() => reader.query(...asked), { throwOnTimeout: true }),
+    },
     wrote: (project, position) => {
       const acknowledged = acknowledgeProjects(tools.services, [project], position)
       if (written === undefined || (acknowledged !== undefined && acknowledged > written))
         written = acknowledged
-    },
-    listing: (items) => {
-      listed += items
-      if (listed > MAX_ITEMS)
-        throw new Failure(
-          'bad-request',
-          `A request may list at most ${MAX_ITEMS} items. Ask for smaller pages.`,
-        )
     },
   }
   return { caller, lastWritten: () => written }
@@ -140,7 +140,11 @@ export const requireTeam = ({ services, principal }: Caller, team: string): void
 }
 
 /** Waits until the read models have all acknowledged writes of a project. */
-export const caughtUp = async ({ services, reader }: Caller, project: string): Promise<ClickHouseReader> => {
+export const caughtUp = async (
+  { services, reader, budget }: Caller,
+  project: string,
+): Promise<ClickHouseReader> => {
+  budget.spend('reads', 1)
   await services.reading.waitForNow(project, NO_CONDITIONS)
   return reader
 }
@@ -166,7 +170,7 @@ export const connectionOf = <A, B>(
   const limit = Math.min(MAX_PAGE, Math.max(0, first ?? MAX_PAGE))
   const at = after == null ? 0 : items.findIndex((item) => keyOf(item) === after) + 1
   const shown = items.slice(at, at + limit)
-  caller.listing(shown.length)
+  caller.budget.spend('items', shown.length)
   return {
     totalCount: items.length,
     edges: shown.map((item) => ({ node: nodeOf(item), cursor: keyOf(item) })),

@@ -3,6 +3,7 @@ import type { RunHistory } from '../../application/runs/history.js'
 import type { Runs } from '../../application/runs/runs.js'
 import type { Collections } from '../../application/artifacts/collections.js'
 import { nullable, nullableText } from '../../kernel/codec/containers.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../kernel/codec/text.js'
@@ -17,6 +18,7 @@ import { artifactNamed, artifactWithId } from './artifacts.js'
 import { callerOf, type GraphQlServices, type Nodes } from './caller.js'
 import { collectionNamed, collectionOf, collectionsIn } from './collections.js'
 import { projectOf } from './projects.js'
+import { checkReads } from './query-limits.js'
 import { rootOf } from './root.js'
 import { runNamed } from './runs.js'
 import { schema } from './schema.js'
@@ -75,7 +77,7 @@ export const graphQlRoutes = (
             'too_long',
             `Input should have at most ${MAX_VARIABLES_BYTES} bytes`,
           )
-        const document = readDocument(query)
+        const document = readDocument(query, variables ?? {})
         return async () => {
           if (!('kind' in document)) return { body: { errors: document } }
           const links = linksFor(services, headers, principal)
@@ -88,6 +90,10 @@ export const graphQlRoutes = (
             operationName,
           })
           errors.forEach(rethrowServiceErrors)
+          const { refusal } = caller.budget
+          const overspent = errors.find(({ originalError }) => originalError === refusal)
+          if (refusal !== undefined && overspent !== undefined)
+            return { body: { errors: [withField(overspent)] }, position: lastWritten() }
           return {
             body: { ...(data === undefined ? {} : { data }), ...(errors.length === 0 ? {} : { errors }) },
             position: lastWritten(),
@@ -101,12 +107,14 @@ export const graphQlRoutes = (
 const MAX_TOKENS = 1000
 const MAX_ERRORS = 10
 
-/** Parses and validates a query, or returns the errors. Tokens and the items that a request may list bound its work. */
-const readDocument = (query: string): DocumentNode | readonly GraphQLError[] => {
+/** Parses and validates a query, or returns the errors. Tokens, and what a request may read, bound its work. */
+const readDocument = (query: string, variables: JsonObject): DocumentNode | readonly GraphQLError[] => {
   try {
     const document = parse(query, { maxTokens: MAX_TOKENS })
     const errors = validate(schema, document, undefined, { maxErrors: MAX_ERRORS })
-    return errors.length > 0 ? withHint(errors) : document
+    if (errors.length > 0) return withHint(errors)
+    checkReads(schema, document, variables)
+    return document
   } catch (error) {
     if (error instanceof GraphQLError) return [error]
     throw error
@@ -127,6 +135,12 @@ const withHint = (errors: readonly GraphQLError[]): readonly GraphQLError[] =>
         return new GraphQLError(at > 0 ? shown : `${shown} ${HINT}`, nodes === undefined ? {} : { nodes })
       })
     : errors
+
+/** Says which field of the query an error is of: clients show the message alone. */
+const withField = ({ message, path = [], nodes }: GraphQLError): GraphQLError => {
+  const field = path.filter((part) => typeof part === 'string').join('.')
+  return new GraphQLError(`${field}: ${message}`, { path, ...(nodes === undefined ? {} : { nodes }) })
+}
 
 /** Clients ask again after the status of these, and not after an error of the request. */
 const OF_THE_SERVICE: ReadonlySet<string> = new Set([

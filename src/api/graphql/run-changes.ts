@@ -165,7 +165,7 @@ export const createRunFiles = async (caller: Caller, input: CreateRunFilesInput)
   if (known === undefined) throw new Failure('not-found', 'Run not found in the project.')
   if (input.files.length > MAX_PAGE)
     throw new Failure('bad-request', `input.files should have at most ${MAX_PAGE} items.`)
-  caller.listing(input.files.length)
+  caller.budget.spend('items', input.files.length)
   return {
     runID: runId({ project, run }),
     uploadHeaders: [],

@@ -47,7 +47,7 @@ const absent = (caller: Caller, place: RunPlace, name: string) => {
 export const deleteFiles = async (caller: Caller, { files }: { readonly files: readonly string[] }) => {
   if (files.length > MAX_PAGE)
     throw new Failure('bad-request', `input.files should have at most ${MAX_PAGE} items.`)
-  caller.listing(files.length)
+  caller.budget.spend('items', files.length)
   for (const id of files) {
     const [project = '', run_id = '', path = ''] = partsOfId('File', id) ?? []
     const name = projectNameOf(project)

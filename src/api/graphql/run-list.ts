@@ -28,7 +28,7 @@ export const runList = async (
   const asked = { project, filter, order: order || OLDEST_FIRST, limit: limit + 1, offset }
   const found = await runIds(reader, caller.services.compilePattern)(asked)
   const shown = found.slice(0, limit)
-  caller.listing(shown.length)
+  caller.budget.spend('items', shown.length)
   return {
     totalCount: () => runCount(caller, project, filters),
     edges: shown.map((run, at) => ({

@@ -1,4 +1,6 @@
-import type { RunPlace, StepRange } from '../../application/runs/history.js'
+import type { RunPlace } from '../../application/runs/history.js'
+import type { HistorySpec } from '../../application/runs/sampled-history.js'
+import type { StepRange } from '../../application/runs/step-range.js'
 import type { KeptRun } from '../../application/runs/runs.js'
 import { consoleOf } from '../../application/runs/console.js'
 import { storedText } from '../../application/runs/run-texts.js'
@@ -30,7 +32,7 @@ type ReadRun = KeptRun & { readonly files: readonly RunFileStored[] }
 const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: ReadRun) => {
   const { details, ended, lines, output } = state
   const started = state.started!
-  const { history } = caller
+  const { history, budget } = caller
   const config = async () => (await storedText(caller.services.blobs, state.config)) ?? '{}'
   return {
     __typename: 'Run',
@@ -58,7 +60,7 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
       const line = await history.lastLine(place)
       return JSON.stringify(line === undefined ? [] : [line])
     },
-    eventsTail: async () => JSON.stringify(await history.system(place, 1)),
+    eventsTail: async () => JSON.stringify(await history.system(place, 1, budget)),
     wandbConfig: async ({ keys }: { readonly keys?: readonly string[] | null }) =>
       JSON.stringify(clientConfig(await config(), keys ?? [])),
     user: () => userOf(started.user),
@@ -69,12 +71,12 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
     history: ({ minStep = null, maxStep = null, samples }: Sampled) => {
       const range = { minStep, maxStep }
       const most = samplesOf(samples)
-      if (minStep === null && maxStep === null) return history.sample(place, range, most)
-      return history.page(place, range, isPage(range, samples) ? Infinity : most)
+      if (minStep === null && maxStep === null) return history.sample(place, range, most, budget)
+      return history.page(place, range, isPage(range, samples) ? Infinity : most, budget)
     },
-    events: ({ samples }: Sampled) => history.system(place, samplesOf(samples)),
+    events: ({ samples }: Sampled) => history.system(place, samplesOf(samples), budget),
     sampledHistory: ({ specs }: { readonly specs: readonly string[] }) =>
-      Promise.all(specs.map((spec) => sampledHistory(caller, place, spec))),
+      history.sampleOf(place, specs.map(specIn), budget),
     parquetHistory: { parquetUrls: [], liveData: [] },
     fileCount: files.length,
     files: (asked: RunFilesAsked) => filesOfRun(caller, place, files, asked),
@@ -157,7 +159,7 @@ const historyKeys = async ({ history }: Caller, place: RunPlace) => {
   }
 }
 
-const sampledHistory = ({ history }: Caller, place: RunPlace, text: string) => {
+const specIn = (text: string): HistorySpec => {
   const spec = parsed(text)
   const keys = memberOf(spec, 'keys')
   if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string'))
@@ -172,5 +174,5 @@ const sampledHistory = ({ history }: Caller, place: RunPlace, text: string) => {
   const maxStep = number('maxStep')
   const range = { minStep: number('minStep'), maxStep: maxStep === null ? null : maxStep + 1 }
   const samples = number('samples')
-  return history.sampleOf(place, keys, range, isPage(range, samples) ? Infinity : samplesOf(samples))
+  return { keys, range, most: isPage(range, samples) ? Infinity : samplesOf(samples) }
 }

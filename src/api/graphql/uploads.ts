@@ -254,7 +254,7 @@ const AT_ONCE = 16
 export const createArtifactFiles = async (caller: Caller, { artifactFiles }: CreateArtifactFilesInput) => {
   if (artifactFiles.length > MAX_PAGE)
     throw new Failure('bad-request', `input.artifactFiles should have at most ${MAX_PAGE} items.`)
-  caller.listing(artifactFiles.length)
+  caller.budget.spend('items', artifactFiles.length)
   const projects = new Map<string, string>()
   for (const id of new Set(artifactFiles.map(({ artifactID }) => artifactID)))
     projects.set(id, (await draftToWrite(caller, id)).project)

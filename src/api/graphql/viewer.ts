@@ -55,7 +55,7 @@ const teamPage = (caller: Caller, teams: readonly string[], { first, after }: Pa
     throw new Failure('bad-request', `first should be between 1 and ${MAX_TEAMS}.`)
   const left = after == null ? teams : teams.filter((team) => team > after)
   const shown = left.slice(0, limit)
-  caller.listing(shown.length)
+  caller.budget.spend('items', shown.length)
   return {
     edges: shown.map((team) => ({ node: entityOf(caller, team), cursor: team })),
     pageInfo: { hasNextPage: left.length > shown.length, endCursor: shown.at(-1) ?? null },

@@ -1,3 +1,4 @@
+import { ReadBudget } from '../../application/read-budget.js'
 import type { RunHistory, RunPlace } from '../../application/runs/history.js'
 import { consoleOf } from '../../application/runs/console.js'
 import type { Runs } from '../../application/runs/runs.js'
@@ -128,10 +129,15 @@ const readHistory = (services: ListServices, runs: Runs, history: RunHistory): A
       const names = keys.split(',').filter((name) => name !== '')
       return async () => {
         if ((await runs.read(place.project, place.run, () => true)) === undefined) throw noSuchRun()
-        if (request.query.stream === 'system')
-          return { body: { rows: (await history.system(place, samples)).map((line) => rowOf(line) ?? {}) } }
-        if (names.length > 0) return { body: { rows: await history.sampleOf(place, names, range, samples) } }
-        const lines = await history.sample(place, range, samples)
+        const budget = new ReadBudget()
+        if (names.length > 0 && request.query.stream === 'metrics') {
+          const [rows = []] = await history.sampleOf(place, [{ keys: names, range, most: samples }], budget)
+          return { body: { rows } }
+        }
+        const lines =
+          request.query.stream === 'system'
+            ? await history.system(place, samples, budget)
+            : await history.sample(place, range, samples, budget)
         return { body: { rows: lines.map((line) => rowOf(line) ?? {}) } }
       }
     },

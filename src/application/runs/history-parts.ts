@@ -42,10 +42,11 @@ export const openHistoryParts = (ports: Pick<Ports, 'eventStore' | 'blobs'>): Hi
     maxSize: KEPT_LENGTH,
     sizeCalculation: (lines) => lines.reduce((sum, { text }) => sum + text.length, 1),
   })
-  return async (stream, { of, rows, before, revision }) => {
-    const key = `${stream}\n${revision}\n${rows}`
-    const kept = parts.get(key)
-    if (kept !== undefined) return kept
+  const readNow = async (
+    key: string,
+    stream: string,
+    { of, rows, before, revision }: HistoryChunk,
+  ): Promise<readonly PlacedLine[]> => {
     const lines: HistoryLine[] = []
     const limit = of === 'metrics' ? rows : 1
     for await (const event of ports.eventStore.readStream(stream, { from: revision, limit })) {
@@ -59,6 +60,16 @@ export const openHistoryParts = (ports: Pick<Ports, 'eventStore' | 'blobs'>): Hi
     const placed = placedAfter(before, lines)
     parts.set(key, placed)
     return placed
+  }
+  /** Reads at the same time share one. */
+  const reading = new Map<string, Promise<readonly PlacedLine[]>>()
+  return async (stream, chunk) => {
+    const key = `${stream}\n${chunk.revision}\n${chunk.rows}`
+    const kept = parts.get(key) ?? reading.get(key)
+    if (kept !== undefined) return kept
+    const read = readNow(key, stream, chunk).finally(() => reading.delete(key))
+    reading.set(key, read)
+    return read
   }
 }
 

@@ -1,11 +1,14 @@
 import { LRUCache } from 'lru-cache'
-import { Failure } from '../failure.js'
+import type { ReadBudget } from '../read-budget.js'
 import { rowOf } from '../../domain/runs/history.js'
 import { runStream, type ForkPoint } from '../../domain/runs/events.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
-import { countKeys, keysOf, valueAt, type HistoryKeys, type KnownKeys } from './history-keys.js'
-import { ownKeysOf, spread, withExtremes } from './history-sampling.js'
+import { openHistoryColumns } from './history-columns.js'
+import { countKeys, keysOf, type HistoryKeys, type KnownKeys } from './history-keys.js'
+import { spread } from './history-sampling.js'
+import { isWhole, isWithin, mayHave, type StepRange } from './step-range.js'
+import { sampleColumns, type HistorySpec, type SampledRow, type Stretch } from './sampled-history.js'
 import type { HistoryChunk, PlacedLine } from './history-parts.js'
 import type { Runs } from './runs.js'
 
@@ -15,32 +18,29 @@ export interface RunPlace {
   readonly run: string
 }
 
-/**
- * The steps from `minStep` to before `maxStep`, for which null is no limit. A row without a step of its own belongs to the
- * highest step before it.
- */
-export interface StepRange {
-  readonly minStep: number | null
-  readonly maxStep: number | null
-}
-
 export interface RunHistory {
-  /** The first lines within the steps, in the order in which they arrived. @throws Failure for a page that is too long */
-  readonly page: (place: RunPlace, range: StepRange, limit: number) => Promise<readonly string[]>
-  /** Lines that are evenly spread over the run, and the last one. */
-  readonly sample: (place: RunPlace, range: StepRange, most: number) => Promise<readonly string[]>
-  /**
-   * The rows that have all of the keys, reduced to them and to what the client adds: of each stretch those with the least
-   * and the greatest value of each key, where `most` leaves room for that.
-   */
-  readonly sampleOf: (
+  /** The first lines within the steps, in the order in which they arrived. */
+  readonly page: (
     place: RunPlace,
-    keys: readonly string[],
+    range: StepRange,
+    limit: number,
+    budget: ReadBudget,
+  ) => Promise<readonly string[]>
+  /** Lines that are evenly spread over the run, and the last one. */
+  readonly sample: (
+    place: RunPlace,
     range: StepRange,
     most: number,
-  ) => Promise<readonly Readonly<Record<string, Json>>[]>
+    budget: ReadBudget,
+  ) => Promise<readonly string[]>
+  /** The rows of each specification, by one pass over the rows of the run. */
+  readonly sampleOf: (
+    place: RunPlace,
+    specs: readonly HistorySpec[],
+    budget: ReadBudget,
+  ) => Promise<readonly (readonly SampledRow[])[]>
   /** Lines of system metrics that are evenly spread over the run. */
-  readonly system: (place: RunPlace, most: number) => Promise<readonly string[]>
+  readonly system: (place: RunPlace, most: number, budget: ReadBudget) => Promise<readonly string[]>
   /** The last value of each system metric. */
   readonly lastSystem: (place: RunPlace) => Promise<JsonObject>
   /** The last one that a program logged as a line: its client continues after it. */
@@ -56,6 +56,7 @@ const KEPT_KEYS = 1000
 export const openHistory = (runs: Runs): RunHistory => {
   const { rowsOf: linesOf } = runs
   const known = new LRUCache<string, KnownKeys>({ max: KEPT_KEYS })
+  const columnsOf = openHistoryColumns(linesOf)
 
   /** The stretches of a history in order: those of the runs that it is a fork of, and its own. */
   const stretchesOf = async ({ project, run }: RunPlace, range: StepRange): Promise<readonly Stretch[]> => {
@@ -93,55 +94,65 @@ export const openHistory = (runs: Runs): RunHistory => {
     for await (const { text } of placedIn(await stretchesOf(place, range))) yield text
   }
 
-  const rowsWith = async (place: RunPlace, keys: readonly string[], range: StepRange) => {
-    const rows: Readonly<Record<string, Json>>[] = []
-    for await (const text of linesIn(place, range)) {
-      const row = rowOf(text)
-      const found = row && keys.map((key) => [key, valueAt(row, key)] as const)
-      if (found?.every(([, value]) => value !== undefined) === true)
-        rows.push({ ...ownKeysOf(row!), ...(Object.fromEntries(found) as Record<string, Json>) })
-    }
-    return rows
+  /** The chunks of stretches with the number of their rows within the steps: only a chunk partly within is read. */
+  const countedIn = async (stretches: readonly Stretch[]): Promise<readonly CountedChunk[]> => {
+    const counted: CountedChunk[] = []
+    for (const { stream, chunks, range } of stretches)
+      for (const chunk of chunks) {
+        const within = isWhole(range, chunk) ? undefined : range
+        const rows = within === undefined ? chunk.rows : (await linesWithin({ stream, chunk, within })).length
+        counted.push({ stream, chunk, within, rows })
+      }
+    return counted
   }
 
-  const sampleOfChunks = async (stream: string, chunks: readonly HistoryChunk[], most: number) => {
+  const linesWithin = async ({ stream, chunk, within }: Omit<CountedChunk, 'rows'>) => {
+    const lines = await linesOf(stream, chunk)
+    return within === undefined ? lines : lines.filter((line) => isWithin(within, line))
+  }
+
+  const sampleOfChunks = async (chunks: readonly CountedChunk[], most: number, budget: ReadBudget) => {
     const total = chunks.reduce((sum, { rows }) => sum + rows, 0)
+    budget.spend('rows', Math.min(total, Math.max(0, most)))
     const sampled: string[] = []
-    let before = 0
-    let chunk = 0
+    const pause = yielding()
+    let [before, index] = [0, 0]
+    let lines: readonly PlacedLine[] | undefined
     for (const at of spread(total, most)) {
-      while (at >= before + chunks[chunk]!.rows) before += chunks[chunk++]!.rows
-      sampled.push((await linesOf(stream, chunks[chunk]!))[at - before]!.text)
+      while (at >= before + chunks[index]!.rows) {
+        before += chunks[index++]!.rows
+        lines = undefined
+      }
+      lines ??= await linesWithin(chunks[index]!)
+      const { text } = lines[at - before]!
+      budget.spend('text', text.length)
+      sampled.push(text)
+      await pause()
     }
     return sampled
   }
 
   return {
-    page: async (place, range, limit) => {
+    page: async (place, range, limit, budget) => {
       const page: string[] = []
-      let length = 0
       if (limit <= 0) return page
       for await (const text of linesIn(place, range)) {
+        budget.spend('text', text.length)
         page.push(text)
-        if ((length += text.length) > LONGEST_PAGE) throw tooLong(range)
         if (page.length === limit) break
       }
       return page
     },
-    sample: async (place, range, most) => {
-      const [first, ...others] = await stretchesOf(place, range)
-      if (first === undefined) return []
-      const { stream, chunks } = first
-      if (range.minStep !== null || range.maxStep !== null || others.length > 0) {
-        const all: string[] = []
-        for await (const text of linesIn(place, range)) all.push(text)
-        return spread(all.length, most).map((at) => all[at]!)
-      }
-      return sampleOfChunks(stream, chunks, most)
-    },
-    system: async ({ project, run }, most) => {
-      const chunks = await runs.read(project, run, ({ output }) => [...output.system.chunks])
-      return sampleOfChunks(runStream(project, run), chunks ?? [], most)
+    sample: async (place, range, most, budget) =>
+      sampleOfChunks(await countedIn(await stretchesOf(place, range)), most, budget),
+    system: async ({ project, run }, most, budget) => {
+      const chunks = (await runs.read(project, run, ({ output }) => [...output.system.chunks])) ?? []
+      const stream = runStream(project, run)
+      return sampleOfChunks(
+        chunks.map((chunk) => ({ stream, chunk, within: undefined, rows: chunk.rows })),
+        most,
+        budget,
+      )
     },
     lastSystem: async ({ project, run }) => {
       const chunks = await runs.read(project, run, ({ output }) => output.system.chunks.slice(-LAST_SYSTEM))
@@ -152,20 +163,13 @@ export const openHistory = (runs: Runs): RunHistory => {
             if (!key.startsWith('_')) last[key] = value
       return last
     },
-    sampleOf: async (place, keys, range, most) => {
-      const rows = await rowsWith(place, keys, range)
-      return withExtremes(rows, keys, most).map((at) => rows[at]!)
+    sampleOf: async (place, specs, budget) => {
+      const stretches = await stretchesOf(place, rangeOfAll(specs.map(({ range }) => range)))
+      return sampleColumns({ columnsOf, linesOf }, stretches, specs, budget)
     },
     inherited: async (place) => {
-      const stretches = (await stretchesOf(place, NO_RANGE)).slice(0, -1)
-      let rows = 0
-      for (const { stream, chunks, range } of stretches)
-        for (const chunk of chunks) {
-          const isWhole = chunk.maxStep < (range.maxStep ?? Infinity)
-          const lines = isWhole ? undefined : await linesOf(stream, chunk)
-          rows += lines?.filter((line) => isWithin(range, line)).length ?? chunk.rows
-        }
-      return rows
+      const counted = await countedIn((await stretchesOf(place, NO_RANGE)).slice(0, -1))
+      return counted.reduce((sum, { rows }) => sum + rows, 0)
     },
     lastLine: async (place) => {
       const stretches = await stretchesOf(place, NO_RANGE)
@@ -204,28 +208,18 @@ export const openHistory = (runs: Runs): RunHistory => {
 /** In chunks: a client sends metrics of different parts of a machine in different lines. */
 const LAST_SYSTEM = 4
 
-/** In characters: the whole page is held in memory. */
-const LONGEST_PAGE = 64 * 1024 * 1024
-
-const tooLong = ({ minStep, maxStep }: StepRange): Failure =>
-  new Failure(
-    'bad-request',
-    `The steps from ${minStep ?? 0} to before ${maxStep ?? 'the end'} have more than 64 MiB of rows. Ask for fewer steps ` +
-      'at once, such as with scan_history(page_size=100).',
-  )
-
 const NO_RANGE: StepRange = { minStep: null, maxStep: null }
 
-/** What a history has of one run. */
-interface Stretch {
+interface CountedChunk {
   readonly stream: string
-  readonly chunks: readonly HistoryChunk[]
-  readonly range: StepRange
-  readonly highestStep: number
+  readonly chunk: HistoryChunk
+  /** Undefined if all rows are. */
+  readonly within: StepRange | undefined
+  readonly rows: number
 }
 
-const mayHave = ({ minStep, maxStep }: StepRange, chunk: HistoryChunk): boolean =>
-  (minStep === null || chunk.maxStep >= minStep) && (maxStep === null || chunk.minStep < maxStep)
-
-const isWithin = ({ minStep, maxStep }: StepRange, { step }: PlacedLine): boolean =>
-  (minStep === null || step >= minStep) && (maxStep === null || step < maxStep)
+const rangeOfAll = (ranges: readonly StepRange[]): StepRange => {
+  const minSteps = ranges.map(({ minStep }) => minStep ?? -Infinity)
+  const maxSteps = ranges.map(({ maxStep }) => maxStep ?? Infinity)
+  return { minStep: Math.min(...minSteps), maxStep: Math.max(...maxSteps) }
+}

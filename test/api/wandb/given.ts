@@ -146,7 +146,21 @@ export const clientOf = (service: TestService, project: string, options: { reado
       ),
     )
 
-  return { graphQl, init, stream, log, run, artifact, draft, fileLinks, manifestLink, commit, upload, link }
+  return {
+    project,
+    graphQl,
+    init,
+    stream,
+    log,
+    run,
+    artifact,
+    draft,
+    fileLinks,
+    manifestLink,
+    commit,
+    upload,
+    link,
+  }
 }
 
 export const put = (url: string, content: string) => fetch(url, { method: 'PUT', body: content })

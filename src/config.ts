@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { getHeapStatistics } from 'node:v8'
 import * as E from 'fp-ts/lib/Either.js'
 import {
   integer,
@@ -22,6 +23,8 @@ import { OperatorError } from './kernel/ports/operator-error.js'
 import { VENDOR } from './domain/webhooks/signing.js'
 import { masterKeys, type MasterKeyText } from './domain/secrets/master-keys.js'
 
+const MIB = 1_048_576
+
 const environment = open('Environment', {
   optional: {
     TALLYTREE_HOST: withDefault(string, '127.0.0.1'),
@@ -33,6 +36,7 @@ const environment = open('Environment', {
     TALLYTREE_MASTER_KEYS: withDefault(masterKeys, []),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
     TALLYTREE_MAX_FILE_BYTES: withDefault(integer(1, Number.MAX_SAFE_INTEGER), 10_737_418_240),
+    TALLYTREE_MEMORY_MB: withDefault(integer(64, 16_777_216), Infinity),
     TALLYTREE_API_PROCESSES: withDefault(integer(1, 1000), 1),
     TALLYTREE_STOP_SECONDS: withDefault(integer(10, 3600), 10),
     TALLYTREE_CORS_ORIGINS: withDefault(origins, []),
@@ -71,6 +75,8 @@ export interface Config {
   readonly maxTraceCalls: number
   /** Limit for a file of an artifact or a run. */
   readonly maxFileBytes: number
+  /** Limit of the heap, in bytes. */
+  readonly memoryBytes: number
   /** Number of processes that serve the API. Each enforces its share of the rate limits. */
   readonly apiProcesses: number
   /** Time limit for a stop, in seconds; requests under way get 8 s of it. */
@@ -130,6 +136,8 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     masterKeys: env.TALLYTREE_MASTER_KEYS,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
     maxFileBytes: env.TALLYTREE_MAX_FILE_BYTES,
+    // `bin/start` sets the limit of the heap, by the same variable or by the memory of the machine.
+    memoryBytes: Math.min(env.TALLYTREE_MEMORY_MB * MIB, getHeapStatistics().heap_size_limit),
     apiProcesses: env.TALLYTREE_API_PROCESSES,
     stopSeconds: env.TALLYTREE_STOP_SECONDS,
     vendor: env.TALLYTREE_VENDOR,

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { flagsBeforeTypeScript, serviceFlags } from './service-flags.js'
+import { flagsBeforeTypeScript } from './service-flags.js'
 
 export interface Child {
   readonly address: string
@@ -20,16 +20,19 @@ export interface Child {
 
 /** Runs a TypeScript program in a process of its own; it says its address on a line of its output. */
 export const startChild = (program: string, environment: Record<string, string>): Promise<Child> =>
-  started([...flagsBeforeTypeScript, program], environment)
+  started([process.execPath, ...flagsBeforeTypeScript, program], environment)
 
 /** Compiles the service and runs it, as `npm start` does. */
 export const startService = (environment: Record<string, string>): Promise<Child> => {
   execFileSync(process.execPath, ['compile.mjs'])
-  return started([...serviceFlags, 'dist/src/main.js'], environment)
+  return started(['bin/start', 'main'], environment)
 }
 
-const started = async (command: readonly string[], environment: Record<string, string>): Promise<Child> => {
-  const child = spawn(process.execPath, command, {
+const started = async (
+  [program = '', ...flags]: readonly string[],
+  environment: Record<string, string>,
+): Promise<Child> => {
+  const child = spawn(program, flags, {
     env: { ...process.env, UV_THREADPOOL_SIZE: '12', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -39,7 +42,7 @@ const started = async (command: readonly string[], environment: Record<string, s
       const found = /http:\/\/\S+?(?=,|\s|$)/.exec(line)
       if (found !== null) resolve(found[0])
     })
-    void exited.then(() => reject(new Error(`${command.at(-1)} ended before it was ready`)))
+    void exited.then(() => reject(new Error(`${flags.at(-1)} ended before it was ready`)))
   })
   const status = (name: string) => numberIn(readFileSync(`/proc/${child.pid}/status`, 'utf8'), name) / 1024
   return {

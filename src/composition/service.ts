@@ -11,6 +11,7 @@ import type { Config } from '../config.js'
 import { WEB } from '../files.js'
 import type { Evaluations } from '../dispatch/evaluations/evaluations.js'
 import type { Dispatcher } from '../dispatch/webhooks/dispatcher.js'
+import { MemoryAccount } from '../kernel/memory-account.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
 import { logBrokenParts } from '../projections/runtime/broken-parts.js'
@@ -66,6 +67,8 @@ const start = async (
 ): Promise<string> => {
   const servesApi = config.roles.has('api')
   const metrics = openMetrics()
+  // The other half is for the read side, garbage and buffers.
+  const memory = new MemoryAccount(config.memoryBytes / 2)
   let address = ''
 
   const readSide = await startReadSide(config, stores, log, metrics, cleanup)
@@ -123,6 +126,7 @@ const start = async (
   const app = createApp(
     api?.services.access ?? ANONYMOUS,
     stores.clickHouse.reader,
+    memory,
     api?.routes ?? serviceRoutes(checks),
     log,
     metrics.requestSeconds,

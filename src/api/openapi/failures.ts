@@ -96,7 +96,7 @@ const kindsOf = ({ access, body, form, errors }: AnyRoute): readonly FailureKind
   const possible = new Set<FailureKind>([
     ...(isOpen ? [] : (['unauthenticated', 'forbidden'] as const)),
     ...(isOpen && body === undefined ? [] : (['invalid'] as const)),
-    ...(body === undefined ? [] : (['bad-request', 'too-large'] as const)),
+    ...(body === undefined ? [] : (['bad-request', 'too-large', 'overloaded'] as const)),
     ...(form === undefined ? [] : (['too-large'] as const)),
     ...(errors ?? (isOpen ? [] : all)),
   ])

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
+import type { MemoryAccount } from '../../kernel/memory-account.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { RequestSeconds } from '../../kernel/ports/metrics.js'
@@ -22,6 +23,7 @@ import { serveAssets, servePages, type WebInterface } from './web-pages.js'
 export const createApp = (
   authenticating: Authenticator,
   reader: ClickHouseReader,
+  memory: MemoryAccount,
   routes: readonly AnyRoute[],
   log: Log,
   requestSeconds?: RequestSeconds,
@@ -31,7 +33,7 @@ export const createApp = (
   const router = new Router()
   const plain = new Map<string, Handler>()
   for (const route of routes) {
-    const serving = serve(authenticating, reader, route, web?.publicUrl ?? null)
+    const serving = serve(authenticating, reader, memory, route, web?.publicUrl ?? null)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
       if (route.errorFormat === 'chat') respondAsChat(ctx)

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
+import { Transform, type Readable } from 'node:stream'
 import getRawBody from 'raw-body'
 import { decompressor } from '../../kernel/decompressor.js'
+import type { MemoryLease } from '../../kernel/memory-account.js'
 import {
   MOST_MEMBERS,
   MOST_VALUES,
@@ -15,23 +16,52 @@ import { Failure, invalid } from '../../application/failure.js'
 /** In bytes, after decompression. */
 export const MAX_BODY_BYTES = 33_554_432
 
-/** Reads a request's JSON body. Invalid UTF-8 becomes U+FFFD and a byte order mark is removed. */
-export const readJson = async (request: IncomingMessage): Promise<ParsedJson> => {
+/** Memory for a byte of a body: the bytes, their text, and the values that are parsed from it. */
+const MEMORY_PER_BYTE = 8
+
+/**
+ * Reads a request's JSON body, once there is memory for it. Invalid UTF-8 becomes U+FFFD and a byte order mark is removed.
+ *
+ * @throws MemoryExhausted, before the body is read if its length is known
+ */
+export const readJson = async (request: IncomingMessage, memory: MemoryLease): Promise<ParsedJson> => {
   refuseOtherTypes(request.headers['content-type'])
-  const decoded = (await readBytes(request)).toString('utf8')
+  const decoded = (await readBytes(request, memory)).toString('utf8')
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded
   if (text === '') throw invalid([{ loc: ['body'], type: 'missing', msg: 'Field required' }])
   return parse(text)
 }
 
-const readBytes = async (request: IncomingMessage): Promise<Buffer> => {
+const readBytes = async (request: IncomingMessage, memory: MemoryLease): Promise<Buffer> => {
+  const bytes = encodingOf(request) === 'identity' ? lengthOf(request) : null
+  if (bytes !== null && bytes <= MAX_BODY_BYTES) await memory.reserve(bytes * MEMORY_PER_BYTE)
   const { stream, stop } = inflateBody(request)
+  const counted = bytes === null ? countedBy(memory, stream) : stream
   try {
-    return await getRawBody(stream, { limit: MAX_BODY_BYTES })
+    return await getRawBody(counted, { limit: MAX_BODY_BYTES, length: bytes })
   } catch (error) {
     stop()
     throw refusal(error)
   }
+}
+
+const lengthOf = ({ headers }: IncomingMessage): number | null => {
+  const length = headers['content-length']
+  return length === undefined ? null : Number(length)
+}
+
+/** Reserves memory for a body of unknown length as it comes. */
+const countedBy = (memory: MemoryLease, stream: Readable): Readable => {
+  const counting = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      const waiting = memory.reserve(chunk.length * MEMORY_PER_BYTE)
+      if (waiting === undefined) done(null, chunk)
+      else waiting.then(() => done(null, chunk), done)
+    },
+  })
+  const fail = (error: Error) => void counting.destroy(error)
+  stream.once('error', fail).once('aborted', () => fail(new Aborted('the request was aborted')))
+  return stream.pipe(counting)
 }
 
 const refusal = (error: unknown): unknown => {

@@ -1,6 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import type { Context } from 'koa'
 import { problemJson } from '../../kernel/codec/problem.js'
+import { MemoryExhausted } from '../../kernel/memory-account.js'
 import { BlobsUnavailable } from '../../kernel/ports/blobs.js'
 import {
   ClickHouseUnavailable,
@@ -130,6 +131,12 @@ const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof ReadAbandoned) return new Failure('overloaded', 'The client closed the connection.')
   if (error instanceof TooManyReads)
     return new Failure('overloaded', 'Too many reads are queued. Try again.', { retryAfter: 1 })
+  if (error instanceof MemoryExhausted)
+    return new Failure(
+      'overloaded',
+      "Other requests use up the team's share of the memory. Try again, with fewer large requests at a time.",
+      { retryAfter: 5 },
+    )
   if (error instanceof ReadTooExpensive)
     return error.limit === 'time'
       ? timedOut(loadavg()[0]! / availableParallelism())

@@ -5,11 +5,12 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Context } from 'koa'
 import { decode, shortened } from '../../kernel/codec/codec.js'
 import type { Json } from '../../kernel/json/json.js'
+import type { MemoryAccount, MemoryLease } from '../../kernel/memory-account.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { refuseAsOf } from './read-conditions.js'
 import { Failure, invalid, invalidBody, invalidField } from '../../application/failure.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import type { Principal } from '../../application/principal.js'
+import { defaultEntity, type Principal } from '../../application/principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
 import { refuseOtherOrigins, requireOwnHost, requireSameOrigin, sessionTokenIn } from './session-cookie.js'
@@ -37,6 +38,7 @@ const ANONYMOUS: Principal = {
 export const serve = (
   authenticating: Authenticator,
   reader: ClickHouseReader,
+  memory: MemoryAccount,
   route: AnyRoute,
   publicUrl: string | null,
 ) => {
@@ -49,7 +51,8 @@ export const serve = (
     const asking = reauthenticate()
     if (!isByAllowedPage(ctx)) refuseOtherOrigins(ctx.method, ctx.req.headers)
     if (presentAlone) refuseAsOf(ctx.req.headers)
-    const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
+    const body =
+      decodeBody && (await bodyOf(ctx, route, decodeBody, memoryOf(ctx, memory.lease(teamOf(asking)))))
     const principal = decodeBody === undefined ? asking : reauthenticate()
     const requestId = ctx.response.get('x-request-id') || randomUUID()
     const query = decodeQuery(ctx.query)
@@ -78,25 +81,39 @@ const isByAllowedPage = ({ req: { headers }, res }: Context): boolean =>
   /^ *bearer /i.test(headers.authorization ?? '') ||
   res.hasHeader('Access-Control-Allow-Origin')
 
-/** A pipelined response that waits for an earlier one emits no `close`, so the socket is watched too. */
 const onDisconnectOf =
-  ({ req: { socket }, res }: Context): OnDisconnect =>
-  (leave) => {
-    const forget = () => {
-      res.off('close', look)
-      socket.off('close', look)
-    }
-    const look = () => {
-      forget()
-      if (!res.writableFinished) leave()
-    }
-    if (res.destroyed || socket.destroyed) look()
-    else {
-      res.on('close', look)
-      socket.on('close', look)
-    }
-    return forget
+  (ctx: Context): OnDisconnect =>
+  (leave) =>
+    onceClosed(ctx, () => {
+      if (!ctx.res.writableFinished) leave()
+    })
+
+/** A pipelined response that waits for an earlier one emits no `close`, so the socket is watched too. */
+const onceClosed = ({ req: { socket }, res }: Context, done: () => void): (() => void) => {
+  const forget = () => {
+    res.off('close', look)
+    socket.off('close', look)
   }
+  const look = () => {
+    forget()
+    done()
+  }
+  if (res.destroyed || socket.destroyed) look()
+  else {
+    res.on('close', look)
+    socket.on('close', look)
+  }
+  return forget
+}
+
+/** The values of the body and the response stay in memory until the response is sent. */
+const memoryOf = (ctx: Context, lease: MemoryLease): MemoryLease => {
+  onceClosed(ctx, lease.release)
+  return lease
+}
+
+/** The team whose share of the memory a request uses. The body, which names the project, is not read yet. */
+const teamOf = (principal: Principal): string => (principal === ANONYMOUS ? '' : defaultEntity(principal))
 
 const principalOf = (
   { authenticate, authenticateSession }: Authenticator,
@@ -147,8 +164,9 @@ const bodyOf = async (
   ctx: Context,
   route: AnyRoute,
   decodeBody: ReturnType<typeof decode>,
+  memory: MemoryLease,
 ): Promise<unknown> => {
-  const read = await readJson(ctx.req)
+  const read = await readJson(ctx.req, memory)
   if (route.lenientBatch === true) return read
   const { value, isTooDeep } = read
   if (isTooDeep)

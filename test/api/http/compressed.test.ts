@@ -4,6 +4,7 @@ import { connect, type AddressInfo } from 'node:net'
 import zlib from 'node:zlib'
 import { Failure } from '../../../src/application/failure.js'
 import { MAX_BODY_BYTES, readJson } from '../../../src/api/server/read-json.js'
+import { MemoryAccount } from '../../../src/kernel/memory-account.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { aStart } from '../../support/call-requests.js'
@@ -118,7 +119,7 @@ describe('a body that breaks off', () => {
       server.on('request', (request) => {
         // Node tells of a broken request only where somebody listens.
         request.on('error', () => undefined)
-        readJson(request).then(resolve, resolve)
+        readJson(request, new MemoryAccount(Infinity).lease('')).then(resolve, resolve)
         request.once('data', () => setImmediate(() => socket.destroy()))
       }),
     )

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { createApp } from '../../../src/api/server/app.js'
 import { Failure } from '../../../src/application/failure.js'
+import { MemoryAccount } from '../../../src/kernel/memory-account.js'
 import { prefetchFirst } from '../../../src/kernel/prefetch-first.js'
 import type { RouteResponse } from '../../../src/api/server/route.js'
 import { openRoute } from '../../../src/api/server/route-kinds.js'
@@ -36,6 +37,7 @@ const serving = async (handle: () => Promise<RouteResponse>, path = '/it') => {
   const app = createApp(
     { authenticate: () => undefined, authenticateSession: () => undefined },
     reader,
+    new MemoryAccount(Infinity),
     [only],
     log,
   )

@@ -8,7 +8,7 @@ import { SCHEMA } from '../files.js'
  * Raise it when a release changes a table of `schema/` or the rows that an event makes: the tables of an older version
  * are dropped and filled again from the log.
  */
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 const VERSION_TABLE = 'schema_version'
 

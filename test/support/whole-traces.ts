@@ -42,7 +42,7 @@ export const fillTrace = async (
     ended_at: at,
     source: `''`,
     models: model,
-    figures: models === 'none' ? '[]' : '[1, 1, 5, 0, 0, 0, 0, 0, 0]',
+    figures: models === 'none' ? '[]' : '[1, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0]',
   }
   const rows = {
     project_id: `'${project}'`,

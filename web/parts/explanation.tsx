@@ -15,6 +15,9 @@ const KINDS: Readonly<Record<Row['kind'], string>> = {
   cache_read_input_tokens: 'cache read',
   cache_creation_input_tokens: 'cache write',
   cache_creation_1h_input_tokens: 'cache write, 1 h',
+  prompt_audio_tokens: 'prompt audio',
+  completion_audio_tokens: 'completion audio',
+  web_search_requests: 'web search',
   reported_cost: 'cost reported by the provider',
 }
 

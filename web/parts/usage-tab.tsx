@@ -71,7 +71,10 @@ const costOf = (used: Used): { readonly dollars: number; readonly unpriced: bool
     used.cache_creation_input_tokens_total_cost,
   ]
   return {
-    dollars: costs.reduce<number>((sum, one) => sum + (one ?? 0), used.provider_cost ?? 0),
+    dollars: [...costs, used.web_search_requests_total_cost, used.provider_cost].reduce<number>(
+      (sum, one) => sum + (one ?? 0),
+      0,
+    ),
     unpriced: costs.includes(null),
   }
 }

@@ -53,15 +53,22 @@ const COST = {
   provider_id: string,
 }
 
-export type CostField = keyof typeof COST
-export const COST_FIELDS = Object.keys(COST) as readonly CostField[]
+/** Only where the price states them. */
+const EXTRA_COST = {
+  prompt_audio_token_cost: nullable(number),
+  completion_audio_token_cost: nullable(number),
+  web_search_cost: nullable(number),
+}
+
+export type CostField = keyof typeof COST | keyof typeof EXTRA_COST
+export const COST_FIELDS = Object.keys({ ...COST, ...EXTRA_COST }) as readonly CostField[]
 
 const cost = open('Cost', {
   says: "A project's price per token for a model.",
   required: Object.fromEntries(
     Object.entries(COST).map(([field, codec]) => [field, nullable<unknown>(codec as Codec<unknown>)]),
   ),
-  optional: { tiers: withDefault(priceTiers, undefined) },
+  optional: { ...EXTRA_COST, tiers: withDefault(priceTiers, undefined) },
 })
 
 export const costQueried = open('CostQueryResponse', { required: { results: arrayOf(cost) } })

@@ -1,7 +1,8 @@
 import type { Services } from '../../application/services.js'
 import { ownersFor } from '../../domain/prices/call-cost.js'
 import { priceAt } from '../../domain/prices/choice.js'
-import { decimalText, tokenPrice } from '../../domain/prices/decimal.js'
+import { mapCosts } from '../../domain/prices/cache-costs.js'
+import { amountFrom, decimalText, tokenPrice } from '../../domain/prices/decimal.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { oneOf, string } from '../../kernel/codec/leaves.js'
@@ -10,7 +11,7 @@ import { projectId } from '../../kernel/ids.js'
 import { sorted } from '../../kernel/sorted.js'
 import { bookOf, PRICE_SOURCES, sourceOf } from '../../projections/prices/book.js'
 import { pricesAt } from '../../projections/prices/queries.js'
-import { priceTiers } from '../../domain/prices/tiers.js'
+import { extraPrices, priceTiers } from '../../domain/prices/tiers.js'
 import { inQuery } from '../server/authorization.js'
 import { pageFields, pageOf, takePage } from '../server/page.js'
 import type { AnyRoute } from '../server/route.js'
@@ -30,7 +31,7 @@ const priceInForce = open('PriceInForce', {
     source: oneOf(...PRICE_SOURCES),
     since: instant,
   },
-  optional: { tiers: withDefault(priceTiers, undefined) },
+  optional: { ...extraPrices, tiers: withDefault(priceTiers, undefined) },
 })
 
 export const pricesInForceRoute = (services: Pick<Services, 'access' | 'reading' | 'clock'>): AnyRoute =>
@@ -62,15 +63,10 @@ export const pricesInForceRoute = (services: Pick<Services, 'access' | 'reading'
         return {
           body: {
             data: data.map((model) => {
-              const { costs, stored: price } = priceAt(timelines.get(model)!, now)
-              const [prompt, completion, cacheRead, cacheCreation, cacheCreationHour] = costs
+              const { stored: price } = priceAt(timelines.get(model)!, now)
               return {
                 model,
-                prompt_token_cost: decimalText(prompt),
-                completion_token_cost: decimalText(completion),
-                cache_read_input_token_cost: decimalText(cacheRead),
-                cache_creation_input_token_cost: decimalText(cacheCreation),
-                cache_creation_1h_input_token_cost: decimalText(cacheCreationHour),
+                ...mapCosts(price, (cost) => decimalText(amountFrom(cost))),
                 source: sourceOf(price, project),
                 since: price.effective_date,
                 ...(price.tiers === undefined ? {} : { tiers: price.tiers }),

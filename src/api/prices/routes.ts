@@ -127,14 +127,19 @@ const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => Record<Cos
   const wanted = new Set<string>(fields === null || fields.length === 0 ? COST_FIELDS : fields)
   return (price) => ({
     ...(Object.fromEntries(
-      COST_FIELDS.map((field) => [field, wanted.has(field) ? valueOf(price, field) : null]),
+      COST_FIELDS.filter((field) => price[field] !== undefined).map((field) => [
+        field,
+        wanted.has(field) ? valueOf(price, field) : null,
+      ]),
     ) as Record<CostField, unknown>),
     ...(price.tiers === undefined ? {} : { tiers: price.tiers }),
   })
 }
 
-const valueOf = (price: StoredPrice, field: CostField): string | number =>
-  field.endsWith('_cost') ? numberFrom(amountFrom(price[field])) : price[field]
+const valueOf = (price: StoredPrice, field: CostField): string | number => {
+  const value = price[field] ?? ''
+  return field.endsWith('_cost') ? numberFrom(amountFrom(value)) : value
+}
 
 const purgeRoute = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>): AnyRoute =>
   changeProject(services, {

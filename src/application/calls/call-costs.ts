@@ -1,10 +1,12 @@
 import { isCostUnknown } from '../../domain/usage/charged.js'
 import { usageByStart } from '../../domain/usage/output-report.js'
-import { unpricedMembersOf } from '../../domain/usage/unpriced-members.js'
+import { pricedKindOf, unpricedMembersOf } from '../../domain/usage/unpriced-members.js'
 import { chargedKey, FIGURES, reportedUsageOf, type ReportedUsage } from '../../domain/usage/reported.js'
 import { opOf } from '../../domain/calls/op.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import { EXTRA_COSTS, TOKEN_COSTS } from '../../domain/prices/cache-costs.js'
+import { EXTRAS } from '../../domain/usage/variant.js'
 import { priceAt } from '../../domain/prices/choice.js'
 import { numberFrom } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST } from '../../domain/prices/events.js'
@@ -12,7 +14,7 @@ import type { StoredCall } from '../../projections/calls/columns.js'
 import { pricesOfModel, type Price, type PriceBook } from '../../projections/prices/book.js'
 import { costsOf, hasChargedTokens } from '../../projections/usage/charges.js'
 import { countersOf, saturated } from '../../projections/usage/own-usage.js'
-import { COST_FIELDS, SHOWN_COUNTERS } from '../../projections/usage/columns.js'
+import { COST_FIELDS, isRareCost, SHOWN_COUNTERS } from '../../projections/usage/columns.js'
 
 export interface CallCosts {
   /** By model: what its price charges or, without a price, what the provider reported. */
@@ -47,7 +49,10 @@ export const callCosts = (
     const price = timeline && priceAt(timeline, started_at)
     const ofOutput = used.service_tier === undefined ? [] : ['service_tier']
     const members = new Set([...ofOutput, ...(report === undefined ? [] : unpricedMembersOf(report))])
-    const left = [...members].filter((member) => member !== 'service_tier' || price?.isOfTier !== true)
+    const left = [...members].filter((member) => {
+      const kind = pricedKindOf(member)
+      return kind === undefined || price?.charges.includes(kind) !== true
+    })
     if (left.length > 0) uncharged.push([model, left])
     if (price !== undefined) {
       sources.hasPriced ||= hasChargedTokens(counters)
@@ -112,16 +117,22 @@ const costMembers = (price: Price | null, counters: readonly number[]): JsonObje
     numberFrom(cost),
   ])
   return {
-    ...Object.fromEntries(costs.filter(([field]) => (field === 'provider_cost') === (price === null))),
+    ...Object.fromEntries(costs.filter(([field, cost]) => (isRareCost(field) ? cost !== 0 : price !== null))),
     ...Object.fromEntries(SHOWN_COUNTERS.map((name, k) => [name, saturated(counters[k]!)])),
   }
 }
 
-const sayingOf = ({ stored, level, costs }: Price, projectId: string): JsonObject => ({
+const sayingOf = ({ stored, level, costs, charges }: Price, projectId: string): JsonObject => ({
   prompt_token_cost: numberFrom(costs[0]),
   completion_token_cost: numberFrom(costs[1]),
   cache_read_input_token_cost: numberFrom(costs[2]),
   cache_creation_input_token_cost: numberFrom(costs[3]),
+  ...Object.fromEntries(
+    EXTRAS.filter((extra) => charges.includes(extra)).map((extra) => {
+      const name = EXTRA_COSTS[extra]
+      return [name, numberFrom(costs[TOKEN_COSTS.indexOf(name)]!)]
+    }),
+  ),
   prompt_token_cost_unit: stored.prompt_token_cost_unit,
   completion_token_cost_unit: stored.completion_token_cost_unit,
   effective_date: stored.effective_date,

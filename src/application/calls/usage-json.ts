@@ -11,14 +11,20 @@ import {
   shownCounters,
   type Charge,
 } from '../../projections/usage/charges.js'
-import { COST_FIELDS, COUNTERS, SHOWN_COUNTERS, valuesOf } from '../../projections/usage/columns.js'
+import {
+  COST_FIELDS,
+  COUNTERS,
+  isRareCost,
+  SHOWN_COUNTERS,
+  valuesOf,
+} from '../../projections/usage/columns.js'
 import { saturated } from '../../projections/usage/own-usage.js'
 import type { AnsweredCall, UsageAnswer } from '../../projections/usage/answer.js'
 import type { UsageByKey } from '../../projections/usage/inclusive-usage.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { unpricedMembers } from './unpriced-models.js'
 
-const TOKEN_COSTS = COST_FIELDS.filter((field) => field !== 'provider_cost')
+const TOKEN_COSTS = COST_FIELDS.filter((field) => !isRareCost(field))
 
 /** The members of usage in answers; costs are null if they were not requested, or the model has no price. */
 export const usageMembers = { ...valuesOf(SHOWN_COUNTERS, int64), ...valuesOf(TOKEN_COSTS, nullable(number)) }
@@ -26,6 +32,9 @@ export const usageMembers = { ...valuesOf(SHOWN_COUNTERS, int64), ...valuesOf(TO
 export const modelUsage = open('ModelUsage', {
   required: usageMembers,
   optional: {
+    web_search_requests_total_cost: describedAs(number, {
+      description: 'What searches by the provider cost. Only where they cost something.',
+    }),
     provider_cost: describedAs(number, {
       description:
         'What the provider reported that usage without a price cost. Only where there is such usage.',
@@ -136,7 +145,7 @@ const costsText = ({ counters, costs, isPriced }: ModelSums): string => {
   let text = ''
   const isUnknown = !isPriced && hasChargedTokens(counters)
   for (const [k, name] of COST_FIELDS.entries())
-    if (name !== 'provider_cost') text += `,"${name}":${isUnknown ? 'null' : costText(costs[k]!)}`
+    if (!isRareCost(name)) text += `,"${name}":${isUnknown ? 'null' : costText(costs[k]!)}`
     else if (costs[k] !== 0) text += `,"${name}":${costText(costs[k]!)}`
   return text
 }

@@ -1,9 +1,20 @@
+import type { Extra } from '../usage/variant.js'
+
 interface StatedCosts {
   readonly prompt_token_cost: unknown
   readonly cache_read_input_token_cost: unknown
   readonly cache_creation_input_token_cost: unknown
   readonly cache_creation_1h_input_token_cost: unknown
 }
+
+/** Costs that a price may leave out: then audio is charged as text, and searches are not charged. */
+export const EXTRA_COSTS = {
+  prompt_audio_tokens: 'prompt_audio_token_cost',
+  completion_audio_tokens: 'completion_audio_token_cost',
+  web_search_requests: 'web_search_cost',
+} as const satisfies Readonly<Record<Extra, string>>
+
+type ExtraCost = (typeof EXTRA_COSTS)[Extra]
 
 /** In the order of `chargedTokens`. */
 export const TOKEN_COSTS = [
@@ -12,7 +23,28 @@ export const TOKEN_COSTS = [
   'cache_read_input_token_cost',
   'cache_creation_input_token_cost',
   'cache_creation_1h_input_token_cost',
+  'prompt_audio_token_cost',
+  'completion_audio_token_cost',
+  'web_search_cost',
 ] as const
+
+type TokenCost = (typeof TOKEN_COSTS)[number]
+
+/** The costs of a price, each of the same type. */
+export type CostsOf<A> = Readonly<Record<Exclude<TokenCost, ExtraCost>, A>> &
+  Readonly<Partial<Record<ExtraCost, A>>>
+
+/** The costs that a price states. */
+export const mapCosts = <A, B>(
+  costs: Readonly<Partial<Record<TokenCost, A | null | undefined>>>,
+  of: (cost: A, name: TokenCost) => B,
+): CostsOf<B> =>
+  Object.fromEntries(
+    TOKEN_COSTS.flatMap((name) => {
+      const cost = costs[name] ?? undefined
+      return cost === undefined ? [] : [[name, of(cost, name)]]
+    }),
+  ) as CostsOf<B>
 
 type CacheCost =
   'cache_read_input_token_cost' | 'cache_creation_input_token_cost' | 'cache_creation_1h_input_token_cost'

@@ -64,10 +64,9 @@ export const costOf = (
     const price = priceOf(used.model)
     if (price !== undefined) {
       const tier = tierOf(price[TIERS] ?? [], { above: sizeOf(used), tier: used.service_tier ?? null })
-      const costs = tier === undefined ? price : tokenCosts(tier)
+      const costs = tier === undefined ? costsOf(price) : tokenCosts(tier)
       sources.hasPriced ||= hasTokens(tokens)
-      for (const [kind, count] of tokens.entries())
-        sum += BigInt(count) * amountFrom((costs[kind] as string | undefined) ?? costs[PLAIN_CREATION])
+      for (const [kind, count] of tokens.entries()) sum += BigInt(count) * amountFrom(costs[kind]!)
       continue
     }
     sources.hasUnpriced ||= hasTokens(tokens)
@@ -78,7 +77,11 @@ export const costOf = (
   return isCostUnknown(sources) ? undefined : sum
 }
 
-/** Stored prices of earlier releases end with this cost. */
-const PLAIN_CREATION = 3
 /** The place of the tiers. */
 const TIERS = 5
+
+/** Stored prices of earlier releases end with the cost of cache creation, that for an hour, or the tiers. */
+const costsOf = ([prompt, completion, read, creation, hour, , ...extras]: TokenCosts): readonly string[] => [
+  ...[prompt, completion, read, creation, (hour as string | undefined) ?? creation],
+  ...(extras.length > 0 ? extras : [prompt, completion, '0']),
+]

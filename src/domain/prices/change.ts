@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Codec } from '../../kernel/codec/codec.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { EXTRA_COSTS, type CostsOf } from './cache-costs.js'
 import { priceEvents, priceStream } from './events.js'
 import type { PriceTier } from './tiers.js'
 
@@ -17,33 +18,40 @@ export type PriceChange =
     }
   | { readonly kind: 'withdrawn'; readonly owner: string; readonly id: string }
 
-/** Per token, in decimal digits: prompt, completion, cache read, cache creation, and cache creation for an hour; then the tiers. */
-export type TokenCosts = readonly [string, string, string, string, string, (readonly PriceTier[])?]
+/**
+ * Per token, in decimal digits: prompt, completion, cache read, cache creation, and cache creation for an hour; then the tiers, and
+ * audio of the prompt and of the completion, and a search.
+ */
+export type TokenCosts = readonly [
+  ...texts: readonly [string, string, string, string, string],
+  tiers?: readonly PriceTier[],
+  ...extras: readonly string[],
+]
 
-/** The costs of a token, without tiers. */
-export const tokenCosts = (price: Omit<PriceTier, 'above_prompt_tokens' | 'service_tier'>) =>
+/** What is charged, in the order of `chargedTokens`. */
+export const tokenCosts = (price: CostsOf<string>) =>
   [
     price.prompt_token_cost,
     price.completion_token_cost,
     price.cache_read_input_token_cost,
     price.cache_creation_input_token_cost,
     price.cache_creation_1h_input_token_cost,
+    price.prompt_audio_token_cost ?? price.prompt_token_cost,
+    price.completion_audio_token_cost ?? price.completion_token_cost,
+    price.web_search_cost ?? '0',
   ] as const
 
 /** Undefined for other events, and for data that does not match its stream. */
 export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
   if (event.type === 'PricePublished') {
     const data = ofStream(event, priceEvents.PricePublished)
-    return (
-      data && {
-        kind: 'published',
-        owner: data.owner,
-        id: data.id,
-        model: data.llm_id,
-        from: data.effective_date,
-        costs: data.tiers === undefined ? tokenCosts(data) : [...tokenCosts(data), data.tiers],
-      }
-    )
+    if (data === undefined) return undefined
+    const { owner, id, llm_id: model, effective_date: from, tiers } = data
+    const [prompt, completion, read, creation, creation1h, ...extras] = tokenCosts(data)
+    const costs = [prompt, completion, read, creation, creation1h] as const
+    const isPlain = Object.values(EXTRA_COSTS).every((name) => data[name] === undefined)
+    const more = isPlain ? (tiers === undefined ? [] : [tiers]) : [tiers ?? [], ...extras]
+    return { kind: 'published', owner, id, model, from, costs: [...costs, ...more] as TokenCosts }
   }
   if (event.type !== 'PriceWithdrawn') return undefined
   const data = ofStream(event, priceEvents.PriceWithdrawn)

@@ -9,7 +9,7 @@ import type { EventOf } from '../../kernel/decider.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { withCacheCosts } from './cache-costs.js'
 import { tokenPrice } from './decimal.js'
-import { priceTiers, type PriceTier } from './tiers.js'
+import { extraPrices, priceTiers } from './tiers.js'
 
 /** The name of a price list. It has no slash, so it cannot be a project's. */
 export const listName = textLike(
@@ -55,6 +55,7 @@ const content = {
     cache_read_input_token_cost: withDefault(tokenPrice, undefined),
     cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
     cache_creation_1h_input_token_cost: withDefault(tokenPrice, undefined),
+    ...extraPrices,
     prompt_token_cost_unit: withDefault(priceText, 'USD'),
     completion_token_cost_unit: withDefault(priceText, 'USD'),
     provider_id: withDefault(priceText, 'default'),
@@ -63,16 +64,17 @@ const content = {
   },
 }
 
-type Stated = Parameters<typeof withCacheCosts>[0] & { readonly tiers: readonly PriceTier[] | undefined }
-type Completed<Price extends Stated> = Omit<ReturnType<typeof withCacheCosts<Price>>, 'tiers'> & {
-  readonly tiers?: readonly PriceTier[]
+type Stated = Parameters<typeof withCacheCosts>[0] & Readonly<Record<Absent, unknown>>
+type Absent = 'tiers' | keyof typeof extraPrices
+type Completed<Price extends Stated> = Omit<ReturnType<typeof withCacheCosts<Price>>, Absent> & {
+  readonly [K in Absent]?: NonNullable<Price[K]>
 }
 
-/** Events of earlier releases have neither all costs of the cache nor tiers. */
-const completed = <Price extends Stated>(price: Price): Completed<Price> => {
-  const { tiers, ...costs } = withCacheCosts(price)
-  return { ...costs, ...(tiers === undefined ? {} : { tiers }) }
-}
+/** Events of earlier releases lack some costs of the cache. What a price leaves out is no member. */
+const completed = <Price extends Stated>(price: Price): Completed<Price> =>
+  Object.fromEntries(
+    Object.entries(withCacheCosts(price)).filter(([, value]) => value !== undefined),
+  ) as unknown as Completed<Price>
 
 /** The price of a model's tokens from a date on. */
 export const priceContent = completedBy(open('PriceContent', content), completed)
@@ -83,7 +85,8 @@ const pricePublished = completedBy(
     says:
       'A price for a model was added to a project or a price list. It applies to calls started at its effective date or ' +
       'later, in reads from this position on. The cost of cached tokens defaults to that of prompt tokens, and the cost of ' +
-      'one-hour cache writes to that of other cache writes. `tiers` are the costs of long prompts and of service tiers.',
+      'one-hour cache writes to that of other cache writes. Without a cost of its own, audio costs what text does, and a search ' +
+      'nothing. `tiers` are the costs of long prompts and of service tiers.',
     required: { id, ...content.required, created_at: instant },
     optional: { ...owner, ...content.optional, created_by: nullable(string) },
   }),

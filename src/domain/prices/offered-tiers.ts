@@ -5,11 +5,12 @@ import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js
 import { oneOf } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { PROMPT_SIZES, SERVICE_TIERS } from '../usage/variant.js'
-import { TOKEN_COSTS, withCacheCosts } from './cache-costs.js'
-import { amountOf, decimalText, times, tokenCost, type Amount } from './decimal.js'
+import { mapCosts, TOKEN_COSTS, withCacheCosts, type CostsOf } from './cache-costs.js'
+import { amountFrom, amountOf, decimalText, times, tokenCost, tokenPrice, type Amount } from './decimal.js'
 import type { PriceTier } from './tiers.js'
 
-const SIZES: readonly number[] = PROMPT_SIZES
+/** 0 is any size. */
+const SIZES: readonly number[] = [0, ...PROMPT_SIZES]
 const promptSize = leaf<number>(
   'prompt size',
   (u): u is number => typeof u === 'number' && SIZES.includes(u),
@@ -17,9 +18,17 @@ const promptSize = leaf<number>(
   { type: 'integer', enum: SIZES },
 )
 
-const cost = nullable(tokenCost)
+/** A number, or decimal digits, as answers have them. */
+const cost = nullable(
+  new Codec<number | string>(
+    'cost',
+    (u): u is number | string => tokenCost.is(u) || tokenPrice.is(u),
+    (u, context) => (typeof u === 'string' ? tokenPrice : tokenCost).validate(u, context),
+    { anyOf: [tokenCost.schema, tokenPrice.schema] },
+  ),
+)
 
-const offeredTier = closed('OfferedTier', {
+const tierFields = {
   says:
     'What tokens cost in requests whose prompt has more tokens than `above_prompt_tokens`, cached ones included, or in a tier of ' +
     'service: a `factor` of the costs of other requests, or costs of its own.',
@@ -32,26 +41,33 @@ const offeredTier = closed('OfferedTier', {
     cache_read_input_token_cost: cost,
     cache_creation_input_token_cost: cost,
     cache_creation_1h_input_token_cost: cost,
+    prompt_audio_token_cost: cost,
+    completion_audio_token_cost: cost,
+    web_search_cost: cost,
   },
-})
+}
+const offeredTier = closed('OfferedTier', tierFields)
 type OfferedTier = t.TypeOf<typeof offeredTier>
 
-const tierList = arrayOf(offeredTier)
-
 /** The tiers of a price, each at most once. */
-export const offeredTiers = describedAs(
-  new Codec<readonly OfferedTier[]>(
-    tierList.name,
-    (u): u is readonly OfferedTier[] => tierList.is(u) && problemOf(u) === undefined,
-    (u, context) =>
-      E.chain((tiers: readonly OfferedTier[]) => {
-        const problem = problemOf(tiers)
-        return problem === undefined ? E.right(tiers) : refuse(u, context, 'value_error', problem)
-      })(tierList.validate(u, context)),
-    tierList.schema,
-  ),
-  { description: 'Costs of requests with long prompts and in tiers of service.' },
-)
+const tiersOf = (tier: Codec<OfferedTier>) => {
+  const tierList = arrayOf(tier)
+  return describedAs(
+    new Codec<readonly OfferedTier[]>(
+      tierList.name,
+      (u): u is readonly OfferedTier[] => tierList.is(u) && problemOf(u) === undefined,
+      (u, context) =>
+        E.chain((tiers: readonly OfferedTier[]) => {
+          const problem = problemOf(tiers)
+          return problem === undefined ? E.right(tiers) : refuse(u, context, 'value_error', problem)
+        })(tierList.validate(u, context)),
+      tierList.schema,
+    ),
+    { description: 'Costs of requests with long prompts and in tiers of service.' },
+  )
+}
+
+export const offeredTiers = tiersOf(offeredTier)
 
 const problemOf = (tiers: readonly OfferedTier[]): string | undefined => {
   const seen = new Set<string>()
@@ -69,22 +85,27 @@ const problemOf = (tiers: readonly OfferedTier[]): string | undefined => {
   return undefined
 }
 
-type Costs = Readonly<Record<(typeof TOKEN_COSTS)[number], Amount>>
+type Costs = CostsOf<Amount>
+type Cost = number | string
 
-const costsOf = (amount: (name: (typeof TOKEN_COSTS)[number]) => Amount): Costs =>
-  Object.fromEntries(TOKEN_COSTS.map((name) => [name, amount(name)])) as Costs
+const exactCost = (cost: Cost): Amount => (typeof cost === 'string' ? amountFrom(cost) : amountOf(cost))
 
-/** Each tier with its own exact costs. The factor of a service tier also applies to the sizes above its own. */
+/**
+ * Each tier with its own exact costs. The factor of a service tier also applies to the sizes above its own. A search costs the same in
+ * each tier, unless the tier states its cost.
+ */
 export const exactTiers = (
-  base: Readonly<Record<(typeof TOKEN_COSTS)[number], number>>,
+  base: Parameters<typeof mapCosts<Cost, Amount>>[0],
   offered: readonly OfferedTier[],
 ): readonly PriceTier[] => {
-  const scaled = (costs: Costs, factor: number) => costsOf((name) => times(costs[name], factor))
-  const stated = (tier: OfferedTier): Costs => {
-    const costs = withCacheCosts(tier)
-    return costsOf((name) => amountOf(costs[name] ?? 0))
-  }
-  const standard: Costs = costsOf((name) => amountOf(base[name]))
+  const standard: Costs = mapCosts(base, exactCost)
+  const scaled = (costs: Costs, factor: number): Costs =>
+    mapCosts(costs, (cost, name) => (name === 'web_search_cost' ? cost : times(cost, factor)))
+  const stated = (tier: OfferedTier): Costs =>
+    mapCosts(
+      withCacheCosts({ ...tier, web_search_cost: tier.web_search_cost ?? base.web_search_cost }),
+      exactCost,
+    )
   const sizes = offered
     .filter(({ service_tier }) => service_tier === null)
     .map((tier) => ({
@@ -97,10 +118,7 @@ export const exactTiers = (
     found.set(`${service} ${above}`, {
       above_prompt_tokens: above,
       service_tier: service,
-      ...(Object.fromEntries(TOKEN_COSTS.map((name) => [name, decimalText(costs[name])])) as Record<
-        (typeof TOKEN_COSTS)[number],
-        string
-      >),
+      ...mapCosts(costs, decimalText),
     })
   for (const { above, costs } of sizes) add(above, null, costs)
   const ofService = offered.filter(({ service_tier }) => service_tier !== null)

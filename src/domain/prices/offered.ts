@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { describedAs } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
-import { withCacheCosts } from './cache-costs.js'
+import { mapCosts, withCacheCosts } from './cache-costs.js'
 import { amountOf, decimalText, tokenCost } from './decimal.js'
 import { exactTiers, offeredTiers } from './offered-tiers.js'
 import { priceText, type PriceContent } from './events.js'
@@ -17,6 +17,15 @@ export const offeredCosts = {
     cache_creation_input_token_cost: cacheCost,
     cache_creation_1h_input_token_cost: describedAs(nullable(tokenCost), {
       description: 'Of a token that is kept for an hour. Defaults to `cache_creation_input_token_cost`.',
+    }),
+    prompt_audio_token_cost: describedAs(nullable(tokenCost), {
+      description: 'Of a token of audio. Without it, audio is charged as text.',
+    }),
+    completion_audio_token_cost: describedAs(nullable(tokenCost), {
+      description: 'Of a token of audio. Without it, audio is charged as text.',
+    }),
+    web_search_cost: describedAs(nullable(tokenCost), {
+      description: 'Of a search by the provider. Without it, searches are not charged.',
     }),
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
@@ -43,11 +52,7 @@ export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' |
   const costs = withCacheCosts(offered)
   const tiers = exactTiers(costs, offered.tiers ?? [])
   return {
-    prompt_token_cost: rounded(costs.prompt_token_cost),
-    completion_token_cost: rounded(costs.completion_token_cost),
-    cache_read_input_token_cost: rounded(costs.cache_read_input_token_cost),
-    cache_creation_input_token_cost: rounded(costs.cache_creation_input_token_cost),
-    cache_creation_1h_input_token_cost: rounded(costs.cache_creation_1h_input_token_cost),
+    ...mapCosts(costs, rounded),
     prompt_token_cost_unit: offered.prompt_token_cost_unit,
     completion_token_cost_unit: offered.completion_token_cost_unit,
     provider_id: offered.provider_id,

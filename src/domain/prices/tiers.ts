@@ -1,11 +1,20 @@
-import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { completedBy } from '../../kernel/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { oneOf, wholeNumber } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import type * as t from 'io-ts'
 import { SERVICE_TIERS, type UsageVariant } from '../usage/variant.js'
+import { mapCosts } from './cache-costs.js'
 import { tokenPrice } from './decimal.js'
 
-const priceTier = open('PriceTier', {
+/** Of audio and searches: see `EXTRA_COSTS`. */
+export const extraPrices = {
+  prompt_audio_token_cost: withDefault(tokenPrice, undefined),
+  completion_audio_token_cost: withDefault(tokenPrice, undefined),
+  web_search_cost: withDefault(tokenPrice, undefined),
+}
+
+const openTier = open('PriceTier', {
   says:
     'What a token costs in requests with more prompt tokens than a number, in a tier of service or, where that is null, in ' +
     'standard requests.',
@@ -18,7 +27,15 @@ const priceTier = open('PriceTier', {
     cache_creation_input_token_cost: tokenPrice,
     cache_creation_1h_input_token_cost: tokenPrice,
   },
+  optional: extraPrices,
 })
+
+/** A tier has no members for costs that it leaves out. */
+const priceTier = completedBy(openTier, ({ above_prompt_tokens, service_tier, ...costs }) => ({
+  above_prompt_tokens,
+  service_tier,
+  ...mapCosts(costs, (cost) => cost),
+}))
 
 export type PriceTier = t.TypeOf<typeof priceTier>
 export const priceTiers = arrayOf(priceTier)

@@ -1,4 +1,5 @@
 import type { ModelUsage } from './reported.js'
+import type { Extra } from './variant.js'
 
 /** The figures that prices charge. */
 export type ChargedUsage = Pick<
@@ -8,11 +9,25 @@ export type ChargedUsage = Pick<
   | 'cache_read_input_tokens'
   | 'cache_creation_input_tokens'
   | 'cache_creation_1h_input_tokens'
+  | Extra
 >
 
 /** The tokens of the prompt that were neither read from a cache nor written to one, at least 0. */
-export const chargedPrompt = (used: ChargedUsage): number =>
+const uncachedPrompt = (used: ChargedUsage): number =>
   Math.max(0, used.prompt_tokens - used.cache_read_input_tokens - used.cache_creation_input_tokens)
+
+/** Audio that is charged as such. Cached audio is charged as cached tokens. */
+export const chargedPromptAudio = (used: ChargedUsage): number =>
+  Math.min(used.prompt_audio_tokens, uncachedPrompt(used))
+
+export const chargedCompletionAudio = (used: ChargedUsage): number =>
+  Math.min(used.completion_audio_tokens, Math.max(0, used.completion_tokens))
+
+/** The uncached tokens of the prompt without audio. */
+export const chargedPrompt = (used: ChargedUsage): number => uncachedPrompt(used) - chargedPromptAudio(used)
+
+export const chargedCompletion = (used: ChargedUsage): number =>
+  used.completion_tokens - chargedCompletionAudio(used)
 
 /** The tokens that were written to a cache for less than an hour, at least 0. */
 export const chargedCreation = (used: ChargedUsage): number =>
@@ -21,10 +36,13 @@ export const chargedCreation = (used: ChargedUsage): number =>
 /** In the order of the costs of a price. */
 export const chargedTokens = (used: ChargedUsage): readonly number[] => [
   chargedPrompt(used),
-  used.completion_tokens,
+  chargedCompletion(used),
   used.cache_read_input_tokens,
   chargedCreation(used),
   used.cache_creation_1h_input_tokens,
+  chargedPromptAudio(used),
+  chargedCompletionAudio(used),
+  used.web_search_requests,
 ]
 
 export const hasTokens = (charged: readonly number[]): boolean => charged.some((count) => count !== 0)

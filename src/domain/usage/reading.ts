@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { costOf, countOf } from './figure.js'
-import { serviceTierOf, unpricedMembersOf } from './unpriced-members.js'
+import { audioIn, pricedKindOf, serviceTierOf, unpricedMembersOf } from './unpriced-members.js'
 import { named, NAMES, WITHIN, WRAPPERS, type Figure, type Names } from './report-names.js'
 import type { ServiceTier } from './variant.js'
 
@@ -16,11 +16,15 @@ export interface Reading {
   /** Includes `cacheCreation1h`, the tokens that are kept for an hour. */
   readonly cacheCreation: number
   readonly cacheCreation1h: number
+  /** Tokens of the prompt, and of the completion. */
+  readonly promptAudio: number
+  readonly completionAudio: number
+  readonly webSearches: number
   /** The cost that the provider reports, in units of 10^-9. */
   readonly cost: number
   /** A tier of service that prices may know. */
   readonly serviceTier: ServiceTier | undefined
-  /** Whether some of the report was not understood, besides that tier. */
+  /** Whether some of the report was not understood, besides that tier, audio and searches. */
   readonly isUnrecognized: boolean
   /** Whether a known name has a value that is no count, or too large a one. */
   readonly isOdd: boolean
@@ -54,6 +58,7 @@ class Report {
         this.hasUnknownTokens ||= typeof value === 'number' && value > 0 && isOfTokens(key)
       } else if (typeof known !== 'string') {
         if (isJsonObject(value)) this.take(value, known, true)
+        for (const audio of audioIn(value)) this.take({ audio }, known, true)
       } else if (isJsonObject(value) && WITHIN[known] !== undefined) this.take(value, WITHIN[known], true)
       else this.note(known, value)
     }
@@ -112,7 +117,16 @@ export const readingOf = (
   // Tokens of an unknown kind. Where the total is that of the known ones, the others are parts of these.
   const isHalf = total > known || (hasUnknownTokens && total !== known)
   const serviceTier = serviceTierOf(entry)
-  const isUnpriced = (member: string) => member !== 'service_tier' || serviceTier === undefined
+  const extras = {
+    promptAudio: figures.promptAudio ?? 0,
+    completionAudio: figures.completionAudio ?? 0,
+    webSearches: figures.webSearches ?? 0,
+  }
+  const read = { serviceTier, ...extras }
+  const isUnpriced = (member: string) => {
+    const kind = pricedKindOf(member)
+    return kind === undefined || !read[READ_AS[kind]]
+  }
   return {
     requests: figures.requests ?? 0,
     prompt,
@@ -121,6 +135,7 @@ export const readingOf = (
     cacheRead: readsOf(figures),
     cacheCreation: writesOf(figures),
     cacheCreation1h: figures.write1h ?? 0,
+    ...extras,
     cost: figures.cost ?? 0,
     serviceTier,
     isUnrecognized:
@@ -128,6 +143,14 @@ export const readingOf = (
     isOdd,
   }
 }
+
+/** The figure of what a price may charge. */
+const READ_AS = {
+  service_tier: 'serviceTier',
+  prompt_audio_tokens: 'promptAudio',
+  completion_audio_tokens: 'completionAudio',
+  web_search_requests: 'webSearches',
+} as const
 
 type Figures = Partial<Record<Figure, number>>
 

@@ -19,6 +19,9 @@ export type Figure =
   | 'write1h'
   | 'reasoning'
   | 'thoughts'
+  | 'promptAudio'
+  | 'completionAudio'
+  | 'webSearches'
   | 'cost'
 
 export type Names = ReadonlyMap<string, Figure | Names>
@@ -53,11 +56,15 @@ const PROMPT_PARTS = withParts(
     writeWithin: ['cache_creation_tokens', 'cache_creation', 'cache_write_tokens', 'cache_write'],
     write5m: ['ephemeral_5m_input_tokens'],
     write1h: ['ephemeral_1h_input_tokens'],
+    promptAudio: ['audio_tokens', 'audio'],
   }),
   { cache_creation_token_details: BY_LIFETIME },
 )
 
-const COMPLETION_PARTS = namesOf({ reasoning: ['reasoning_tokens', 'reasoning', 'thinking_tokens'] })
+const COMPLETION_PARTS = namesOf({
+  reasoning: ['reasoning_tokens', 'reasoning', 'thinking_tokens'],
+  completionAudio: ['audio_tokens', 'audio'],
+})
 
 /** The names within a figure that is an object of its total and of parts. */
 export const WITHIN: Readonly<Partial<Record<Figure, Names>>> = {
@@ -123,6 +130,7 @@ export const NAMES = withParts(
       'completion_details.reasoning',
     ],
     thoughts: ['thoughts_token_count', 'thoughts_tokens'],
+    webSearches: ['web_search_requests', 'num_search_queries'],
     cost: ['cost', 'total_cost', 'response_cost', 'estimated_cost', 'cost_usd', 'costUSD', 'total_cost_usd'],
   }),
   {
@@ -132,7 +140,9 @@ export const NAMES = withParts(
     completion_tokens_details: COMPLETION_PARTS,
     output_tokens_details: COMPLETION_PARTS,
     output_token_details: COMPLETION_PARTS,
+    candidates_tokens_details: COMPLETION_PARTS,
     cache_creation: BY_LIFETIME,
+    server_tool_use: namesOf({ webSearches: ['web_search_requests'] }),
   },
 )
 

@@ -8,7 +8,7 @@ import { LARGEST_EXACT } from '../prices/exact.js'
 import { clamp, figureOf } from './figure.js'
 import { readingOf, type Reading } from './reading.js'
 import { serviceTierOf } from './unpriced-members.js'
-import { SERVICE_TIERS, sizeOf, variantKey, type ServiceTier } from './variant.js'
+import { EXTRAS, SERVICE_TIERS, sizeOf, variantKey, type Extra, type ServiceTier } from './variant.js'
 
 /** The figures of a model's usage, in storage order. */
 export const FIGURES = [
@@ -19,6 +19,7 @@ export const FIGURES = [
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
   'cache_creation_1h_input_tokens',
+  ...EXTRAS,
   'reported_cost',
   'unrecognized_usage',
 ] as const
@@ -39,9 +40,14 @@ const anyModelUsage = open('ModelUsage', {
     cache_creation_input_tokens: figure,
     /** Those of `cache_creation_input_tokens` that are kept for an hour. */
     cache_creation_1h_input_tokens: figure,
+    /** Those of `prompt_tokens` and `completion_tokens`. */
+    prompt_audio_tokens: figure,
+    completion_audio_tokens: figure,
+    /** Searches by the provider. */
+    web_search_requests: figure,
     /** The cost that the provider reported, in units of 10^-9. */
     reported_cost: figure,
-    /** 1 if some of the report was not understood, besides its tier of service. */
+    /** 1 if some of the report was not understood, besides its tier of service, audio and searches. */
     unrecognized_usage: figure,
     service_tier: nullable(oneOf(...SERVICE_TIERS)),
     /** Only in events of earlier releases. */
@@ -55,16 +61,20 @@ export type ModelUsage = { readonly model: string; readonly service_tier?: Servi
   Record<Figure, number>
 >
 
-/** The name of the model with the tier of service, as usage is stored before it is known what a call used itself. */
+/** The name of the model with the tier of service and extras, as usage is stored before it is known what a call used itself. */
 export const tierKey = (used: ModelUsage): string => keyOf(used, 0)
 
 /** The key of usage by which its price is found. */
 export const chargedKey = (used: ModelUsage): string => keyOf(used, sizeOf(used))
 
-const keyOf = ({ model, service_tier, unrecognized_usage }: ModelUsage, above: number): string => {
-  const tier = service_tier ?? null
-  return variantKey(model, { above, tier, isUnrecognized: tier !== null && unrecognized_usage > 0 })
+const keyOf = (used: ModelUsage, above: number): string => {
+  const { model, service_tier: tier = null, unrecognized_usage } = used
+  const extras = extrasOf(used)
+  const isVariant = tier !== null || extras.length > 0
+  return variantKey(model, { above, tier, extras, isUnrecognized: isVariant && unrecognized_usage > 0 })
 }
+
+export const extrasOf = (used: ModelUsage): readonly Extra[] => EXTRAS.filter((extra) => used[extra] > 0)
 
 /** The total of a model; its prompt and completion where none was reported. */
 export const totalTokens = ({
@@ -116,6 +126,9 @@ const usageOf = (model: string, reading: Reading): ModelUsage => ({
   cache_read_input_tokens: reading.cacheRead,
   cache_creation_input_tokens: clamp(reading.cacheCreation),
   cache_creation_1h_input_tokens: reading.cacheCreation1h,
+  prompt_audio_tokens: reading.promptAudio,
+  completion_audio_tokens: reading.completionAudio,
+  web_search_requests: reading.webSearches,
   reported_cost: reading.cost,
   unrecognized_usage: Number(reading.isUnrecognized),
   ...(reading.serviceTier === undefined ? {} : { service_tier: reading.serviceTier }),

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { WRAPPERS } from './report-names.js'
-import { SERVICE_TIERS, type ServiceTier } from './variant.js'
+import { SERVICE_TIERS, type Extra, type ServiceTier } from './variant.js'
 
 /** Prices are those of standard requests. */
 const STANDARD: ReadonlyMap<string, readonly string[]> = new Map([
@@ -29,10 +29,24 @@ const PARTS: ReadonlyMap<string, (name: string) => boolean> = new Map(
     completion_tokens_details: isSoundOrPicture,
     output_tokens_details: isSoundOrPicture,
     output_token_details: isSoundOrPicture,
+    candidates_tokens_details: isSoundOrPicture,
+    input_tokens: isSound,
+    output_tokens: isSound,
   }),
 )
 
-/** The members of a report that change what it costs, and that no price has. */
+export type PricedKind = 'service_tier' | Extra
+
+/** What only some prices charge that such a member reports. */
+export const pricedKindOf = (member: string): PricedKind | undefined => {
+  if (member === 'service_tier') return 'service_tier'
+  if (/(?:^|^server_tool_use\.)web_search_requests$|^num_search_queries$/.test(member))
+    return 'web_search_requests'
+  if (!/\.audio(?:_tokens)?$/.test(member)) return undefined
+  return /^(?:prompt|input)/.test(member) ? 'prompt_audio_tokens' : 'completion_audio_tokens'
+}
+
+/** The members of a report that change what it costs, and that not every price has. */
 export const unpricedMembersOf = (entry: JsonObject): readonly string[] => {
   const found: string[] = []
   for (const report of [entry, ...WRAPPERS.map((name) => entry[name]).filter(isJsonObject)])
@@ -43,7 +57,7 @@ export const unpricedMembersOf = (entry: JsonObject): readonly string[] => {
         found.push(name)
       else if (USES.has(name) && isSome(value)) found.push(name)
       else if (isCharged === undefined) continue
-      else if (Array.isArray(value)) found.push(...soundIn(value).map(() => `${name}.audio`))
+      else if (Array.isArray(value)) found.push(...audioIn(value).map(() => `${name}.audio`))
       else if (isJsonObject(value))
         for (const [part, count] of Object.entries(value))
           if (isSome(count) && isCharged(snake(part))) found.push(`${name}.${snake(part)}`)
@@ -61,10 +75,12 @@ export const serviceTierOf = (entry: JsonObject): ServiceTier | undefined => {
 }
 
 /** Gemini lists tokens by their medium. */
-const soundIn = (details: readonly Json[]): readonly Json[] =>
-  details.filter(
-    (one) => isJsonObject(one) && one['modality'] === 'AUDIO' && isSome(one['tokenCount'] ?? null),
-  )
+export const audioIn = (details: Json): readonly Json[] =>
+  (Array.isArray(details) ? (details as readonly Json[]) : []).flatMap((one) => {
+    if (!isJsonObject(one) || one['modality'] !== 'AUDIO') return []
+    const count = one['tokenCount'] ?? one['token_count'] ?? null
+    return isSome(count) ? [count] : []
+  })
 
 const isSome = (value: Json): boolean => typeof value === 'number' && value > 0
 

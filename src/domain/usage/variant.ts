@@ -5,22 +5,27 @@ export type ServiceTier = (typeof SERVICE_TIERS)[number]
 /** Numbers of prompt tokens above which providers charge other prices, ascending. After a change, read models are filled again. */
 export const PROMPT_SIZES = [32_000, 128_000, 200_000, 256_000, 272_000, 512_000] as const
 
+/** Figures that only some prices charge apart. */
+export const EXTRAS = ['prompt_audio_tokens', 'completion_audio_tokens', 'web_search_requests'] as const
+export type Extra = (typeof EXTRAS)[number]
+
 /** What decides the price of a model's usage besides its model. */
 export interface UsageVariant {
   /** The largest of `PROMPT_SIZES` that the prompt exceeds; 0 for none. */
   readonly above: number
   readonly tier: ServiceTier | null
-  /** Whether the report has more that was not understood than its tier. */
+  readonly extras: readonly Extra[]
+  /** Whether the report has more that was not understood than its tier and extras. */
   readonly isUnrecognized: boolean
 }
 
 /** The largest size that the prompt of a request exceeds. Of a sum of several requests, their average counts. */
 export const sizeOf = ({
   prompt_tokens,
-  requests,
+  requests = 1,
 }: {
   readonly prompt_tokens: number
-  readonly requests: number
+  readonly requests?: number
 }): number => {
   const prompt = prompt_tokens / Math.max(1, requests)
   let above = 0
@@ -33,10 +38,14 @@ const SEPARATOR = '\u001F'
 const ESCAPE = '\u001E'
 
 /** The name of a model with the variant of its usage, by which usage is summed up. */
-export const variantKey = (model: string, { above, tier, isUnrecognized }: UsageVariant): string =>
-  above === 0 && tier === null
+export const variantKey = (model: string, { above, tier, extras, isUnrecognized }: UsageVariant): string =>
+  above === 0 && tier === null && extras.length === 0
     ? escaped(model)
-    : [escaped(model), above, tier ?? '', isUnrecognized ? 'unrecognized' : ''].join(SEPARATOR)
+    : [escaped(model), above, tier ?? '', [...extras, ...(isUnrecognized ? [UNRECOGNIZED] : [])].join()].join(
+        SEPARATOR,
+      )
+
+const UNRECOGNIZED = 'unrecognized'
 
 const escaped = (name: string): string =>
   name.replaceAll(ESCAPE, `${ESCAPE}E`).replaceAll(SEPARATOR, `${ESCAPE}F`)
@@ -51,7 +60,8 @@ export const partsOf = (key: string): UsageVariant & { readonly model: string } 
     model: unescaped(model),
     above: Number(above) || 0,
     tier: SERVICE_TIERS.find((known) => known === tier) ?? null,
-    isUnrecognized: more !== '',
+    extras: EXTRAS.filter((extra) => more.includes(extra)),
+    isUnrecognized: more.includes(UNRECOGNIZED),
   }
 }
 

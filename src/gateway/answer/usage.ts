@@ -20,6 +20,10 @@ export interface Usage {
   readonly cache_creation_input_tokens: number
   /** The part of them that is cached for an hour. */
   readonly cache_creation_1h_input_tokens: number
+  /** Tokens of the prompt, and of the completion. */
+  readonly prompt_audio_tokens: number
+  readonly completion_audio_tokens: number
+  readonly web_search_requests: number
   /** The cost that the upstream reported, in units of 10^-9. */
   readonly reported_cost: number
 }
@@ -77,6 +81,9 @@ const NO_REPORT: Report = {
   cache_read_input_tokens: 0,
   cache_creation_input_tokens: 0,
   cache_creation_1h_input_tokens: 0,
+  prompt_audio_tokens: 0,
+  completion_audio_tokens: 0,
+  web_search_requests: 0,
   reported_cost: 0,
   isOdd: false,
 }
@@ -99,6 +106,9 @@ const reportIn = (value: Json | undefined, most: number): Report | null => {
     cache_read_input_tokens: reading.cacheRead,
     cache_creation_input_tokens: reading.cacheCreation,
     cache_creation_1h_input_tokens: reading.cacheCreation1h,
+    prompt_audio_tokens: reading.promptAudio,
+    completion_audio_tokens: reading.completionAudio,
+    web_search_requests: reading.webSearches,
     reported_cost: reading.cost,
     isOdd,
   }
@@ -124,6 +134,9 @@ const greatest = (a: Report, b: Report): Report => ({
     a.cache_creation_1h_input_tokens,
     b.cache_creation_1h_input_tokens,
   ),
+  prompt_audio_tokens: Math.max(a.prompt_audio_tokens, b.prompt_audio_tokens),
+  completion_audio_tokens: Math.max(a.completion_audio_tokens, b.completion_audio_tokens),
+  web_search_requests: Math.max(a.web_search_requests, b.web_search_requests),
   reported_cost: Math.max(a.reported_cost, b.reported_cost),
   isOdd: a.isOdd || b.isOdd,
 })
@@ -132,6 +145,8 @@ const greatest = (a: Report, b: Report): Report => ({
 const ofBoth = (a: Report, b: Report): Report => ({
   ...greatest(a, b),
   completion_tokens: (a.completion_tokens ?? 0) + (b.completion_tokens ?? 0),
+  completion_audio_tokens: a.completion_audio_tokens + b.completion_audio_tokens,
+  web_search_requests: a.web_search_requests + b.web_search_requests,
   reported_cost: a.reported_cost + b.reported_cost,
 })
 
@@ -214,11 +229,21 @@ const bytesOf = (value: Json): number => {
 /** The entry of `summary.usage`, under the public id of the model. */
 export const summaryUsage = (model: string, usage: Usage | null): JsonObject => {
   if (usage === null) return {}
-  const { cache_creation_1h_input_tokens: hour, reported_cost, ...figures } = usage
+  const {
+    cache_creation_1h_input_tokens: hour,
+    prompt_audio_tokens: promptAudio,
+    completion_audio_tokens: completionAudio,
+    web_search_requests,
+    reported_cost,
+    ...figures
+  } = usage
   const entry = {
     requests: 1,
     ...figures,
     ...(hour === 0 ? {} : { cache_creation: { ephemeral_1h_input_tokens: hour } }),
+    ...(promptAudio === 0 ? {} : { prompt_tokens_details: { audio_tokens: promptAudio } }),
+    ...(completionAudio === 0 ? {} : { completion_tokens_details: { audio_tokens: completionAudio } }),
+    ...(web_search_requests === 0 ? {} : { server_tool_use: { web_search_requests } }),
     ...(reported_cost === 0 ? {} : { cost: reported_cost / 1e9 }),
   }
   return { usage: { [model]: entry } }

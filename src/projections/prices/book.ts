@@ -1,20 +1,24 @@
+import { EXTRA_COSTS } from '../../domain/prices/cache-costs.js'
 import { timelineOf, type Candidate, type Timeline } from '../../domain/prices/choice.js'
 import { amountFrom, type Amount } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST, isTeamsList } from '../../domain/prices/events.js'
 import { tokenCosts } from '../../domain/prices/change.js'
 import { priceNames } from '../../domain/prices/names.js'
 import { tierOf } from '../../domain/prices/tiers.js'
+import type { PricedKind } from '../../domain/usage/unpriced-members.js'
 import { partsOf, type UsageVariant } from '../../domain/usage/variant.js'
 import type { StoredPrice } from './stored-price.js'
 
 export interface Price extends Candidate {
-  /** Per token, in the order of `CHARGED`: prompt, completion, cache read, cache creation, and that for an hour. */
-  readonly costs: readonly [Amount, Amount, Amount, Amount, Amount]
-  /** Whether they are those of the tier of service that usage has, and whether nothing else of its reports is unknown. */
-  readonly isOfTier: boolean
+  /** In the order of `CHARGED`. */
+  readonly costs: AmountsOf<ReturnType<typeof tokenCosts>>
+  /** What it charges of the tier of service and the extras that usage has, and whether nothing else of its reports is unknown. */
+  readonly charges: readonly PricedKind[]
   readonly isUnderstood: boolean
   readonly stored: StoredPrice
 }
+
+type AmountsOf<Costs extends readonly string[]> = { readonly [Kind in keyof Costs]: Amount }
 
 /** Where a price of a project comes from. */
 export const sourceOf = ({ owner }: StoredPrice, projectId: string): PriceSource =>
@@ -45,10 +49,18 @@ export const pricesOfModel = (book: PriceBook, key: string): Timeline<Price> | u
 }
 
 const priceOfVariant = (price: Price, variant: UsageVariant): Price => {
-  const tier = tierOf(price.stored.tiers ?? [], variant)
-  if (tier === undefined) return price
-  const isOfTier = tier.service_tier !== null
-  return { ...price, costs: amountsOf(tier), isOfTier, isUnderstood: isOfTier && !variant.isUnrecognized }
+  const { stored } = price
+  const tier = tierOf(stored.tiers ?? [], variant)
+  const costs = tier ?? stored
+  const kinds: readonly PricedKind[] = [
+    ...(variant.tier === null ? [] : (['service_tier'] as const)),
+    ...variant.extras,
+  ]
+  const charges = kinds.filter((kind) =>
+    kind === 'service_tier' ? (tier?.service_tier ?? null) !== null : costs[EXTRA_COSTS[kind]] !== undefined,
+  )
+  const isUnderstood = kinds.length > 0 && charges.length === kinds.length && !variant.isUnrecognized
+  return { ...price, costs: amountsOf(costs), charges, isUnderstood }
 }
 
 const pricesByName = ({ timelines }: PriceBook, model: string): Timeline<Price> | undefined => {
@@ -87,7 +99,7 @@ const priceOf = (stored: StoredPrice, projectId: string): Price => ({
   effective_date: stored.effective_date,
   level: stored.owner === projectId ? 'project' : 'default',
   costs: amountsOf(stored),
-  isOfTier: false,
+  charges: [],
   isUnderstood: false,
   stored,
 })

@@ -1,6 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import { instantFrom } from '../clickhouse-values.js'
-import { TOKEN_COSTS } from '../../domain/prices/cache-costs.js'
+import { mapCosts, TOKEN_COSTS, type CostsOf } from '../../domain/prices/cache-costs.js'
 import type { PriceTier } from '../../domain/prices/tiers.js'
 import type { Fields } from '../expression/fields.js'
 
@@ -27,15 +27,14 @@ export const PRICE_COLUMNS = [
 
 export type PriceColumn = (typeof PRICE_COLUMNS)[number]
 
-/** Costs of a token are in decimal digits. */
-export type StoredPrice = Readonly<
-  Record<(typeof TEXT_COLUMNS)[number] | (typeof TOKEN_COSTS)[number], string> & {
+/** Costs are in decimal digits. */
+export type StoredPrice = Readonly<Record<(typeof TEXT_COLUMNS)[number], string>> &
+  CostsOf<string> & {
     readonly owner: string
     readonly effective_date: Instant
     readonly created_at: Instant
     readonly tiers?: readonly PriceTier[]
   }
->
 
 /** The fields that queries may name, in SQL. */
 export const PRICE_FIELDS: Fields = {
@@ -55,8 +54,12 @@ export const SELECTED = [
 
 export const storedPrice = (row: Readonly<Record<string, string | null>>): StoredPrice => ({
   ...(Object.fromEntries(
-    [...TEXTS, ...TOKEN_COSTS].map((column) => [column, row[`field_${column}`] ?? '']),
+    TEXTS.map((column) => [column, row[`field_${column}`] ?? '']),
   ) as unknown as StoredPrice),
+  ...mapCosts(
+    Object.fromEntries(TOKEN_COSTS.map((name) => [name, row[`field_${name}`]])),
+    (cost: string) => cost,
+  ),
   effective_date: instantFrom(row['field_effective_date'] ?? ''),
   created_at: instantFrom(row['field_created_at'] ?? ''),
   ...(row['field_tiers'] ? { tiers: JSON.parse(row['field_tiers']) as readonly PriceTier[] } : {}),

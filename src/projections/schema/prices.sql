@@ -10,6 +10,9 @@ CREATE TABLE prices
     cache_read_input_token_cost Nullable(Decimal(38, 12)),
     cache_creation_input_token_cost Nullable(Decimal(38, 12)),
     cache_creation_1h_input_token_cost Nullable(Decimal(38, 12)),
+    prompt_audio_token_cost Nullable(Decimal(38, 12)),
+    completion_audio_token_cost Nullable(Decimal(38, 12)),
+    web_search_cost Nullable(Decimal(38, 12)),
     -- JSON: the costs of requests with long prompts and in tiers of service.
     tiers Nullable(String),
     prompt_token_cost_unit Nullable(String),

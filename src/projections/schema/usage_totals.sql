@@ -5,7 +5,7 @@ CREATE TABLE usage_totals
     project_id LowCardinality(String),
     started_at DateTime64(6, 'UTC') CODEC(Delta, LZ4),
     call_id String,
-    -- With the size of the prompt and the tier of service where prices may depend on them.
+    -- With the size of the prompt, the tier of service, audio and searches where prices may depend on them.
     model LowCardinality(String),
     trace_id String,
     -- Whether the start names no parent.
@@ -30,8 +30,12 @@ CREATE TABLE usage_totals
     own_cache_read_input_tokens Int64,
     own_cache_creation_input_tokens Int64,
     own_charged_prompt_tokens Int64,
+    own_charged_completion_tokens Int64,
     own_charged_cache_creation_tokens Int64,
     own_cache_creation_1h_input_tokens Int64,
+    own_charged_prompt_audio_tokens Int64,
+    own_charged_completion_audio_tokens Int64,
+    own_web_search_requests Int64,
     own_reported_cost Int64,
     own_unrecognized_usage Int64,
     requests Int64,
@@ -41,8 +45,12 @@ CREATE TABLE usage_totals
     cache_read_input_tokens Int64,
     cache_creation_input_tokens Int64,
     charged_prompt_tokens Int64,
+    charged_completion_tokens Int64,
     charged_cache_creation_tokens Int64,
     cache_creation_1h_input_tokens Int64,
+    charged_prompt_audio_tokens Int64,
+    charged_completion_audio_tokens Int64,
+    web_search_requests Int64,
     -- In units of 10^-9.
     reported_cost Int64,
     unrecognized_usage Int64,

@@ -1,7 +1,13 @@
 import type { CallStarted } from '../../domain/calls/events.js'
 import { opOf } from '../../domain/calls/op.js'
 import { endStatus } from '../../domain/calls/status.js'
-import { chargedCreation, chargedPrompt } from '../../domain/usage/charged.js'
+import {
+  chargedCompletion,
+  chargedCompletionAudio,
+  chargedCreation,
+  chargedPrompt,
+  chargedPromptAudio,
+} from '../../domain/usage/charged.js'
 import { totalTokens, type Figure } from '../../domain/usage/reported.js'
 import type { Json } from '../../kernel/json/json.js'
 
@@ -82,10 +88,14 @@ export const COUNTER_COLUMNS = {
   total_tokens: { of: totalTokens },
   cache_read_input_tokens: { of: (used) => used.cache_read_input_tokens },
   cache_creation_input_tokens: { of: (used) => used.cache_creation_input_tokens },
-  /** Cached tokens are charged apart from the prompt's, which stay at least 0. */
+  /** Cached tokens and audio are charged apart from the other tokens, which stay at least 0. */
   charged_prompt_tokens: { isHidden: true, of: chargedPrompt },
+  charged_completion_tokens: { isHidden: true, of: chargedCompletion },
   charged_cache_creation_tokens: { isHidden: true, of: chargedCreation },
   cache_creation_1h_input_tokens: { isHidden: true, of: (used) => used.cache_creation_1h_input_tokens },
+  charged_prompt_audio_tokens: { isHidden: true, of: chargedPromptAudio },
+  charged_completion_audio_tokens: { isHidden: true, of: chargedCompletionAudio },
+  web_search_requests: { isHidden: true, of: (used) => used.web_search_requests },
   /** What the providers reported, in units of 10^-9. */
   reported_cost: { isHidden: true, of: (used) => used.reported_cost },
   /** Reports of which some was not understood. */
@@ -110,6 +120,7 @@ export const COST_COLUMNS = {
   completion_cost: { field: 'completion_tokens_total_cost' },
   cache_read_cost: { field: 'cache_read_input_tokens_total_cost' },
   cache_creation_cost: { field: 'cache_creation_input_tokens_total_cost' },
+  web_search_cost: { field: 'web_search_requests_total_cost' },
   /** What providers reported for usage that has no price. */
   provider_cost: { field: 'provider_cost' },
 } as const satisfies Readonly<Record<string, { readonly field: string }>>
@@ -120,14 +131,21 @@ export const COSTS = Object.keys(COST_COLUMNS) as readonly Cost[]
 /** The counters that are charged, in the order of a price's rates, and the cost that each is part of. */
 export const CHARGED = [
   { counter: 'charged_prompt_tokens', cost: 'prompt_cost' },
-  { counter: 'completion_tokens', cost: 'completion_cost' },
+  { counter: 'charged_completion_tokens', cost: 'completion_cost' },
   { counter: 'cache_read_input_tokens', cost: 'cache_read_cost' },
   { counter: 'charged_cache_creation_tokens', cost: 'cache_creation_cost' },
   { counter: 'cache_creation_1h_input_tokens', cost: 'cache_creation_cost' },
+  { counter: 'charged_prompt_audio_tokens', cost: 'prompt_cost' },
+  { counter: 'charged_completion_audio_tokens', cost: 'completion_cost' },
+  { counter: 'web_search_requests', cost: 'web_search_cost' },
 ] as const satisfies readonly { readonly counter: Counter; readonly cost: Cost }[]
 
 type CostField = (typeof COST_COLUMNS)[Cost]['field']
 export const COST_FIELDS: readonly CostField[] = COSTS.map((cost) => COST_COLUMNS[cost].field)
+
+/** Whether a cost is a member of the usage of a call only where it is not 0. */
+export const isRareCost = (field: string): boolean =>
+  field === 'web_search_requests_total_cost' || field === 'provider_cost'
 
 /** What `/usage/query` sums up and orders by. */
 export const MEASURES = ['calls', ...SHOWN_COUNTERS, 'unrecognized_usage', ...COSTS, 'total_cost'] as const

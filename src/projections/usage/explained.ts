@@ -4,7 +4,7 @@ import { FIGURES } from '../../domain/usage/reported.js'
 import type { UsageReporting } from '../../domain/projects/events.js'
 import type { Price, PriceBook } from '../prices/book.js'
 import { chargesOf, costsOf } from './charges.js'
-import { modelOf } from '../../domain/usage/variant.js'
+import { EXTRAS, modelOf } from '../../domain/usage/variant.js'
 import { CHARGED, COUNTERS } from './columns.js'
 import { atOrBelow } from './inclusive-usage.js'
 import { countersOf, ownUsage } from './own-usage.js'
@@ -18,7 +18,7 @@ export interface Contribution {
   /** The first of the calls. */
   readonly call: number
   readonly calls: number
-  /** Tokens; of `reported_cost` there are none. */
+  /** Tokens or searches; of `reported_cost` there are none. */
   readonly units: number
   readonly price: Price | null
   /** Of a token. */
@@ -35,6 +35,7 @@ export const CHARGED_KINDS = [
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
   'cache_creation_1h_input_tokens',
+  ...EXTRAS,
   'reported_cost',
 ] as const
 type ChargedKind = (typeof CHARGED_KINDS)[number]

@@ -25,6 +25,9 @@ export const countersOf = (figures: ArrayLike<number>, from = 0): number[] => {
     cache_read_input_tokens: figures[from + AT.cache_read_input_tokens]!,
     cache_creation_input_tokens: figures[from + AT.cache_creation_input_tokens]!,
     cache_creation_1h_input_tokens: figures[from + AT.cache_creation_1h_input_tokens]!,
+    prompt_audio_tokens: figures[from + AT.prompt_audio_tokens]!,
+    completion_audio_tokens: figures[from + AT.completion_audio_tokens]!,
+    web_search_requests: figures[from + AT.web_search_requests]!,
     reported_cost: figures[from + AT.reported_cost]!,
     unrecognized_usage: figures[from + AT.unrecognized_usage]!,
   }

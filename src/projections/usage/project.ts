@@ -1,11 +1,13 @@
 import type { CallEvent } from '../../domain/calls/events.js'
 import {
+  extrasOf,
   FIGURES,
   reportedUsageOf,
   tierKey,
   type ModelUsage,
   type ReportedUsage,
 } from '../../domain/usage/reported.js'
+import { EXTRAS } from '../../domain/usage/variant.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { ProjectChosen } from '../../domain/projects/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
@@ -128,7 +130,7 @@ const ending = (
   fact.status_total = end.usage.status_total
   for (const label of END_LABELS) fact[label] = LABEL_COLUMNS[label].of(end)
   const figures: number[] = []
-  const models = end.usage.models.map((used) => withServiceTier(used, end.summary ?? null))
+  const models = end.usage.models.map((used) => withOptional(used, end.summary ?? null))
   for (const used of models)
     for (const figure of FIGURES) figures.push(figure === UNRECOGNIZED ? unrecognizedIn(used) : used[figure])
   fact.models = models.map(tierKey)
@@ -137,15 +139,24 @@ const ending = (
 
 const UNRECOGNIZED = 'unrecognized_usage'
 
-/** A tier of service counts as not understood until a price is found that knows it. */
-const unrecognizedIn = (used: ModelUsage): number =>
-  used.service_tier === undefined ? used[UNRECOGNIZED] : Math.max(1, used[UNRECOGNIZED])
+/** What only some prices charge. */
+const hasOptional = (used: ModelUsage): boolean =>
+  used.service_tier !== undefined || extrasOf(used).length > 0
 
-/** Events of earlier releases have no tier of service, which is then read from the summary. */
-const withServiceTier = (used: ModelUsage, summary: Json): ModelUsage => {
-  if (used.service_tier !== undefined || used[UNRECOGNIZED] === 0 || !isJsonObject(summary)) return used
+/** A tier of service or an extra counts as not understood until a price is found that knows it. */
+const unrecognizedIn = (used: ModelUsage): number =>
+  hasOptional(used) ? Math.max(1, used[UNRECOGNIZED]) : used[UNRECOGNIZED]
+
+/** Events of earlier releases have no tier of service and extras, which are then read from the summary. */
+const withOptional = (used: ModelUsage, summary: Json): ModelUsage => {
+  if (extrasOf(used).length > 0 || used[UNRECOGNIZED] === 0 || !isJsonObject(summary)) return used
   const again = reportedUsageOf(summary).models.find(({ model }) => model === used.model)
-  return again?.service_tier === undefined
-    ? used
-    : { ...used, service_tier: again.service_tier, [UNRECOGNIZED]: again[UNRECOGNIZED] }
+  if (again === undefined || !hasOptional(again)) return used
+  const { service_tier = used.service_tier, [UNRECOGNIZED]: unrecognized } = again
+  return {
+    ...used,
+    ...(service_tier === undefined ? {} : { service_tier }),
+    ...Object.fromEntries(EXTRAS.map((extra) => [extra, again[extra]])),
+    [UNRECOGNIZED]: unrecognized,
+  }
 }

@@ -16,6 +16,9 @@ const price = fc.record(
     cache_read_input_token_cost: cost,
     cache_creation_input_token_cost: cost,
     cache_creation_1h_input_token_cost: cost,
+    prompt_audio_token_cost: cost,
+    completion_audio_token_cost: cost,
+    web_search_cost: cost,
   },
   { requiredKeys: ['prompt_token_cost', 'completion_token_cost'] },
 )
@@ -70,6 +73,16 @@ const report: fc.Arbitrary<JsonObject> = fc.oneof(
       prompt_tokens: prompt,
       completion_tokens: completion,
       cost: cost / 1000,
+    })),
+  fc
+    .tuple(count, count, count, count)
+    .map(([prompt, heard, completion, spoken]) => ({
+      prompt_tokens: prompt + heard,
+      completion_tokens: completion + spoken,
+      total_tokens: prompt + heard + completion + spoken,
+      prompt_tokens_details: { audio_tokens: heard },
+      completion_tokens_details: { audio_tokens: spoken },
+      server_tool_use: { web_search_requests: spoken },
     })),
 )
 

@@ -142,7 +142,7 @@ describe('the tiers of prices', () => {
     await recordCalls(service, project, [
       ['batch', null, usage('batch'), STARTED],
       ['flex', null, usage('flex'), STARTED],
-      ['both', null, usage('batch', { server_tool_use: { web_search_requests: 3 } }), STARTED],
+      ['both', null, usage('batch', { speed: 'fast' }), STARTED],
     ])
     const counted = async (id: string) => {
       const used = await usageOf(project, id, model)
@@ -150,7 +150,7 @@ describe('the tiers of prices', () => {
     }
     assert.deepEqual(await counted('batch'), [2, undefined, undefined])
     assert.deepEqual(await counted('flex'), [4, 1, { [model]: ['service_tier'] }])
-    assert.deepEqual(await counted('both'), [2, 1, { [model]: ['server_tool_use.web_search_requests'] }])
+    assert.deepEqual(await counted('both'), [2, 1, { [model]: ['speed'] }])
   })
 
   it('charge the tier of service that a response names beside its usage', async () => {

@@ -136,14 +136,14 @@ describe('usage that the output of a call has', () => {
     })
 
   it('counts and names what changes the price and is not charged', async () => {
-    const usage = { ...ANTHROPIC, service_tier: 'batch', server_tool_use: { web_search_requests: 3 } }
+    const usage = { ...ANTHROPIC, service_tier: 'batch', server_tool_use: { code_execution_requests: 3 } }
     const project = await record({ id: 'c', summary: { usage: { [MODEL]: usage } } })
     assert.equal((await usageOf(project))['c']![MODEL]!['unrecognized_usage'], 1)
     const { calls } = accepted(
       await service.post('/calls/query', { project_id: project, include_costs: true }),
     )
     const { weave } = (calls as readonly JsonObject[])[0]!['summary'] as { weave: JsonObject }
-    assert.deepEqual(weave['uncharged_usage'], { [MODEL]: ['server_tool_use.web_search_requests'] })
+    assert.deepEqual(weave['uncharged_usage'], { [MODEL]: ['server_tool_use.code_execution_requests'] })
   })
 
   it('is right where the start arrives later than the end, or in another request', async () => {

@@ -22,6 +22,8 @@ const COSTS = {
     cache_read_input_token_cost: 0.25,
     cache_creation_input_token_cost: 4,
     cache_creation_1h_input_token_cost: 8,
+    prompt_audio_token_cost: 16,
+    web_search_cost: 32,
     effective_date: '2025-01-01T00:00:00Z',
     tiers: [
       { above_prompt_tokens: 200_000, prompt_token_cost: 1, completion_token_cost: 4 },
@@ -52,7 +54,11 @@ const rounded = (cost: unknown): unknown =>
 
 /** The sum of the costs of tokens and of what the provider reported; null if neither is known. */
 const costOf = (usage: JsonObject): number | null => {
-  const costs = [...KINDS.map((kind) => usage[`${kind}_tokens_total_cost`]), usage['provider_cost'] || null]
+  const rare = [usage['web_search_requests_total_cost'], usage['provider_cost']]
+  const costs = [
+    ...KINDS.map((kind) => usage[`${kind}_tokens_total_cost`]),
+    ...rare.map((cost) => cost || null),
+  ]
   const known = costs.filter((cost) => typeof cost === 'number')
   return known.length === 0 ? null : known.reduce((sum, cost) => sum + cost, 0)
 }
@@ -82,6 +88,15 @@ const report: fc.Arbitrary<JsonObject> = fc.oneof(
       candidatesTokenCount: candidates,
       thoughtsTokenCount: thoughts,
       totalTokenCount: prompt + candidates + thoughts,
+    })),
+  fc
+    .tuple(count, count, count, count)
+    .map(([prompt, heard, spoken, searches]) => ({
+      prompt_tokens: prompt + heard,
+      completion_tokens: spoken,
+      prompt_tokens_details: { audio_tokens: heard },
+      completion_tokens_details: { audio_tokens: Math.max(0, spoken - 25) },
+      server_tool_use: { web_search_requests: Math.max(0, searches - 15) },
     })),
   fc.tuple(count, count).map(([prompt, cost]) => ({ requests: 1, prompt_tokens: prompt, cost: cost / 1000 })),
   count.map((tokens_in) => ({ tokens_in: tokens_in + 1 })),

@@ -16,7 +16,17 @@ export interface OraclePrice {
   readonly tiers: readonly { readonly above: bigint; readonly costs: TokenFractions }[]
 }
 
-type TokenFractions = readonly [Fraction, Fraction, Fraction, Fraction, Fraction]
+/** Prompt, completion, cache read, cache creation, that for an hour, audio of both, and a search. */
+type TokenFractions = readonly [
+  Fraction,
+  Fraction,
+  Fraction,
+  Fraction,
+  Fraction,
+  Fraction,
+  Fraction,
+  Fraction,
+]
 
 /** A whole number over another one. */
 export type Fraction = readonly [numerator: bigint, denominator: bigint]
@@ -28,7 +38,7 @@ export const isEqual = ([a, b]: Fraction, [c, d]: Fraction): boolean => a * d ==
 const NOTHING: Fraction = [0n, 1n]
 export const total = (fractions: readonly Fraction[]): Fraction => fractions.reduce(plus, NOTHING)
 
-/** What a call used itself of a model, and what that cost: four kinds of tokens, each at its price. */
+/** What a call used itself of a model, and what that cost: four kinds of tokens and searches, each at its price. */
 export interface OwnCosts {
   readonly model: string
   readonly costs: readonly Fraction[]
@@ -38,7 +48,7 @@ export interface OwnCosts {
 
 export interface OracleCosts {
   readonly own: (callId: string) => readonly OwnCosts[]
-  /** The four costs of each model of a call with all its descendants. */
+  /** The five costs of each model of a call with all its descendants. */
   readonly of: (callId: string, model: string) => readonly Fraction[]
   /** The models of which the call, or a descendant, used tokens that had no price. */
   readonly unpriced: (callId: string) => readonly string[]
@@ -77,14 +87,15 @@ export const costsAfter = (
   }
 }
 
-const KINDS = [0, 1, 2, 3] as const
+const KINDS = [0, 1, 2, 3, 4] as const
 
 /** What is written to a cache for an hour is a part of what is written to one. */
 const costsOf = (tokens: readonly bigint[], costs: TokenFractions): readonly Fraction[] => [
-  times(costs[0], tokens[0]!),
-  times(costs[1], tokens[1]!),
+  plus(times(costs[0], tokens[0]!), times(costs[5], tokens[5]!)),
+  plus(times(costs[1], tokens[1]!), times(costs[6], tokens[6]!)),
   times(costs[2], tokens[2]!),
   plus(times(costs[3], tokens[3]!), times(costs[4], tokens[4]!)),
+  times(costs[7], tokens[7]!),
 ]
 
 /** Where several requests are one entry, their average decides. */
@@ -93,13 +104,25 @@ const ofSize = ({ costs, tiers }: OraclePrice, { prompt_tokens: prompt, requests
     .filter(({ above }) => prompt > above * (requests > 1n ? requests : 1n))
     .reduce((best, tier) => (tier.above > best.above ? tier : best), { above: -1n, costs }).costs
 
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const positive = (count: bigint): bigint => (count < 0n ? 0n : count)
 
 const billedTokens = (entry: Folded): readonly bigint[] => {
   const { cache_read_input_tokens: read, cache_creation_input_tokens: creation } = entry
   const hour = entry.cache_creation_1h_input_tokens
   const prompt = positive(entry.prompt_tokens - read - creation)
-  return [prompt, entry.completion_tokens, read, positive(creation - hour), hour]
+  const heard = least(entry.prompt_audio_tokens, prompt)
+  const spoken = least(entry.completion_audio_tokens, positive(entry.completion_tokens))
+  return [
+    prompt - heard,
+    entry.completion_tokens - spoken,
+    read,
+    positive(creation - hour),
+    hour,
+    heard,
+    spoken,
+    entry.web_search_requests,
+  ]
 }
 
 const chosen = (

@@ -16,7 +16,7 @@ const model = fc
 
 /** As providers report it: the names of the OpenAI family or those of Anthropic's. */
 const saneEntry: fc.Arbitrary<JsonObject> = fc
-  .tuple(fc.nat(3), prompts, small, fc.nat(2))
+  .tuple(fc.nat(4), prompts, small, fc.nat(2))
   .map(([style, prompt, completion, requests]): JsonObject => {
     switch (style) {
       case 0:
@@ -30,6 +30,14 @@ const saneEntry: fc.Arbitrary<JsonObject> = fc
         return { requests, input_tokens: prompt, output_tokens: completion, cache_read_input_tokens: prompt }
       case 2:
         return { prompt_tokens: prompt, output_tokens: completion, cache_creation_input_tokens: requests }
+      case 3:
+        return {
+          prompt_tokens: prompt,
+          completion_tokens: completion,
+          prompt_tokens_details: { audio_tokens: completion, cached_tokens: requests },
+          completion_tokens_details: { audio_tokens: requests },
+          server_tool_use: { web_search_requests: requests },
+        }
       default:
         return { prompt_tokens: prompt, total_tokens: completion }
     }

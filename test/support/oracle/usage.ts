@@ -42,7 +42,10 @@ export const modelKeys = (summary: JsonObject | undefined): ReadonlyArray<string
   Object.keys(written(summary))
 
 const readEntry = (entry: Json, hasStatusCounts: boolean): RawFigures => {
-  const read = modelUsageOf('', isObject(entry) ? entry : {}, hasStatusCounts)
+  const usage = modelUsageOf('', isObject(entry) ? entry : {}, hasStatusCounts)
+  // Until a price is found that charges them.
+  const hasExtras = usage.prompt_audio_tokens + usage.completion_audio_tokens + usage.web_search_requests > 0
+  const read = { ...usage, unrecognized_usage: hasExtras ? 1 : usage.unrecognized_usage }
   return Object.fromEntries(FIGURES.map((key) => [key, BigInt(read[key])])) as Record<Figure, bigint>
 }
 

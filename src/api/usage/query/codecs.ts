@@ -65,6 +65,7 @@ const figures = open('UsageFigures', {
     calls: int64,
     ...usageMembers,
     unrecognized_usage: int64,
+    web_search_requests_total_cost: nullable(number),
     provider_cost: nullable(number),
     total_cost: nullable(number),
   },

@@ -1,4 +1,5 @@
 import { TOKEN_COSTS } from '../../prices/cache-costs.js'
+import { tokenCosts } from '../../prices/change.js'
 import { amountFrom, decimalText, type Amount } from '../../prices/decimal.js'
 import { chargedTokens, REPORTED_UNIT, type ChargedUsage } from '../../usage/charged.js'
 import type { ModelUsage } from '../../usage/reported.js'
@@ -8,25 +9,21 @@ import type { ModelPrice } from '../upstreams/content.js'
 export type CompletionUsage = ChargedUsage & Pick<ModelUsage, 'reported_cost'>
 
 /** The exact cost; without a price, what the provider reported. */
-export const costOf = (price: ModelPrice | null, used: CompletionUsage): Amount =>
-  price === null
-    ? BigInt(used.reported_cost) * BigInt(REPORTED_UNIT)
-    : chargedTokens(used).reduce((sum, tokens, kind) => sum + times(price[TOKEN_COSTS[kind]!], tokens), 0n)
+export const costOf = (price: ModelPrice | null, used: CompletionUsage): Amount => {
+  if (price === null) return BigInt(used.reported_cost) * BigInt(REPORTED_UNIT)
+  const costs = tokenCosts(price)
+  return chargedTokens(used).reduce((sum, tokens, kind) => sum + times(costs[kind]!, tokens), 0n)
+}
 
-/** Upper bound of the cost, whatever share of the prompt is cached. */
+/** Upper bound of the cost of tokens, whatever share of them is cached or audio. */
 export const maxCost = (price: ModelPrice | null, prompt: number, completion: number): Amount => {
   if (price === null) return 0n
-  const costs = [
-    price.prompt_token_cost,
-    price.cache_read_input_token_cost,
-    price.cache_creation_input_token_cost,
-    price.cache_creation_1h_input_token_cost,
-  ]
-  return (
-    costs.map((cost) => times(cost, prompt)).reduce((a, b) => (a > b ? a : b)) +
-    times(price.completion_token_cost, completion)
-  )
+  const [text, written, read, creation, creation1h, audio, writtenAudio] = tokenCosts(price)
+  const ofPrompt = [text, read, creation, creation1h, audio].map((cost) => times(cost, prompt))
+  return largest(ofPrompt) + largest([written, writtenAudio].map((cost) => times(cost, completion)))
 }
+
+const largest = (amounts: readonly Amount[]): Amount => amounts.reduce((a, b) => (a > b ? a : b), 0n)
 
 const times = (cost: string, tokens: number): Amount =>
   tokens <= 0 ? 0n : amountFrom(cost) * BigInt(Math.trunc(tokens))
@@ -35,9 +32,11 @@ const times = (cost: string, tokens: number): Amount =>
 export const maxPrice = (prices: readonly (ModelPrice | null)[]): ModelPrice | null => {
   const known = prices.filter((price) => price !== null)
   if (known.length === 0) return null
-  const most = TOKEN_COSTS.map((cost) => [
-    cost,
-    decimalText(known.map((price) => amountFrom(price[cost])).reduce((a, b) => (a > b ? a : b))),
-  ])
+  const costs = known.map(tokenCosts)
+  const most = TOKEN_COSTS.flatMap((name, kind) =>
+    known.some((price) => price[name] !== undefined)
+      ? [[name, decimalText(largest(costs.map((all) => amountFrom(all[kind]!))))]]
+      : [],
+  )
   return Object.fromEntries(most) as ModelPrice
 }

@@ -6,8 +6,9 @@ import { open } from '../../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../../kernel/codec/text.js'
 import { id, teamName } from '../../../kernel/ids.js'
 import { modelName } from '../../prices/events.js'
-import { withCacheCosts } from '../../prices/cache-costs.js'
+import { mapCosts, withCacheCosts } from '../../prices/cache-costs.js'
 import { tokenPrice } from '../../prices/decimal.js'
+import { extraPrices } from '../../prices/tiers.js'
 import { secretName } from '../../webhooks/events.js'
 
 const HOUR_MS = 3_600_000
@@ -28,15 +29,18 @@ export type Timeouts = t.TypeOf<typeof timeouts>
 /** Price per token, in decimal digits. */
 export const modelPrice = completedBy(
   open('UpstreamModelPrice', {
-    says: 'Token prices. A cached token without its own price costs as much as a prompt token.',
+    says:
+      'Prices as in a price list. A cached token without its own price costs as much as a prompt token, and audio as much as ' +
+      'text.',
     required: { prompt_token_cost: tokenPrice, completion_token_cost: tokenPrice },
     optional: {
       cache_read_input_token_cost: withDefault(tokenPrice, undefined),
       cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
       cache_creation_1h_input_token_cost: withDefault(tokenPrice, undefined),
+      ...extraPrices,
     },
   }),
-  withCacheCosts,
+  (price) => mapCosts(withCacheCosts(price), (cost) => cost),
 )
 export type ModelPrice = t.TypeOf<typeof modelPrice>
 

@@ -32,8 +32,9 @@ const MEASURED = {
       return [...('alias' in column ? [[column.alias, counter]] : []), [counter, counter]]
     }),
   ) as Record<ShownCounter | Alias, ShownCounter>),
-  input_cost: COSTS.filter((cost) => cost !== 'completion_cost' && cost !== 'provider_cost').join(' + '),
+  input_cost: COSTS.filter((cost) => /^(?:prompt|cache)/.test(cost)).join(' + '),
   output_cost: 'completion_cost',
+  web_search_cost: 'web_search_cost',
   provider_cost: 'provider_cost',
   total_cost: 'total_cost',
 }

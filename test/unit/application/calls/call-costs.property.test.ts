@@ -14,7 +14,7 @@ const PROJECT = 'team/p'
 const AT = '2026-01-01T00:00:00.000000Z' as Instant
 
 /** Dyadic, so that sums of doubles are exact. */
-const COSTS = ['0.5', '2', '0.25', '4', '8'] as const
+const COSTS = ['0.5', '2', '0.25', '4', '8', '16', '32', '64'] as const
 
 const NO_TIER = {
   above_prompt_tokens: 0,
@@ -25,6 +25,9 @@ const NO_TIER = {
   cache_read_input_token_cost: null,
   cache_creation_input_token_cost: null,
   cache_creation_1h_input_token_cost: null,
+  prompt_audio_token_cost: null,
+  completion_audio_token_cost: null,
+  web_search_cost: null,
 }
 
 const stored = {
@@ -49,6 +52,9 @@ const TIERS = exactTiers(
     cache_read_input_token_cost: 0.25,
     cache_creation_input_token_cost: 4,
     cache_creation_1h_input_token_cost: 8,
+    prompt_audio_token_cost: 16,
+    completion_audio_token_cost: 32,
+    web_search_cost: 64,
   },
   [
     { ...NO_TIER, above_prompt_tokens: 200_000, factor: 2 },
@@ -56,9 +62,12 @@ const TIERS = exactTiers(
   ],
 )
 const BOOK = bookOf([{ ...stored, tiers: TIERS }], PROJECT, undefined)
+const [PROMPT, COMPLETION, READ, CREATION, HOUR, ...EXTRA_COSTS] = COSTS
 const PRICES = {
   latest: (owner: string, model: string) =>
-    owner === PROJECT && model === 'priced' ? ([...COSTS, TIERS] as const) : undefined,
+    owner === PROJECT && model === 'priced'
+      ? ([PROMPT, COMPLETION, READ, CREATION, HOUR, TIERS, ...EXTRA_COSTS] as const)
+      : undefined,
 }
 
 /** What automations and evaluations say that a call costs. */
@@ -80,6 +89,9 @@ const report = fc.record(
     requests: fc.constant(1),
     service_tier: fc.constantFrom('batch', 'flex', 'standard'),
     input_tokens: fc.constantFrom(200_000, 200_001),
+    prompt_tokens_details: fc.record({ audio_tokens: count }),
+    completion_tokens_details: fc.record({ audio_tokens: count }),
+    server_tool_use: fc.record({ web_search_requests: count }),
   },
   { requiredKeys: [] },
 )
@@ -109,6 +121,22 @@ describe('the cost of a call', () => {
       'is the usual one for a tier without a price',
       { priced: { prompt_tokens: 4, service_tier: 'flex' } },
       2,
+    ],
+    ['is that of audio', { priced: { prompt_tokens: 4, prompt_tokens_details: { audio_tokens: 3 } } }, 48.5],
+    [
+      'is that of audio of the completion',
+      { priced: { completion_tokens: 4, completion_tokens_details: { audio_tokens: 3 } } },
+      98,
+    ],
+    [
+      'charges no more audio than the prompt has beside its cached tokens',
+      { priced: { prompt_tokens: 4, prompt_tokens_details: { audio_tokens: 9, cached_tokens: 3 } } },
+      16.75,
+    ],
+    [
+      'is that of searches, at the same price in each tier',
+      { priced: { prompt_tokens: 4, service_tier: 'batch', server_tool_use: { web_search_requests: 2 } } },
+      129,
     ],
     ['is that of tokens with a price', { priced: { prompt_tokens: 2 }, other: { prompt_tokens: 3 } }, 1],
     ['counts what a provider reported', { priced: {}, other: { prompt_tokens: 3, cost: 0.25 } }, 0.25],

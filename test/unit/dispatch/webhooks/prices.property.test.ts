@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { openPrices } from '../../../../src/dispatch/webhooks/prices.js'
+import { EXTRA_COSTS } from '../../../../src/domain/prices/cache-costs.js'
 import { FIGURES } from '../../../../src/domain/usage/reported.js'
 import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { priceAt } from '../../../../src/domain/prices/choice.js'
@@ -60,12 +61,13 @@ const logged = (prices: readonly ArbitraryPrice[]): readonly Logged[] => {
   })
 }
 
-const costsOf = ([prompt, completion, read, creation, hour]: TokenCosts) => ({
+const costsOf = ([prompt, completion, read, creation, hour, , ...extras]: TokenCosts) => ({
   prompt_token_cost: prompt,
   completion_token_cost: completion,
   cache_read_input_token_cost: read,
   cache_creation_input_token_cost: creation,
   cache_creation_1h_input_token_cost: hour,
+  ...Object.fromEntries(extras.map((cost, n) => [Object.values(EXTRA_COSTS)[n]!, cost])),
 })
 
 /** As usage queries work it out; undefined where they say null, and without usage. */

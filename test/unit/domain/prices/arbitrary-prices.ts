@@ -33,7 +33,10 @@ export const arbitraryPrice: fc.Arbitrary<ArbitraryPrice> = fc.oneof(
       owner: fc.constantFrom('team/p', 'team/q', teamsList('team'), teamsList('red'), DEFAULT_LIST, 'cheap'),
       model,
       from: instant,
-      costs: fc.tuple(cost, cost, cost, cost, cost),
+      costs: fc.oneof(
+        fc.tuple(cost, cost, cost, cost, cost),
+        fc.tuple(cost, cost, cost, cost, cost, fc.constant([]), cost, cost, cost),
+      ),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('withdrawn' as const), which: fc.nat() }) },

@@ -56,6 +56,25 @@ describe('the tiers of a price', () => {
     assert.equal(costs(tiers, 128_000, 'priority'), undefined)
   })
 
+  it('scale the costs of audio, and keep the cost of a search', () => {
+    const base = { ...BASE, prompt_audio_token_cost: 0.00001, web_search_cost: 0.01 }
+    const decoded = decode(offeredTiers)([BATCH, { ...LONG, completion_audio_token_cost: '0.00005' }])
+    assert.ok(E.isRight(decoded))
+    const tiers = exactTiers(base, decoded.right)
+    const extras = (above: number, tier: 'batch' | null) => {
+      const found = tierOf(tiers, { above, tier })!
+      return [found.prompt_audio_token_cost, found.completion_audio_token_cost, found.web_search_cost]
+    }
+    assert.deepEqual(extras(0, 'batch'), ['0.000005', undefined, '0.01'])
+    assert.deepEqual(extras(200_000, null), [undefined, '0.00005', '0.01'])
+    assert.deepEqual(extras(200_000, 'batch'), [undefined, '0.000025', '0.01'])
+  })
+
+  it('are the same when they are offered as they are answered', () => {
+    const tiers = exact(BATCH, LONG)
+    assert.deepEqual(exact(...tiers), tiers)
+  })
+
   for (const [what, tiers] of [
     ['neither a size nor a tier of service', [{ factor: 2 }]],
     ['neither a factor nor costs', [{ service_tier: 'batch' }]],

@@ -212,16 +212,18 @@ describe('a report of usage', () => {
     [{ prompt_tokens: 7, speed: 'fast' }, true],
     [{ prompt_tokens: 7, inference_geo: 'us' }, true],
     [{ prompt_tokens: 7, inference_geo: 'not_available' }, false],
-    [{ prompt_tokens: 7, server_tool_use: { web_search_requests: 3 } }, true],
+    [{ prompt_tokens: 7, server_tool_use: { web_search_requests: 3 } }, false],
+    [{ prompt_tokens: 7, server_tool_use: { web_search_requests: 3, code_execution_requests: 1 } }, true],
     [{ prompt_tokens: 7, server_tool_use: { web_search_requests: 0, web_fetch_requests: 2 } }, false],
     [{ prompt_tokens: 7, server_tool_use: null }, false],
-    [{ prompt_tokens: 7, num_search_queries: 2 }, true],
-    [{ prompt_tokens: 7, prompt_tokens_details: { audio_tokens: 3, cached_tokens: 0 } }, true],
+    [{ prompt_tokens: 7, num_search_queries: 2 }, false],
+    [{ prompt_tokens: 7, prompt_tokens_details: { audio_tokens: 3, cached_tokens: 0 } }, false],
     [{ prompt_tokens: 7, prompt_tokens_details: { audio_tokens: 0, cached_tokens: 0 } }, false],
-    [{ prompt_tokens: 7, completion_tokens_details: { audio_tokens: 3 } }, true],
-    [{ input_tokens: 7, input_token_details: { audio: 3 } }, true],
+    [{ prompt_tokens: 7, completion_tokens_details: { audio_tokens: 3 } }, false],
+    [{ prompt_tokens: 7, prompt_tokens_details: { audio_tokens: 'many' } }, true],
+    [{ input_tokens: 7, input_token_details: { audio: 3 } }, false],
     [{ input_tokens: 7, output_tokens_details: { image_tokens: 3 } }, true],
-    [{ promptTokenCount: 7, promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 3 }] }, true],
+    [{ promptTokenCount: 7, promptTokensDetails: [{ modality: 'AUDIO', tokenCount: 3 }] }, false],
     [{ promptTokenCount: 7, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 7 }] }, false],
     [{ input_tokens: 7, cache_creation: { ephemeral_24h_input_tokens: 3 } }, true],
     [{ input_tokens: 7, cache_creation: { ephemeral_5m_input_tokens: 3 } }, false],
@@ -230,6 +232,39 @@ describe('a report of usage', () => {
   ] as const)
     it(`is ${isUnrecognized ? 'not ' : ''}understood: ${JSON.stringify(report)}`, () =>
       assert.equal(readingOf(report).isUnrecognized, isUnrecognized))
+
+  for (const [report, audioIn, audioOut, searches] of [
+    [{ prompt_tokens: 7, prompt_tokens_details: { audio_tokens: 3, text_tokens: 4 } }, 3, 0, 0],
+    [{ completion_tokens: 7, completion_tokens_details: { audio_tokens: 3 } }, 0, 3, 0],
+    [
+      { input_tokens: 7, inputTokensDetails: { audioTokens: 3 }, outputTokensDetails: { audioTokens: 2 } },
+      3,
+      2,
+      0,
+    ],
+    [{ input_tokens: 7, input_token_details: { audio: 3 }, output_token_details: { audio: 2 } }, 3, 2, 0],
+    [
+      {
+        promptTokenCount: 7,
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 4 },
+          { modality: 'AUDIO', tokenCount: 3 },
+        ],
+        candidatesTokensDetails: [{ modality: 'AUDIO', token_count: 2 }],
+      },
+      3,
+      2,
+      0,
+    ],
+    [{ usage: { input_tokens: 7, server_tool_use: { web_search_requests: 3 } } }, 0, 0, 3],
+    [{ input_tokens: 7, serverToolUse: { webSearchRequests: 3 } }, 0, 0, 3],
+    [{ prompt_tokens: 7, num_search_queries: 2 }, 0, 0, 2],
+  ] as const)
+    it(`has audio and searches: ${JSON.stringify(report)}`, () => {
+      const { promptAudio, completionAudio, webSearches, isUnrecognized } = readingOf(report)
+      assert.deepEqual([promptAudio, completionAudio, webSearches], [audioIn, audioOut, searches])
+      assert.equal(isUnrecognized, false)
+    })
 
   for (const [report, tier] of [
     [{ prompt_tokens: 7, service_tier: 'batch' }, 'batch'],

@@ -81,8 +81,21 @@ describe('the usage that a summary reports', () => {
       cache_read_input_tokens: 5,
       cache_creation_input_tokens: 6,
     }
-    const more = { cache_creation: { ephemeral_1h_input_tokens: 4 }, cost: 0.0042 }
-    const read = { cache_creation_1h_input_tokens: 4, reported_cost: 4_200_000, unrecognized_usage: 0 }
+    const more = {
+      cache_creation: { ephemeral_1h_input_tokens: 4 },
+      prompt_tokens_details: { audio_tokens: 8 },
+      completion_tokens_details: { audio_tokens: 2 },
+      server_tool_use: { web_search_requests: 9 },
+      cost: 0.0042,
+    }
+    const read = {
+      cache_creation_1h_input_tokens: 4,
+      prompt_audio_tokens: 8,
+      completion_audio_tokens: 2,
+      web_search_requests: 9,
+      reported_cost: 4_200_000,
+      unrecognized_usage: 0,
+    }
     assert.deepEqual(reportedUsageOf({ usage: { m: { ...figures, ...more, other: 1 }, n: {} } }), {
       models: [
         { model: 'm', ...figures, ...read },

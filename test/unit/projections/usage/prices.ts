@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { microseconds, type Instant } from '../../../../src/kernel/codec/instant.js'
+import { mapCosts } from '../../../../src/domain/prices/cache-costs.js'
 import type { tokenCosts } from '../../../../src/domain/prices/change.js'
 import { priceContent, type PricePublished } from '../../../../src/domain/prices/events.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
@@ -30,11 +31,7 @@ const arbitraryTiers = fc.uniqueArray(
     .map(([above_prompt_tokens, price]) => ({
       above_prompt_tokens,
       service_tier: null,
-      prompt_token_cost: price.prompt_token_cost,
-      completion_token_cost: price.completion_token_cost,
-      cache_read_input_token_cost: price.cache_read_input_token_cost,
-      cache_creation_input_token_cost: price.cache_creation_input_token_cost,
-      cache_creation_1h_input_token_cost: price.cache_creation_1h_input_token_cost,
+      ...mapCosts(price, (cost) => cost),
     })),
   { selector: ({ above_prompt_tokens }) => above_prompt_tokens, maxLength: 2 },
 )
@@ -119,6 +116,9 @@ const fractionsOf = (price: Parameters<typeof tokenCosts>[0]): OraclePrice['cost
   fraction(price.cache_read_input_token_cost),
   fraction(price.cache_creation_input_token_cost),
   fraction(price.cache_creation_1h_input_token_cost),
+  fraction(price.prompt_audio_token_cost ?? price.prompt_token_cost),
+  fraction(price.completion_audio_token_cost ?? price.completion_token_cost),
+  fraction(price.web_search_cost ?? '0'),
 ]
 
 export const fraction = (text: string): Fraction => {

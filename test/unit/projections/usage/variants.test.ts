@@ -6,6 +6,7 @@ import type { Json } from '../../../../src/kernel/json/json.js'
 import { FACT_COLUMNS } from '../../../../src/projections/usage/columns.js'
 import { usageFrom } from '../../../../src/projections/usage/queries.js'
 import { usageProjection } from '../../../../src/projections/usage/project.js'
+import { EXTRAS } from '../../../../src/domain/usage/variant.js'
 import { ended, PROJECT, started } from '../../../support/oracle/given.js'
 import { Recorder } from './recorder.js'
 import { totalsOfProject } from './totals-service.js'
@@ -24,7 +25,11 @@ const modelsOf = async (usage: Json, isEarlier: boolean): Promise<unknown> => {
 const ofEarlierRelease = (event: ProjectedEvent): ProjectedEvent => {
   const { type, data } = event as unknown as CallEvent
   if (type !== 'CallEnded') return event
-  const models = data.usage.models.map(({ service_tier: _, ...used }) => ({ ...used, unrecognized_usage: 1 }))
+  const models = data.usage.models.map(({ service_tier: _, ...used }) => ({
+    ...used,
+    ...Object.fromEntries(EXTRAS.map((extra) => [extra, 0])),
+    unrecognized_usage: 1,
+  }))
   return { ...event, data: { ...data, usage: { ...data.usage, models } } }
 }
 
@@ -34,10 +39,23 @@ describe('variants of usage', () => {
   it('have the tier of service of a report, also in events of earlier releases', async () => {
     for (const isEarlier of [false, true]) {
       assert.deepEqual(await modelsOf({ gpt: BATCH }, isEarlier), ['gpt\u001F0\u001Fbatch\u001F'])
-      const more = { ...BATCH, num_search_queries: 3 }
+      const more = { ...BATCH, speed: 'fast' }
       assert.deepEqual(await modelsOf({ gpt: more }, isEarlier), ['gpt\u001F0\u001Fbatch\u001Funrecognized'])
     }
     assert.deepEqual(await modelsOf({ gpt: { prompt_tokens: 300_000 } }, false), ['gpt'])
+  })
+
+  it('have the audio and searches of a report, also in events of earlier releases', async () => {
+    const audio = { prompt_tokens: 7, prompt_tokens_details: { audio_tokens: 3 } }
+    const both = { ...BATCH, num_search_queries: 3, speed: 'fast' }
+    for (const isEarlier of [false, true]) {
+      assert.deepEqual(await modelsOf({ gpt: audio }, isEarlier), [
+        'gpt\u001F0\u001F\u001Fprompt_audio_tokens',
+      ])
+      assert.deepEqual(await modelsOf({ gpt: both }, isEarlier), [
+        'gpt\u001F0\u001Fbatch\u001Fweb_search_requests,unrecognized',
+      ])
+    }
   })
 
   it('are never taken from the name of a model', async () => {

@@ -43,6 +43,23 @@ describe('what a completion costs', () => {
     assert.equal(decimalText(costOf(PRICE, used)), '2')
   })
 
+  it('is that of audio and searches where the price states it', () => {
+    const used = usedTokens(10, 5, {
+      prompt_audio_tokens: 4,
+      completion_audio_tokens: 2,
+      web_search_requests: 3,
+    })
+    assert.equal(decimalText(costOf(PRICE, used)), '15')
+    const price = {
+      ...PRICE,
+      prompt_audio_token_cost: '7',
+      completion_audio_token_cost: '9',
+      web_search_cost: '100',
+    }
+    assert.equal(decimalText(costOf(price, used)), '355')
+    assert.equal(decimalText(maxCost(price, 10, 5)), '115')
+  })
+
   it('is held at the maxPrice price of those who may serve it', () => {
     const other = { ...PRICE, prompt_token_cost: '3', completion_token_cost: '0.5' }
     assert.deepEqual(maxPrice([PRICE, null, other]), { ...PRICE, prompt_token_cost: '3' })

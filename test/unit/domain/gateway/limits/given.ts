@@ -25,6 +25,9 @@ export const usedTokens = (
   cache_read_input_tokens: 0,
   cache_creation_input_tokens: 0,
   cache_creation_1h_input_tokens: 0,
+  prompt_audio_tokens: 0,
+  completion_audio_tokens: 0,
+  web_search_requests: 0,
   reported_cost: 0,
   ...more,
 })

@@ -11,7 +11,7 @@ import { ended, PROJECT, started } from '../../../../support/oracle/given.js'
 import { totalsOfProject } from '../totals-service.js'
 
 /** The columns of an open row: seven of the call and model, seven texts, and the counters. */
-const OPEN_COLUMNS = 7 + 7 + 11
+const OPEN_COLUMNS = 7 + 7 + 15
 
 const price = (effective_date: string, cost: string): StoredPrice => ({
   owner: PROJECT,

@@ -3,7 +3,7 @@ import type * as t from 'io-ts'
 import { Codec, describedAs, leaf, refuse } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { oneOf } from '../../kernel/codec/leaves.js'
-import { closed } from '../../kernel/codec/struct.js'
+import { closed, open } from '../../kernel/codec/struct.js'
 import { PROMPT_SIZES, SERVICE_TIERS } from '../usage/variant.js'
 import { mapCosts, TOKEN_COSTS, withCacheCosts, type CostsOf } from './cache-costs.js'
 import { amountFrom, amountOf, decimalText, times, tokenCost, tokenPrice, type Amount } from './decimal.js'
@@ -68,6 +68,8 @@ const tiersOf = (tier: Codec<OfferedTier>) => {
 }
 
 export const offeredTiers = tiersOf(offeredTier)
+/** In events too, so later members are tolerated. */
+export const upstreamTiers = tiersOf(open('UpstreamTier', tierFields))
 
 const problemOf = (tiers: readonly OfferedTier[]): string | undefined => {
   const seen = new Set<string>()

@@ -1,4 +1,6 @@
 import { utf8Bytes } from '../../kernel/codec/text.js'
+import { serviceTierOf } from '../../domain/usage/unpriced-members.js'
+import type { ServiceTier } from '../../domain/usage/variant.js'
 import { readingOf } from '../../domain/usage/reading.js'
 import { costOf } from '../../domain/gateway/limits/charge.js'
 import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
@@ -26,6 +28,7 @@ export interface Usage {
   readonly web_search_requests: number
   /** The cost that the upstream reported, in units of 10^-9. */
   readonly reported_cost: number
+  readonly service_tier?: ServiceTier
 }
 
 export interface Metered {
@@ -155,11 +158,13 @@ export class UsageReports {
   private whole = NO_REPORT
   /** By the index of the choice. */
   private readonly ofChoices = new Map<number, Report>()
+  private serviceTier: ServiceTier | undefined
 
   constructor(private readonly expected: ExpectedUsage) {}
 
   /** Takes the reports of a response or chunk, of its members and its choices. Returns false for none. */
   take(value: JsonObject, choices: readonly JsonObject[]): boolean {
+    this.serviceTier = serviceTierOf(value) ?? this.serviceTier
     const own = this.reportsIn([value, ...Object.values(value)])
     this.whole = own.reduce(greatest, this.whole)
     let count = own.length
@@ -190,7 +195,14 @@ export class UsageReports {
     const reported_cost = figures.reported_cost > mostCost(total_tokens) ? 0 : figures.reported_cost
     return {
       metering: isFinal && !hasHole && !isAbsurd ? 'reported' : 'estimated',
-      usage: { ...figures, prompt_tokens, completion_tokens, total_tokens, reported_cost },
+      usage: {
+        ...figures,
+        prompt_tokens,
+        completion_tokens,
+        total_tokens,
+        reported_cost,
+        ...(this.serviceTier === undefined ? {} : { service_tier: this.serviceTier }),
+      },
     }
   }
 

@@ -1,5 +1,5 @@
 import { callStream } from '../../domain/calls/events.js'
-import { maxCost, maxPrice } from '../../domain/gateway/limits/charge.js'
+import { largest, maxCost, maxPrice } from '../../domain/gateway/limits/charge.js'
 import {
   outcomeOf,
   teamOf,
@@ -81,7 +81,7 @@ const callOf = (
   now: Date,
 ): { readonly call: GatewayCall; readonly tokens: number } => {
   const completionTokens = maxCompletionTokens(request)
-  const price = maxPrice(targets.map(({ model }) => model.price))
+  const prices = targets.map(({ model }) => model.price)
   const totalMs = targets.reduce((sum, { upstream }) => sum + upstream.content.timeouts.total_ms, 0)
   return {
     tokens: prompt.estimate + completionTokens,
@@ -93,8 +93,8 @@ const callOf = (
       admittedAt: instantOf(now),
       instance,
       deadlineAt: instantOf(new Date(now.getTime() + totalMs)),
-      reserved: maxCost(price, prompt.most, completionTokens),
-      price,
+      reserved: largest(prices.map((price) => maxCost(price, prompt.most, completionTokens))),
+      price: maxPrice(prices),
     },
   }
 }

@@ -19,6 +19,11 @@ const price = fc.record(
     prompt_audio_token_cost: cost,
     completion_audio_token_cost: cost,
     web_search_cost: cost,
+    tiers: fc.subarray([
+      { above_prompt_tokens: 32_000, factor: 3 },
+      { service_tier: 'priority', factor: 2 },
+      { service_tier: 'flex', prompt_token_cost: '0.000002', completion_token_cost: 0.000005 },
+    ]),
   },
   { requiredKeys: ['prompt_token_cost', 'completion_token_cost'] },
 )
@@ -83,6 +88,14 @@ const report: fc.Arbitrary<JsonObject> = fc.oneof(
       prompt_tokens_details: { audio_tokens: heard },
       completion_tokens_details: { audio_tokens: spoken },
       server_tool_use: { web_search_requests: spoken },
+    })),
+  fc
+    .tuple(count, count, fc.constantFrom('priority', 'flex', 'default'))
+    .map(([prompt, completion, service_tier]) => ({
+      prompt_tokens: prompt + 32_000,
+      completion_tokens: completion,
+      total_tokens: prompt + 32_000 + completion,
+      service_tier,
     })),
 )
 

@@ -5,6 +5,7 @@ import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { withCacheCosts } from '../../prices/cache-costs.js'
 import { amountFrom, decimalText, moneyText, type Amount } from '../../prices/decimal.js'
 import { figureOf } from '../../usage/figure.js'
+import { serviceTierOf } from '../../usage/unpriced-members.js'
 import { modelPrice, type ModelPrice } from '../upstreams/content.js'
 import type { CompletionUsage } from './charge.js'
 
@@ -91,9 +92,11 @@ export const outcomeOf = (models: Json | undefined, own: Json | undefined): Outc
       0,
     )
   const price = priceIn(field(own, 'price'))
+  const service_tier = serviceTierOf(isJsonObject(models[0]) ? models[0] : {})
   return {
     kind: 'used',
     used: {
+      requests: sum('requests'),
       // Events of earlier releases keep the two names of a figure apart.
       prompt_tokens: sum('prompt_tokens', 'input_tokens'),
       completion_tokens: sum('completion_tokens', 'output_tokens'),
@@ -104,6 +107,7 @@ export const outcomeOf = (models: Json | undefined, own: Json | undefined): Outc
       completion_audio_tokens: sum('completion_audio_tokens'),
       web_search_requests: sum('web_search_requests'),
       reported_cost: sum('reported_cost'),
+      ...(service_tier === undefined ? {} : { service_tier }),
     },
     ...(price === undefined ? {} : { price }),
   }

@@ -8,6 +8,7 @@ import { id, teamName } from '../../../kernel/ids.js'
 import { modelName } from '../../prices/events.js'
 import { mapCosts, withCacheCosts } from '../../prices/cache-costs.js'
 import { tokenPrice } from '../../prices/decimal.js'
+import { exactTiers, upstreamTiers } from '../../prices/offered-tiers.js'
 import { extraPrices } from '../../prices/tiers.js'
 import { secretName } from '../../webhooks/events.js'
 
@@ -38,9 +39,14 @@ export const modelPrice = completedBy(
       cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
       cache_creation_1h_input_token_cost: withDefault(tokenPrice, undefined),
       ...extraPrices,
+      tiers: nullable(upstreamTiers),
     },
   }),
-  (price) => mapCosts(withCacheCosts(price), (cost) => cost),
+  ({ tiers, ...costs }) => {
+    const stated = mapCosts(withCacheCosts(costs), (cost) => cost)
+    const exact = exactTiers(stated, tiers ?? [])
+    return { ...stated, ...(exact.length === 0 ? {} : { tiers: exact }) }
+  },
 )
 export type ModelPrice = t.TypeOf<typeof modelPrice>
 

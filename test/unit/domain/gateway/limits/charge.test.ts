@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { exactTiers, offeredTiers } from '../../../../../src/domain/prices/offered-tiers.js'
+import { decode } from '../../../../../src/kernel/codec/codec.js'
 import { costOf, maxPrice, maxCost } from '../../../../../src/domain/gateway/limits/charge.js'
 import { endOf, periodOf } from '../../../../../src/domain/gateway/limits/accounts.js'
 import { maxCompletionTokens } from '../../../../../src/domain/gateway/limits/max-tokens.js'
@@ -9,6 +12,11 @@ import { decimalText } from '../../../../../src/domain/prices/decimal.js'
 import type { ModelPrice } from '../../../../../src/domain/gateway/upstreams/content.js'
 import { arbitraryJson } from '../../../../support/arbitrary-json.js'
 import { PRICE, usedTokens } from './given.js'
+
+const TIERS = [
+  { above_prompt_tokens: 200_000, factor: 3 },
+  { service_tier: 'priority', factor: 2 },
+]
 
 describe('what a completion costs', () => {
   it('is exact, tokens of the cache at their own price, and never below nothing', () => {
@@ -58,6 +66,21 @@ describe('what a completion costs', () => {
     }
     assert.equal(decimalText(costOf(price, used)), '355')
     assert.equal(decimalText(maxCost(price, 10, 5)), '115')
+  })
+
+  it('is that of the tier of its size and service', () => {
+    const decoded = decode(offeredTiers)(TIERS)
+    assert.ok(E.isRight(decoded))
+    const tiers = exactTiers(PRICE, decoded.right)
+    const cost = (prompt: number, more = {}) =>
+      decimalText(costOf({ ...PRICE, tiers }, usedTokens(prompt, 0, more)))
+    assert.equal(cost(200_000), '200000')
+    assert.equal(cost(200_001), '600003')
+    assert.equal(cost(200_001, { requests: 2 }), '200001')
+    assert.equal(cost(4, { service_tier: 'priority' }), '8')
+    assert.equal(cost(200_001, { service_tier: 'priority' }), '1200006')
+    assert.equal(decimalText(maxCost({ ...PRICE, tiers }, 10, 3)), '46')
+    assert.equal(decimalText(maxCost({ ...PRICE, tiers }, 200_001, 0)), '2400012')
   })
 
   it('is held at the maxPrice price of those who may serve it', () => {

@@ -104,14 +104,26 @@ for (const [route, bodyOf] of Object.entries(routesOf('bench/holds')))
     }
 console.log(`longest silence ${worst.toFixed(0)} ms (goal ${GOAL_MS})`)
 
+/** Starts on what was written, and says how long it takes until ready, and after SIGTERM right then or when idle. */
+const restart = async (what: string, stopsAtOnce: boolean) => {
+  const begin = performance.now()
+  service = await startService(environment)
+  const ready = (performance.now() - begin) / 1000
+  const stopWatching = watchHealth(service.address)
+  if (!stopsAtOnce) await untilIdle(service)
+  const silence = await stopWatching()
+  const stopping = performance.now()
+  await service.stop()
+  const stopped = (performance.now() - stopping) / 1000
+  console.log(
+    `${what}: ready after ${ready.toFixed(1)} s, silence ${silence.toFixed(0)} ms, stopped ${stopped.toFixed(1)} s after SIGTERM`,
+  )
+}
+
 await service.stop()
-const begin = performance.now()
-service = await startService(environment)
-const ready = (performance.now() - begin) / 1000
-const stopping = performance.now()
-await service.stop()
-console.log(
-  `restart: ready after ${ready.toFixed(1)} s, stopped ${((performance.now() - stopping) / 1000).toFixed(1)} s after SIGTERM`,
-)
+await restart('restart', true)
+await rm(join(directory, 'clickhouse'), { recursive: true })
+await restart('restart without read models', true)
+await restart('restart, filling the read models', false)
 await rm(directory, { recursive: true, force: true })
 agent.destroy()

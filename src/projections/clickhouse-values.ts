@@ -2,6 +2,7 @@ import type { Instant } from '../kernel/codec/instant.js'
 import { holdsDigits } from '../kernel/json/digits.js'
 import type { Json, JsonObject } from '../kernel/json/json.js'
 import { jsonText, memberText } from '../kernel/json/text.js'
+import { JsonText } from '../kernel/ports/clickhouse.js'
 
 /** The type of all times. */
 export const SQL_TIME = "DateTime64(6, 'UTC')"
@@ -15,6 +16,10 @@ export const instantFrom = (text: string): Instant => `${text.slice(0, 10)}T${te
 /** An object or a list as the value of a text column: the insert makes its text, which has only doubles. */
 export const payloadText = (value: JsonObject | readonly Json[] | null): Json =>
   value === null ? 'null' : holdsDigits(value) ? jsonText(value) : value
+
+/** The JSON of a field from the blob store as the value of a text column. */
+export const storedText = (text: string | undefined): JsonText | string | undefined =>
+  text !== undefined && /^[[{]/.test(text) ? new JsonText(text) : text
 
 /** Any JSON as the value of a text column. */
 export const asText = <K extends string>(holder: Readonly<Record<K, Json>>, key: K): Json => {

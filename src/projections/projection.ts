@@ -1,10 +1,15 @@
 import type { Position } from '../kernel/ports/event-store.js'
 import type { Rows } from '../kernel/ports/clickhouse.js'
 
+/** JSON by field. */
+export type FieldTexts = Readonly<Partial<Record<string, string>>>
+
 /** An event as projections read it, with fields that are too large for the log read from the blob store. */
 export interface ProjectedEvent {
   readonly type: string
   readonly data: unknown
+  /** The fields from the blob store. A large object or list of a call is only here, and null in `data`. */
+  readonly texts?: FieldTexts
   readonly position: Position
   readonly recordedAt?: Date
 }

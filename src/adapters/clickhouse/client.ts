@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { formatQueryParams } from '@clickhouse/client-common'
 import {
+  JsonText,
   ReadAbandoned,
   ReadTooExpensive,
   type ClickHouseReads,
@@ -10,6 +11,7 @@ import {
   type SqlParameters,
   type SqlParameter,
 } from '../../kernel/ports/clickhouse.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { readLimits } from './settings.js'
 import { engineError, type Translation, type Work } from './translation.js'
 
@@ -76,7 +78,7 @@ export const portsOf = (
           const { response_headers } = await client.insert({
             table,
             columns: [first, ...others],
-            values: values as unknown[][],
+            values: await linesOf(values),
             format: 'JSONCompactEachRow',
             ...sending(),
             ...sent,
@@ -114,6 +116,34 @@ export const portsOf = (
     },
   }
 }
+
+/** A row as JSON, which the client writes as it is. */
+class Line {
+  constructor(readonly text: string) {}
+}
+
+/** The option of a client that takes rows of {@link portsOf}. */
+export const jsonOfRows = {
+  parse: JSON.parse,
+  stringify: (value: unknown): string => (value instanceof Line ? value.text : JSON.stringify(value)),
+}
+
+/** Lets other work run in between, because a batch may be large. */
+const linesOf = async (rows: Rows['values']): Promise<Line[]> => {
+  const pause = yielding()
+  const lines: Line[] = []
+  for (const row of rows) {
+    lines.push(new Line(lineOf(row)))
+    const pausing = pause()
+    if (pausing !== undefined) await pausing
+  }
+  return lines
+}
+
+const lineOf = (row: readonly unknown[]): string =>
+  row.some((value) => value instanceof JsonText)
+    ? `[${row.map((value) => (value instanceof JsonText ? value.text : JSON.stringify(value ?? null))).join(',')}]`
+    : JSON.stringify(row)
 
 interface Abandoning {
   readonly signal?: AbortSignal | undefined

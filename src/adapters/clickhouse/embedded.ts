@@ -4,7 +4,7 @@ import { drainPending, Session } from 'chdb'
 import type { ClickHouse, ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
 import { makePrivateDirectory } from '../../kernel/private-files.js'
-import { portsOf } from './client.js'
+import { jsonOfRows, portsOf } from './client.js'
 import { EmbeddedConnection } from './embedded-connection.js'
 import { poolOf } from './pool.js'
 import { jsonFormat, quiet, readLimits } from './settings.js'
@@ -38,7 +38,11 @@ export const openEmbeddedClickHouse = async (
   // The engine reports a path that is a file.
   if (statSync(directory, { throwIfNoEntry: false })?.isFile() !== true) makePrivateDirectory(directory)
   const connect = () =>
-    createClient({ connection: asConnection(new EmbeddedConnection(directory)), log: quiet })
+    createClient({
+      connection: asConnection(new EmbeddedConnection(directory)),
+      log: quiet,
+      json: jsonOfRows,
+    })
   // Only the connection that starts the engine can pass arguments.
   const starting = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS })
   const writing = [connect(), connect(), connect()] as const

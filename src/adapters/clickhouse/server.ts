@@ -4,7 +4,7 @@ import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions
 import { ClickHouseUnavailable, type ClickHouse, type Rows } from '../../kernel/ports/clickhouse.js'
 import { noHealthReports, type HealthReports } from '../../kernel/ports/health.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../kernel/ports/clickhouse-url.js'
-import { portsOf, type Headers } from './client.js'
+import { jsonOfRows, portsOf, type Headers } from './client.js'
 import { watch } from './liveness.js'
 import { onCluster } from './on-cluster.js'
 import { prepareDatabase, whenThere, type WaitOptions } from './opening.js'
@@ -120,6 +120,7 @@ const clientFor = (
     username,
     password,
     log: quiet,
+    json: jsonOfRows,
     keep_alive: { eagerly_destroy_stale_sockets: true },
     ...options,
   })

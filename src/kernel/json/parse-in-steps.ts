@@ -30,6 +30,13 @@ export interface ParsedJson {
   readonly isTooDeep: boolean
 }
 
+interface Options {
+  /** In UTF-16 units. */
+  readonly step?: number
+  /** False for what was stored before there were limits. */
+  readonly isLimited?: boolean
+}
+
 /**
  * As {@link parseJson}, in steps that let other work run in between, within the limits of values and members, and with
  * U+FFFD in place of lone surrogates. A container that is larger than a step is parsed in runs of its elements or
@@ -37,13 +44,16 @@ export interface ParsedJson {
  *
  * @throws SyntaxError, TooManyWideNumbers, TooManyValues
  */
-export const parseJsonInSteps = async (text: string, step = STEP): Promise<ParsedJson> => {
+export const parseJsonInSteps = async (
+  text: string,
+  { step = STEP, isLimited = true }: Options = {},
+): Promise<ParsedJson> => {
   if (text.length <= step) {
     const value = parseJson(text)
     return { value: wellFormedOf(text, value), isTooDeep: deeperThan(value, MAX_DEPTH) }
   }
   const pause = yielding()
-  const { root, depth } = await largeContainers(text, step, pause)
+  const { root, depth } = await largeContainers(text, { step, isLimited }, pause)
   const numbers = newWideNumbers()
 
   const parsed = (from: number, to: number, open = '', close = ''): Json => {
@@ -112,9 +122,11 @@ interface Structure {
 /** Looks once at each character outside of strings. */
 const largeContainers = async (
   text: string,
-  step: number,
+  { step, isLimited }: Required<Options>,
   pause: () => Promise<void> | undefined,
 ): Promise<Structure> => {
+  const mostValues = isLimited ? MOST_VALUES : Infinity
+  const mostMembers = isLimited ? MOST_MEMBERS : Infinity
   // Of the open containers. Most are small, so that only large ones become objects.
   const froms: number[] = []
   const commas: number[] = []
@@ -153,7 +165,7 @@ const largeContainers = async (
     depth -= 1
     const from = froms[depth]
     if (depth < 0 || text.charCodeAt(from!) !== opening) throw unexpected(at)
-    if (opening === OBJECT && commas[depth]! >= MOST_MEMBERS) throw new TooManyValues()
+    if (opening === OBJECT && commas[depth]! >= mostMembers) throw new TooManyValues()
     if (depth === 0) end = at
     if (at - from! <= step || depth > MOST_LEVELS) return
     const container = containerAt(depth)
@@ -176,11 +188,11 @@ const largeContainers = async (
     else if (unit === 0x7d) closed(at, OBJECT)
     if (at < next) continue
     next = at + SLICE
-    if (values > MOST_VALUES) throw new TooManyValues()
+    if (values > mostValues) throw new TooManyValues()
     await pause()
   }
   if (depth > 0) throw new SyntaxError('Unexpected end of JSON input')
-  if (values > MOST_VALUES) throw new TooManyValues()
+  if (values > mostValues) throw new TooManyValues()
   if (root !== undefined) {
     requireBlank(text, 0, root.from)
     requireBlank(text, root.to + 1, text.length)

@@ -4,7 +4,12 @@ import { OperatorError } from './operator-error.js'
 export type SqlParameters = Readonly<Record<string, SqlParameter>>
 export type SqlParameter = string | number | bigint | boolean | null | readonly (string | number | bigint)[]
 
-/** Rows to insert, as JSON values in the order of `columns`. */
+/** A value of a row that is JSON text of an object or a list already. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
+
+/** Rows to insert, as JSON values or their text in the order of `columns`. */
 export interface Rows {
   readonly table: string
   readonly columns: readonly string[]

@@ -1,5 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { Json } from '../../kernel/json/json.js'
+import type { JsonText } from '../../kernel/ports/clickhouse.js'
 
 interface CallColumn {
   /** The event that brings the value. `key` columns are part of every row of a call. */
@@ -102,7 +103,7 @@ export const BYTES = `ifNull(start_bytes, 0) + ifNull(${endAsOf('end_bytes')}, 0
 export type Naming = readonly [position: string, name: string]
 
 /** A row to insert, in the order of the columns. Null, and an empty list of names, leave a column unchanged. */
-export type CallRow = Partial<Record<CallColumnName, Json>>
+export type CallRow = Partial<Record<CallColumnName, Json | JsonText>>
 
-export const rowValues = (row: CallRow): readonly Json[] =>
+export const rowValues = (row: CallRow): readonly (Json | JsonText)[] =>
   columnNames.map((name) => row[name] ?? (name === 'names' ? [] : null))

@@ -1,16 +1,16 @@
 import { knownStartOf } from '../../domain/calls/decider.js'
 import type { CallEnded, CallEvent, CallStarted } from '../../domain/calls/events.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
-import type { ProjectedEvent } from '../projection.js'
+import type { FieldTexts, ProjectedEvent } from '../projection.js'
 import type { Naming } from './columns.js'
 
 /** A start whose end or names came before it. `position` is that of the end. */
 export interface CompletedStart extends Omit<CallStarted, 'end'> {
-  readonly end: CallStarted['end'] | (CallEnded & { readonly position: string })
+  readonly end: CallStarted['end'] | (CallEnded & { readonly position: string; readonly texts: FieldTexts })
   readonly names?: readonly Naming[]
 }
 
-type Positioned = CallEvent & Pick<ProjectedEvent, 'position'>
+type Positioned = CallEvent & Pick<ProjectedEvent, 'position' | 'texts'>
 
 /** Whether a row of `calls` needs earlier events of the call's stream, because every row has the time of the start. */
 export const needsEarlierEvents = (type: string, data: unknown, revision: bigint): boolean => {
@@ -45,7 +45,8 @@ export const completed = (event: ProjectedEvent, earlier: readonly ProjectedEven
     )
     // The usage in the start was read with what is known of the call.
     const usage = data.end?.usage ?? end?.data.usage
-    const whole = end && withDigitsOf(end.data, { ...end.data, usage, position: String(end.position) })
+    const { position, texts = {} } = end ?? {}
+    const whole = end && withDigitsOf(end.data, { ...end.data, usage, position: String(position), texts })
     return { ...event, data: withDigitsOf(data, { ...data, end: whole ?? data.end, names }) }
   }
   const start = before.find((one) => one.type === 'CallStarted')?.data

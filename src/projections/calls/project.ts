@@ -3,13 +3,14 @@ import { opOf } from '../../domain/calls/op.js'
 import { endStatus } from '../../domain/calls/status.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import { endOfString } from '../../kernel/json/number-tokens.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { asText, dateTime64, int64, payloadText } from '../clickhouse-values.js'
-import type { ProjectedEvent, Projection } from '../projection.js'
+import { asText, dateTime64, int64, payloadText, storedText } from '../clickhouse-values.js'
+import type { FieldTexts, ProjectedEvent, Projection } from '../projection.js'
 import { columnNames, rowValues, type CallRow } from './columns.js'
 import type { CompletedStart } from './complete.js'
 
-type Positioned = CallEvent & Pick<ProjectedEvent, 'position'>
+type Positioned = CallEvent & Pick<ProjectedEvent, 'position' | 'texts'>
 
 const INDEX_COLUMNS = ['project_id', 'id', 'trace_id', 'started_at', 'position'] as const
 
@@ -27,13 +28,17 @@ export const callsProjection: Projection = {
   },
 }
 
-const applyTo = (rows: Map<string, CallRow>, index: Json[][], { type, data, position }: Positioned): void => {
+const applyTo = (
+  rows: Map<string, CallRow>,
+  index: Json[][],
+  { type, data, position, texts = {} }: Positioned,
+): void => {
   switch (type) {
     case 'CallStarted': {
       const row = rowOf(rows, data, data.started_at)
-      Object.assign(row, startOf(data, position))
+      Object.assign(row, startOf(data, position, texts))
       const { end, names = [] } = data as CompletedStart
-      if (end && 'position' in end) Object.assign(row, endOf(end, end.position))
+      if (end && 'position' in end) Object.assign(row, endOf(end, end.position, end.texts))
       row.names = [...names, ...namesOf(row)]
       index.push([data.project_id, data.id, data.trace_id, dateTime64(data.started_at), String(position)])
       return
@@ -41,7 +46,7 @@ const applyTo = (rows: Map<string, CallRow>, index: Json[][], { type, data, posi
     case 'CallEnded': {
       const startedAt = data.start?.started_at ?? null
       if (startedAt === null) return
-      Object.assign(rowOf(rows, data, startedAt), endOf(data, String(position)))
+      Object.assign(rowOf(rows, data, startedAt), endOf(data, String(position), texts))
       return
     }
     case 'CallRenamed': {
@@ -65,7 +70,11 @@ const applyTo = (rows: Map<string, CallRow>, index: Json[][], { type, data, posi
   }
 }
 
-const startOf = (data: Extract<CallEvent, { type: 'CallStarted' }>['data'], position: Position): CallRow => ({
+const startOf = (
+  data: Extract<CallEvent, { type: 'CallStarted' }>['data'],
+  position: Position,
+  texts: FieldTexts,
+): CallRow => ({
   op_name: data.op_name,
   op: opOf(data.op_name),
   display_name: data.display_name,
@@ -73,23 +82,23 @@ const startOf = (data: Extract<CallEvent, { type: 'CallStarted' }>['data'], posi
   parent_id: data.parent_id,
   thread_id: data.thread_id,
   turn_id: data.turn_id,
-  attributes: payloadText(data.attributes),
-  inputs: payloadText(data.inputs),
-  otel_dump: data.otel_dump && payloadText(data.otel_dump),
-  input_refs: refsIn(data.inputs),
+  attributes: storedText(texts['attributes']) ?? payloadText(data.attributes),
+  inputs: storedText(texts['inputs']) ?? payloadText(data.inputs),
+  otel_dump: storedText(texts['otel_dump']) ?? (data.otel_dump && payloadText(data.otel_dump)),
+  input_refs: linesOf(texts['inputs'] === undefined ? refsIn(data.inputs) : refsInText(texts['inputs'])),
   wb_user_id: data.wb_user_id,
   wb_run_id: data.wb_run_id,
   wb_run_step: data.wb_run_step === null ? null : int64(data.wb_run_step),
   started_position: String(position),
 })
 
-const endOf = (data: CallEnded, position: string): CallRow => ({
+const endOf = (data: CallEnded, position: string, texts: FieldTexts): CallRow => ({
   ended_at: dateTime64(data.ended_at),
   end_status: endStatus(data.exception, data.summary),
   exception: data.exception,
-  output: asText(data, 'output'),
-  summary: payloadText(data.summary),
-  output_refs: refsIn(data.output),
+  output: storedText(texts['output']) ?? asText(data, 'output'),
+  summary: storedText(texts['summary']) ?? payloadText(data.summary),
+  output_refs: linesOf(texts['output'] === undefined ? refsIn(data.output) : refsInText(texts['output'])),
   wb_run_step_end: data.wb_run_step_end === null ? null : int64(data.wb_run_step_end),
   ended_position: position,
 })
@@ -116,15 +125,39 @@ const REF = /^[a-z-]+:\/\/\/./
  * The references (`weave:///entity/project/object/name:digest`) anywhere in a value, one a line with a line break
  * before the first and after the last, so that a whole reference or a prefix can be searched; null for none.
  */
-const refsIn = (value: Json): string | null => {
+const linesOf = (refs: ReadonlySet<string>): string | null =>
+  refs.size === 0 ? null : `\n${[...refs].join('\n')}\n`.toWellFormed()
+
+const isRef = (text: string): boolean => REF.test(text) && !text.includes('\n')
+
+export const refsIn = (value: Json): ReadonlySet<string> => {
   const found = new Set<string>()
   collectRefs(value, found)
-  return found.size === 0 ? null : `\n${[...found].join('\n')}\n`.toWellFormed()
+  return found
+}
+
+const isLetterOrHyphen = (unit: number): boolean => (unit >= 0x61 && unit <= 0x7a) || unit === 0x2d
+
+/** The references in a JSON text, of which only the strings with references are parsed. */
+export const refsInText = (text: string): ReadonlySet<string> => {
+  const found = new Set<string>()
+  for (let at = text.indexOf(':///'); at >= 0; at = text.indexOf(':///', at + 1)) {
+    let quote = at - 1
+    while (isLetterOrHyphen(text.charCodeAt(quote))) quote -= 1
+    // After a backslash, the quote is part of a longer string.
+    if (text[quote] !== '"' || text[quote - 1] === '\\') continue
+    const end = endOfString(text, quote)
+    const isKey = /^\s*:/.test(text.slice(end + 1, end + 8))
+    const value = isKey ? '' : (JSON.parse(text.slice(quote, end + 1)) as string)
+    if (isRef(value)) found.add(value)
+    at = end
+  }
+  return found
 }
 
 const collectRefs = (value: Json, found: Set<string>): void => {
   if (typeof value === 'string') {
-    if (value.includes(':///') && REF.test(value) && !value.includes('\n')) found.add(value)
+    if (value.includes(':///') && isRef(value)) found.add(value)
   } else if (Array.isArray(value)) {
     for (const item of value) collectRefs(item as Json, found)
   } else if (isJsonObject(value)) {

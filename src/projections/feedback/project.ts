@@ -1,13 +1,14 @@
 import type { FeedbackEvent } from '../../domain/feedback/events.js'
 import type { Json } from '../../kernel/json/json.js'
-import { dateTime64, payloadText } from '../clickhouse-values.js'
+import type { JsonText } from '../../kernel/ports/clickhouse.js'
+import { dateTime64, payloadText, storedText } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { FEEDBACK_COLUMNS, JSON_COLUMNS, TEXT_COLUMNS } from './columns.js'
 
-type Positioned = FeedbackEvent & Pick<ProjectedEvent, 'position'>
+type Positioned = FeedbackEvent & Pick<ProjectedEvent, 'position' | 'texts'>
 
 /** Columns by name; absent ones keep their values. */
-type Row = Partial<Record<(typeof FEEDBACK_COLUMNS)[number], Json>>
+type Row = Partial<Record<(typeof FEEDBACK_COLUMNS)[number], Json | JsonText>>
 
 /** One row for each piece of feedback in a batch. */
 export const feedbackProjection: Projection = {
@@ -26,12 +27,12 @@ export const feedbackProjection: Projection = {
   },
 }
 
-const rowOf = ({ type, data, position }: Positioned): Row | undefined => {
+const rowOf = ({ type, data, position, texts }: Positioned): Row | undefined => {
   switch (type) {
     case 'FeedbackGiven':
       return {
         ...Object.fromEntries([...TEXT_COLUMNS, ...JSON_COLUMNS].map((column) => [column, data[column]])),
-        payload: payloadText(data.payload),
+        payload: storedText(texts?.['payload']) ?? payloadText(data.payload),
         created_at: dateTime64(data.created_at),
         given_position: String(position),
       }

@@ -1,8 +1,9 @@
 import type { BlobStore } from '../../kernel/ports/blobs.js'
 import { RowsRefused, type ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { START_PAYLOAD } from '../../domain/calls/payload.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import { FieldUnreadable, readBack } from '../../kernel/spill/read-back.js'
+import { FieldUnreadable, spilledTexts, withParsed } from '../../kernel/spill/read-back.js'
 import { completed, needsEarlierEvents } from '../calls/complete.js'
 import { withInheritedDeletions } from '../calls/inherited-deletions.js'
 import type { Log } from '../../kernel/ports/log.js'
@@ -126,10 +127,18 @@ const isSpilled = ({ data }: RecordedEvent): boolean => {
   return false
 }
 
+/** An object or a list in these stays JSON text: it may be large, and rows need no values in it. */
+const PAYLOAD_OF_CALLS: ReadonlySet<string> = new Set([...START_PAYLOAD, 'output'])
+
 /** The event with its spilled fields read back. A store that fails for a while throws its own error. */
 const resolve = async (blobs: BlobStore, event: RecordedEvent): Promise<ProjectedEvent> => {
   try {
-    return { ...event, data: await readBack(blobs, event.data) }
+    const texts = await spilledTexts(blobs, event.data)
+    const isOfCall = event.type === 'CallStarted' || event.type === 'CallEnded'
+    const isParsed = ([field, text]: [string, string]) =>
+      !isOfCall || !PAYLOAD_OF_CALLS.has(field) || !/^[[{]/.test(text)
+    const values = Object.fromEntries(Object.entries(texts).filter(isParsed))
+    return { ...event, data: await withParsed(event.data, values), texts }
   } catch (error) {
     if (!(error instanceof FieldUnreadable)) throw error
     throw new NotProjectable(error.message, { cause: error })

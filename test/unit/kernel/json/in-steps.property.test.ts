@@ -69,7 +69,7 @@ describe('JSON in steps', () => {
     await fc.assert(
       fc.asyncProperty(anyText, step, async (text, characters) => {
         assert.deepEqual(
-          await outcome(async () => (await parseJsonInSteps(text, characters)).value),
+          await outcome(async () => (await parseJsonInSteps(text, { step: characters })).value),
           await outcome(() => wellFormed(parseJson(text))),
         )
       }),
@@ -105,7 +105,7 @@ describe('JSON in steps', () => {
     await fc.assert(
       fc.asyncProperty(broken, step, async (text, characters) => {
         assert.deepEqual(
-          await outcome(async () => (await parseJsonInSteps(text, characters)).value),
+          await outcome(async () => (await parseJsonInSteps(text, { step: characters })).value),
           await outcome(() => wellFormed(parseJson(text))),
         )
       }),
@@ -124,11 +124,14 @@ describe('JSON in steps', () => {
     '[1,2}',
   ])
     it(`refuses ${text}`, async () => {
-      await assert.rejects(parseJsonInSteps(text, 2), SyntaxError)
+      await assert.rejects(parseJsonInSteps(text, { step: 2 }), SyntaxError)
     })
 
   it('reports the position of an error', async () => {
-    await assert.rejects(parseJsonInSteps(`[${'1,'.repeat(50)}1 1]`, 10), / in JSON at position 103$/)
+    await assert.rejects(
+      parseJsonInSteps(`[${'1,'.repeat(50)}1 1]`, { step: 10 }),
+      / in JSON at position 103$/,
+    )
   })
 
   it('lets other work run in between', async () => {

@@ -16,6 +16,7 @@ export interface Child {
   /** Starts the peak anew. */
   readonly forgetPeak: () => void
   readonly stop: () => Promise<void>
+  readonly kill: () => Promise<void>
 }
 
 /** Runs a TypeScript program in a process of its own; it says its address on a line of its output. */
@@ -54,6 +55,10 @@ const started = async (
     forgetPeak: () => resetPeak(child.pid!),
     stop: async () => {
       child.kill('SIGTERM')
+      await exited
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
       await exited
     },
   }

@@ -9,14 +9,14 @@ import type { Signer } from '../kernel/ports/signer.js'
 import type { RandomKey } from '../kernel/ports/secrets.js'
 import type { WebhookSender } from '../kernel/ports/webhook-sender.js'
 import type { Access } from './access/access.js'
+import type { Throttle } from './throttle.js'
 import type { Reading } from './reading/reading.js'
 
 /** What one process composes for its use cases. Each function takes a `Pick` of the members it uses. */
 export interface Services extends Ports {
   readonly access: Access
   readonly reading: Reading
-  /** Delays a write while the read side lags. */
-  readonly throttle: () => Promise<void>
+  readonly throttle: Throttle
   readonly secrets: SecretStore
   readonly signer: Signer
   /** Details of attempts, which are only stored for a time in the process that made them. */

@@ -2,21 +2,48 @@ import assert from 'node:assert/strict'
 import { throttleFor } from '../../src/application/throttle.js'
 
 const LAGGING = 10_000
+const isLight = () => false
 
 describe('the throttling of writes', () => {
   it('lets writes pass while the read side keeps up', async () => {
-    const throttle = throttleFor({ lagMs: () => 500, nextInsert: () => Promise.reject(new Error('waited')) })
-    await throttle()
+    const throttle = throttleFor({
+      isLight,
+      lagMs: () => 500,
+      nextInsert: () => Promise.reject(new Error('waited')),
+    })
+    await throttle('team')
   })
 
   it('holds a write until inserts have caught up', async () => {
     let behind = 3
     const throttle = throttleFor({
+      isLight,
       lagMs: () => (behind > 0 ? LAGGING : 0),
       nextInsert: () => Promise.resolve((behind -= 1) >= 0),
     })
-    await throttle()
+    await throttle('team')
     assert.equal(behind, 0)
+  })
+
+  it('holds the team that wrote most first, and all once the lag is twice as long', async () => {
+    const held: string[] = []
+    let lagMs = 1000
+    const throttle = throttleFor({
+      lagMs: () => lagMs,
+      isLight: (team) => team === 'quiet',
+      nextInsert: () => {
+        held.push('held')
+        lagMs = 0
+        return Promise.resolve(true)
+      },
+    })
+    await throttle('quiet')
+    assert.deepEqual(held, [])
+    await throttle('noisy')
+    assert.deepEqual(held, ['held'])
+    lagMs = 1500
+    await throttle('quiet')
+    assert.deepEqual(held, ['held', 'held'])
   })
 
   it('holds one write in vain, then none, and again when something is inserted', async () => {
@@ -24,6 +51,7 @@ describe('the throttling of writes', () => {
     let moves = false
     const ended: (() => void)[] = []
     const throttle = throttleFor({
+      isLight,
       lagMs: () => LAGGING,
       nextInsert: (timeoutMs) => {
         waits += 1
@@ -37,16 +65,16 @@ describe('the throttling of writes', () => {
         })
       },
     })
-    await throttle()
+    await throttle('team')
     const first = waits
-    for (let i = 0; i < 100; i += 1) await throttle()
+    for (let i = 0; i < 100; i += 1) await throttle('team')
     assert.ok(waits <= first + 1)
 
     moves = true
     for (const end of ended) end()
     await new Promise((resolve) => setTimeout(resolve, 10))
     const before = waits
-    await throttle()
+    await throttle('team')
     assert.ok(waits > before)
   })
 })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { entityOf } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import { fileDecider } from '../../domain/files/decider.js'
@@ -49,7 +50,7 @@ const storeContent = async (
   const { may, project, of, user } = readLink(services, params['link']!)
   const cause = { ...anonymous, actor: user }
   if (may === 'read') throw new Failure('forbidden', 'The link is for reading.')
-  await services.throttle()
+  await services.throttle(entityOf(project))
   const { blob, md5, size } = await storedBody(services, stream, may === 'store' ? of[0]! : undefined)
   const position = await (may === 'store' ? recordFile : recordRunFile)(services, runs, cause, {
     project,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
+import { fairTurns } from '../../kernel/fair-turns.js'
 import type { MemoryAccount } from '../../kernel/memory-account.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
@@ -31,9 +32,10 @@ export const createApp = (
   web?: WebInterface,
 ): Koa => {
   const router = new Router()
+  const nextTurn = fairTurns()
   const plain = new Map<string, Handler>()
   for (const route of routes) {
-    const serving = serve(authenticating, reader, memory, route, web?.publicUrl ?? null)
+    const serving = serve(authenticating, reader, memory, nextTurn, route, web?.publicUrl ?? null)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
       if (route.errorFormat === 'chat') respondAsChat(ctx)

@@ -73,7 +73,9 @@ const refusal = (error: unknown): unknown => {
     )
   if (code?.startsWith('Z_') === true || code?.startsWith('ERR_') === true)
     return new Failure('bad-request', 'The body does not match its Content-Encoding.')
-  if (type === 'request.aborted') return new Failure('bad-request', 'The request body is incomplete.')
+  // A request whose client left while it waited is no longer readable.
+  if (type === 'request.aborted' || type === 'stream.not.readable')
+    return new Failure('bad-request', 'The request body is incomplete.')
   return error
 }
 

@@ -6,6 +6,7 @@ import type { Context } from 'koa'
 import { decode, shortened } from '../../kernel/codec/codec.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { MemoryAccount, MemoryLease } from '../../kernel/memory-account.js'
+import type { NextTurn } from '../../kernel/fair-turns.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { refuseAsOf } from './read-conditions.js'
 import { Failure, invalid, invalidBody, invalidField } from '../../application/failure.js'
@@ -39,6 +40,7 @@ export const serve = (
   authenticating: Authenticator,
   reader: ClickHouseReader,
   memory: MemoryAccount,
+  nextTurn: NextTurn,
   route: AnyRoute,
   publicUrl: string | null,
 ) => {
@@ -51,6 +53,8 @@ export const serve = (
     const asking = reauthenticate()
     if (!isByAllowedPage(ctx)) refuseOtherOrigins(ctx.method, ctx.req.headers)
     if (presentAlone) refuseAsOf(ctx.req.headers)
+    const turn = asking === ANONYMOUS ? undefined : nextTurn(teamOf(asking))
+    if (turn !== undefined) await turn
     const body =
       decodeBody && (await bodyOf(ctx, route, decodeBody, memoryOf(ctx, memory.lease(teamOf(asking)))))
     const principal = decodeBody === undefined ? asking : reauthenticate()

@@ -15,8 +15,10 @@ export const prepareProjects = async (
   // Between a team and its pages there is `-` in place of a project.
   if (projects.some((project) => project.endsWith('/-')))
     throw invalidField(['project_id'], 'value_error', 'A project cannot have the name -')
-  for (const entity of new Set(projects.map(entityOf))) await access.ensureTeam(principal, entity, cause)
-  await throttle()
+  for (const entity of new Set(projects.map(entityOf))) {
+    await access.ensureTeam(principal, entity, cause)
+    await throttle(entity)
+  }
 }
 
 /** The step after a write to projects: returns the position at which it is readable in all of them. */

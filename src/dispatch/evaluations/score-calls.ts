@@ -10,6 +10,7 @@ import { instantOf } from '../../kernel/codec/instant.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Cause } from '../../kernel/event.js'
 import { feedbackStream } from '../../domain/feedback/events.js'
+import { entityOf } from '../../kernel/ids.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { callRef } from '../../domain/refs/ref.js'
@@ -195,7 +196,7 @@ const scoreCall = async (
       },
       cause,
     )
-  await services.throttle()
+  await services.throttle(entityOf(projectId))
   if (!scorer.isLocal) {
     const known = mayBeRepeat ? await callNow(services, projectId, id) : undefined
     if (known !== undefined && known.ended_at !== null) {

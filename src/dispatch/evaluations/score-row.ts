@@ -3,6 +3,7 @@ import { instantOf } from '../../kernel/codec/instant.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Scored } from '../../domain/evaluations/scoring.js'
 import type { Cause } from '../../kernel/event.js'
+import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { endCall, startCall, type CallWrite } from '../../application/calls/record.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
@@ -77,7 +78,7 @@ export const scoreRow =
     const now = (): Instant => instantOf(services.clock.now())
     const startedAt = known?.started_at ?? nextStart
     const start = rowStart(run, rowId, row, startedAt)
-    await services.throttle()
+    await services.throttle(entityOf(run.projectId))
     const prediction = await predict(row, { rowId, startedAt, start })
     const { output, modelLatency, skipped } = prediction
     const scorers = skipped === null ? run.scorers : []

@@ -3,6 +3,7 @@ import type { Log } from '../../kernel/ports/log.js'
 import { backoff, retry } from '../../kernel/backoff.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { followLog, type LogAnchor } from '../../kernel/follow-log.js'
+import { entityOf } from '../../kernel/ids.js'
 import { within } from '../../kernel/within.js'
 import { claimDatabase, readCheckpoint, writeCheckpoint } from './checkpoint.js'
 import { errorName, reasonOf } from './error-name.js'
@@ -33,6 +34,8 @@ export interface Projector {
    * engine.
    */
   readonly lagMs: () => number
+  /** Whether a team has less than the average team of what was read and is not inserted yet. */
+  readonly isLight: (team: string) => boolean
   /** Events that were read from the log and are not inserted yet. */
   readonly behind: () => number
   /** True after the next insert or its failure, false if none comes in time or before the abort. */
@@ -85,6 +88,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     reached: reached.get,
     waitFor: reached.waitFor,
     lagMs: () => (state.failing === undefined ? run.lagMs() : 0),
+    isLight: (team) => run.isLight(team),
     behind: () => run.behind(),
     nextInsert: async (timeoutMs, signal) => {
       const next = inserted.next().then(() => true)
@@ -137,11 +141,22 @@ interface State {
 interface Batch {
   readonly events: RecordedEvent[]
   characters: number
+  readonly charactersOf: Map<string, number>
   /** When its first event arrived. */
   since: number
 }
 
-const emptyBatch = (): Batch => ({ events: [], characters: 0, since: Infinity })
+const emptyBatch = (): Batch => ({ events: [], characters: 0, charactersOf: new Map(), since: Infinity })
+
+const addTo = (batch: Batch, event: RecordedEvent): void => {
+  const { project_id } = event.data
+  const team = typeof project_id === 'string' ? entityOf(project_id) : ''
+  const characters = sizeOf(event)
+  batch.events.push(event)
+  batch.characters += characters
+  batch.charactersOf.set(team, (batch.charactersOf.get(team) ?? 0) + characters)
+  if (batch.events.length === 1) batch.since = performance.now()
+}
 
 /** One subscription with its insert loop. It reads on while rows are inserted, up to one batch ahead. */
 const startRun = (options: ProjectorOptions, state: State, after: Position) => {
@@ -162,9 +177,7 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
     eventStore,
     after,
     onEvent: (event) => {
-      pending.events.push(event)
-      pending.characters += sizeOf(event)
-      if (pending.events.length === 1) pending.since = performance.now()
+      addTo(pending, event)
       if (pending.events.length > 1 && !isFull()) return undefined
       wake.notify()
       return isFull() ? room() : undefined
@@ -201,6 +214,11 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
     lagMs: () => {
       const since = Math.min(inserting.since, pending.since)
       return isCaughtUp && since !== Infinity ? performance.now() - since : 0
+    },
+    isLight: (team: string) => {
+      const own = (pending.charactersOf.get(team) ?? 0) + (inserting.charactersOf.get(team) ?? 0)
+      const teams = new Set([...pending.charactersOf.keys(), ...inserting.charactersOf.keys()])
+      return own * teams.size < pending.characters + inserting.characters || own === 0
     },
     behind: () => pending.events.length + inserting.events.length,
     stop: async () => {

@@ -10,6 +10,8 @@ export interface ProjectedEvent {
   readonly data: unknown
   /** The fields from the blob store. A large object or list of a call is only here, and null in `data`. */
   readonly texts?: FieldTexts
+  /** Length of the text that a large object's digest is of. */
+  readonly weaveBytes?: number
   readonly position: Position
   readonly recordedAt?: Date
 }

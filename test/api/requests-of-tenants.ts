@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { sha256 } from '../../src/adapters/system/system.js'
-import { digestedRow, tableDigest } from '../../src/domain/tables/digests.js'
+import { contentDigest } from '../../src/domain/objects/weave-digest.js'
+import { tableDigest } from '../../src/domain/tables/digests.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import { appendNext } from '../support/append-next.js'
 import type { TestService } from '../support/service.js'
@@ -39,7 +40,7 @@ const feedbackOn = (project_id: string) => ({
   payload: {},
 })
 const ROW = { a: 1 }
-const ROW_DIGEST = digestedRow(sha256, ROW).digest
+const ROW_DIGEST = contentDigest(sha256, ROW)
 const TABLE = tableDigest(sha256, [ROW_DIGEST])
 
 const COLLECTION = '/api/artifacts/{entity}/{project}/{collection}'

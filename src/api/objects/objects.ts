@@ -9,7 +9,7 @@ import { projectId } from '../../kernel/ids.js'
 import { objectDecider } from '../../domain/objects/decider.js'
 import { objectId, objectStream } from '../../domain/objects/events.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { contentDigest } from '../../domain/objects/weave-digest.js'
+import { contentDigestInSteps } from '../../domain/objects/weave-digest.js'
 import type { StoredVersion } from '../../projections/objects/queries.js'
 import { execute } from '../../kernel/execute.js'
 import { inBody } from '../server/authorization.js'
@@ -101,17 +101,17 @@ export const createObject = (
     errors: ['conflict'],
     response: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
     project: ({ body }) => body.obj.project_id,
-    handle: ({ body: { obj } }) => {
+    handle: async ({ body: { obj } }) => {
       const { project_id, object_id, expected_digest } = obj
       const val = completed(obj.val, obj.builtin_object_class ?? obj.set_base_object_class)
-      const digest = contentDigest(services.sha256, val)
+      const digest = await contentDigestInSteps(services.sha256, val)
       if (expected_digest !== null && expected_digest !== digest)
         throw new Failure(
           'conflict',
           `The digest of the content is ${digest}, which differs from the expected digest.`,
         )
       return async (cause) => {
-        const { position } = await publishObject(services)(project_id, object_id, val, cause)
+        const { position } = await publishObject(services)(project_id, object_id, val, cause, digest)
         return { body: { digest, object_id }, position }
       }
     },

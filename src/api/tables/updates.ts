@@ -25,18 +25,18 @@ export const applyUpdates = async (
   const known = new Set(base)
   const added = new Map<string, DigestedRow>()
   const updated: string[] = []
-  const put = (index: number, val: DigestedRow['val']) => {
-    const row = { val, ...digestedRow(sha256, val) }
+  const put = async (index: number, val: DigestedRow['val']) => {
+    const row = { val, ...(await digestedRow(sha256, val)) }
     order.insert(index, row.digest)
     if (!known.has(row.digest)) added.set(row.digest, row)
     return row.digest
   }
   for (const [i, update] of updates.entries()) {
-    if ('append' in update) updated.push(put(order.length, update.append.row))
+    if ('append' in update) updated.push(await put(order.length, update.append.row))
     else if ('insert' in update) {
       const { index, row } = update.insert
       requireWithin(index, order.length, order.length, ['updates', i, 'insert', 'index'])
-      updated.push(put(index, row))
+      updated.push(await put(index, row))
     } else {
       const { index } = update.pop
       requireWithin(index, order.length - 1, order.length, ['updates', i, 'pop', 'index'])

@@ -7,7 +7,7 @@ import { objectStream } from '../../domain/objects/events.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { spill } from '../../kernel/spill/spill.js'
-import { contentDigest } from '../../domain/objects/weave-digest.js'
+import { contentDigestInSteps } from '../../domain/objects/weave-digest.js'
 import { execute } from '../../kernel/execute.js'
 
 export interface Published {
@@ -16,11 +16,17 @@ export interface Published {
   readonly position: Position | undefined
 }
 
-/** Publishes a version of an object; the same content under the same name is the same version. */
+/** Publishes a version of an object; the same content under the same name is the same version. `known` is its digest. */
 export const publishObject =
   (ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>) =>
-  async (project_id: string, object_id: string, val: Json, cause: Cause): Promise<Published> => {
-    const digest = contentDigest(ports.sha256, val)
+  async (
+    project_id: string,
+    object_id: string,
+    val: Json,
+    cause: Cause,
+    known?: string,
+  ): Promise<Published> => {
+    const digest = known ?? (await contentDigestInSteps(ports.sha256, val))
     const content = {
       project_id,
       object_id,

@@ -17,7 +17,7 @@ import { Failure } from '../failure.js'
 type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
 /** A row with its digest and JSON text. */
-export type DigestedRow = ReturnType<typeof digestedRow> & { readonly val: JsonObject }
+export type DigestedRow = Awaited<ReturnType<typeof digestedRow>> & { readonly val: JsonObject }
 
 export interface DigestedRows {
   /** One per row, in order. */
@@ -32,7 +32,7 @@ export const digestedRows = async (sha256: Sha256, rows: readonly JsonObject[]):
   const digests: string[] = []
   const contents = new Map<string, DigestedRow>()
   for (const val of rows) {
-    const digested = digestedRow(sha256, val)
+    const digested = await digestedRow(sha256, val)
     digests.push(digested.digest)
     if (!contents.has(digested.digest)) contents.set(digested.digest, { val, ...digested })
     const pause = yieldNow()

@@ -1,5 +1,5 @@
 import { parseJson } from '../../kernel/json/parse.js'
-import { pythonText } from '../../kernel/json/python-text.js'
+import { pythonText, pythonTextInSteps } from '../../kernel/json/python-text.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { REF_SCHEME } from '../refs/ref.js'
@@ -27,8 +27,16 @@ export const weaveDigest = (hex: ReturnType<Sha256>): string => {
 export const contentDigest = (sha256: Sha256, value: Json): string => weaveDigest(sha256(weaveText(value)))
 
 /** The text that the digest is of: Python's JSON with sorted keys and internal references. */
-export const weaveText = (value: Json): string =>
-  pythonText(value, { sortKeys: true, replace: (text) => withInternalRefs(text, 0) })
+export const weaveText = (value: Json): string => pythonText(value, PYTHON)
+
+const PYTHON = { sortKeys: true, replace: (text: string) => withInternalRefs(text, 0) }
+
+/** As {@link weaveText}, in steps that let other work run in between. */
+export const weaveTextInSteps = (value: Json): Promise<string> => pythonTextInSteps(value, PYTHON)
+
+/** As {@link contentDigest}, in steps that let other work run in between. */
+export const contentDigestInSteps = async (sha256: Sha256, value: Json): Promise<string> =>
+  weaveDigest(sha256(await weaveTextInSteps(value)))
 
 /** A project's id in internal references, which digests are computed with. */
 export const internalProjectId = (projectId: string): string =>

@@ -1,6 +1,7 @@
 import { digitsIn } from './digits.js'
-import { isJsonObject, type Json } from './json.js'
+import { isJsonObject, type Json, type JsonObject } from './json.js'
 import { pythonFloat } from './python-float.js'
+import { textInSteps } from './text-in-steps.js'
 
 interface PythonTextOptions {
   readonly sortKeys: boolean
@@ -18,13 +19,36 @@ export const pythonText = (value: Json, options: PythonTextOptions): string => {
   if (Array.isArray(value))
     return `[${value.map((item, at) => digitsIn(value, at) ?? pythonText(item as Json, options)).join(', ')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
-  const keys = Object.keys(value)
-  if (options.sortKeys) keys.sort(keys.some(hasSurrogate) ? byCodePoint : undefined)
-  const members = keys.map(
+  const members = pythonKeys(value, options).map(
     (key) => `${pythonString(key)}: ${digitsIn(value, key) ?? pythonText(value[key]!, options)}`,
   )
   return `{${members.join(', ')}}`
 }
+
+const pythonKeys = (value: JsonObject, { sortKeys }: PythonTextOptions): readonly string[] => {
+  const keys = Object.keys(value)
+  return sortKeys ? keys.sort(keys.some(hasSurrogate) ? byCodePoint : undefined) : keys
+}
+
+/** As {@link pythonText}, in steps that let other work run in between. */
+export const pythonTextInSteps = (value: Json, options: PythonTextOptions, step?: number): Promise<string> =>
+  textInSteps(
+    value,
+    {
+      text: (part) => pythonText(part, options),
+      digits: digitsIn,
+      keys: (object) => pythonKeys(object, options),
+      label: (key) => `${pythonString(key)}: `,
+      comma: ', ',
+      leaves: (items) => pythonText(items, options).slice(1, -1),
+      // A pair of surrogates may be cut: each is escaped by itself.
+      sliced: (text) => ({
+        replaced: options.replace?.(text) ?? text,
+        write: (slice) => pythonString(slice).slice(1, -1),
+      }),
+    },
+    step,
+  )
 
 /** JSON writes whole doubles of this size with an exponent, which Python reads as floats. */
 const FIRST_EXPONENT = 1e21

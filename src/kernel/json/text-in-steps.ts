@@ -7,32 +7,64 @@ import { jsonText } from './text.js'
 /** In values; 16 characters of a string count as one. JSON.stringify takes up to 5 ms for that much. */
 const STEP = 16_384
 
-interface Form {
+export interface TextForm {
   /** Of a value that is small. */
   readonly text: (value: Json) => string
   readonly digits: (holder: object, key: string | number) => string | undefined
   readonly keys: (value: JsonObject) => readonly string[]
+  readonly label: (key: string) => string
+  readonly comma: string
+  /** The text of a list of strings, numbers and literals, without its brackets. */
+  readonly leaves: (items: readonly Json[]) => string
+  /** A function that writes slices of a long string, without its quotes; absent where strings are written at once. */
+  readonly sliced?: (text: string) => { readonly replaced: string; readonly write: (slice: string) => string }
 }
 
-const AS_IT_IS: Form = { text: jsonText, digits: digitsIn, keys: (value) => Object.keys(value) }
-const CANONICAL: Form = {
+const MINIMAL = {
+  label: (key: string) => `${JSON.stringify(key)}:`,
+  comma: ',',
+  leaves: (items: readonly Json[]) => JSON.stringify(items).slice(1, -1),
+}
+
+const AS_IT_IS: TextForm = {
+  ...MINIMAL,
+  text: jsonText,
+  digits: digitsIn,
+  keys: (value) => Object.keys(value),
+}
+const CANONICAL: TextForm = {
+  ...MINIMAL,
   text: canonicalJson,
   digits: exactDigitsIn,
   keys: (value) => Object.keys(value).sort(),
 }
 
 /** As {@link jsonText}, in steps that let other work run in between. */
-export const jsonTextInSteps = (value: Json, step = STEP): Promise<string> => written(value, AS_IT_IS, step)
+export const jsonTextInSteps = (value: Json, step = STEP): Promise<string> =>
+  textInSteps(value, AS_IT_IS, step)
 
 /** As {@link canonicalJson}, in steps that let other work run in between. */
 export const canonicalJsonInSteps = (value: Json, step = STEP): Promise<string> =>
-  written(value, CANONICAL, step)
+  textInSteps(value, CANONICAL, step)
 
-const written = async (root: Json, form: Form, step: number): Promise<string> => {
+/** The text of a value in a form, in steps. */
+export const textInSteps = async (root: Json, form: TextForm, step = STEP): Promise<string> => {
   const pause = yielding()
   const pieces: string[] = []
 
+  const writeLong = async (text: string, { sliced }: Required<TextForm>) => {
+    const { replaced, write } = sliced(text)
+    pieces.push('"')
+    for (let from = 0; from < replaced.length; from += step) {
+      pieces.push(write(replaced.slice(from, from + step)))
+      await pause()
+    }
+    pieces.push('"')
+  }
+
   const write = async (value: Json): Promise<void> => {
+    if (typeof value === 'string' && value.length > step && form.sliced !== undefined)
+      return writeLong(value, form as Required<TextForm>)
     if (typeof value !== 'object' || value === null || weight(value, step) <= step) {
       pieces.push(form.text(value))
       return
@@ -46,18 +78,18 @@ const written = async (root: Json, form: Form, step: number): Promise<string> =>
       const own = weight(itemAt(at), step)
       taken += own
       if (taken <= step) continue
-      if (from < at) pieces.push(from > 0 ? ',' : '', container.run(from, at))
+      if (from < at) pieces.push(from > 0 ? form.comma : '', container.run(from, at))
       from = at
       taken = own
       if (own > step) {
-        pieces.push(at > 0 ? ',' : '', label(at))
+        pieces.push(at > 0 ? form.comma : '', label(at))
         await write(itemAt(at))
         from = at + 1
         taken = 0
       }
       await pause()
     }
-    if (from < length) pieces.push(from > 0 ? ',' : '', container.run(from, length))
+    if (from < length) pieces.push(from > 0 ? form.comma : '', container.run(from, length))
     pieces.push(isJsonObject(value) ? '}' : ']')
   }
 
@@ -74,20 +106,21 @@ interface Items {
   readonly run: (from: number, to: number) => string
 }
 
-const itemsOf = (value: JsonObject | readonly Json[], form: Form): Items => {
+const itemsOf = (value: JsonObject | readonly Json[], form: TextForm): Items => {
   const holder = value as Readonly<Record<string | number, Json>>
   const keys = isJsonObject(value) ? form.keys(value) : undefined
   const keyAt = (at: number) => keys?.[at] ?? at
   const itemAt = (at: number) => holder[keyAt(at)]!
-  const label = (at: number) => (keys === undefined ? '' : `${JSON.stringify(keys[at])}:`)
+  const label = (at: number) => (keys === undefined ? '' : form.label(keys[at]!))
   const run = (from: number, to: number): string => {
     if (keys === undefined && !hasDigits(value)) {
       const items = (value as readonly Json[]).slice(from, to)
-      if (items.every((item) => typeof item !== 'object')) return JSON.stringify(items).slice(1, -1)
+      if (items.every((item) => typeof item !== 'object')) return form.leaves(items)
     }
     let text = ''
     for (let at = from; at < to; at += 1)
-      text += (at > from ? ',' : '') + label(at) + (form.digits(value, keyAt(at)) ?? form.text(itemAt(at)))
+      text +=
+        (at > from ? form.comma : '') + label(at) + (form.digits(value, keyAt(at)) ?? form.text(itemAt(at)))
     return text
   }
   return { length: keys?.length ?? (value as readonly Json[]).length, itemAt, label, run }

@@ -4,7 +4,7 @@ import { weaveText } from '../../domain/objects/weave-digest.js'
 import { asText, dateTime64, storedText } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 
-type Positioned = ObjectEvent & Pick<ProjectedEvent, 'position' | 'texts'>
+type Positioned = ObjectEvent & Pick<ProjectedEvent, 'position' | 'texts' | 'weaveBytes'>
 type Row = readonly unknown[]
 
 interface ObjectRows {
@@ -55,7 +55,10 @@ const add = (rows: ObjectRows, event: Positioned): void => {
       const classes = [kind, baseClassIn(data), leaf_object_class]
       const at = [project_id, object_id, version_index, position]
       // The text is ASCII.
-      const content = [storedText(event.texts?.['val']) ?? asText(data, 'val'), weaveText(val).length]
+      const content = [
+        storedText(event.texts?.['val']) ?? asText(data, 'val'),
+        event.weaveBytes ?? weaveText(val).length,
+      ]
       rows.versions.push([...at, digest, ...classes, created, null, wb_user_id, ...content])
       return
     }

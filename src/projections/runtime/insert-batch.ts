@@ -1,6 +1,7 @@
 import type { BlobStore } from '../../kernel/ports/blobs.js'
 import { RowsRefused, type ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { weaveTextInSteps } from '../../domain/objects/weave-digest.js'
 import { START_PAYLOAD } from '../../domain/calls/payload.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { FieldUnreadable, spilledTexts, withParsed } from '../../kernel/spill/read-back.js'
@@ -138,7 +139,10 @@ const resolve = async (blobs: BlobStore, event: RecordedEvent): Promise<Projecte
     const isParsed = ([field, text]: [string, string]) =>
       !isOfCall || !PAYLOAD_OF_CALLS.has(field) || !/^[[{]/.test(text)
     const values = Object.fromEntries(Object.entries(texts).filter(isParsed))
-    return { ...event, data: await withParsed(event.data, values), texts }
+    const data = await withParsed(event.data, values)
+    if (event.type !== 'ObjectPublished') return { ...event, data, texts }
+    const { length } = await weaveTextInSteps(data['val'] ?? null)
+    return { ...event, data, texts, weaveBytes: length }
   } catch (error) {
     if (!(error instanceof FieldUnreadable)) throw error
     throw new NotProjectable(error.message, { cause: error })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { sha256 } from '../../../../src/adapters/system/system.js'
 import { exampleDigest, rowOfCalls, type RowCalls } from '../../../../src/domain/evaluations/rows-of-calls.js'
-import { digestedRow } from '../../../../src/domain/tables/digests.js'
+import { contentDigest } from '../../../../src/domain/objects/weave-digest.js'
 import { anEvaluationCall, at } from './given.js'
 import { recordedRun, rowsIn } from './recorded-runs.js'
 
@@ -142,7 +142,7 @@ describe('a row', () => {
   it('has the digest that its example has as the row of a table', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.integer()), (example) =>
-        assert.equal(exampleDigest(sha256, example), digestedRow(sha256, example).digest),
+        assert.equal(exampleDigest(sha256, example), contentDigest(sha256, example)),
       ),
     )
   })

@@ -11,6 +11,7 @@ import {
 } from '../../../../src/kernel/json/parse-in-steps.js'
 import { parseJson } from '../../../../src/kernel/json/parse.js'
 import { canonicalJsonInSteps, jsonTextInSteps } from '../../../../src/kernel/json/text-in-steps.js'
+import { pythonText, pythonTextInSteps } from '../../../../src/kernel/json/python-text.js'
 import { jsonText } from '../../../../src/kernel/json/text.js'
 import { wellFormed } from '../../../../src/kernel/json/well-formed.js'
 
@@ -85,6 +86,9 @@ describe('JSON in steps', () => {
         const { value } = parsing as { readonly value: Json }
         assert.equal(await jsonTextInSteps(value, values), jsonText(value))
         assert.equal(await canonicalJsonInSteps(value, values), canonicalJson(value))
+        const replace = (replaced: string) => replaced.replaceAll('a', 'ä\ud83d\ude00')
+        for (const options of [{ sortKeys: true, replace }, { sortKeys: false }])
+          assert.equal(await pythonTextInSteps(value, options, values), pythonText(value, options))
       }),
       { numRuns: 1000 },
     )

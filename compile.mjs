@@ -46,7 +46,7 @@ const put = async ({ path, contents }) => {
 const compile = async () => {
   const { build } = await import('esbuild')
   const { outputFiles } = await build({
-    entryPoints: ['src/main.ts', 'src/cli.ts', 'src/engine/thread.ts'],
+    entryPoints: ['src/main.ts', 'src/cli.ts', 'src/engine/thread.ts', 'src/composition/scoring-thread.ts'],
     outdir: TO,
     bundle: true,
     splitting: true,

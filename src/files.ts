@@ -10,8 +10,10 @@ export const WEB = new URL(
   import.meta.url,
 )
 
-/** The entry of the threads of the engine, a program of its own in the output. */
-export const ENGINE_THREAD = new URL(
-  import.meta.url.includes('/dist/src/') ? './engine/thread.js' : './engine/thread.ts',
-  import.meta.url,
-)
+/** The entry of a thread, a program of its own in the output. */
+const threadEntry = (name: string): URL =>
+  new URL(`${name}.${import.meta.url.includes('/dist/src/') ? 'js' : 'ts'}`, import.meta.url)
+
+export const ENGINE_THREAD = threadEntry('./engine/thread')
+
+export const SCORING_THREAD = threadEntry('./composition/scoring-thread')

@@ -10,6 +10,7 @@ import { completeForService } from '../gateway/completions/for-service.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { Api } from './api.js'
 import type { ReadSide } from './read-side.js'
+import { startScoring } from './threaded-scoring.js'
 
 /** Open runs and the position in the log; it may be deleted while the service is stopped. */
 const STATE_FILE = 'evaluations.json'
@@ -17,7 +18,7 @@ const STATE_FILE = 'evaluations.json'
 /** The rules in force and the position in the log; it may be deleted while the service is stopped. */
 const RULES_FILE = 'evaluation-rules.json'
 
-type OfThisProcess = 'readModels' | 'directory' | 'reading' | 'throttle' | 'askModel'
+type OfThisProcess = 'scoreBuiltIn' | 'readModels' | 'directory' | 'reading' | 'throttle' | 'askModel'
 
 /** Works on evaluation runs and rules, where this process has the role of the dispatcher. */
 export const openEvaluations = async (
@@ -28,8 +29,10 @@ export const openEvaluations = async (
   api: Pick<Api, 'services'> | undefined,
 ): Promise<Evaluations> => {
   const access = api?.services.access ?? (await openAccess(ports))
+  const scoring = startScoring()
   const services: EvaluationServices = {
     ...ports,
+    scoreBuiltIn: scoring.scoreBuiltIn,
     readModels: readSide,
     directory: access.directory,
     reading: api?.services.reading,
@@ -45,6 +48,7 @@ export const openEvaluations = async (
   return {
     stop: async () => {
       await Promise.all([evaluations.stop(), online.stop()])
+      await scoring.stop()
       if (api === undefined) access.close()
     },
   }

@@ -2,59 +2,60 @@ import { Worker } from 'node:worker_threads'
 import { EngineCrashed, EngineStopped } from './errors.js'
 import type { FromThread, ToThread } from './protocol.js'
 
-type FromJob = Exclude<FromThread, { readonly type: 'load' }>
+type Load = Extract<FromThread, { readonly type: 'load' }>
+type FromJob = Exclude<FromThread, Load>
 
 /** What a job does with messages about it. */
-export interface JobHandlers {
-  readonly onMessage: (message: FromJob) => void
+export interface JobHandlers<From = FromJob> {
+  readonly onMessage: (message: From) => void
   /** The thread ended, or was stopped. */
   readonly onLost: (error: Error) => void
 }
 
-export interface ThreadClient {
+export interface ThreadClient<To = ToThread, From = FromJob> {
   /** Starts a job, and the thread at its first job or after a crash. Returns what sends further messages. */
-  readonly start: (message: (id: number) => ToThread, handlers: JobHandlers) => StartedJob
+  readonly start: (message: (id: number) => To, handlers: JobHandlers<From>) => StartedJob<To>
   readonly stop: () => Promise<void>
 }
 
-export interface StartedJob {
+export interface StartedJob<To = ToThread> {
   readonly id: number
-  readonly send: (message: ToThread) => void
+  readonly send: (message: To) => void
   /** Ignores further messages about the job. */
   readonly close: () => void
 }
 
-interface RunningThread {
+interface RunningThread<From> {
   readonly worker: Worker
-  readonly jobs: Map<number, JobHandlers>
+  readonly jobs: Map<number, JobHandlers<From>>
 }
 
 /** A worker thread that is started on first use, and again after it has crashed. */
-export const threadClient = (
+export const threadClient = <To = ToThread, From extends { readonly id: number } = FromJob>(
   entry: URL,
   name: string,
-  onLoad: (key: string, answer: (message: ToThread) => void) => void = () => {},
-): ThreadClient => {
+  onLoad: (key: string, answer: (message: To) => void) => void = () => {},
+): ThreadClient<To, From> => {
   let nextId = 1
-  let current: RunningThread | undefined
+  let current: RunningThread<From> | undefined
   let isStopped = false
 
-  const lose = (thread: RunningThread, error: Error): void => {
+  const lose = (thread: RunningThread<From>, error: Error): void => {
     if (current === thread) current = undefined
     const handlers = [...thread.jobs.values()]
     thread.jobs.clear()
     for (const { onLost } of handlers) onLost(error)
   }
 
-  const startThread = (): RunningThread => {
-    const thread: RunningThread = { worker: createWorker(entry, name), jobs: new Map() }
+  const startThread = (): RunningThread<From> => {
+    const thread: RunningThread<From> = { worker: createWorker(entry, name), jobs: new Map() }
     const { worker, jobs } = thread
     const crashed = (reason: string, cause?: unknown): void =>
-      lose(thread, new EngineCrashed(`The thread "${name}" of the engine ended: ${reason}.`, { cause }))
+      lose(thread, new EngineCrashed(`The thread "${name}" ended: ${reason}.`, { cause }))
     worker.on('error', (error) => crashed(error.message, error))
     worker.on('exit', (code) => crashed(`exit code ${code}`))
-    worker.on('message', (message: FromThread) => {
-      if (message.type === 'load') onLoad(message.key, (answer) => worker.postMessage(answer))
+    worker.on('message', (message: From | Load) => {
+      if ('key' in message) onLoad(message.key, (answer) => worker.postMessage(answer))
       else jobs.get(message.id)?.onMessage(message)
     })
     // Only running jobs keep the process alive.
@@ -64,11 +65,11 @@ export const threadClient = (
 
   return {
     start: (message, handlers) => {
-      if (isStopped) throw new EngineStopped('The engine is stopped.')
+      if (isStopped) throw new EngineStopped(`The thread "${name}" is stopped.`)
       current ??= startThread()
       const { worker, jobs } = current
       const id = nextId++
-      const send = (content: ToThread): void => worker.postMessage(content)
+      const send = (content: To): void => worker.postMessage(content)
       send(message(id))
       jobs.set(id, handlers)
       worker.ref()
@@ -85,7 +86,7 @@ export const threadClient = (
       isStopped = true
       const thread = current
       if (thread === undefined) return
-      lose(thread, new EngineStopped('The engine stopped during the job.'))
+      lose(thread, new EngineStopped(`The thread "${name}" stopped during the job.`))
       await thread.worker.terminate()
     },
   }

@@ -20,3 +20,23 @@ export const yielding = (): (() => Promise<void> | undefined) => () => {
     if (waiting.push(resolve) === 1) setImmediate(resumeNext)
   })
 }
+
+/** Takes the steps of a computation, and lets other work run in between. */
+export const inSteps = async <A>(steps: Iterator<unknown, A>): Promise<A> => {
+  const pause = yielding()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await pause()
+  }
+}
+
+export const mapInSteps = async <A, B>(items: Iterable<A>, map: (item: A) => B): Promise<readonly B[]> => {
+  const mapped: B[] = []
+  const pause = yielding()
+  for (const item of items) {
+    mapped.push(map(item))
+    await pause()
+  }
+  return mapped
+}

@@ -13,6 +13,7 @@ import { predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluation
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
+import { inSteps, yielding } from '../../kernel/yield-to-event-loop.js'
 import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
@@ -34,6 +35,7 @@ const comparedRun = async (
 ): Promise<ComparedRun> => {
   const rows: EvaluationRow[] = []
   const costs = new Map<string, number>()
+  const pause = yielding()
   for await (const page of pages)
     for (const calls of page) {
       const row = rowOf(calls)
@@ -41,6 +43,7 @@ const comparedRun = async (
       if (cost !== null) costs.set(row.id, cost)
       rows.push({ ...row, example: null, output: null })
       if (rows.length > MAX_ROWS) throw tooManyRows()
+      await pause()
     }
   return { rows, costOf: ({ id }) => costs.get(id) }
 }
@@ -73,7 +76,8 @@ export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
           const runs: ComparedRun[] = []
           for (const runId of runIds)
             runs.push(await comparedRun(rowOf, costOf, rowCallsOf(reader)(projectId, runId, position)))
-          const { runs: figures, scores, rows } = compareRuns(runs, isNamedIn(new Set(body.lower_is_better)))
+          const isLowerBetter = isNamedIn(new Set(body.lower_is_better))
+          const { runs: figures, scores, rows } = await inSteps(compareRuns(runs, isLowerBetter))
           const page = rows.slice(body.offset, body.offset + body.limit)
           const answer: JsonObject = {
             evaluation_runs: runIds.map((id, at) => writtenRun(id, calls.get(id), figures[at]!)),

@@ -2,6 +2,7 @@ import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { id as idCodec } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { callsById } from '../../projections/calls/read.js'
@@ -33,7 +34,7 @@ export async function* callPages(
   const { projectId, position } = query
   for await (const page of pagesOf(callIdPages(reader, { ...ALL, sortBy: BY_START, ...query }), pageSize)) {
     const ids = page.map(({ id }) => id)
-    yield (await callsById(reader)(projectId, ids, position, payload)).map(parsedCall)
+    yield await mapInSteps(await callsById(reader)(projectId, ids, position, payload), parsedCall)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Directory } from '../../domain/access/directory.js'
-import type { ScoreContext } from '../../domain/evaluations/scoring.js'
+import type { BuiltInScorer } from '../../domain/evaluations/scorers/scorer.js'
+import type { ScorableRow, ScoreContext, Scored } from '../../domain/evaluations/scoring.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouse } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
@@ -18,11 +19,15 @@ export interface EvaluationServices extends Pick<
   readonly readModels: Pick<ReadableProjection, 'reached' | 'waitFor'>
   readonly secrets: Pick<SecretStore, 'get'>
   readonly directory: () => Directory
+  readonly scoreBuiltIn: ScoreBuiltIn
   /** Undefined in a process without the role `api`. */
   readonly reading: Pick<Reading, 'ackPosition'> | undefined
   /** Undefined in a process without the role `api`. */
   readonly askModel: AskModel | undefined
 }
+
+/** Applies a built-in scorer outside of the event loop. */
+export type ScoreBuiltIn = (scorer: BuiltInScorer) => (row: ScorableRow) => Promise<Scored>
 
 /** Asks a model through the service's own gateway. */
 export type AskModel = (request: JsonObject, context: ScoreContext) => Promise<ModelAnswer>

@@ -8,6 +8,7 @@ import type { Json } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { callIds } from '../../projections/calls/pages.js'
 import { callsById } from '../../projections/calls/read.js'
@@ -48,7 +49,7 @@ export async function* sourceRows(
   const rowOf = rowOfCalls(services.sha256)
   const position = await positionNow(services)
   for await (const page of rowCallsOf(reader)(projectId, runId, position)) {
-    const rows = page.map((calls) => ({ row: rowOf(calls), opName: calls.row.op_name }))
+    const rows = await mapInSteps(page, (calls) => ({ row: rowOf(calls), opName: calls.row.op_name }))
     const examples = await exampleValues(
       sourcesOf(services, user),
       rows.map(({ row }) => row.example),
@@ -110,7 +111,7 @@ const predictionsOf = async (
 ): Promise<ReadonlyMap<string, EvaluationCall>> => {
   if (ids.length === 0) return new Map()
   const calls = await callsById(reader)(projectId, ids, position)
-  return new Map(calls.map((call) => [call.id, parsedCall(call)]))
+  return new Map(await mapInSteps(calls, (call) => [call.id, parsedCall(call)] as const))
 }
 
 /** Resolves references to dataset rows, and returns other values unchanged. */

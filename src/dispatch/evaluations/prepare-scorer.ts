@@ -14,7 +14,7 @@ export interface ReadyScorer {
   /** Null for a scorer that cannot run in the service; `reason` says why and what to do. */
   readonly score: ScoreRow | null
   readonly reason: string
-  /** Whether it answers at once, without I/O. */
+  /** Whether it answers soon, without I/O. */
   readonly isLocal: boolean
   readonly maxConcurrency: number
   readonly maxPerSecond: number | null
@@ -31,7 +31,9 @@ const JUDGE_CONCURRENCY = 8
  * @throws RunFailed where the object is not a scorer
  */
 export const prepareScorer = async (
-  services: ReadServices & HttpServices & Pick<EvaluationServices, 'scoringTools' | 'askModel'>,
+  services: ReadServices &
+    HttpServices &
+    Pick<EvaluationServices, 'scoringTools' | 'scoreBuiltIn' | 'askModel'>,
   ref: string,
   user: RunUser,
 ): Promise<ReadyScorer | undefined> => {
@@ -46,8 +48,7 @@ export const prepareScorer = async (
     case 'built-in': {
       const compiled = compileBuiltIn(services.scoringTools)(scorer)
       if (E.isLeft(compiled)) throw new RunFailed(compiled.left)
-      const score: ScoreRow = async (row) => compiled.right(row)
-      return { ...base, score, isLocal: true, maxConcurrency: 1 }
+      return { ...base, score: services.scoreBuiltIn(scorer), isLocal: true, maxConcurrency: 1 }
     }
     case 'llm-judge': {
       const { askModel } = services

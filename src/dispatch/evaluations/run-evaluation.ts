@@ -37,6 +37,11 @@ export interface RunPlan<Row extends RowToScore> {
 
 /** Rows under way at a time; their scorers bound themselves further. */
 const MAX_ROWS = 64
+/** Calls of the rows under way: other writes queue behind those of a turn. */
+const MAX_CALLS = 192
+/** A row has a call of its own, one of its prediction, and one of each scorer. */
+const rowsAtOnce = (scorers: number): number =>
+  Math.min(MAX_ROWS, Math.max(1, Math.floor(MAX_CALLS / (2 + scorers))))
 
 /**
  * Works on a run and records it as calls. May be interrupted at any point and called again: the ids of all calls follow
@@ -213,7 +218,9 @@ const scoreAll = async <Row extends RowToScore>(
     for (const [name, reason] of Object.entries(failed)) count(name, reason)
   }
   const score = scoreRow(services, run, plan.predict(run))
-  await forEachAtMost(MAX_ROWS, flattened(plan.rows), async (row) => note(await score(row)))
+  await forEachAtMost(rowsAtOnce(run.scorers.length), flattened(plan.rows), async (row) =>
+    note(await score(row)),
+  )
   return {
     summary: summary.result(),
     warnings: [...failures]

@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
-import type { Scored } from '../../domain/evaluations/scoring.js'
+import type { ScorableRow, Scored } from '../../domain/evaluations/scoring.js'
 import type { Cause } from '../../kernel/event.js'
 import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
@@ -81,6 +81,9 @@ export const scoreRow =
     await services.throttle(entityOf(run.projectId))
     const prediction = await predict(row, { rowId, startedAt, start })
     const { output, modelLatency, skipped } = prediction
+    const { exampleValue } = row
+    // An example that is no object has no columns.
+    const scorable: ScorableRow = { example: isJsonObject(exampleValue) ? exampleValue : {}, output }
     const scorers = skipped === null ? run.scorers : []
 
     const earlier = new Map<string, EvaluationCall | undefined>()
@@ -111,7 +114,7 @@ export const scoreRow =
           if (call.exception !== null) failures[scorer.name] = call.exception
           return
         }
-        const scored = await applyScorer(run, rowId, row, output, scorer, call !== undefined)
+        const scored = await applyScorer(run, rowId, row, scorable, scorer, call !== undefined)
         const failed = 'failed' in scored ? scored.failed : null
         scores[scorer.name] = 'value' in scored ? scored.value : null
         if (failed !== null) failures[scorer.name] = failed
@@ -172,28 +175,24 @@ const memberOf = (holder: JsonObject, name: string): JsonObject => {
   return isJsonObject(member) ? member : {}
 }
 
-/** An example that is no object has no columns. */
 const applyScorer = (
   run: RowsOfRun,
   rowId: string,
-  { key, exampleValue }: RowToScore,
-  output: Json,
+  { key }: RowToScore,
+  scorable: ScorableRow,
   scorer: QueuedScorer,
   mayBeRepeat: boolean,
 ): Promise<Scored> =>
-  scorer.score(
-    { example: isJsonObject(exampleValue) ? exampleValue : {}, output },
-    {
-      projectId: run.projectId,
-      runId: run.runId,
-      traceId: run.runId,
-      rowId,
-      scoreId: run.idOf(key, scorer.name),
-      mayBeRepeat,
-      ...run.user,
-      signal: run.signal,
-    },
-  )
+  scorer.score(scorable, {
+    projectId: run.projectId,
+    runId: run.runId,
+    traceId: run.runId,
+    rowId,
+    scoreId: run.idOf(key, scorer.name),
+    mayBeRepeat,
+    ...run.user,
+    signal: run.signal,
+  })
 
 /** Online evaluation leaves out the calls that are marked so. */
 export const attributesOf = ({ runId }: RowsOfRun): JsonObject => ({

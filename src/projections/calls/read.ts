@@ -1,4 +1,5 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { instantFrom } from '../clickhouse-values.js'
 import {
@@ -57,7 +58,7 @@ const readCalls = async (
       FROM calls FINAL WHERE ${condition} ${KEY_FIRST}`,
     parameters,
   )
-  const found = new Map(rows.map((row) => [row['field_id'], storedCall(row)]))
+  const found = new Map(await mapInSteps(rows, (row) => [row['field_id'], storedCall(row)] as const))
   return ids.flatMap((id) => found.get(id) ?? [])
 }
 

@@ -105,6 +105,7 @@ const givenRun = async () => {
     secrets: { get: () => Promise.resolve(undefined) },
     webhookSender: { send: () => assert.fail('not expected') },
     scoringTools,
+    scoreBuiltIn: () => () => assert.fail('not expected'),
     hmacSha256,
     vendor: 'Vendor',
     directory: () => directory,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { compareRuns, type ComparedRun } from '../../../../src/domain/evaluations/comparison.js'
+import type { ComparedRun } from '../../../../src/domain/evaluations/comparison.js'
 import type { EvaluationRow } from '../../../../src/domain/evaluations/row.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
-import { anEvaluationRow } from './given.js'
+import { compareRuns, anEvaluationRow } from './given.js'
 
 const row = (
   exampleDigest: string,

@@ -1,3 +1,4 @@
+import { compareRuns as comparing, type Comparison } from '../../../../src/domain/evaluations/comparison.js'
 import type { EvaluationCall } from '../../../../src/domain/evaluations/run-calls.js'
 import { newRunSummary } from '../../../../src/domain/evaluations/summary.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
@@ -49,3 +50,12 @@ export const anEvaluationRow = (more: Partial<EvaluationRow> = {}): EvaluationRo
   totalTokens: null,
   ...more,
 })
+
+/** All steps of the comparison at once. */
+export const compareRuns = (...asked: Parameters<typeof comparing>): Comparison => {
+  const steps = comparing(...asked)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { scorerStat } from '../../../../src/api/evaluations/scorer-stats.js'
-import { compareRuns } from '../../../../src/domain/evaluations/comparison.js'
 import { newLeaderboard } from '../../../../src/domain/evaluations/leaderboard.js'
 import { newRunScores } from '../../../../src/domain/evaluations/run-scores.js'
 import { judgeEvaluation } from '../../../../src/domain/webhooks/automations/matching/evaluations.js'
@@ -9,7 +8,7 @@ import type { EvaluationTrigger } from '../../../../src/domain/webhooks/automati
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../../src/kernel/json/json.js'
 import { contentOf } from '../webhooks/automations/matching/given.js'
-import { anEvaluationRow, summaryOf } from './given.js'
+import { compareRuns, anEvaluationRow, summaryOf } from './given.js'
 
 const number = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.double({ min: -9, max: 9, noNaN: true }))
 const scalar = fc.oneof(number, fc.boolean(), fc.constant(null), fc.constantFrom('good', 'bad'))

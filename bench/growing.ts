@@ -1,10 +1,11 @@
-import { openAnswerRooms } from '../src/gateway/answer/answer-room.js'
+import { answerRoom } from '../src/gateway/answer/answer-room.js'
 import { AnswerFold } from '../src/gateway/answer/fold.js'
 import { CompletionStream } from '../src/gateway/answer/stream.js'
 import { eventReader } from '../src/gateway/completions/read-answer.js'
 import type { UpstreamAnswer } from '../src/domain/gateway/upstreams/upstream-client.js'
 import { historyLine, newParts } from '../src/domain/runs/history.js'
 import { choiceText } from '../src/gateway/trained/choice-text.js'
+import { MemoryAccount } from '../src/kernel/memory-account.js'
 import type { JsonObject } from '../src/kernel/json/json.js'
 import { nativeBlocks } from '../src/projections/usage/native.js'
 import { median, ratio } from './support/report.js'
@@ -21,11 +22,11 @@ const MOST = 2.5
 type Work = (pieces: number) => unknown
 
 const NO_LIMIT = 1e12
+const MEMORY = new MemoryAccount(Infinity).lease('')
 
 const fold = (choiceAt: (at: number) => JsonObject, more: (at: number) => JsonObject = () => ({})): Work => {
-  const rooms = openAnswerRooms(NO_LIMIT, NO_LIMIT)
   return (pieces) => {
-    const answer = new AnswerFold('m', rooms('team'))
+    const answer = new AnswerFold('m', answerRoom(MEMORY, NO_LIMIT))
     const request = {
       publicModel: 'm',
       n: 1,
@@ -62,7 +63,7 @@ const TIMEOUTS = { connect_ms: HOUR_MS, first_byte_ms: HOUR_MS, idle_ms: HOUR_MS
 const events =
   (pieceAt: (at: number) => string): Work =>
   async (pieces) => {
-    const reader = eventReader(answerOf(pieces, pieceAt), TIMEOUTS)
+    const reader = eventReader(answerOf(pieces, pieceAt), TIMEOUTS, MEMORY)
     let read = 0
     for (let next = await reader.next(); next !== undefined; next = await reader.next()) read += next.length
     reader.close()

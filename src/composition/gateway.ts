@@ -7,12 +7,12 @@ import type { Gateway } from '../gateway/gateway.js'
 import type { Engine } from '../engine/engine.js'
 import { withEngine } from '../gateway/trained/engine-upstream.js'
 import { engineModelOf } from '../gateway/trained/trained-targets.js'
-import { openAnswerRooms } from '../gateway/answer/answer-room.js'
 import { CallEndWriter } from '../gateway/completions/call-end-writer.js'
 import { InFlightCompletions } from '../gateway/completions/in-flight.js'
 import { TargetStates } from '../gateway/upstreams/target-states.js'
 import { openUpstreamDirectory } from '../gateway/upstreams/upstream-directory.js'
 import type { Config } from '../config.js'
+import type { MemoryAccount } from '../kernel/memory-account.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
 import { modelOf } from '../domain/gateway/upstreams/offered.js'
 import { configuredUpstreams } from '../gateway/upstreams/configured-upstreams.js'
@@ -41,6 +41,7 @@ export const openGateway = async (
     readonly engine: Engine
   },
   metrics: Pick<Metrics, 'gateway' | 'beforeRead'>,
+  memory: MemoryAccount,
   address: () => string,
 ): Promise<OpenGateway> => {
   const configured = configuredUpstreams(config)
@@ -82,7 +83,7 @@ export const openGateway = async (
       metrics: metrics.gateway,
       inFlight,
       callEnds,
-      answerRoom: openAnswerRooms(),
+      memory,
       instance,
       ledgerFollower: limits.follower,
       limiter: limits.limiter,

@@ -108,7 +108,7 @@ const start = async (
   cleanup.add(() => training.stop())
 
   const gateway = servesApi
-    ? await openGateway(config, { ...ports, engine: training.engine }, metrics, () => address)
+    ? await openGateway(config, { ...ports, engine: training.engine }, metrics, memory, () => address)
     : undefined
   cleanup.add(() => gateway?.close())
 

@@ -1,3 +1,4 @@
+import type { MemoryAccount } from '../kernel/memory-account.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { GatewayMetrics } from '../kernel/ports/metrics.js'
 import type { UpstreamClient } from '../domain/gateway/upstreams/upstream-client.js'
@@ -5,7 +6,6 @@ import type { Training } from '../application/training/training.js'
 import type { Services } from '../application/services.js'
 import type { Limiter } from '../domain/gateway/limits/limiter.js'
 import type { LedgerFollower } from './limits/ledger-follower.js'
-import type { AnswerRoom } from './answer/answer-room.js'
 import type { CallEndWriter } from './completions/call-end-writer.js'
 import type { KeepAlive } from './completions/keep-alive.js'
 import type { Admit } from './limits/admission.js'
@@ -31,8 +31,8 @@ export interface Gateway {
   readonly metrics: GatewayMetrics
   readonly inFlight: InFlightCompletions
   readonly callEnds: CallEndWriter
-  /** Memory of a team for the record of a streamed answer. */
-  readonly answerRoom: (team: string) => AnswerRoom
+  /** For completions of the service itself. Those of clients use the memory of their request. */
+  readonly memory: MemoryAccount
   /** The id of this process in recorded calls. */
   readonly instance: string
 }

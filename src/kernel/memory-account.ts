@@ -13,7 +13,9 @@ export interface MemoryLease {
   readonly reserve: (bytes: number) => Promise<void> | undefined
   /** Takes bytes at once. Returns false, and takes none, where others use them. */
   readonly grow: (bytes: number) => boolean
-  /** Frees all bytes. Idempotent. */
+  /** Frees some of the bytes. */
+  readonly shrink: (bytes: number) => void
+  /** Frees all bytes, and takes no more. Idempotent. */
   readonly release: () => void
 }
 
@@ -49,34 +51,38 @@ export class MemoryAccount {
   }
 
   lease(team: string): MemoryLease {
-    let own = 0
+    let held = 0
     let isReleased = false
     const withdrawals = new Set<() => void>()
+    const mostCounted = Math.floor(this.share / 2)
+    /** How much the account counts of further bytes. */
     const counted = (bytes: number) =>
-      isReleased ? 0 : Math.max(0, Math.min(bytes, Math.floor(this.share / 2) - own))
+      isReleased ? 0 : Math.min(held + bytes, mostCounted) - Math.min(held, mostCounted)
     const take = (bytes: number) => {
-      own += bytes
-      this.add(team, bytes)
+      this.add(team, counted(bytes))
+      held += bytes
     }
     return {
-      reserve: (asked) => {
-        const bytes = counted(asked)
-        const isFree =
-          bytes <= SMALL_BYTES ? this.fits(team, bytes, this.headroom) : !this.mustWait(team, bytes)
-        if (!isFree) return this.wait(team, bytes, () => take(bytes), withdrawals)
+      reserve: (bytes) => {
+        const more = counted(bytes)
+        const isFree = more <= SMALL_BYTES ? this.fits(team, more, this.headroom) : !this.mustWait(team, more)
+        if (!isFree) return this.wait(team, more, () => take(bytes), withdrawals)
         take(bytes)
         return undefined
       },
-      grow: (asked) => {
-        const bytes = counted(asked)
-        const isFree = this.fits(team, bytes)
+      grow: (bytes) => {
+        const isFree = this.fits(team, counted(bytes))
         if (isFree) take(bytes)
         return isFree
       },
+      shrink: (bytes) => {
+        take(-Math.min(bytes, held))
+        this.serveWaiting()
+      },
       release: () => {
-        isReleased = true
         for (const withdraw of withdrawals) withdraw()
-        take(-own)
+        take(-held)
+        isReleased = true
         this.serveWaiting()
       },
     }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { MemoryAccount } from '../../src/kernel/memory-account.js'
 import { Readable } from 'node:stream'
 import { Failure } from '../../src/application/failure.js'
 import type { Access } from '../../src/application/access/access.js'
@@ -97,6 +98,7 @@ const asking = (
     cause: { correlationId: 'c', causationId: 'c', actor: 'u' },
     stream: Readable.from([]),
     onDisconnect,
+    memory: new MemoryAccount(Infinity).lease(''),
     readerOf: (team) => readerOfRequest(shared, onDisconnect, team),
   })
 }

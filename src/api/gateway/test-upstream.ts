@@ -2,6 +2,7 @@ import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { boolean, int64, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
+import type { MemoryLease } from '../../kernel/memory-account.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { addressOf, UpstreamFault } from '../../domain/gateway/upstreams/upstream-client.js'
 import { Failure } from '../../application/failure.js'
@@ -11,7 +12,7 @@ import {
   upstreamHeaders,
 } from '../../gateway/completions/upstream-credential.js'
 import { readError, readJson } from '../../gateway/completions/read-answer.js'
-import { failureOfFault, failureOfStatus } from '../../gateway/completions/upstream-failure.js'
+import { failureOfFault, failureOfStatus, memoryUsedUp } from '../../gateway/completions/upstream-failure.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
@@ -54,10 +55,10 @@ export const testUpstream = (services: TestServices): AnyRoute =>
         return {}
       },
     },
-    handle: async ({ body: { team, ...content } }) => {
+    handle: async ({ body: { team, ...content }, memory }) => {
       await requireGoodUpstream(services, team, content)
       const since = performance.now()
-      const { status, models, error } = await listModels(services, { id: '', team, content })
+      const { status, models, error } = await listModels(services, { id: '', team, content }, memory)
       const duration_ms = Math.round(performance.now() - since)
       const named = content.models.map(({ upstream_id }) => upstream_id)
       const unknown_models = models === null ? [] : named.filter((name) => !models.includes(name))
@@ -82,6 +83,7 @@ interface Listed {
 const listModels = async (
   { gateway }: Pick<GatewayServices, 'gateway'>,
   upstream: Parameters<typeof addressOf>[0],
+  memory: MemoryLease,
 ): Promise<Listed> => {
   const sent = await resolveCredential(gateway, upstream)
   if ('failure' in sent) return { status: null, models: null, error: sent.failure.reason }
@@ -101,7 +103,7 @@ const listModels = async (
       isFresh: true,
     })
     const { status } = answer
-    if (status === 200) return { status, models: idsIn(await readJson(answer)), error: null }
+    if (status === 200) return { status, models: idsIn(await readJson(answer, memory)), error: null }
     const { reason } = failureOfStatus(
       status,
       answer.headers,
@@ -112,7 +114,7 @@ const listModels = async (
   } catch (error) {
     if (error instanceof UpstreamFault)
       return { status: null, models: null, error: failureOfFault(error).reason }
-    if (error instanceof Failure)
+    if (error instanceof Failure && error !== memoryUsedUp)
       return { status: 200, models: null, error: 'The response is not JSON. Does base_url end in /v1?' }
     throw error
   }

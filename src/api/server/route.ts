@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Codec, JsonSchema } from '../../kernel/codec/codec.js'
 import type { Cause } from '../../kernel/event.js'
+import type { MemoryLease } from '../../kernel/memory-account.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { FailureKind } from '../../application/failure.js'
@@ -22,6 +23,8 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   /** The raw body, for routes without a JSON body. */
   readonly stream: Readable
   readonly onDisconnect: OnDisconnect
+  /** Released when the response is sent. */
+  readonly memory: MemoryLease
   /** Reads in the share of the team until the client disconnects. The route kinds choose the team. */
   readonly readerOf: (team: string) => ClickHouseReader
 }

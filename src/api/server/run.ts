@@ -77,7 +77,7 @@ export const withScope = <Request extends AnyRequest, Scope extends object>(
   scope: Scope,
 ): Request & Scope & HasReader => {
   const { body, params, query, headers } = request as RouteRequest
-  const { principal, reauthenticate, cause, stream, onDisconnect, readerOf } = request
+  const { principal, reauthenticate, cause, stream, onDisconnect, memory, readerOf } = request
   return {
     body,
     params,
@@ -88,6 +88,7 @@ export const withScope = <Request extends AnyRequest, Scope extends object>(
     cause,
     stream,
     onDisconnect,
+    memory,
     readerOf,
     reader: readerOf(teamOf(scope, principal)),
     ...scope,

@@ -55,8 +55,9 @@ export const serve = (
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const turn = asking === ANONYMOUS ? undefined : nextTurn(teamOf(asking))
     if (turn !== undefined) await turn
-    const body =
-      decodeBody && (await bodyOf(ctx, route, decodeBody, memoryOf(ctx, memory.lease(teamOf(asking)))))
+    const lease = memory.lease(teamOf(asking))
+    onceClosed(ctx, lease.release)
+    const body = decodeBody && (await bodyOf(ctx, route, decodeBody, lease))
     const principal = decodeBody === undefined ? asking : reauthenticate()
     const requestId = ctx.response.get('x-request-id') || randomUUID()
     const query = decodeQuery(ctx.query)
@@ -73,6 +74,7 @@ export const serve = (
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
       onDisconnect,
+      memory: lease,
       readerOf: (team) => readerOfRequest(reader, onDisconnect, team),
     })
     respond(ctx, response)
@@ -108,12 +110,6 @@ const onceClosed = ({ req: { socket }, res }: Context, done: () => void): (() =>
     socket.on('close', look)
   }
   return forget
-}
-
-/** The values of the body and the response stay in memory until the response is sent. */
-const memoryOf = (ctx: Context, lease: MemoryLease): MemoryLease => {
-  onceClosed(ctx, lease.release)
-  return lease
 }
 
 /** The team whose share of the memory a request uses. The body, which names the project, is not read yet. */

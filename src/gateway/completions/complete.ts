@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { MemoryLease } from '../../kernel/memory-account.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Cause } from '../../kernel/event.js'
 import { entityOf } from '../../kernel/ids.js'
@@ -35,6 +36,7 @@ export interface ClientRequest {
   readonly principal: Principal
   readonly cause: Cause
   readonly onDisconnect: OnDisconnect
+  readonly memory: MemoryLease
 }
 
 type CompletionServices = Pick<
@@ -45,7 +47,7 @@ type CompletionServices = Pick<
 /** One completion, whole or streamed, recorded as a call. */
 export const complete = async (
   services: CompletionServices,
-  { body: request, headers, principal, cause, onDisconnect }: ClientRequest,
+  { body: request, headers, principal, cause, onDisconnect, memory }: ClientRequest,
 ): Promise<CompletionResponse> => {
   const { gateway } = services
   const { project, targets } = await resolveTargets(services, request.model, headers, principal)
@@ -74,8 +76,7 @@ export const complete = async (
     const call = await recordStart(services, start)
     const forwarded = forwardedHeaders(headers)
     const expected = expectedUsage(prompt, maxCompletionTokens(request))
-    const team = entityOf(project)
-    const completion = { request, text, targets, expected, team, call, inFlight, headers: forwarded }
+    const completion = { request, text, targets, expected, call, inFlight, memory, headers: forwarded }
     const response = await (request.stream ? streamResponse : wholeResponse)(gateway, completion)
     return { ...response, headers: { ...response.headers, ...permit.headers, 'tallytree-call-id': id } }
   } catch (error) {

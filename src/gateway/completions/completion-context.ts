@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { MemoryLease } from '../../kernel/memory-account.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { Failure } from '../../application/failure.js'
@@ -26,9 +27,9 @@ export interface CompletionContext {
   readonly text: RequestText
   readonly targets: readonly Target[]
   readonly expected: ExpectedUsage
-  readonly team: string
   readonly call: CallRecord
   readonly inFlight: InFlightCompletion
+  readonly memory: MemoryLease
   readonly headers: Readonly<Record<string, string>>
 }
 

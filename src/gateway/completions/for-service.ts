@@ -2,6 +2,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { completionRequest } from '../answer/request.js'
+import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { Failure } from '../../application/failure.js'
@@ -42,6 +43,7 @@ export const completeForService =
       const reason = `the request is not valid: ${problem?.loc.join('.') ?? ''}: ${problem?.msg ?? ''}`
       return final(reason)
     }
+    const memory = services.gateway.memory.lease(entityOf(projectId))
     try {
       const { body: answer } = await complete(services, {
         body: body.right,
@@ -56,6 +58,7 @@ export const completeForService =
           signal.addEventListener('abort', onDisconnect, { once: true })
           return () => signal.removeEventListener('abort', onDisconnect)
         },
+        memory,
       })
       const completion = parseJson(typeof answer === 'string' ? answer : 'null')
       return isJsonObject(completion) ? { completion } : final('the completion is not an object')
@@ -68,5 +71,7 @@ export const completeForService =
         isUnknownModel: code === 'model_not_found',
         retryAfterMs: error.kind === 'rate-limited' && retryAfter !== undefined ? retryAfter * 1000 : null,
       }
+    } finally {
+      memory.release()
     }
   }

@@ -118,10 +118,12 @@ interface FailedAttempt {
   readonly mayBeCharged: boolean
 }
 
+/** A mistake of the client, or a lack of memory, is the same at every upstream. */
+const SAME_EVERYWHERE = new Set<Failure['kind']>(['bad-request', 'invalid', 'overloaded'])
+
 const failed = (failure: Failure, details: Partial<FailedAttempt> = {}): FailedAttempt => ({
   failure,
-  // A mistake of the client is the same at every upstream.
-  mayTryNext: failure.kind !== 'bad-request' && failure.kind !== 'invalid',
+  mayTryNext: !SAME_EVERYWHERE.has(failure.kind),
   isAborted: false,
   mayBeCharged: false,
   ...details,

@@ -1,7 +1,8 @@
+import type { MemoryLease } from '../../kernel/memory-account.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { UpstreamFault } from '../../domain/gateway/upstreams/upstream-client.js'
-import { openAnswerRooms } from '../answer/answer-room.js'
+import { answerRoom, MEMORY_PER_CHARACTER } from '../answer/answer-room.js'
 import { AnswerFold } from '../answer/fold.js'
 import { reportsError } from '../answer/reported-error.js'
 import { CompletionStream } from '../answer/stream.js'
@@ -11,7 +12,7 @@ import type { CompletionContext } from './completion-context.js'
 import type { UpstreamResponse } from './forward.js'
 import { eventReader, MAX_BYTES, type EventReader } from './read-answer.js'
 import { failureOfEnd, nextEvents, takeEvents, takeValue, valueWithoutEvents } from './take-events.js'
-import { invalidUpstreamResponse } from './upstream-failure.js'
+import { invalidUpstreamResponse, memoryUsedUp } from './upstream-failure.js'
 
 /** A whole answer for the client. */
 export interface OpenedWhole {
@@ -26,19 +27,19 @@ export interface OpenedWhole {
  * @throws Failure or UpstreamFault
  */
 export const openWhole = async (
-  { request: { n }, expected }: Pick<CompletionContext, 'request' | 'expected'>,
+  { request: { n }, expected, memory }: Pick<CompletionContext, 'request' | 'expected' | 'memory'>,
   response: UpstreamResponse,
 ): Promise<OpenedWhole> => {
   const { answer, target } = response
   const publicModel = target.model.id
-  const fold = new AnswerFold(publicModel, openAnswerRooms(MAX_BYTES, MAX_BYTES, MAX_BYTES)(''))
+  const fold = new AnswerFold(publicModel, answerRoom(memory, MAX_BYTES))
   const asked = { publicModel, n, includeUsage: true, hidesRunningUsage: false, expected }
   const stream = new CompletionStream(asked, fold)
-  const reader = eventReader(answer, target.upstream.content.timeouts)
+  const reader = eventReader(answer, target.upstream.content.timeouts, memory)
   try {
     const value = await readValueOrEvents(stream, reader, response)
     const body = value === undefined ? undefined : wholeAnswer(value, publicModel)
-    if (body !== undefined) return { body, text: jsonText(body), metered: meteredWhole(body, expected) }
+    if (body !== undefined) return { ...written(body, memory), metered: meteredWhole(body, expected) }
     if (value !== undefined) takeValue(stream, value, response)
     if (value !== undefined && !stream.isAnswered)
       throw invalidUpstreamResponse(stream.hasBegun ? 'its choices have no message' : 'it has no choices')
@@ -46,11 +47,18 @@ export const openWhole = async (
     if (failure !== null) throw failure
     const folded = fold.whole()!
     if (folded['tallytree_truncated'] === true)
-      throw invalidUpstreamResponse(`it exceeds ${MAX_BYTES} characters`)
-    return { body: folded, text: jsonText(folded), metered: stream.metered }
+      throw invalidUpstreamResponse(`it exceeds ${MAX_BYTES} characters, or the memory of the team`)
+    return { ...written(folded, memory), metered: stream.metered }
   } finally {
     reader.close()
   }
+}
+
+/** The answer and its text, which stay in memory until the client has read it. */
+const written = (body: JsonObject, memory: MemoryLease): Pick<OpenedWhole, 'body' | 'text'> => {
+  const text = jsonText(body)
+  if (!memory.grow(text.length * MEMORY_PER_CHARACTER)) throw memoryUsedUp
+  return { body, text }
 }
 
 /** The JSON of the response; undefined if the stream has taken events in place of it. */

@@ -1,6 +1,8 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser'
 import type { Json } from '../../kernel/json/json.js'
-import { invalidUpstreamResponse } from './upstream-failure.js'
+import type { MemoryLease } from '../../kernel/memory-account.js'
+import { MEMORY_PER_CHARACTER } from '../answer/answer-room.js'
+import { invalidUpstreamResponse, memoryUsedUp } from './upstream-failure.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
@@ -19,8 +21,8 @@ const ERROR_TIMEOUT_MS = 2000
  *
  * @throws Failure for anything else
  */
-export const readJson = async (answer: UpstreamAnswer): Promise<Json> => {
-  const text = await textUpTo(decodedBody(answer), MAX_BYTES)
+export const readJson = async (answer: UpstreamAnswer, memory: MemoryLease): Promise<Json> => {
+  const text = await textUpTo(decodedBody(answer), MAX_BYTES, memory)
   const value = text === undefined ? undefined : parsed(text)
   if (value === undefined) throw invalidUpstreamResponse(NOT_JSON)
   return value
@@ -48,11 +50,16 @@ export const readError = async (answer: UpstreamAnswer): Promise<Json | undefine
   }
 }
 
-const textUpTo = async (body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | undefined> => {
+const textUpTo = async (
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  memory?: MemoryLease,
+): Promise<string | undefined> => {
   const pieces: Uint8Array[] = []
   let bytes = 0
   for await (const piece of body) {
     bytes += piece.length
+    if (memory?.grow(piece.length * MEMORY_PER_CHARACTER) === false) throw memoryUsedUp
     if (bytes > maxBytes) return undefined
     pieces.push(piece)
   }
@@ -138,12 +145,17 @@ export interface EventReader {
 }
 
 /** @throws Failure for an unknown content coding */
-export const eventReader = (answer: UpstreamAnswer, timeouts: Timeouts): EventReader => {
+export const eventReader = (
+  answer: UpstreamAnswer,
+  timeouts: Timeouts,
+  memory: Pick<MemoryLease, 'grow' | 'shrink'>,
+): EventReader => {
   const reading = decodedBody(answer)[Symbol.asyncIterator]()
   const patience = new Patience(answer, timeouts)
   const decoder = new TextDecoder()
   const withLineFeeds = lineFeeds()
   const text = new AnswerText(() => patience.renew())
+  const hold = holdingIn(memory)
   let isOver = false
   const pause = yielding()
   let unread: Uint8Array = new Uint8Array()
@@ -151,6 +163,7 @@ export const eventReader = (answer: UpstreamAnswer, timeouts: Timeouts): EventRe
     patience,
     next: async () => {
       if (isOver) return undefined
+      hold(text.unfinishedLength)
       await pause()
       if (unread.length === 0) {
         const read = await reading.next()
@@ -165,8 +178,24 @@ export const eventReader = (answer: UpstreamAnswer, timeouts: Timeouts): EventRe
     textWithoutEvents: () => text.withoutEvents,
     close: () => {
       patience.stop()
+      hold(0)
       void reading.return?.()
     },
+  }
+}
+
+/** Counted in steps, so that short events cost nothing. */
+const STEP = 65_536
+
+/** Counts the characters of unfinished events in the memory of a request. */
+const holdingIn = (memory: Pick<MemoryLease, 'grow' | 'shrink'>): ((characters: number) => void) => {
+  let counted = 0
+  return (characters) => {
+    const now = characters - (characters % STEP)
+    const more = (now - counted) * MEMORY_PER_CHARACTER
+    if (more > 0 && !memory.grow(more)) throw memoryUsedUp
+    if (more < 0) memory.shrink(-more)
+    counted = now
   }
 }
 
@@ -190,12 +219,14 @@ class AnswerText {
   /** The last line of JSON lines, or the whole text. */
   private held: string[] = []
   private heldLength = 0
+  private readonly unfinished = new UnfinishedEvent()
 
   constructor(private readonly onJson: () => void) {
     this.parser = createParser({
       maxBufferSize: MAX_BYTES,
       // Events without data are ignored (server-sent events, 9.2.6).
       onEvent: (event) => {
+        this.unfinished.end()
         if (event.data !== '') this.ready.push(event)
       },
       onError: ({ type }) => {
@@ -203,6 +234,11 @@ class AnswerText {
           this.failed = invalidUpstreamResponse(`an event exceeds ${MAX_BYTES} characters`)
       },
     })
+  }
+
+  /** Characters of what is read and has no end yet. */
+  get unfinishedLength(): number {
+    return this.form === 'events' ? this.unfinished.length : this.heldLength
   }
 
   get withoutEvents(): string {
@@ -215,7 +251,10 @@ class AnswerText {
     else if (this.form === 'whole') this.hold(text, MAX_BYTES)
     else {
       if (!this.hasEvents && this.heldLength <= MAX_ERROR_BYTES) this.hold(text, MAX_BYTES)
-      if (this.failed === undefined) this.parser.feed(text)
+      if (this.failed === undefined) {
+        this.parser.feed(text)
+        this.unfinished.add(text)
+      }
     }
     const continues = this.form === 'whole' || (this.form === 'lines' && !text.includes('\n'))
     if (continues && /\S/.test(text)) this.onJson()
@@ -266,6 +305,32 @@ class AnswerText {
     this.heldLength += text.length
     if (this.heldLength > most) this.failed ??= invalidUpstreamResponse(`it exceeds ${most} characters`)
     else this.held.push(text)
+  }
+}
+
+/** The number of characters that the parser of events holds, which it does not tell. */
+class UnfinishedEvent {
+  length = 0
+  private hasData = false
+  private hasEnded = false
+
+  /** Called while text is parsed, for each event that ends in it. */
+  end(): void {
+    this.hasEnded = true
+  }
+
+  /** Called after text was parsed. */
+  add(text: string): void {
+    const rest = this.hasEnded ? text.slice(text.lastIndexOf('\n\n') + 1) : text
+    if (this.hasEnded) {
+      this.length = 0
+      this.hasData = false
+      this.hasEnded = false
+    }
+    // Comments and other fields are not held. A line with `d` may be data.
+    this.hasData ||= /(^|\n)d/.test(rest)
+    const lineAt = this.hasData ? 0 : rest.lastIndexOf('\n') + 1
+    this.length = (lineAt > 0 ? 0 : this.length) + rest.length - lineAt
   }
 }
 

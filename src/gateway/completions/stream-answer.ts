@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { answerRoom } from '../answer/answer-room.js'
 import { AnswerFold } from '../answer/fold.js'
 import { CompletionStream } from '../answer/stream.js'
 import { isJsonObject } from '../../kernel/json/json.js'
@@ -39,9 +40,7 @@ export const streamResponse = async (
   completion: CompletionContext,
 ): Promise<CompletionResponse> => {
   const sent: { body?: Readable } = {}
-  const forwarding = forwardOrFinish(gateway, completion, (response) =>
-    openStream(gateway, completion, response),
-  )
+  const forwarding = forwardOrFinish(gateway, completion, (response) => openStream(completion, response))
   const events = forwarding.then((forwarded) => {
     const { idle_ms } = forwarded.target.upstream.content.timeouts
     const stop = () => {
@@ -76,15 +75,14 @@ interface OpenedStream {
  * @throws Failure or UpstreamFault
  */
 const openStream = async (
-  { answerRoom }: Pick<Gateway, 'answerRoom'>,
-  { request, expected, team, call }: CompletionContext,
+  { request, expected, call, memory }: CompletionContext,
   response: UpstreamResponse,
 ): Promise<OpenedStream> => {
   const { answer, target } = response
   const publicModel = target.model.id
   const options = request.given['stream_options']
   const requestsRunningUsage = isJsonObject(options) && options['continuous_usage_stats'] === true
-  const fold = call.recordsContent ? new AnswerFold(publicModel, answerRoom(team)) : null
+  const fold = call.recordsContent ? new AnswerFold(publicModel, answerRoom(memory)) : null
   const stream = new CompletionStream(
     {
       publicModel,
@@ -96,7 +94,7 @@ const openStream = async (
     fold,
     () => performance.now(),
   )
-  const reader = eventReader(answer, target.upstream.content.timeouts)
+  const reader = eventReader(answer, target.upstream.content.timeouts, memory)
   try {
     let firstText = ''
     let hasEvents = false

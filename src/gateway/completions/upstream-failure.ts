@@ -121,3 +121,10 @@ export const invalidUpstreamResponse = (why: string): Failure =>
   new Failure('upstream-failed', `The upstream's response is not a chat completion: ${why}.`, {
     code: 'upstream_error',
   })
+
+/** Not the fault of the upstream, so its health does not count it. */
+export const memoryUsedUp = new Failure(
+  'overloaded',
+  "The upstream's response exceeds what is left of the team's share of the memory. Try again, with fewer large answers at a time.",
+  { code: 'upstream_error', retryAfter: 5 },
+)

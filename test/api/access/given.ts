@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { MemoryAccount } from '../../../src/kernel/memory-account.js'
 import { Readable } from 'node:stream'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { accessRoutes } from '../../../src/api/access/routes.js'
@@ -106,6 +107,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
         cause: { ...arbitraryCause(), actor: principal.userId },
         stream: Readable.from([]),
         onDisconnect: () => () => undefined,
+        memory: new MemoryAccount(Infinity).lease(''),
         readerOf: () => NO_READER,
       })
     }

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
-import { openAnswerRooms } from '../../../../src/gateway/answer/answer-room.js'
+import { answerRoom } from '../../../../src/gateway/answer/answer-room.js'
+import { MemoryAccount } from '../../../../src/kernel/memory-account.js'
 import { AnswerFold } from '../../../../src/gateway/answer/fold.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 
 const MAX_PER_ANSWER = 4_000
-const MAX_IN_TOTAL = 16_000
 const GUARANTEED = 500
 
-const rooms = () => openAnswerRooms(MAX_PER_ANSWER, MAX_IN_TOTAL, GUARANTEED)
+/** Rooms of requests, by team. A team's share is the memory of two whole answers. */
+const rooms = () => {
+  const account = new MemoryAccount(16 * (MAX_PER_ANSWER - GUARANTEED))
+  return (team: string) => answerRoom(account.lease(team), MAX_PER_ANSWER, GUARANTEED)
+}
 
 const chunk = (delta: JsonObject, more: JsonObject = {}) => [{ index: 0, delta, ...more }]
 
@@ -44,7 +48,7 @@ describe('the memory for records of streamed answers', () => {
     const room = rooms()
     const used = (team: string) => room(team).grant(MAX_PER_ANSWER)
     assert.deepEqual([used('a'), used('a'), used('a')], [4_000, 4_000, GUARANTEED])
-    assert.deepEqual([used('b'), used('b')], [3_750, GUARANTEED])
+    assert.deepEqual([used('b'), used('b'), used('b')], [4_000, 4_000, GUARANTEED])
     for (let answers = 0; answers < 50; answers += 1) used('a')
     assert.equal(used('c'), GUARANTEED)
   })

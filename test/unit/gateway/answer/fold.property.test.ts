@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { openAnswerRooms } from '../../../../src/gateway/answer/answer-room.js'
+import { answerRoom } from '../../../../src/gateway/answer/answer-room.js'
+import { MemoryAccount } from '../../../../src/kernel/memory-account.js'
 import { AnswerFold } from '../../../../src/gateway/answer/fold.js'
 import { COUNTS } from '../../../counts.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../../src/kernel/json/json.js'
@@ -264,7 +265,7 @@ describe('a streamed answer', () => {
         (whole, style, numbers) => {
           const draw: Draw = (most) => numbers.next().value! % most
           const given = JSON.parse(JSON.stringify(whole)) as JsonObject
-          const fold = new AnswerFold('public', openAnswerRooms()('team'))
+          const fold = new AnswerFold('public', answerRoom(new MemoryAccount(Infinity).lease('')))
           for (const chunk of chunksOf(given, style, draw))
             fold.take(chunk, chunk['choices'] as readonly JsonObject[])
           const expected = {

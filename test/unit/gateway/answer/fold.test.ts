@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { openAnswerRooms } from '../../../../src/gateway/answer/answer-room.js'
+import { answerRoom } from '../../../../src/gateway/answer/answer-room.js'
+import { MemoryAccount } from '../../../../src/kernel/memory-account.js'
 import { AnswerFold } from '../../../../src/gateway/answer/fold.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { parseJson } from '../../../../src/kernel/json/parse.js'
 import { jsonText } from '../../../../src/kernel/json/text.js'
 
 const recorded = (...chunks: readonly JsonObject[]): JsonObject => {
-  const fold = new AnswerFold('public', openAnswerRooms()('team'))
+  const fold = new AnswerFold('public', answerRoom(new MemoryAccount(Infinity).lease('')))
   for (const chunk of chunks) fold.take(chunk, (chunk['choices'] ?? []) as readonly JsonObject[])
   return fold.whole()!
 }

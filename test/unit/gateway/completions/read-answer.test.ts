@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { MemoryAccount, type MemoryLease } from '../../../../src/kernel/memory-account.js'
 import { eventReader } from '../../../../src/gateway/completions/read-answer.js'
 
 const TIMEOUTS = { connect_ms: 60_000, first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 60_000 }
 
-const readerOf = (body: AsyncIterable<Uint8Array>) =>
+const readerOf = (body: AsyncIterable<Uint8Array>, memory = new MemoryAccount(Infinity).lease('')) =>
   eventReader(
     {
       status: 200,
@@ -14,6 +15,7 @@ const readerOf = (body: AsyncIterable<Uint8Array>) =>
       giveUp: () => undefined,
     },
     TIMEOUTS,
+    memory,
   )
 
 async function* piecesOf(texts: readonly string[]): AsyncGenerator<Uint8Array> {
@@ -83,4 +85,55 @@ describe('the events of an upstream', () => {
     reader.close()
     assert.ok(turns >= 3)
   })
+})
+
+describe('the memory of unfinished events', () => {
+  const MIB = 1_048_576
+  const text = 'x'.repeat(16_384)
+  const pieces = (count: number, piece = text) => Array.from({ length: count }, () => piece)
+
+  const readAll = async (texts: readonly string[], memory: MemoryLease): Promise<number> => {
+    const reader = readerOf(piecesOf(texts), memory)
+    let events = 0
+    try {
+      for (let read = await reader.next(); read !== undefined; read = await reader.next())
+        events += read.length
+    } finally {
+      reader.close()
+    }
+    return events
+  }
+
+  /** A team of which another request uses all but 4 MiB. */
+  const fullAccount = () => {
+    const account = new MemoryAccount(64 * MIB)
+    for (const bytes of [16, 12]) assert.ok(account.lease('a').grow(bytes * MIB))
+    return account
+  }
+
+  const refused = [
+    ['one line without an end', ['data: ', ...pieces(100)]],
+    ['many lines without the end of the event', pieces(100, `data: ${text}\n`)],
+    ['an event after others', ['data: a\n\ndata: b\n\ndata: ', ...pieces(100)]],
+    ['an answer in one line', ['{"x":"', ...pieces(100)]],
+    ['an answer in several lines', ['{\n"x":"', ...pieces(100)]],
+  ] as const
+  for (const [name, texts] of refused)
+    it(`is limited to the share of the team: ${name}`, async () => {
+      const account = fullAccount()
+      const memory = account.lease('a')
+      await assert.rejects(readAll(texts, memory), /share of the memory/)
+      assert.ok(account.lease('a').grow(4 * MIB))
+    })
+
+  const read = [
+    ['events', pieces(500, `data: ${text}\n\n`), 500],
+    ['comments', pieces(500, `: ${text}\n`), 0],
+    ['other fields', pieces(500, `event: ${text}\n`), 0],
+    ['lines of JSON', pieces(500, `{"x":"${text}"}\n`), 500],
+  ] as const
+  for (const [name, texts, events] of read)
+    it(`does not grow with the number of ${name}`, async () => {
+      assert.equal(await readAll(texts, fullAccount().lease('a')), events)
+    })
 })

@@ -3,6 +3,7 @@ import type { History, ReadableProjection } from '../application/reading/reading
 import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../kernel/ports/clickhouse.js'
 import type { Clock } from '../kernel/ports/clock.js'
+import type { LoopWatch } from '../kernel/loop-watch.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import { projections } from '../projections/all.js'
@@ -42,6 +43,7 @@ export const openReadSide = async (
   stores: Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'>,
   clock: Clock,
   log: Log,
+  loop?: LoopWatch,
 ): Promise<ReadSide> => {
   const { roles, eventStoreUrl } = config
   const { eventStore, clickHouse } = stores
@@ -58,6 +60,7 @@ export const openReadSide = async (
     clickHouse: clickHouse.writer,
     projections,
     log,
+    loop,
     ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
   const totals = startTotals({

@@ -15,6 +15,7 @@ import { MemoryAccount } from '../kernel/memory-account.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
 import { logBrokenParts } from '../projections/runtime/broken-parts.js'
+import { watchLoop, type LoopWatch } from '../kernel/loop-watch.js'
 import { cleanupStack, type CleanupStack } from '../kernel/cleanup-stack.js'
 import { openApi, type OnAdminKeyCreated } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
@@ -71,7 +72,11 @@ const start = async (
   const memory = new MemoryAccount(config.memoryBytes / 2)
   let address = ''
 
-  const readSide = await startReadSide(config, stores, log, metrics, cleanup)
+  const loop = watchLoop((seconds, where) => {
+    metrics.loopHoldSeconds.observe({ where: where[0] ?? 'none' }, seconds)
+    if (seconds > LOGGED_HOLD_SECONDS) log.warn('loop.held', { ms: Math.round(seconds * 1000), where })
+  })
+  const readSide = await startReadSide(config, stores, log, metrics, loop, cleanup)
 
   const attempts = openAttempts(config, log)
   cleanup.add(() => attempts.close())
@@ -129,7 +134,7 @@ const start = async (
     memory,
     api?.routes ?? serviceRoutes(checks),
     log,
-    metrics.requestSeconds,
+    { requestSeconds: metrics.requestSeconds, loop },
     { origins: config.corsOrigins, vendor: config.vendor },
     api && { pages: await loadWebPages(WEB), bootOf: bootFrom(api.services), publicUrl: config.publicUrl },
   )
@@ -160,6 +165,9 @@ const start = async (
   return address
 }
 
+/** A longer hold of the event loop is logged, because every request and stream waits meanwhile. */
+const LOGGED_HOLD_SECONDS = 0.2
+
 const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|::1)$/.test(host)
 
 /** Tests of webhooks in flight end within this time, so that they are answered before connections are cut. */
@@ -172,12 +180,13 @@ const startReadSide = async (
   stores: Stores,
   log: Log,
   metrics: Metrics,
+  loop: LoopWatch,
   cleanup: CleanupStack,
 ): Promise<ReadSide> => {
   const { reader, database } = stores.clickHouse
   // The operators of a ClickHouse server monitor its parts themselves.
   if (config.clickHouseUrl === null) await logBrokenParts(reader, database, log)
-  const readSide = await openReadSide(config, stores, systemClock, log)
+  const readSide = await openReadSide(config, stores, systemClock, log, loop)
   cleanup.add(() => readSide.stop())
   const { behind } = readSide
   if (behind !== undefined)

@@ -5,6 +5,9 @@ import type { GatewayMetrics, Metrics, WebhookMetrics } from '../../kernel/ports
 /** Histogram bounds of request durations in seconds, from a point read to the timeouts. */
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
+/** Holds of the event loop in seconds; over 0.2 they are logged. */
+const HOLD_BOUNDS = [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10]
+
 /** An unreachable store must not delay the scrape longer than this. */
 const PATIENCE_MS = 2000
 
@@ -26,6 +29,12 @@ export const openMetrics = (): Metrics => {
       'Duration of requests up to the end of the response, by method, route and status class.',
       REQUEST_BOUNDS,
       ['method', 'route', 'status'],
+    ),
+    loopHoldSeconds: register.histogram(
+      'tallytree_loop_hold_seconds',
+      'Time for which one step held the event loop while requests or followers were in progress, by the latest of them.',
+      HOLD_BOUNDS,
+      ['where'],
     ),
     projectionLagEvents: register.gauge(
       'projection_lag_events',

@@ -5,6 +5,7 @@ import Koa, { type Context, type Next } from 'koa'
 import { fairTurns } from '../../kernel/fair-turns.js'
 import type { MemoryAccount } from '../../kernel/memory-account.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { LoopWatch } from '../../kernel/loop-watch.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { RequestSeconds } from '../../kernel/ports/metrics.js'
 import { allowOrigins, type CorsSettings } from './cors.js'
@@ -20,6 +21,11 @@ import type { AnyRoute } from './route.js'
 import { insteadOf } from './unserved.js'
 import { serveAssets, servePages, type WebInterface } from './web-pages.js'
 
+interface RequestMeasures {
+  readonly requestSeconds: RequestSeconds
+  readonly loop: LoopWatch
+}
+
 /** The HTTP application. SDKs expect every route under the prefix `/traces` as well. */
 export const createApp = (
   authenticating: Authenticator,
@@ -27,7 +33,7 @@ export const createApp = (
   memory: MemoryAccount,
   routes: readonly AnyRoute[],
   log: Log,
-  requestSeconds?: RequestSeconds,
+  measures?: RequestMeasures,
   cors: CorsSettings = { origins: [], vendor: '' },
   web?: WebInterface,
 ): Koa => {
@@ -47,7 +53,7 @@ export const createApp = (
     if (!/[:*]/.test(route.path)) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
   }
   const app = new Koa()
-  if (requestSeconds !== undefined) app.use(measureRequests(requestSeconds))
+  if (measures !== undefined) app.use(measureRequests(measures))
   if (cors.origins.length > 0) app.use(allowOrigins(cors))
   app.use(keepPrivate)
   app.use(handleErrors(log))
@@ -176,16 +182,20 @@ const noteRoute = (ctx: Context, path: string): void => {
 const routeOf = (ctx: Context): string | undefined => ctx.state[ROUTE] as string | undefined
 
 /** Measures each request until its response ends. Unmatched paths share one label, to bound the number of series. */
-const measureRequests = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
-  const start = performance.now()
-  ctx.res.once('close', () => {
-    const route = routeOf(ctx)
-    const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'aborted'
-    const labels =
-      route !== undefined
-        ? { method: ctx.method, route, status }
-        : { method: 'any', route: 'unmatched', status }
-    requestSeconds.observe(labels, (performance.now() - start) / 1000)
-  })
-  return next()
-}
+const measureRequests =
+  ({ requestSeconds, loop }: RequestMeasures) =>
+  (ctx: Context, next: Next) => {
+    const start = performance.now()
+    const ended = loop.begin(() => `${ctx.method} ${routeOf(ctx) ?? 'unmatched'}`)
+    ctx.res.once('close', () => {
+      ended()
+      const route = routeOf(ctx)
+      const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'aborted'
+      const labels =
+        route !== undefined
+          ? { method: ctx.method, route, status }
+          : { method: 'any', route: 'unmatched', status }
+      requestSeconds.observe(labels, (performance.now() - start) / 1000)
+    })
+    return next()
+  }

@@ -55,6 +55,8 @@ export interface GatewayMetrics {
 /** Metrics of this process for its operator. No tenant is named. */
 export interface Metrics {
   readonly requestSeconds: RequestSeconds
+  /** For how long steps held the event loop, by route or follower. */
+  readonly loopHoldSeconds: Histogram<{ readonly where: string }>
   readonly projectionLagEvents: Gauge
   readonly webhooks: WebhookMetrics
   readonly gateway: GatewayMetrics

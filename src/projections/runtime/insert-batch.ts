@@ -7,6 +7,7 @@ import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { FieldUnreadable, spilledTexts, withParsed } from '../../kernel/spill/read-back.js'
 import { completed, needsEarlierEvents } from '../calls/complete.js'
 import { withInheritedDeletions } from '../calls/inherited-deletions.js'
+import type { LoopWatch } from '../../kernel/loop-watch.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { writeQuarantine, type Quarantined } from './quarantine.js'
@@ -16,6 +17,7 @@ export interface InsertOptions {
   readonly blobs: BlobStore
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly projections: readonly Projection[]
+  readonly loop?: LoopWatch | undefined
 }
 
 /** Inserts a batch and sets aside the events that are refused; returns how many. */
@@ -23,7 +25,8 @@ export const insertOrQuarantine = async (
   options: InsertOptions & { readonly log: Pick<Log, 'error'> },
   events: readonly RecordedEvent[],
 ): Promise<number> => {
-  const refused = await insertBatch(options, events)
+  const ended = options.loop?.begin(() => 'projector')
+  const refused = await insertBatch(options, events).finally(ended)
   if (refused.length > 0) await writeQuarantine(options.clickHouse, refused)
   for (const { event, reason } of refused) {
     const { type, position } = event

@@ -37,7 +37,7 @@ export const watchLoop = (held: (seconds: number, where: readonly string[]) => v
     timer = undefined
     const now = performance.now()
     const names = new Set([...works].reverse().map(({ where }) => where()))
-    if (now - due >= LEAST_MS) held((now - due) / 1000, [...names].slice(0, MOST_NAMES))
+    if (now - due >= LEAST_MS && names.size > 0) held((now - due) / 1000, [...names].slice(0, MOST_NAMES))
     for (const work of works) if (now - work.since > LONGEST_MS) works.delete(work)
     if (works.size > 0) arm()
   }
@@ -48,7 +48,7 @@ export const watchLoop = (held: (seconds: number, where: readonly string[]) => v
       works.add(work)
       if (timer === undefined) arm()
       return () => {
-        // The timer may be late because of this work, which it then reports.
+        // The timer is late, perhaps because of this work, which it then reports.
         if (performance.now() - due >= LEAST_MS) setImmediate(() => works.delete(work))
         else works.delete(work)
       }

@@ -138,6 +138,12 @@ export const refsIn = (value: Json): ReadonlySet<string> => {
 
 const isLetterOrHyphen = (unit: number): boolean => (unit >= 0x61 && unit <= 0x7a) || unit === 0x2d
 
+const isKeyBefore = (text: string, from: number): boolean => {
+  let at = from
+  while (/\s/.test(text.charAt(at))) at += 1
+  return text.charCodeAt(at) === 0x3a
+}
+
 /** The references in a JSON text, of which only the strings with references are parsed. */
 export const refsInText = (text: string): ReadonlySet<string> => {
   const found = new Set<string>()
@@ -147,9 +153,9 @@ export const refsInText = (text: string): ReadonlySet<string> => {
     // After a backslash, the quote is part of a longer string.
     if (text[quote] !== '"' || text[quote - 1] === '\\') continue
     const end = endOfString(text, quote)
-    const isKey = /^\s*:/.test(text.slice(end + 1, end + 8))
-    const value = isKey ? '' : (JSON.parse(text.slice(quote, end + 1)) as string)
-    if (isRef(value)) found.add(value)
+    const written = text.slice(quote + 1, end)
+    const value = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written
+    if (!isKeyBefore(text, end + 1) && isRef(value)) found.add(value)
     at = end
   }
   return found

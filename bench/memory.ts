@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -17,6 +18,8 @@ const KEY = 'administrator-key-of-the-bench'
 const MEMORY_MB = Number(process.env['MEMORY_MB'] ?? 4096)
 const BODIES = Number(process.env['BODIES'] ?? 100)
 const STREAMS = Number(process.env['STREAMS'] ?? 90)
+const READS = Number(process.env['READS'] ?? 32)
+const CALLS = Number(process.env['CALLS'] ?? 200_000)
 const MIB = 1_048_576
 /** The heap, and the embedded engine with the buffers of connections. */
 const GOAL_MB = MEMORY_MB + 1024
@@ -156,6 +159,33 @@ const completion = JSON.stringify({
 })
 await beside(`${STREAMS} streams of 60 MiB without an end of line`, () =>
   counted(Array.from({ length: STREAMS }, () => post(heavy, '/v1/chat/completions', completion))),
+)
+
+/** Writes calls that ended, each with usage of its own. */
+const writeCalls = async (): Promise<void> => {
+  const at = new Date().toISOString()
+  const usage = { 'gpt-4o': { requests: 1, prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } }
+  for (let call = 0; call < CALLS; call += 1000) {
+    const batch = Array.from({ length: 1000 }, () => {
+      const id = randomUUID()
+      return {
+        ...startOf('heavy', {}),
+        project_id: 'heavy/usage',
+        id,
+        trace_id: id,
+        ended_at: at,
+        summary: { usage },
+      }
+    })
+    const written = await post(heavy, '/v2/heavy/usage/calls/complete', JSON.stringify({ batch }))
+    if (!written.ok) throw new Error(await written.text())
+  }
+}
+
+await writeCalls()
+const question = JSON.stringify({ project_id: 'heavy/usage', limit: 1_000_000 })
+await beside(`${READS} × usage of ${CALLS} calls`, () =>
+  counted(Array.from({ length: READS }, () => post(heavy, '/trace/usage', question))),
 )
 
 upstream.closeAllConnections()

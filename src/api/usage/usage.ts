@@ -1,5 +1,6 @@
 import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, int64, integerBetween, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -9,19 +10,22 @@ import { query } from '../../domain/query/query.js'
 import { NO_FILTER } from '../../projections/calls/filter.js'
 import { AnswerTooLarge } from '../../projections/usage/inclusive-usage.js'
 import { TraceTooLarge } from '../../projections/usage/trace.js'
-import { usageFrom } from '../../projections/usage/queries.js'
+import { countCalls } from '../../projections/calls/count.js'
+import { usageFrom, type UsageRequest } from '../../projections/usage/queries.js'
 import type { UsageAnswer } from '../../projections/usage/answer.js'
 import { TotalsNotReady } from '../../projections/usage/query/open-traces.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
-import type { AnyRoute } from '../server/route.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import type { HasReader } from '../server/run.js'
 import { readProject } from '../server/route-kinds.js'
 import { requestedCosts, unpricedHeader, waitForPrices } from '../calls/requested-costs.js'
 import { callsFilter, requireBoundedFilter, requireBoundedValues } from '../calls/filter.js'
 import { unpricedModels } from '../../application/calls/unpriced-models.js'
 import { modelUsage, usageJson } from '../../application/calls/usage-json.js'
 
-const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
+const USUAL_LIMIT = 10_000
+const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), USUAL_LIMIT)
 /** Limits the matching calls of one response, which are held in memory. */
 const MAX_LIMIT = 1_000_000
 
@@ -65,7 +69,10 @@ export const usageRoutes = (
 ): readonly AnyRoute[] => {
   const { reading, maxTraceCalls } = services
   const usage = usageFrom(reading.generation)
-  const ask = (...asked: Parameters<typeof usage>) => usage(...asked).catch(refuseTooLarge)
+  const ask = async ({ reader, memory }: Asking, question: UsageRequest) => {
+    await memory.reserve((await callsBeyondUsual(reader, question)) * MEMORY_PER_CALL)
+    return usage(reader, question).catch(refuseTooLarge)
+  }
 
   return [
     readProject(services, {
@@ -77,7 +84,7 @@ export const usageRoutes = (
       response: { schema: usageResponse.schema, headers },
       project: inBody,
       handle: (request) => {
-        const { body, project: projectId, reader } = request
+        const { body, project: projectId } = request
         const { filter, query, include_costs, price_list: list, limit } = body
         const costs = requestedCosts(include_costs, list)
         requireBoundedFilter(filter)
@@ -87,7 +94,7 @@ export const usageRoutes = (
           read: async (position) => {
             const operation = query?.$expr ?? null
             const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
-            const answer = await ask(reader, question)
+            const answer = await ask(request, question)
             return {
               ...streamed(usageJson(answer, { withCosts: costs !== null })),
               headers: headersOf(answer),
@@ -104,7 +111,7 @@ export const usageRoutes = (
       response: { schema: usageResponse.schema, headers },
       project: inBody,
       handle: (request) => {
-        const { body, project: projectId, reader } = request
+        const { body, project: projectId } = request
         const { include_costs, limit } = body
         requireBoundedLimit(limit)
         const distinct = [...new Set(body.call_ids)]
@@ -116,7 +123,7 @@ export const usageRoutes = (
           read: async (position) => {
             const filter = { ...NO_FILTER, call_ids }
             const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }
-            const answer = call_ids.length === 0 ? NOTHING : await ask(reader, question)
+            const answer = call_ids.length === 0 ? NOTHING : await ask(request, question)
             const unknownIds = unknownAmong(call_ids, answer)
             return {
               ...streamed(usageJson(answer, { withCosts: include_costs, unknownIds })),
@@ -127,6 +134,18 @@ export const usageRoutes = (
       },
     }),
   ]
+}
+
+type Asking = Pick<RouteRequest, 'memory'> & HasReader
+
+/** Memory for a call of an answer: its row, its usage and what both are computed from. */
+const MEMORY_PER_CALL = 2048
+
+/** The number of calls in the answer, 0 for as few as the default limit, which take little memory. */
+const callsBeyondUsual = async (reader: ClickHouseReader, question: UsageRequest): Promise<number> => {
+  if (question.limit <= USUAL_LIMIT) return 0
+  const { count } = await countCalls(reader)(question, question.limit)
+  return count <= USUAL_LIMIT ? 0 : count
 }
 
 const requireBoundedLimit = (limit: number): void => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { aStart } from '../../support/call-requests.js'
+import { aCompleted, aStart } from '../../support/call-requests.js'
 import { startTestService, type TestService } from '../../support/service.js'
 
 interface Response {
@@ -140,5 +140,20 @@ describe('the memory for requests', () => {
       })),
     })
     assert.equal((await whole('a', 0, { body, path: '/call/upsert_batch' })).status, 200)
+  })
+
+  it('lets usage of more calls than the default limit wait, and usage of fewer not', async () => {
+    for (let batch = 0; batch < 11; batch += 1) {
+      const calls = Array.from({ length: 1000 }, () => aCompleted('a/usage'))
+      const body = JSON.stringify({ batch: calls })
+      assert.equal((await whole('a', 0, { body, path: '/v2/a/usage/calls/complete' })).status, 200)
+    }
+    const usage = (limit: number) =>
+      whole('a', 0, { body: JSON.stringify({ project_id: 'a/usage', limit }), path: '/trace/usage' })
+    await withShareUsed(async () => {
+      const [few, many] = await Promise.all([usage(10_000), usage(100_000)])
+      assert.deepEqual([few.status, many.status, many.retryAfter], [200, 503, '5'])
+    })
+    assert.equal((await usage(100_000)).status, 200)
   })
 })

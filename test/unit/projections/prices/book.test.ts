@@ -14,6 +14,9 @@ const price = (owner: string, month: number, cost: string) => ({
   prompt_token_cost: cost,
   effective_date: at(month),
   completion_token_cost: '0',
+  cache_read_input_token_cost: '0',
+  cache_creation_input_token_cost: '0',
+  cache_creation_1h_input_token_cost: '0',
 })
 
 describe('the prices of a team’s upstreams', () => {

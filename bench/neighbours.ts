@@ -78,9 +78,9 @@ while (next < CALLS)
 const observe = async () => {
   const writes: number[] = []
   const reads: number[] = []
-  let failures = 0
+  const failures: string[] = []
   const timed = async (times: number[], task: Promise<unknown>, begin = performance.now()) => {
-    await task.catch(() => (failures += 1))
+    await task.catch((error: unknown) => failures.push(String(error)))
     times.push(performance.now() - begin)
   }
   for (const until = performance.now() + SECONDS * 1000; performance.now() < until;) {
@@ -115,7 +115,7 @@ for (const load of LOADS) {
       half,
       '<= 2',
       half <= 2,
-      `${figures(after)}, ${beside.failures} failed`,
+      `${figures(after)}, ${beside.failures.length} failed${beside.failures[0] ? `: ${beside.failures[0]}` : ''}`,
     )
     ratio(`${kind} beside ${load}, p99`, most, '<= 5', most <= 5, '')
   }

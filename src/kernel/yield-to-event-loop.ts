@@ -1,4 +1,4 @@
-const LONGEST_MS = 10
+const LONGEST_MS = 3
 
 /** When the event loop last had a turn, as far as these computations know. */
 let heldSince = 0
@@ -11,8 +11,8 @@ const resumeNext = (): void => {
 }
 
 /**
- * For long computations. Call it often: it returns a promise to await once 10 ms have passed since the last pause of any
- * computation. One of them goes on per turn of the loop: otherwise many at once would hold it for 10 ms each.
+ * For long computations. Call it often: it returns a promise to await once 3 ms have passed since the last pause of any
+ * computation. One of them goes on per turn of the loop: otherwise many at once would hold it for 3 ms each.
  */
 export const yielding = (): (() => Promise<void> | undefined) => () => {
   if (performance.now() - heldSince < LONGEST_MS) return undefined

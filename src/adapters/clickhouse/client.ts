@@ -94,7 +94,7 @@ export const portsOf = (
           const query = statementOf(sql, parameters)
           const result = await client.query({ query, format: 'JSONEachRow', ...sent })
           checked(result.response_headers)
-          return result.json<Row>()
+          return rowsIn<Row>(result.stream<Row>())
         }),
       ),
 
@@ -144,6 +144,21 @@ const lineOf = (row: readonly unknown[]): string =>
   row.some((value) => value instanceof JsonText)
     ? `[${row.map((value) => (value instanceof JsonText ? value.text : JSON.stringify(value ?? null))).join(',')}]`
     : JSON.stringify(row)
+
+/** Lets other work run in between, because a result may be large. */
+const rowsIn = async <Row>(
+  batches: AsyncIterable<readonly { json(): unknown }[]>,
+): Promise<readonly Row[]> => {
+  const pause = yielding()
+  const rows: Row[] = []
+  for await (const batch of batches)
+    for (const row of batch) {
+      rows.push(row.json() as Row)
+      const pausing = pause()
+      if (pausing !== undefined) await pausing
+    }
+  return rows
+}
 
 interface Abandoning {
   readonly signal?: AbortSignal | undefined

@@ -8,6 +8,7 @@ import { open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { CallId } from '../../projections/calls/pages.js'
 import { callsByKey } from '../../projections/calls/read.js'
@@ -117,7 +118,10 @@ const streamCalls = (reads: CallReads): AnyRoute =>
     handle: (request) => answer(reads, request, asLines, JSON_LINES),
   })
 
-type QueryRequest = ProjectRequest & Pick<RouteRequest<CallsQuery>, 'body' | 'principal'>
+type QueryRequest = ProjectRequest & Pick<RouteRequest<CallsQuery>, 'body' | 'principal' | 'memory'>
+
+/** Memory for a byte of a page: the engine's rows, their values, and the text of the answer twice. */
+const MEMORY_PER_BYTE = 4
 
 /** Answers a query in the given format, from the JSON texts of the calls by page. */
 const answer = (
@@ -150,16 +154,20 @@ async function* textsOf(
   position: Position,
   expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
 ) {
-  const { body, reader } = request
+  const { body, reader, memory } = request
   const { project_id: projectId, include_feedback, include_usage, include_costs } = body
   const wanted = requestedColumns(body)
   const costing = costsAt(reads, request, position)
   // Without this, an error before the first page, which awaits it, would end the process.
   costing.catch(() => undefined)
+  let reserved = 0
   for await (const part of include_feedback
     ? pagesWithFeedback(reader, projectId, ids, position)
     : pagesOf(ids)) {
     const page = part.map(({ id }) => id)
+    const bytes = part.reduce((sum, call) => sum + call.bytes, 0) * MEMORY_PER_BYTE
+    if (bytes > reserved) await memory.reserve(bytes - reserved)
+    reserved = Math.max(reserved, bytes)
     const [stored, costs, usage] = await Promise.all([
       callsByKey(reader)(projectId, part, position),
       costing,
@@ -172,7 +180,7 @@ async function* textsOf(
     const feedback = include_feedback
       ? await feedbackOnCalls(reader, projectId, page, position)
       : () => undefined
-    yield calls.map((call) =>
+    yield await mapInSteps(calls, (call) =>
       callJson(call, wanted, {
         feedback: feedback(call.id),
         costs,

@@ -1,7 +1,7 @@
 import { inPages } from '../../kernel/pages.js'
 
 /** Calls are read in pages, so that memory stays bounded by one page. */
-const PAGE = { items: 1000, weight: 16 * 1024 * 1024 }
+const PAGE = { items: 1000, weight: 4 * 1024 * 1024 }
 
 export const pages = <Item extends { readonly bytes: number }>(
   items: Iterable<Item>,

@@ -7,6 +7,10 @@ import { jsonText } from './text.js'
 /** In values; 16 characters of a string count as one. JSON.stringify takes up to 5 ms for that much. */
 const STEP = 16_384
 
+const CHARACTERS_PER_VALUE = 16
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00
+
 export interface TextForm {
   /** Of a value that is small. */
   readonly text: (value: Json) => string
@@ -16,14 +20,18 @@ export interface TextForm {
   readonly comma: string
   /** The text of a list of strings, numbers and literals, without its brackets. */
   readonly leaves: (items: readonly Json[]) => string
-  /** A function that writes slices of a long string, without its quotes; absent where strings are written at once. */
-  readonly sliced?: (text: string) => { readonly replaced: string; readonly write: (slice: string) => string }
+  /** A function that writes slices of a long string, without its quotes. No slice ends within a surrogate pair. */
+  readonly sliced: (text: string) => { readonly replaced: string; readonly write: (slice: string) => string }
 }
 
 const MINIMAL = {
   label: (key: string) => `${JSON.stringify(key)}:`,
   comma: ',',
   leaves: (items: readonly Json[]) => JSON.stringify(items).slice(1, -1),
+  sliced: (text: string) => ({
+    replaced: text,
+    write: (slice: string) => JSON.stringify(slice).slice(1, -1),
+  }),
 }
 
 const AS_IT_IS: TextForm = {
@@ -50,21 +58,24 @@ export const canonicalJsonInSteps = (value: Json, step = STEP): Promise<string> 
 /** The text of a value in a form, in steps. */
 export const textInSteps = async (root: Json, form: TextForm, step = STEP): Promise<string> => {
   const pause = yielding()
+  const characters = step * CHARACTERS_PER_VALUE
   const pieces: string[] = []
 
-  const writeLong = async (text: string, { sliced }: Required<TextForm>) => {
-    const { replaced, write } = sliced(text)
+  const writeLong = async (text: string) => {
+    const { replaced, write } = form.sliced(text)
     pieces.push('"')
-    for (let from = 0; from < replaced.length; from += step) {
-      pieces.push(write(replaced.slice(from, from + step)))
+    for (let from = 0; from < replaced.length;) {
+      const to = from + characters
+      const end = isHighSurrogate(replaced.charCodeAt(to - 1)) ? to + 1 : to
+      pieces.push(write(replaced.slice(from, end)))
+      from = end
       await pause()
     }
     pieces.push('"')
   }
 
   const write = async (value: Json): Promise<void> => {
-    if (typeof value === 'string' && value.length > step && form.sliced !== undefined)
-      return writeLong(value, form as Required<TextForm>)
+    if (typeof value === 'string' && value.length > characters) return writeLong(value)
     if (typeof value !== 'object' || value === null || weight(value, step) <= step) {
       pieces.push(form.text(value))
       return

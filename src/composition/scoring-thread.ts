@@ -36,9 +36,17 @@ const scorerIn = (text: string): ((row: ScorableRow) => Scored) => {
   return scorer
 }
 
+/** A row that cannot be read fails alone: an error would end the thread, and with it the scores of other rows. */
+const scoresOf = (row: string, scorers: readonly string[]): readonly Scored[] => {
+  try {
+    const parsed = parseJson(row) as unknown as ScorableRow
+    return scorers.map((text) => scorerIn(text)(parsed))
+  } catch (error) {
+    return scorers.map(() => ({ failed: error instanceof Error ? error.message : String(error) }))
+  }
+}
+
 parentPort!.on('message', ({ id, row, scorers }: RowToThread) => {
-  const parsed = parseJson(row) as unknown as ScorableRow
-  const scored = scorers.map((text) => scorerIn(text)(parsed))
-  const answer: RowFromThread = { id, scored: jsonText(scored as unknown as Json) }
+  const answer: RowFromThread = { id, scored: jsonText(scoresOf(row, scorers) as unknown as Json) }
   parentPort!.postMessage(answer)
 })

@@ -71,7 +71,8 @@ export class MemoryAccount {
         return undefined
       },
       grow: (bytes) => {
-        const isFree = this.fits(team, counted(bytes))
+        const more = counted(bytes)
+        const isFree = more <= 0 || this.fits(team, more)
         if (isFree) take(bytes)
         return isFree
       },

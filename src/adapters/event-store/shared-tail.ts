@@ -102,7 +102,10 @@ export const sharedTail = (subscribeAll: Subscribe, most = KEPT): Subscribe => {
         }
       } finally {
         tail.followers -= 1
-        if (tail.followers === 0) tail.stopping.abort()
+        if (tail.followers === 0) {
+          if (current === tail) current = undefined
+          tail.stopping.abort()
+        }
       }
     }
 

@@ -76,7 +76,7 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
     },
     events: ({ samples }: Sampled) => history.system(place, samplesOf(samples), budget),
     sampledHistory: ({ specs }: { readonly specs: readonly string[] }) =>
-      history.sampleOf(place, specs.map(specIn), budget),
+      history.sampleOf(place, specsIn(specs), budget),
     parquetHistory: { parquetUrls: [], liveData: [] },
     fileCount: files.length,
     files: (asked: RunFilesAsked) => filesOfRun(caller, place, files, asked),
@@ -159,6 +159,14 @@ const historyKeys = async ({ history }: Caller, place: RunPlace) => {
   }
 }
 
+const MAX_SPECS = 1000
+
+const specsIn = (specs: readonly string[]): readonly HistorySpec[] => {
+  if (specs.length > MAX_SPECS)
+    throw new Failure('bad-request', `A request may have at most ${MAX_SPECS} specs of a sampled history.`)
+  return specs.map(specIn)
+}
+
 const specIn = (text: string): HistorySpec => {
   const spec = parsed(text)
   const keys = memberOf(spec, 'keys')
@@ -174,5 +182,5 @@ const specIn = (text: string): HistorySpec => {
   const maxStep = number('maxStep')
   const range = { minStep: number('minStep'), maxStep: maxStep === null ? null : maxStep + 1 }
   const samples = number('samples')
-  return { keys, range, most: isPage(range, samples) ? Infinity : samplesOf(samples) }
+  return { keys: [...new Set(keys)], range, most: isPage(range, samples) ? Infinity : samplesOf(samples) }
 }

@@ -32,6 +32,9 @@ const ANONYMOUS: Principal = {
   administers: [],
 }
 
+/** Without a key. The memory for a body is reserved before it arrives. */
+const MAX_OPEN_BODY_BYTES = 65_536
+
 /**
  * A route as a Koa handler: authenticate, decode, handle, respond. Authenticates again after reading the body, which
  * may take long.
@@ -55,6 +58,8 @@ export const serve = (
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const turn = asking === ANONYMOUS ? undefined : nextTurn(teamOf(asking))
     if (turn !== undefined) await turn
+    if (asking === ANONYMOUS && Number(ctx.req.headers['content-length'] ?? 0) > MAX_OPEN_BODY_BYTES)
+      throw new Failure('too-large', `The request body exceeds the limit of ${MAX_OPEN_BODY_BYTES} bytes.`)
     const lease = memory.lease(teamOf(asking))
     onceClosed(ctx, lease.release)
     const body = decodeBody && (await bodyOf(ctx, route, decodeBody, lease))

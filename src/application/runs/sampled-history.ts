@@ -58,8 +58,12 @@ export const sampleColumns = async (
   const keys = [...new Set<ColumnKey>([STEPS, ...CLIENTS_OWN, ...specs.flatMap((spec) => spec.keys)])]
   const all = stretches.flatMap(({ chunks }) => chunks)
   budget.spend('values', keys.length * rowsIn(all))
-  for (const { range, most } of specs)
-    budget.spend('rows', Math.min(most, rowsIn(all.filter((chunk) => mayHave(range, chunk)))))
+  for (const { range, most, keys: own } of specs) {
+    const rows = rowsIn(all.filter((chunk) => mayHave(range, chunk)))
+    budget.spend('rows', Math.min(most, rows))
+    // Looking through values that were read costs less than reading them.
+    budget.spend('values', Math.ceil((rows * (own.length + 1)) / 4))
+  }
 
   const pieces: Piece[] = []
   let from = 0

@@ -37,8 +37,9 @@ export const answerRoom = (
         return granted
       }
       isFull = true
-      own -= granted - free
-      return free
+      const left = Math.min(free, granted)
+      own -= granted - left
+      return left
     },
     isFull: () => isFull,
     release: () => {

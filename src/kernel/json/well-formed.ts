@@ -21,9 +21,9 @@ export const wellFormed = (value: Json, levels = MAX_DEPTH): Json => {
   return withDigitsOf(value, Object.fromEntries<Json>(members))
 }
 
-/** An escape of half a surrogate pair without the other half, after which a text may have a lone surrogate. */
-const LONE =
-  /\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]/
+/** The escape of a surrogate, which may be a lone one. */
+const SURROGATE = /\\u[dD][89a-fA-F]/
 
 /** The value of a JSON text without lone surrogates. */
-export const wellFormedOf = (text: string, value: Json): Json => (LONE.test(text) ? wellFormed(value) : value)
+export const wellFormedOf = (text: string, value: Json): Json =>
+  SURROGATE.test(text) ? wellFormed(value) : value

@@ -30,7 +30,7 @@ const token = fc.oneof(
   ),
   fc.string({ unit: 'binary', maxLength: 12 }).map((text) => JSON.stringify(text)),
   fc.string({ unit: 'binary', minLength: 16, maxLength: 60 }).map((text) => JSON.stringify(text)),
-  fc.constantFrom('"\\ud83d\\ude00"', '"\\ud83d"', '"\\ude00\\ud83d"'),
+  fc.constantFrom('"\\ud83d\\ude00"', '"\\ud83d"', '"\\ude00\\ud83d"', '"\\\\ud83d\\ude00"'),
   fc.double().map(String),
 )
 const key = fc

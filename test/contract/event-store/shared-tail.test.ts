@@ -4,5 +4,8 @@ import { eventStoreContract } from './event-store-contract.js'
 
 eventStoreContract('a store whose followers share a subscription', async () => {
   const store = openInMemoryEventStore()
-  return { store: { ...store, subscribeAll: sharedTail((options) => store.subscribeAll(options)) }, dispose: () => store.close() }
+  return {
+    store: { ...store, subscribeAll: sharedTail((options) => store.subscribeAll(options)) },
+    dispose: () => store.close(),
+  }
 })

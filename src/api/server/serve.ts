@@ -32,7 +32,7 @@ const ANONYMOUS: Principal = {
   administers: [],
 }
 
-/** Without a key. The memory for a body is reserved before it arrives. */
+/** Of JSON without a key. The memory for a body is reserved before it arrives. */
 const MAX_OPEN_BODY_BYTES = 65_536
 
 /**
@@ -58,8 +58,7 @@ export const serve = (
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const turn = asking === ANONYMOUS ? undefined : nextTurn(teamOf(asking))
     if (turn !== undefined) await turn
-    if (asking === ANONYMOUS && Number(ctx.req.headers['content-length'] ?? 0) > MAX_OPEN_BODY_BYTES)
-      throw new Failure('too-large', `The request body exceeds the limit of ${MAX_OPEN_BODY_BYTES} bytes.`)
+    if (decodeBody !== undefined && asking === ANONYMOUS) refuseLargeBody(ctx.req.headers)
     const lease = memory.lease(teamOf(asking))
     onceClosed(ctx, lease.release)
     const body = decodeBody && (await bodyOf(ctx, route, decodeBody, lease))
@@ -84,6 +83,11 @@ export const serve = (
     })
     respond(ctx, response)
   }
+}
+
+const refuseLargeBody = ({ 'content-length': length }: IncomingHttpHeaders): void => {
+  if (Number(length ?? 0) > MAX_OPEN_BODY_BYTES)
+    throw new Failure('too-large', `The request body exceeds the limit of ${MAX_OPEN_BODY_BYTES} bytes.`)
 }
 
 /** Whether a page sent a key of its own, for which the browser asks first, or is of an origin that the operator allows. */

@@ -6,7 +6,7 @@ import { startService } from './support/child.js'
 import { ratio } from './support/report.js'
 
 /**
- * What does a service cost that nobody uses? CPU, wake-ups of all its threads, writes to disk and memory, over SECONDS=20 after
+ * What does an idle service cost? CPU, wake-ups of all its threads, writes to disk and memory, over SECONDS=20 after
  * SETTLE=15 seconds; on a new data directory, or on DATA_DIR. THREADS=1 lists the threads that woke up.
  */
 const SECONDS = Number(process.env['SECONDS'] ?? 20)

@@ -16,7 +16,7 @@ const counting = <Port extends object>(port: Port, names: string[]): Port =>
     },
   })
 
-describe('a service that nobody uses', () => {
+describe('an idle service', () => {
   it('asks the engine nothing, and neither reads nor writes the log', async function () {
     this.timeout(60_000)
     const asked: string[] = []

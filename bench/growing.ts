@@ -1,7 +1,7 @@
 import { answerRoom } from '../src/gateway/answer/answer-room.js'
 import { AnswerFold } from '../src/gateway/answer/fold.js'
 import { CompletionStream } from '../src/gateway/answer/stream.js'
-import { eventReader } from '../src/gateway/completions/read-answer.js'
+import { eventReader } from '../src/gateway/completions/read-events.js'
 import type { UpstreamAnswer } from '../src/domain/gateway/upstreams/upstream-client.js'
 import { historyLine, newParts } from '../src/domain/runs/history.js'
 import { choiceText } from '../src/gateway/trained/choice-text.js'

@@ -16,7 +16,8 @@ import {
 import type { Forwarded, UpstreamResponse } from './forward.js'
 import { clientGone } from './in-flight.js'
 import { keptAlive } from './keep-alive.js'
-import { eventReader, MAX_BYTES, type EventReader } from './read-answer.js'
+import { MAX_BYTES } from './read-answer.js'
+import { eventReader, type EventReader } from './read-events.js'
 import {
   END_WITHIN_MS,
   failureOfEnd,

@@ -6,7 +6,8 @@ import { jsonText } from '../../kernel/json/text.js'
 import { within } from '../../kernel/within.js'
 import type { Failure } from '../../application/failure.js'
 import type { UpstreamResponse } from './forward.js'
-import { NOT_JSON, parsed, type EventReader, type UpstreamEvent } from './read-answer.js'
+import { NOT_JSON, parsed } from './read-answer.js'
+import type { EventReader, UpstreamEvent } from './read-events.js'
 import { invalidUpstreamResponse } from './upstream-failure.js'
 
 /** After [DONE], wait this long for usage, and for the upstream to close, so that the connection can be reused. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { MemoryAccount, type MemoryLease } from '../../../../src/kernel/memory-account.js'
-import { eventReader } from '../../../../src/gateway/completions/read-answer.js'
+import { eventReader } from '../../../../src/gateway/completions/read-events.js'
 
 const TIMEOUTS = { connect_ms: 60_000, first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 60_000 }
 

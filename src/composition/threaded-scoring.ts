@@ -34,8 +34,8 @@ export const startScoring = (
       const job = thread.start((id) => ({ id, row, scorers }), {
         onMessage: ({ scored }) => {
           job.close()
-          const all = parseJson(scored) as unknown as readonly Scored[]
-          settle((index) => all[index]!)
+          const all = scoresIn(scored)
+          settle((index) => all[index] ?? { failed: 'The scores cannot be read.' })
         },
         onLost: ({ message }) => {
           if (tries < MAX_TRIES) send(row, scores, tries + 1)
@@ -64,5 +64,14 @@ export const startScoring = (
         })
     },
     stop: thread.stop,
+  }
+}
+
+/** None if they have too many wide integers. */
+const scoresIn = (text: string): readonly Scored[] => {
+  try {
+    return parseJson(text) as unknown as readonly Scored[]
+  } catch {
+    return []
   }
 }

@@ -49,7 +49,7 @@ export const watchLoop = (held: (seconds: number, where: readonly string[]) => v
       if (timer === undefined) arm()
       return () => {
         // The timer is late, perhaps because of this work, which it then reports.
-        if (performance.now() - due >= LEAST_MS) setImmediate(() => works.delete(work))
+        if (performance.now() - due >= LEAST_MS) setTimeout(() => works.delete(work), 1).unref()
         else works.delete(work)
       }
     },

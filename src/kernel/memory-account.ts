@@ -65,14 +65,18 @@ export class MemoryAccount {
     return {
       reserve: (bytes) => {
         const more = counted(bytes)
-        const isFree = more <= SMALL_BYTES ? this.fits(team, more, this.headroom) : !this.mustWait(team, more)
+        const isFree =
+          held + bytes <= SMALL_BYTES
+            ? this.fits(team, more, this.headroom)
+            : more <= 0 || !this.mustWait(team, more)
         if (!isFree) return this.wait(team, more, () => take(bytes), withdrawals)
         take(bytes)
         return undefined
       },
       grow: (bytes) => {
         const more = counted(bytes)
-        const isFree = more <= 0 || this.fits(team, more)
+        const headroom = held + bytes <= SMALL_BYTES ? this.headroom : 0
+        const isFree = more <= 0 || this.fits(team, more, headroom)
         if (isFree) take(bytes)
         return isFree
       },

@@ -1,6 +1,7 @@
 import {
   getNamedType,
   GraphQLError,
+  isInterfaceType,
   isObjectType,
   Kind,
   valueFromASTUntyped,
@@ -11,6 +12,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import type { JsonObject } from '../../kernel/json/json.js'
+import { MAX_PAGE } from './caller.js'
 
 const MAX_NESTED_READS = 1000
 /** Fields within fragments may be many more than those of the document. */
@@ -54,11 +56,18 @@ export const checkReads = (schema: GraphQLSchema, document: DocumentNode, given:
         const name = node.kind === Kind.FRAGMENT_SPREAD ? node.name.value : ''
         const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(name)!
         if (name === '' || !spread.has(name))
-          check(type, fragment.selectionSet, times, path, variables, spread.add(name))
+          check(
+            schema.getType(fragment.typeCondition?.name.value ?? '') ?? type,
+            fragment.selectionSet,
+            times,
+            path,
+            variables,
+            spread.add(name),
+          )
         continue
       }
       const name = node.name.value
-      const field = isObjectType(type) ? type.getFields()[name] : undefined
+      const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined
       if (field === undefined) continue
       const here = [...path, name]
       const fieldType = getNamedType(field.type)
@@ -89,5 +98,5 @@ export const checkReads = (schema: GraphQLSchema, document: DocumentNode, given:
 const pageSizeOf = ({ arguments: given = [] }: FieldNode, variables: JsonObject): number => {
   const first = given.find(({ name }) => name.value === 'first')
   const size: unknown = first && valueFromASTUntyped(first.value, variables)
-  return typeof size === 'number' ? Math.max(0, size) : USUAL_PAGE
+  return typeof size === 'number' ? Math.min(MAX_PAGE, Math.max(0, size)) : USUAL_PAGE
 }

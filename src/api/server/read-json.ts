@@ -33,10 +33,12 @@ export const readJson = async (request: IncomingMessage, memory: MemoryLease): P
 }
 
 const readBytes = async (request: IncomingMessage, memory: MemoryLease): Promise<Buffer> => {
+  if (request.destroyed) throw new Failure('bad-request', 'The request body is incomplete.')
   const bytes = encodingOf(request) === 'identity' ? lengthOf(request) : null
   if (bytes !== null && bytes <= MAX_BODY_BYTES) await memory.reserve(bytes * MEMORY_PER_BYTE)
   const { stream, stop } = inflateBody(request)
-  const counted = bytes === null ? countedBy(memory, stream) : stream
+  const isSmall = bytes !== null && bytes <= SMALL_BYTES
+  const counted = isSmall ? stream : countedBy(memory, stream, bytes)
   try {
     return await getRawBody(counted, { limit: MAX_BODY_BYTES, length: bytes })
   } catch (error) {
@@ -50,15 +52,38 @@ const lengthOf = ({ headers }: IncomingMessage): number | null => {
   return length === undefined ? null : Number(length)
 }
 
-/** Reserves memory for a body of unknown length as it comes. */
-const countedBy = (memory: MemoryLease, stream: Readable): Readable => {
+/** A body for which less is reserved need not show that it arrives. */
+const SMALL_BYTES = 65_536
+const LOOK_EVERY_MS = 2000
+/** A body that would take more looks than this gives its reservation back. */
+const MOST_LOOKS = 15
+
+/**
+ * Reserves memory for what arrives beyond the bytes that are reserved. Gives back what is reserved for a body that arrives
+ * slowly or not at all, so that idle connections hold no memory.
+ */
+const countedBy = (memory: MemoryLease, stream: Readable, expected: number | null): Readable => {
+  let reserved = expected ?? 0
+  let [arrived, atLook] = [0, 0]
+  const look = setInterval(() => {
+    const isSlow = (arrived - atLook) * MOST_LOOKS < (expected ?? 0)
+    atLook = arrived
+    if (!isSlow || reserved <= arrived) return
+    memory.shrink((reserved - arrived) * MEMORY_PER_BYTE)
+    reserved = arrived
+  }, LOOK_EVERY_MS).unref()
   const counting = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
-      const waiting = memory.reserve(chunk.length * MEMORY_PER_BYTE)
+      arrived += chunk.length
+      const more = Math.max(0, arrived - reserved)
+      reserved += more
+      const waiting = more === 0 ? undefined : memory.reserve(more * MEMORY_PER_BYTE)
       if (waiting === undefined) done(null, chunk)
       else waiting.then(() => done(null, chunk), done)
     },
   })
+  const stopLooking = () => clearInterval(look)
+  counting.once('end', stopLooking).once('close', stopLooking)
   const fail = (error: Error) => void counting.destroy(error)
   stream.once('error', fail).once('aborted', () => fail(new Aborted('the request was aborted')))
   return stream.pipe(counting)

@@ -90,8 +90,9 @@ const changed = (
     case 'TrainingJobLeased': {
       const { job_id, lease_id, worker, expires_at } = data
       const lease = { job_id, lease_id, worker, expires_at }
-      // A late worker that gets its lease back continues it.
-      const held = model?.held?.lease_id === lease_id ? model.held : { lease_id, ms: 0 }
+      // A late worker that gets its lease back has worked meanwhile.
+      const before = model?.held?.lease_id === lease_id ? model.held.ms + LEASE_MS : 0
+      const held = { lease_id, ms: before }
       return model && { ...without(model, job_id), lease, held }
     }
     case 'TrainingLeaseExtended': {

@@ -145,6 +145,7 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
 
   let progressedAt = performance.now()
   let ticks: { readonly timer?: NodeJS.Timeout; readonly isQuiet: boolean } = { isQuiet: false }
+  let isStopping = false
   let isLive = false
   const goLive = async () => {
     if (isLive) return
@@ -246,7 +247,7 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
   }
   const tickAfter = (ms: number) => {
     clearTimeout(ticks.timer)
-    if (ending.signal.aborted) return
+    if (isStopping || ending.signal.aborted) return
     const timer = setTimeout(() => {
       try {
         tick()
@@ -264,6 +265,7 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
   return {
     failed,
     stop: async (finishWithinMs) => {
+      isStopping = true
       clearTimeout(ticks.timer)
       const abort = () => aborting.abort()
       const timer = finishWithinMs === undefined ? undefined : setTimeout(abort, finishWithinMs)

@@ -228,6 +228,7 @@ const unexpected = (at: number): SyntaxError => new SyntaxError(`Unexpected toke
 
 /** A syntax error of a part, at its place in the whole text. */
 const moved = (error: unknown, by: number): unknown => {
-  const found = / in JSON at position (\d+)/.exec(String(error))?.[1]
+  // Other messages quote the text, which could look like a position.
+  const found = / in JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]
   return error instanceof SyntaxError && found !== undefined ? unexpected(Number(found) + by) : error
 }

@@ -45,12 +45,15 @@ export const startRebuilder = (options: RebuilderOptions): { readonly stop: () =
   }
 
   const follow = async () => {
+    let change = nextInsert(Infinity, signal)
     while (!signal.aborted) {
-      const change = nextInsert(Infinity, signal)
       try {
         const request = await next()
-        if (request === undefined) await change
-        else await run(request)
+        if (request !== undefined) await run(request)
+        else {
+          await change
+          change = nextInsert(Infinity, signal)
+        }
       } catch {
         // Tried again after the pause.
       }

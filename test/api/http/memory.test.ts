@@ -85,6 +85,41 @@ describe('the memory for requests', () => {
       assert.equal((await waiting).status, 200)
     }))
 
+  it('frees what is reserved for bodies that do not arrive', async () => {
+    const lengths = { 'content-type': 'application/json', 'content-length': String(30_000_000) }
+    const silent = (['a', 'a', 'b', 'b'] as const).map((team) => {
+      const headers = { authorization: `Bearer ${keys[team]}`, ...lengths }
+      const sent = request(`${service.address}/call/start`, { method: 'POST', headers })
+      sent.on('error', () => undefined)
+      sent.write('{')
+      return sent
+    })
+    await delay(100)
+    try {
+      const responses = await Promise.all([whole('a', LARGE_BYTES), whole('b', LARGE_BYTES)])
+      assert.deepEqual(
+        responses.map(({ status }) => status),
+        [200, 200],
+      )
+    } finally {
+      for (const sent of silent) sent.destroy()
+    }
+  })
+
+  it('refuses a large body without a key before it arrives', async () => {
+    const sent = request(`${service.address}/api/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-length': '30000000' },
+    })
+    sent.on('error', () => undefined)
+    sent.write('{')
+    const status = await new Promise((resolve) =>
+      sent.on('response', ({ statusCode }) => resolve(statusCode)),
+    )
+    sent.destroy()
+    assert.equal(status, 413)
+  })
+
   it('frees the memory of a client that disconnects', () =>
     withShareUsed(async ([holder]) => {
       const waiting = whole('a', LARGE_BYTES)

@@ -47,6 +47,32 @@ describe('what one request of the package wandb may read', () => {
         'Ask for fewer samples or specs, or in several requests.',
     ))
 
+  it('refuses many specs, however few rows they ask for', async () => {
+    const spec = JSON.stringify({ keys: ['v'], samples: 0 })
+    const { errors } = await sampled(...Array.from({ length: 1001 }, () => spec))
+    assert.match(errors?.[0]?.message ?? '', /at most 1000 specs of a sampled history/)
+    assert.match(
+      await refusalOf(
+        sampled(
+          ...Array.from({ length: 1000 }, () =>
+            JSON.stringify({ keys: ['v', 'w', 'x', 'y', 'z'], samples: 0 }),
+          ),
+        ),
+      ),
+      /at most 16000000 values of histories/,
+    )
+  })
+
+  it('reads a key that a spec repeats once', async () => {
+    const keys = Array.from({ length: 50_000 }, () => 'v')
+    const { data } = await sampled(
+      JSON.stringify({ keys, samples: 1 }),
+      JSON.stringify({ keys: ['v'], samples: 1 }),
+    )
+    const [repeated, once] = data!['project'].run.sampledHistory as readonly unknown[]
+    assert.deepEqual(repeated, once)
+  })
+
   it('answers as many specs as the rows allow', async () => {
     const { data } = await sampled(...Array.from({ length: 20 }, () => SPEC))
     const samples = data!['project'].run.sampledHistory as readonly (readonly unknown[])[]

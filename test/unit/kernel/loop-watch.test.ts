@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as later } from 'node:timers/promises'
 import { watchLoop } from '../../../src/kernel/loop-watch.js'
 
@@ -21,6 +24,23 @@ describe('the watch of the event loop', () => {
     const [first] = held
     assert.deepEqual(first?.[1], ['POST /slow', 'GET /other'])
     assert.ok(first[0] >= 0.3)
+  })
+
+  it('names a request that holds the loop while sockets are read, and no other', async () => {
+    const held: (readonly string[])[] = []
+    const { begin } = watchLoop((_, where) => held.push(where))
+    const server = createServer((_, response) => {
+      const end = begin(() => 'GET /slow')
+      response.once('close', end)
+      hold(200)
+      response.end()
+    }).listen(0)
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    await (await fetch(`http://127.0.0.1:${port}/`)).text()
+    await later(200)
+    server.close()
+    assert.deepEqual(held, [['GET /slow']])
   })
 
   it('has no timer when nothing works', async () => {

@@ -92,14 +92,41 @@ describe('the memory account', () => {
     assert.equal(account.lease('a').reserve(LARGE), undefined)
   })
 
+  const withShareUsed = () => {
+    const account = new MemoryAccount(TOTAL)
+    assert.equal(account.lease('a').reserve(LARGE), undefined)
+    assert.equal(account.lease('a').reserve(LARGE), undefined)
+    return account
+  }
+
+  it('grows small leases beyond the share, up to the headroom', () => {
+    const account = withShareUsed()
+    const small = MIB / 2
+    const grown = Array.from({ length: TOTAL / 8 / small + 1 }, () => account.lease('a').grow(small))
+    assert.deepEqual(grown, [...grown.slice(1).map(() => true), false])
+    assert.equal(account.lease('a').grow(0), true)
+  })
+
+  it('leaves the headroom to small requests when a large one takes its memory in small steps', () => {
+    const account = withShareUsed()
+    const inSteps = account.lease('a')
+    const waits = [1, 2, 3].map(() => inSteps.reserve(MIB / 4))
+    assert.deepEqual(
+      waits.map((waiting) => waiting instanceof Promise),
+      [false, false, true],
+    )
+    waits[2]!.catch(() => undefined)
+    assert.equal(account.lease('a').reserve(MIB / 4), undefined)
+  })
+
   it('grows a lease only within the share', () => {
     const account = new MemoryAccount(TOTAL)
     const [one, other] = [account.lease('a'), account.lease('a')]
     assert.deepEqual(
-      [one.grow(LARGE), other.grow(LARGE - 1), account.lease('a').grow(2)],
+      [one.grow(LARGE), other.grow(LARGE - 1), account.lease('a').grow(MIB)],
       [true, true, false],
     )
     one.release()
-    assert.equal(account.lease('a').grow(2), true)
+    assert.equal(account.lease('a').grow(MIB), true)
   })
 })

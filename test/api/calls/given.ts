@@ -90,7 +90,7 @@ export const typesOf = async (service: TestService, project: string, id: string)
 
 /**
  * Runs a task that leaves the log as it is, apart from what is recorded in the background: uses of keys, and other tests'
- * evaluations. Their calls through the gateway look like those of a request, so the task is then run again.
+ * evaluations and leases that expire. Their calls through the gateway look like those of a request, so the task is then run again.
  */
 export const writesNothing = async (service: TestService, task: () => Promise<unknown>): Promise<void> => {
   const written = await writtenMeanwhile(service, task)
@@ -102,7 +102,7 @@ export const writesNothing = async (service: TestService, task: () => Promise<un
   )
 }
 
-const IN_BACKGROUND = new Set(['EvaluationRunFinished', 'ApiKeyUsed'])
+const IN_BACKGROUND = new Set(['EvaluationRunFinished', 'ApiKeyUsed', 'TrainingLeaseEnded'])
 
 const writtenMeanwhile = async (
   service: TestService,

@@ -87,6 +87,10 @@ describe('a body that is not what an endpoint takes', () => {
     it(`is a 422 everywhere: ${name}`, async () => {
       for (const { method, path } of endpoints) {
         const answer = await sendBytes(service, path, body, headers, method)
+        if (path === '/api/sessions' && body.length > 65_536) {
+          assert.equal(answer.status, 413)
+          continue
+        }
         assert.equal(answer.status, invalidAt(path), `${path}: ${answer.text.slice(0, 100)}`)
         const { detail } = JSON.parse(answer.text) as { detail: readonly Detail[] }
         const [first] = detail

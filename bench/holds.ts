@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startService, type Child } from './support/child.js'
-import { bodyShapes, routesOf } from './support/large-bodies.js'
+import { bodyShapes, routesOf } from '../test/support/large-bodies.js'
 
 /**
  * For how long does one large body keep `/health` of everybody waiting, until the service is idle again? Bodies of

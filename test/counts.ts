@@ -44,6 +44,7 @@ export const COUNTS = {
   packs: repetitions(60, 3_000),
   packedReads: repetitions(60, 1_500),
   fuzzRequests: repetitions(120, 10_000),
+  shapedRequests: repetitions(1, 4),
   mutatedAnswers: repetitions(40, 2_000),
   fuzzSeed: Number(process.env['FUZZ_SEED'] ?? repetitions(1, randomInt(2 ** 31))),
 

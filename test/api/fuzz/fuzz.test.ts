@@ -8,6 +8,7 @@ import { skip } from '../../support/skipping.js'
 import { saying } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { operationsOf, type Description } from './description.js'
+import { givenDeliveries } from './given-deliveries.js'
 import { givenUpstream } from './given-inference.js'
 import { givenMember, givenState, SECRET } from './given-state.js'
 import { judgeBy } from './judge.js'
@@ -78,6 +79,7 @@ describe(`${REQUESTS} requests made from the API description (FUZZ_SEED=${SEED})
     const askAll = async (requests: fc.Arbitrary<Planned>, from: number, to: number) => {
       // again and again, as requests delete what is there
       await givenState(service, areaOf, memory, from)
+      await givenDeliveries(service, memory, from)
       await givenUpstream(service, memory, upstream.baseUrl)
       const planned = plannedBy(requests, from, to)
       const worker = async () => {

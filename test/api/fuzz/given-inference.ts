@@ -1,4 +1,4 @@
-import type { TestService } from '../../support/service.js'
+import type { Client } from '../../support/client.js'
 import { accepted } from '../calls/given.js'
 import type { Memory } from './memory.js'
 
@@ -6,7 +6,7 @@ import type { Memory } from './memory.js'
 export const SERVED = 'home/echo'
 
 /** An upstream of the team at home, unless it is there still, and no limits of those who ask it. */
-export const givenUpstream = async (service: TestService, memory: Memory, baseUrl: string): Promise<void> => {
+export const givenUpstream = async (service: Client, memory: Memory, baseUrl: string): Promise<void> => {
   const models = [{ id: SERVED, upstream_id: 'echo' }]
   const made = await service.post('/api/inference/upstreams', {
     name: 'echo',

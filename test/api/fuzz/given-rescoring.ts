@@ -1,4 +1,4 @@
-import type { TestService } from '../../support/service.js'
+import type { Client } from '../../support/client.js'
 import { scorerObject } from '../evaluations/logged-run.js'
 import { accepted } from '../calls/given.js'
 import { SERVED } from './given-inference.js'
@@ -18,7 +18,7 @@ export const EVALUATION_REFS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** A scorer, a model, an evaluation and a rule at home, and a canceled run, which can be canceled again. */
-export const givenRescoring = async (service: TestService, areaOf: AreaOf, memory: Memory): Promise<void> => {
+export const givenRescoring = async (service: Client, areaOf: AreaOf, memory: Memory): Promise<void> => {
   const { objects } = service.in(HOME)
   await objects.publish('exact', scorerObject('ExactMatchScorer'))
   await objects.publish('asked', {

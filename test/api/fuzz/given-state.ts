@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { entityOf } from '../../../src/kernel/ids.js'
-import type { TestService } from '../../support/service.js'
+import type { Client } from '../../support/client.js'
 import { aCompleted, aStart, anEnd } from '../../support/call-requests.js'
 import { accepted, textIn } from '../calls/given.js'
-import { givenDeliveries } from './given-deliveries.js'
 import { givenRescoring } from './given-rescoring.js'
 import type { AreaOf, Memory } from './memory.js'
 import { HOME, PROJECTS, STRANGERS } from './places.js'
@@ -16,7 +15,7 @@ const FILES = 5
 
 /** Calls, objects, tables, files, feedback, artifacts and runs in each project, and a registry of each team; those at home are remembered. */
 export const givenState = async (
-  service: TestService,
+  service: Client,
   areaOf: AreaOf,
   memory: Memory,
   round: number,
@@ -31,7 +30,6 @@ export const givenState = async (
   for (const team of ['home', 'strangers'])
     accepted(await service.send('PUT', `/api/teams/${team}/secrets/TOKEN`, { value: SECRET }))
   await givenAutomation(service, areaOf, memory)
-  await givenDeliveries(service, memory, round)
   await givenRescoring(service, areaOf, memory)
   await givenQueue(service, memory)
   for (let i = 0; i < FILES; i += 1)
@@ -42,7 +40,7 @@ export const givenState = async (
 }
 
 /** The key of a member of the team at home, and the ids of all keys that the requests are sent with. */
-export const givenMember = async (service: TestService) => {
+export const givenMember = async (service: Client) => {
   const roles = ['member', 'team_administrator']
   const added = await service.post('/api/teams/home/members', { user: 'member', roles })
   const key = textIn(accepted(added), 'api_key')
@@ -54,7 +52,7 @@ export const givenMember = async (service: TestService) => {
 }
 
 /** A webhook and an automation at home, unless they are there still. */
-const givenAutomation = async (service: TestService, areaOf: AreaOf, memory: Memory): Promise<void> => {
+const givenAutomation = async (service: Client, areaOf: AreaOf, memory: Memory): Promise<void> => {
   const event = { type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '^prod' }
   const scope = { type: 'project', project: 'first' }
   for (const [path, body] of [
@@ -67,7 +65,7 @@ const givenAutomation = async (service: TestService, areaOf: AreaOf, memory: Mem
 }
 
 /** An annotation queue at home with an item that nobody has begun. */
-const givenQueue = async (service: TestService, memory: Memory): Promise<void> => {
+const givenQueue = async (service: Client, memory: Memory): Promise<void> => {
   const { calls, queues } = service.in(HOME)
   const queue_id = await queues.create('reviews')
   const { id } = await calls.start().json()

@@ -71,28 +71,32 @@ const keys = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Key>('none', 'bad') },
 )
 
+/** For what a schema leaves open. */
+export type OpenMeans = Pick<Parameters<typeof arbitraryOfSchema>[1], 'json' | 'jsonObject'>
+
+const MODEST: OpenMeans = { json: arbitraryModestJson, jsonObject: arbitraryModestObject }
+
 /** Requests to any operation, to those that take something away less often. */
 export const requestsToAll = (
   operations: readonly Served[],
   description: Description,
+  open: OpenMeans = MODEST,
 ): fc.Arbitrary<Planned> =>
   fc.oneof(
     ...operations.map((one) => ({
       weight: /delete|purge/i.test(`${one.method} ${one.template}`) ? 1 : 4,
-      arbitrary: requestsTo(one, description),
+      arbitrary: requestsTo(one, description, open),
     })),
   )
 
 /** Requests to an operation: as described, and spoilt in one way or another. */
-const requestsTo = (operation: Served, { components }: Description): fc.Arbitrary<Planned> => {
+const requestsTo = (
+  operation: Served,
+  { components }: Description,
+  open: OpenMeans,
+): fc.Arbitrary<Planned> => {
   const { area } = operation
-  const means = {
-    json: arbitraryModestJson,
-    jsonObject: arbitraryModestObject,
-    longList: 50,
-    components: components.schemas,
-    known: knownIn(area),
-  }
+  const means = { ...open, longList: 50, components: components.schemas, known: knownIn(area) }
   const [entity, project] = HOME.split('/') as [string, string]
   const valueOf = ({ name, schema }: Parameter): fc.Arbitrary<unknown> => {
     if (name === 'entity') return seldom(fc.constant(entity), fc.constantFrom('strangers', 'default'))

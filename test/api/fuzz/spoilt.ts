@@ -28,7 +28,7 @@ const odd = fc.oneof(
   { weight: 1, arbitrary: extreme },
 )
 
-type Path = readonly (string | number)[]
+export type Path = readonly (string | number)[]
 
 const isInside = (value: unknown): value is Readonly<Record<string | number, unknown>> =>
   typeof value === 'object' && value !== null && !(value instanceof Remembered)
@@ -36,7 +36,7 @@ const isInside = (value: unknown): value is Readonly<Record<string | number, unk
 const MAX_PLACES = 300
 
 /** Places in a value, the outer ones first. */
-const placesIn = (value: unknown): readonly Path[] => {
+export const placesIn = (value: unknown): readonly Path[] => {
   const places: Path[] = [[]]
   for (let next = 0; next < places.length && places.length < MAX_PLACES; next += 1) {
     const path = places[next]!
@@ -48,11 +48,11 @@ const placesIn = (value: unknown): readonly Path[] => {
   return places
 }
 
-const at = (value: unknown, path: Path): unknown =>
+export const at = (value: unknown, path: Path): unknown =>
   path.reduce<unknown>((inner, key) => (isInside(inner) ? inner[key] : undefined), value)
 
 /** Without `other`, what is there is left out. */
-const replaced = (value: unknown, [first, ...rest]: Path, other: unknown): unknown => {
+export const replaced = (value: unknown, [first, ...rest]: Path, other: unknown): unknown => {
   if (first === undefined) return other
   const members = Object.entries(value as object)
   const inner = replaced((value as Record<string | number, unknown>)[first], rest, other)

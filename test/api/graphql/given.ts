@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import type { SendOptions } from '../../support/client.js'
-import type { TestService } from '../../support/service.js'
+import type { Client, SendOptions } from '../../support/client.js'
 import { accepted, textIn } from '../calls/given.js'
 
 export interface Told {
@@ -12,7 +11,7 @@ export interface Told {
 
 /** Asks and expects a 200 in GraphQL's form. */
 export const ask = async (
-  service: TestService,
+  service: Client,
   query: string,
   variables?: JsonObject,
   options: SendOptions = {},
@@ -32,7 +31,7 @@ export const dataOf = ({ data, errors }: Told) => {
 }
 
 /** A key of a new user in new teams of these beginnings. */
-export const memberOf = async (service: TestService, ...beginnings: readonly string[]) => {
+export const memberOf = async (service: Client, ...beginnings: readonly string[]) => {
   const end = randomUUID().slice(0, 8)
   const user = `user-${end}`
   const teams = beginnings.map((beginning) => `${beginning}-${end}`)

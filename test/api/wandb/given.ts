@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import assert from 'node:assert/strict'
-import type { TestService } from '../../support/service.js'
+import type { Client } from '../../support/client.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { accepted } from '../calls/given.js'
 import { ask, dataOf } from '../graphql/given.js'
 
 /** What the package `wandb` does, in its requests. */
-export const clientOf = (service: TestService, project: string, options: { readonly key?: string } = {}) => {
+export const clientOf = (service: Client, project: string, options: { readonly key?: string } = {}) => {
   const [entityName, projectName] = project.split('/') as [string, string]
   let team: Promise<unknown> | undefined
   const graphQl = async (query: string, variables: JsonObject) => {

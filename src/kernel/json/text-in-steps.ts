@@ -60,48 +60,52 @@ export const textInSteps = async (root: Json, form: TextForm, step = STEP): Prom
   const pause = yielding()
   const characters = step * CHARACTERS_PER_VALUE
   const pieces: string[] = []
+  /** Reading a character makes V8 copy the parts of a concatenated text now, not those of all pieces at the end. */
+  const add = (...texts: readonly string[]) => {
+    for (const text of texts) if (!Number.isNaN(text.charCodeAt(0))) pieces.push(text)
+  }
 
   const writeLong = async (text: string) => {
     const { replaced, write } = form.sliced(text)
-    pieces.push('"')
+    add('"')
     for (let from = 0; from < replaced.length;) {
       const to = from + characters
       const end = isHighSurrogate(replaced.charCodeAt(to - 1)) ? to + 1 : to
-      pieces.push(write(replaced.slice(from, end)))
+      add(write(replaced.slice(from, end)))
       from = end
       await pause()
     }
-    pieces.push('"')
+    add('"')
   }
 
   const write = async (value: Json): Promise<void> => {
     if (typeof value === 'string' && value.length > characters) return writeLong(value)
     if (typeof value !== 'object' || value === null || weight(value, step) <= step) {
-      pieces.push(form.text(value))
+      add(form.text(value))
       return
     }
     const container = itemsOf(value, form)
     const { length, itemAt, label } = container
-    pieces.push(isJsonObject(value) ? '{' : '[')
+    add(isJsonObject(value) ? '{' : '[')
     let from = 0
     let taken = 0
     for (let at = 0; at < length; at += 1) {
       const own = weight(itemAt(at), step)
       taken += own
       if (taken <= step) continue
-      if (from < at) pieces.push(from > 0 ? form.comma : '', container.run(from, at))
+      if (from < at) add(from > 0 ? form.comma : '', container.run(from, at))
       from = at
       taken = own
       if (own > step) {
-        pieces.push(at > 0 ? form.comma : '', label(at))
+        add(at > 0 ? form.comma : '', label(at))
         await write(itemAt(at))
         from = at + 1
         taken = 0
       }
       await pause()
     }
-    if (from < length) pieces.push(from > 0 ? form.comma : '', container.run(from, length))
-    pieces.push(isJsonObject(value) ? '}' : ']')
+    if (from < length) add(from > 0 ? form.comma : '', container.run(from, length))
+    add(isJsonObject(value) ? '}' : ']')
   }
 
   await write(root)

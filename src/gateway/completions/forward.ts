@@ -15,9 +15,9 @@ import { Failure } from '../../application/failure.js'
 import type { Gateway } from '../gateway.js'
 import type { UpstreamCredentials } from '../upstreams/upstream-credentials.js'
 import type { Lease } from '../upstreams/target-states.js'
-import { readError } from './read-answer.js'
+import { answerTooLarge, readError } from './read-answer.js'
 import { redactCredential, resolveCredential, upstreamHeaders } from './upstream-credential.js'
-import { failureOfError, failureOfFault, failureOfStatus } from './upstream-failure.js'
+import { failureOfError, failureOfFault, failureOfStatus, memoryUsedUp } from './upstream-failure.js'
 
 /** One request to an upstream, as recorded in `summary.tallytree.tries`. */
 interface Attempt extends JsonObject {
@@ -178,7 +178,8 @@ const tryTarget = async <Opened>(
     if (error instanceof Failure) {
       lease.end(outcomeOfFailure(error))
       note('no completion', 'fault')
-      return failed(error)
+      // The upstream has answered; only the answer finds no memory here.
+      return failed(error, { mayBeCharged: error === memoryUsedUp || error === answerTooLarge })
     }
     lease.end(error instanceof UpstreamFault ? outcomeOfEnd(error) : 'nothing')
     if (!(error instanceof UpstreamFault)) throw error

@@ -10,7 +10,7 @@ import type { Metered } from '../answer/usage.js'
 import { meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
 import type { CompletionContext } from './completion-context.js'
 import type { UpstreamResponse } from './forward.js'
-import { MAX_BYTES } from './read-answer.js'
+import { answerTooLarge, MAX_BYTES } from './read-answer.js'
 import { eventReader, type EventReader } from './read-events.js'
 import { failureOfEnd, nextEvents, takeEvents, takeValue, valueWithoutEvents } from './take-events.js'
 import { invalidUpstreamResponse, memoryUsedUp } from './upstream-failure.js'
@@ -47,8 +47,7 @@ export const openWhole = async (
     const failure = failureOfEnd(stream, response)
     if (failure !== null) throw failure
     const folded = fold.whole()!
-    if (folded['tallytree_truncated'] === true)
-      throw invalidUpstreamResponse(`it exceeds ${MAX_BYTES} characters, or the memory of the team`)
+    if (folded['tallytree_truncated'] === true) throw answerTooLarge
     return { ...written(folded, memory), metered: stream.metered }
   } finally {
     reader.close()

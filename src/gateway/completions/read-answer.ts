@@ -9,6 +9,10 @@ import { reportInText } from '../answer/reported-error.js'
 import { decodedBody } from './decode-answer.js'
 
 export const MAX_BYTES = 67_108_864
+/** Of a whole answer that is put together from a stream. */
+export const answerTooLarge = invalidUpstreamResponse(
+  `it exceeds ${MAX_BYTES} characters, or the memory of the team`,
+)
 /** Some upstreams repeat the whole request in their errors. */
 export const MAX_ERROR_BYTES = 1_048_576
 const ERROR_TIMEOUT_MS = 2000

@@ -48,6 +48,15 @@ describe('the memory for answers of upstreams', () => {
     return { exception, isTruncated: (output as JsonObject)['tallytree_truncated'] === true }
   }
 
+  /** A completion that is not owed says so. */
+  const assertMayBeCharged = async (project: string) => {
+    const [call] = await gateway.ended(`a/${project}`)
+    assert.deepEqual(
+      [call!.output, call!.summary.tallytree?.metering, call!.summary.tallytree?.['owed']],
+      [null, 'unknown', undefined],
+    )
+  }
+
   /** Runs a test while two streams with unfinished events use up the share of team a. */
   const withShareUsed = async (test: () => Promise<void>): Promise<void> => {
     gateway.upstream.behave(unfinished)
@@ -95,10 +104,21 @@ describe('the memory for answers of upstreams', () => {
     it(`responds with 503 and Retry-After when the beginning exceeds the share: ${name}`, () =>
       withShareUsed(async () => {
         gateway.upstream.behave(behaviour)
-        const { status, headers, text } = await complete('a', 'refused', body)
+        const project = `refused-${name.replaceAll(' ', '-')}`
+        const { status, headers, text } = await complete('a', project, body)
         assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
         assert.match(text, /share of the memory/)
+        await assertMayBeCharged(project)
       }))
+
+  it('does not put a whole answer together from a stream that exceeds the share', () =>
+    withShareUsed(async () => {
+      gateway.upstream.behave(does.endless(200, 16_384).behaviour)
+      const { status, text } = await complete('a', 'streamed-whole', {})
+      assert.equal(status, 502)
+      assert.match(text, /memory of the team/)
+      await assertMayBeCharged('streamed-whole')
+    }))
 
   it('serves long answers of other teams meanwhile, and records them whole', () =>
     withShareUsed(async () => {

@@ -112,6 +112,8 @@ export const sharedTail = (subscribeAll: Subscribe, most = KEPT): Subscribe => {
     while (!isOver()) {
       const tail = yield* catchUp()
       if (tail === undefined) return
+      // Its last follower left while the own subscription was closed.
+      if (tail.stopping.signal.aborted) continue
       yield* follow(tail)
       if (tail.grown.isClosed() && tail.failure === undefined) return
     }

@@ -96,6 +96,45 @@ describe('followers that share a subscription', () => {
     await Promise.all(followers)
     await until(() => counted.open === 0)
   })
+
+  it('go on when the last one that had caught up ends while another joins it', async () => {
+    const store = openInMemoryEventStore()
+    let closing = () => undefined as unknown
+    const subscribeAll = sharedTail(async function* (options) {
+      try {
+        yield* store.subscribeAll(options)
+      } finally {
+        await closing()
+      }
+    })
+    const append = (stream: string) =>
+      store.append(stream, 'none', [newEvent(crypto.randomUUID(), { type: TYPES[0], data: {} }, cause)])
+    const follow = async (items: TailItem[], { signal }: AbortController) => {
+      for await (const item of subscribeAll({ signal })) items.push(item)
+    }
+    const [first, second] = [new AbortController(), new AbortController()]
+    const [firstItems, items]: [TailItem[], TailItem[]] = [[], []]
+    const ofFirst = follow(firstItems, first)
+    await until(() => firstItems.some(({ kind }) => kind === 'caughtUp'))
+    await append('s')
+    await until(() => firstItems.some(({ kind }) => kind === 'event'))
+
+    // The second one leaves its own subscription for that of the first, which ends meanwhile.
+    closing = async () => {
+      closing = () => undefined
+      first.abort()
+      await ofFirst
+    }
+    let isOver = false
+    const ofSecond = follow(items, second).finally(() => (isOver = true))
+    await until(() => items.some(({ kind }) => kind === 'caughtUp'))
+    await append('t')
+    await until(() => isOver || items.filter(({ kind }) => kind === 'event').length === 2)
+    assert.equal(isOver, false)
+    second.abort()
+    await ofSecond
+    await store.close()
+  })
 })
 
 /** Counts the subscriptions that are open. */

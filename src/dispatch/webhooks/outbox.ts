@@ -16,14 +16,14 @@ export interface Outbox {
   readonly remove: (scheduled: ScheduledKey) => void
   /** Appends what was put before, and from now on what is put. */
   readonly open: () => void
-  /** Appends what is still there again, in case the log did not store it although it reported a conflict or a success. */
-  readonly repeat: () => void
 }
 
 type ScheduledKey = Pick<Scheduling['data'], 'delivery_id' | 'source'>
 
 const MAX_CONCURRENT = 64
 const KIND = 'outbox'
+/** Longer than the log takes to deliver what was appended. */
+const REPEAT_AFTER_MS = 10_000
 
 export const openOutbox = (
   state: Pick<DispatcherState, 'put' | 'remove' | 'some'>,
@@ -31,11 +31,13 @@ export const openOutbox = (
     log,
     onFailure,
     signal,
+    repeatAfterMs = REPEAT_AFTER_MS,
     ...ports
   }: Recording & {
     readonly log: Pick<Log, 'error'>
     readonly onFailure: (error: unknown) => void
     readonly signal: AbortSignal
+    readonly repeatAfterMs?: number
   },
 ): Outbox => {
   let isOpen = false
@@ -43,6 +45,7 @@ export const openOutbox = (
   /** The key of the last one whose append started. */
   let last = ''
   let page: Scheduling[] = []
+  let repeating: NodeJS.Timeout | undefined
 
   const next = (): Scheduling | undefined => {
     if (page.length === 0)
@@ -77,12 +80,21 @@ export const openOutbox = (
         inFlight += 1
         void append(scheduling).then(() => {
           inFlight -= 1
+          repeating ??= setTimeout(repeat, repeatAfterMs).unref()
           pump()
         })
       }
     } catch (error) {
       onFailure(error)
     }
+  }
+
+  /** In case the log did not store what is still there although it reported a conflict or a success. */
+  const repeat = () => {
+    repeating = undefined
+    if (inFlight > 0) return
+    last = ''
+    pump()
   }
 
   return {
@@ -93,11 +105,6 @@ export const openOutbox = (
     remove,
     open: () => {
       isOpen = true
-      pump()
-    },
-    repeat: () => {
-      if (inFlight > 0) return
-      last = ''
       pump()
     },
   }

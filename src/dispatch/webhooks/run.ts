@@ -77,8 +77,6 @@ const MIN_CLOCK_CORRECTION_MS = 500
 const LOG_PROGRESS_EVERY_MS = 5000
 /** Counting takes long when very many deliveries wait. */
 const MEASURE_EVERY_MS = 15_000
-/** Longer than the log takes to deliver what was appended. */
-const REPEAT_APPENDS_EVERY_MS = 10_000
 /** Until then the result of an attempt that the log has should be applied. */
 const APPLIED_WITHIN_MS = 5000
 
@@ -224,7 +222,6 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
   }
   let reportedAt = startedAt
   let measuredAt = 0
-  let repeatedAt = performance.now()
   const tick = () => {
     records.prune(now())
     reportLag(now())
@@ -236,10 +233,6 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
     }
     adjustToClock()
     health.flush(now())
-    if (performance.now() - repeatedAt >= REPEAT_APPENDS_EVERY_MS) {
-      repeatedAt = performance.now()
-      outbox.repeat()
-    }
     recordLostAttempts().catch(fail)
     if (now() - measuredAt < MEASURE_EVERY_MS) return
     measuredAt = now()

@@ -11,7 +11,7 @@ export const spread = (total: number, most: number): readonly number[] => {
 /** At most `most` of `total` indexes, among them the extremes of each of the series in stretches of equal length. */
 export const withExtremes = async (
   total: number,
-  series: readonly (readonly number[])[],
+  series: readonly ((index: number) => number)[],
   most: number,
 ): Promise<readonly number[]> => {
   const stretches = Math.floor((most - 2) / (2 * series.length))
@@ -21,16 +21,23 @@ export const withExtremes = async (
   for (let stretch = 0; stretch < stretches; stretch += 1) {
     const from = Math.floor((stretch * total) / stretches)
     const until = Math.floor(((stretch + 1) * total) / stretches)
-    for (const values of series) {
-      let [least, greatest] = [from, from]
+    for (const valueAt of series) {
+      let [least, min, greatest, max] = [from, NaN, from, NaN]
       for (let at = from; at < until; at += 1) {
-        const value = values[at]!
-        if (!(value >= values[least]!)) least = isNaN(value) ? least : at
-        if (!(value <= values[greatest]!)) greatest = isNaN(value) ? greatest : at
+        const value = valueAt(at)
+        if (isNaN(value)) continue
+        if (!(value >= min)) {
+          least = at
+          min = value
+        }
+        if (!(value <= max)) {
+          greatest = at
+          max = value
+        }
       }
       chosen.add(least).add(greatest)
+      await pause()
     }
-    await pause()
   }
   for (const at of spread(total, most - chosen.size)) chosen.add(at)
   return [...chosen].sort((a, b) => a - b)

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LOADED, LOADS } from '../test/support/faults/loads.js'
 import { startChild, startService } from './support/child.js'
 import { median, p99, ratio } from './support/report.js'
 
@@ -11,15 +12,7 @@ import { median, p99, ratio } from './support/report.js'
  */
 const CALLS = Number(process.env['CALLS'] ?? 50_000)
 const SECONDS = Number(process.env['SECONDS'] ?? 10)
-const LOADS = [
-  'slow connections',
-  'bodies of 20 MB',
-  'small writes',
-  '$contains over everything',
-  'alias bombs',
-  'exports',
-  'streams',
-].filter((name) => name === (process.env['ONLY'] ?? name))
+const loads = Object.keys(LOADS).filter((name) => name === (process.env['ONLY'] ?? name))
 
 const ADMIN = 'administrator-key-of-the-bench'
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
@@ -71,7 +64,7 @@ const call = (project_id: string, text: string) => {
 const TEXT = 'The quick brown fox jumps over the lazy dog. '.repeat(20)
 while (next < CALLS)
   await post(noisy, '/v2/noisy/p/calls/complete', {
-    batch: Array.from({ length: 500 }, () => call('noisy/p', TEXT)),
+    batch: Array.from({ length: 500 }, () => call(LOADED, TEXT)),
   })
 
 /** Times in ms of the writes and reads of the quiet team. */
@@ -97,9 +90,9 @@ const alone = await observe()
 const figures = (times: readonly number[]) =>
   `p50 ${median(times).toFixed(0)}, p99 ${p99(times).toFixed(0)} ms`
 console.log(`alone: writes ${figures(alone.writes)}; reads ${figures(alone.reads)}`)
-for (const load of LOADS) {
+for (const load of loads) {
   service.forgetPeak()
-  const loading = await startChild('bench/support/neighbour-load.ts', {
+  const loading = await startChild('test/support/faults/load-child.ts', {
     ADDRESS: service.address,
     KEY: noisy,
     LOAD: load,

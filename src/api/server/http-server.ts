@@ -42,9 +42,11 @@ export const listen = async (
   connections?: ConnectionLimit,
   limits = BODY_LIMITS,
 ): Promise<HttpServer> => {
-  const server = createServer((...request) => {
-    limitBody(...request, limits)
-    void handle(...request)
+  const server = createServer((request, response) => {
+    // A busy connection is never idle, so a stop would last until it is cut.
+    response.shouldKeepAlive &&= server.listening
+    limitBody(request, response, limits)
+    void handle(request, response)
   })
   // Node has one timeout for all requests. `limitBody` gives uploads more time.
   server.requestTimeout = 0

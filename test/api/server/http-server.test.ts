@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listen, type HttpServer } from '../../../src/api/server/http-server.js'
+import { until } from '../../support/until.js'
 
 const LIMITS = { bodyMs: 600, uploadSilenceMs: 300, uploadBytesPerS: 5 }
 
@@ -80,5 +81,27 @@ describe('the time limit of a request body', () => {
       assert.equal(await answer.text(), 'served')
     }
     await slow.close()
+  })
+})
+
+describe('a server that is closed', () => {
+  it('ends a connection with the answer to a request that comes later on it', async () => {
+    const waiting: ServerResponse[] = []
+    const listening = await listen((_, response) => waiting.push(response), { host: '127.0.0.1', port: 0 })
+    const socket = connect(Number(new URL(listening.address).port), '127.0.0.1')
+    let text = ''
+    socket.on('data', (data) => (text += data.toString()))
+    socket.write('GET /first HTTP/1.1\r\nHost: here\r\n\r\n')
+    await until(() => waiting.length === 1)
+
+    const closed = listening.close()
+    // A busy client: its next request is there before the answer to the last one.
+    socket.write('GET /second HTTP/1.1\r\nHost: here\r\n\r\n')
+    await until(() => waiting.length === 2)
+    for (const response of waiting) response.end('served')
+    await Promise.all([closed, once(socket, 'close')])
+    const [first, second] = text.split('served')
+    assert.match(first!, /connection: keep-alive/i)
+    assert.match(second!, /connection: close/i)
   })
 })

@@ -73,7 +73,7 @@ export const COUNTS = {
   trainingKills: repetitions(4, 30),
   wandbRows: repetitions(10_000, 100_000),
   completionsBetweenKills: repetitions(60, 900),
-  loadSeconds: repetitions(3, 20),
+  loadSeconds: repetitions(2, 20),
   callsUnderLoad: repetitions(5_000, 50_000),
   packingKills: repetitions(2, 40),
   tornTails: repetitions(2, 40),

@@ -1,8 +1,9 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The project that loads write to. */
+/** The project of the calls, and that of the completions. */
 export const LOADED = 'noisy/p'
+export const COMPLETED = 'noisy/completions'
 
 export interface LoadedService {
   readonly address: string
@@ -97,7 +98,7 @@ const ids = (): (() => string) => {
 const headersOf = ({ key }: LoadedService) => ({
   'content-type': 'application/json',
   authorization: `Bearer ${key}`,
-  'openai-project': LOADED,
+  'openai-project': COMPLETED,
 })
 
 interface Ended {

@@ -29,6 +29,12 @@ export const startService = (environment: Record<string, string>): Promise<Child
   return started(['bin/start', 'main'], environment)
 }
 
+/** Runs a program of Node; it says its address on a line of its output. */
+export const startProgram = (
+  program: readonly string[],
+  environment: Record<string, string>,
+): Promise<Child> => started([process.execPath, ...program], environment)
+
 const started = async (
   [program = '', ...flags]: readonly string[],
   environment: Record<string, string>,
@@ -40,7 +46,7 @@ const started = async (
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const address = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
-      const found = /http:\/\/\S+?(?=,|\s|$)/.exec(line)
+      const found = /http:\/\/[\w.:[\]-]+/.exec(line)
       if (found !== null) resolve(found[0])
     })
     void exited.then(() => reject(new Error(`${flags.at(-1)} ended before it was ready`)))

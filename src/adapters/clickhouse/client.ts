@@ -34,7 +34,7 @@ interface Ways {
   readonly translate: Translation
   readonly sending: () => Sending
   /** Starts a statement whose result is streamed. */
-  readonly exec: (query: string, sending: Sending) => Promise<StreamedResult>
+  readonly exec: (query: string, sending: Sending, isSmall: boolean) => Promise<StreamedResult>
   /** Wraps an insert; by default it is sent as it is. */
   readonly inserting: (rows: Rows, insert: (sending: Sending) => Promise<void>) => Promise<void>
   /** Throws if a response is not from ClickHouse. */
@@ -98,10 +98,10 @@ export const portsOf = (
         }),
       ),
 
-    async *stream(sql, parameters = {}, { signal, format = 'Native' } = {}) {
+    async *stream(sql, parameters = {}, { signal, format = 'Native', isSmall = false } = {}) {
       const { stream } = await cancellable(signal, sending(), (sent) =>
         translated('read', async () => {
-          const begun = await exec(`${statementOf(sql, parameters)} FORMAT ${format}`, sent)
+          const begun = await exec(`${statementOf(sql, parameters)} FORMAT ${format}`, sent, isSmall)
           checked(begun.response_headers)
           return begun
         }),

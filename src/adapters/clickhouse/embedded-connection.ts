@@ -46,6 +46,12 @@ export class EmbeddedConnection implements Connection<Readable> {
     return { stream, query_id: params.query_id ?? '', response_headers: {}, http_status_code: 200 }
   }
 
+  /** The whole result. Unlike `exec`, which plans its statement on the main thread for some milliseconds. */
+  async whole(query: string): Promise<{ readonly stream: Readable }> {
+    const bytes = (await coded(this.#chdb.chdb.queryAsync(query))).bytes()
+    return { stream: Readable.from(bytes.length === 0 ? [] : [bytes]) }
+  }
+
   ping(params: ConnPingParams): Promise<ConnPingResult> {
     return this.#chdb.ping(params)
   }

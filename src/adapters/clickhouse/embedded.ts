@@ -37,19 +37,17 @@ export const openEmbeddedClickHouse = async (
 ): Promise<ClickHouse> => {
   // The engine reports a path that is a file.
   if (statSync(directory, { throwIfNoEntry: false })?.isFile() !== true) makePrivateDirectory(directory)
-  const connect = () =>
-    createClient({
-      connection: asConnection(new EmbeddedConnection(directory)),
-      log: quiet,
-      json: jsonOfRows,
-    })
+  const clientOn = (connection: EmbeddedConnection) =>
+    createClient({ connection: asConnection(connection), log: quiet, json: jsonOfRows })
+  const connect = () => clientOn(new EmbeddedConnection(directory))
   // Only the connection that starts the engine can pass arguments.
   const starting = new Session(directory, { connectionArgs: ENGINE_ARGUMENTS })
   const writing = [connect(), connect(), connect()] as const
   starting.close()
   endWhenAborted()
   await writing[0].command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
-  const reading = Array.from({ length: READERS }, connect)
+  const readers = Array.from({ length: READERS }, () => new EmbeddedConnection(directory))
+  const reading = readers.map(clientOn)
   const all = [...writing, ...reading]
   for (const client of all) await client.command({ query: `USE ${database}` })
   for (const client of reading)
@@ -62,7 +60,12 @@ export const openEmbeddedClickHouse = async (
   return {
     writer: writerOf([portsOf(writing[0]), portsOf(writing[1]), portsOf(writing[2])]),
     reader: poolOf(
-      reading.map((client) => portsOf(client)),
+      reading.map((client, at) =>
+        portsOf(client, {
+          exec: (query, sent, isSmall) =>
+            isSmall ? readers[at]!.whole(query) : client.exec({ query, ...sent }),
+        }),
+      ),
       health,
     ),
     database,

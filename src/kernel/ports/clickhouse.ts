@@ -31,6 +31,8 @@ export interface ReadOptions {
   readonly team?: string | undefined
   /** The format of a streamed read. */
   readonly format?: 'Native' | 'CSVWithNames' | 'Parquet'
+  /** A streamed read with a small result, which the embedded engine starts outside of the main thread and returns whole. */
+  readonly isSmall?: boolean
 }
 
 /** Start times as ClickHouse prints them, both included. */

@@ -13,6 +13,8 @@ interface Loading {
   /** A larger trace is refused. */
   readonly maxTraceCalls?: number
   readonly withLabels?: boolean
+  /** The traces have few facts. */
+  readonly isSmall?: boolean
 }
 
 /**
@@ -25,11 +27,12 @@ export const loadTraces = async (
   projectId: string,
   traceIds: readonly string[],
   position: Position,
-  { maxTraceCalls, withLabels }: Loading = {},
+  { maxTraceCalls, withLabels, isSmall = false }: Loading = {},
 ): Promise<TraceCalls> => {
   const builder = traceBuilder(maxTraceCalls)
   const sql = factsSql('{traces:Array(String)}', withLabels)
-  await addFacts(builder, reader.stream(sql, { project: projectId, traces: traceIds, position }))
+  const parameters = { project: projectId, traces: traceIds, position }
+  await addFacts(builder, reader.stream(sql, parameters, { isSmall }))
   return builder.finish()
 }
 
@@ -47,7 +50,9 @@ export const loadTracesOfCalls = async (
 ): Promise<TraceCalls | undefined> => {
   const builder = traceBuilder(maxTraceCalls)
   const parameters = { project: projectId, ids: callIds, position, limit: maxFacts + 1 }
-  const chunks = reader.stream(`${factsSql(TRACES_OF_CALLS)} LIMIT {limit:UInt64}`, parameters)
+  const chunks = reader.stream(`${factsSql(TRACES_OF_CALLS)} LIMIT {limit:UInt64}`, parameters, {
+    isSmall: true,
+  })
   return (await addFacts(builder, chunks, maxFacts)) ? builder.finish() : undefined
 }
 

@@ -119,7 +119,8 @@ export async function* totalsOfTraces(
   const reporting = await usageReportingAt(reader, projectId, position)
   async function* rowsOf(traces: readonly string[]): AsyncGenerator<readonly TotalsRow[]> {
     try {
-      const options = { maxTraceCalls: MAX_CALLS, withLabels: true }
+      // Several traces have few facts, a single one may have any number.
+      const options = { maxTraceCalls: MAX_CALLS, withLabels: true, isSmall: traces.length > 1 }
       const calls = await loadTraces(reader, projectId, traces, position, options)
       yield* totalsOf(calls, projectId, reporting)
     } catch (error) {

@@ -34,8 +34,14 @@ const MAX_DEPTH = 6
 
 type Member = readonly [name: string, value: Json]
 
-const membersOf = (value: JsonObject): readonly Member[] =>
-  Object.entries(value).map(([name, member]) => [plain(name), member])
+/** Of an object or a list. What has more is no report of an error. */
+const MOST_SEARCHED = 1000
+
+const membersOf = (value: JsonObject): readonly Member[] => {
+  const members: Member[] = []
+  for (const name in value) if (members.push([plain(name), value[name]!]) === MOST_SEARCHED) break
+  return members
+}
 
 const codeIn = (value: Json): number =>
   typeof value === 'number' || (typeof value === 'string' && /^\s*\d+\s*$/.test(value)) ? Number(value) : NaN
@@ -85,7 +91,8 @@ const isErrorMember = ([name, value]: Member): boolean => {
  * an event of its own; it is an error if the answer does not go on after it.
  */
 export const reportsError = (value: Json, depth = 0): 'yes' | 'maybe' | 'no' => {
-  if (Array.isArray(value)) return severest(value.map((item: Json) => reportsError(item, depth + 1)))
+  if (Array.isArray(value))
+    return severest(value.slice(0, MOST_SEARCHED).map((item: Json) => reportsError(item, depth + 1)))
   if (!isJsonObject(value) || depth > MAX_DEPTH) return 'no'
   const members = membersOf(value)
   if (members.some(isErrorMember)) return 'yes'
@@ -109,7 +116,7 @@ export const reportsError = (value: Json, depth = 0): 'yes' | 'maybe' | 'no' => 
     return isTagged || depth > 0 ? 'maybe' : 'yes'
   }
   if (Array.isArray(choices)) return 'no'
-  return severest(Object.values(value).map((member) => reportsError(member, depth + 1)))
+  return severest(members.map(([, member]) => reportsError(member, depth + 1)))
 }
 
 const severest = (found: readonly ('yes' | 'maybe' | 'no')[]): 'yes' | 'maybe' | 'no' =>

@@ -1,7 +1,12 @@
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import type { JsonObject } from '../../kernel/json/json.js'
+import { jsonBytesAtMost } from '../../kernel/json/measure.js'
+import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import { memberText } from '../../kernel/json/text.js'
 import type { FieldText } from '../../kernel/spill/spill.js'
+
+/** In bytes. */
+const LONG = 262_144
 
 type Members = Readonly<Record<string, string | undefined>>
 
@@ -10,10 +15,18 @@ export class RequestText {
   readonly members: Members
   private readonly bytes: ReadonlyMap<string, number>
 
-  constructor(given: JsonObject) {
-    const members = Object.keys(given).map((key) => [key, memberText(given, key)] as const)
+  constructor(given: JsonObject, known: Members = {}) {
+    const members = Object.keys(given).map((key) => [key, known[key] ?? memberText(given, key)] as const)
     this.members = Object.fromEntries(members)
     this.bytes = new Map(members.map(([key, text]) => [key, utf8Bytes(text)]))
+  }
+
+  /** Long members are serialised in steps. */
+  static async of(given: JsonObject): Promise<RequestText> {
+    const long: [string, string][] = []
+    for (const [key, value] of Object.entries(given))
+      if (jsonBytesAtMost(value, LONG) > LONG) long.push([key, await jsonTextInSteps(value)])
+    return new RequestText(given, Object.fromEntries(long))
   }
 
   bytesOf(key: string): number {

@@ -224,11 +224,11 @@ export class UsageReports {
 }
 
 /** Bytes that the model generated in a message or delta: texts, and names and arguments of tool calls. */
-export const writtenBytes = (message: JsonObject): number =>
-  Object.entries(message).reduce(
-    (sum, [key, value]) => (NOT_GENERATED.has(key) ? sum : sum + bytesOf(value)),
-    0,
-  )
+export const writtenBytes = (message: JsonObject): number => {
+  let sum = 0
+  for (const key in message) if (!NOT_GENERATED.has(key)) sum += bytesOf(message[key]!)
+  return sum
+}
 
 const NOT_GENERATED = new Set(['role', 'id', 'type', 'index'])
 

@@ -54,7 +54,7 @@ export const complete = async (
   const inFlight = gateway.inFlight.start(onDisconnect)
   try {
     const id = services.ids.next()
-    const text = new RequestText(request.given)
+    const text = await RequestText.of(request.given)
     const trace = await traceContext(services, project, headers)
     const level = await requestedRecordLevel(services, project, headers)
     const prompt = promptTokensOf(request.given, text)

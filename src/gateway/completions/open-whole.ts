@@ -1,6 +1,6 @@
 import type { MemoryLease } from '../../kernel/memory-account.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { jsonText } from '../../kernel/json/text.js'
+import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import { UpstreamFault } from '../../domain/gateway/upstreams/upstream-client.js'
 import { answerRoom, MEMORY_PER_CHARACTER } from '../answer/answer-room.js'
 import { AnswerFold } from '../answer/fold.js'
@@ -40,23 +40,26 @@ export const openWhole = async (
   try {
     const value = await readValueOrEvents(stream, reader, response)
     const body = value === undefined ? undefined : wholeAnswer(value, publicModel)
-    if (body !== undefined) return { ...written(body, memory), metered: meteredWhole(body, expected) }
-    if (value !== undefined) takeValue(stream, value, response)
+    if (body !== undefined) return { ...(await written(body, memory)), metered: meteredWhole(body, expected) }
+    if (value !== undefined) await takeValue(stream, value, response)
     if (value !== undefined && !stream.isAnswered)
       throw invalidUpstreamResponse(stream.hasBegun ? 'its choices have no message' : 'it has no choices')
     const failure = failureOfEnd(stream, response)
     if (failure !== null) throw failure
     const folded = fold.whole()!
     if (folded['tallytree_truncated'] === true) throw answerTooLarge
-    return { ...written(folded, memory), metered: stream.metered }
+    return { ...(await written(folded, memory)), metered: stream.metered }
   } finally {
     reader.close()
   }
 }
 
 /** The answer and its text, which stay in memory until the client has read it. */
-const written = (body: JsonObject, memory: MemoryLease): Pick<OpenedWhole, 'body' | 'text'> => {
-  const text = jsonText(body)
+const written = async (
+  body: JsonObject,
+  memory: MemoryLease,
+): Promise<Pick<OpenedWhole, 'body' | 'text'>> => {
+  const text = await jsonTextInSteps(body)
   if (!memory.grow(text.length * MEMORY_PER_CHARACTER)) throw memoryUsedUp
   return { body, text }
 }
@@ -76,7 +79,7 @@ const readValueOrEvents = async (
         return value
       hasEvents ||= events.length > 0
       const { parts } = stream
-      const { failure } = takeEvents(stream, events, response)
+      const { failure } = await takeEvents(stream, events, response)
       if (failure !== undefined) throw failure
       if (stream.parts > parts) reader.patience.renew()
     }

@@ -2,8 +2,7 @@ import type { Json } from '../../kernel/json/json.js'
 import type { MemoryLease } from '../../kernel/memory-account.js'
 import { MEMORY_PER_CHARACTER } from '../answer/answer-room.js'
 import { invalidUpstreamResponse, memoryUsedUp } from './upstream-failure.js'
-import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
-import { parseJson } from '../../kernel/json/parse.js'
+import { parseJsonInSteps } from '../../kernel/json/parse-in-steps.js'
 import type { UpstreamAnswer } from '../../domain/gateway/upstreams/upstream-client.js'
 import { reportInText } from '../answer/reported-error.js'
 import { decodedBody } from './decode-answer.js'
@@ -24,12 +23,12 @@ const ERROR_TIMEOUT_MS = 2000
  */
 export const readJson = async (answer: UpstreamAnswer, memory: MemoryLease): Promise<Json> => {
   const text = await textUpTo(decodedBody(answer), MAX_BYTES, memory)
-  const value = text === undefined ? undefined : parsed(text)
+  const value = text === undefined ? undefined : await parsed(text)
   if (value === undefined) throw invalidUpstreamResponse(NOT_JSON)
   return value
 }
 
-export const NOT_JSON = 'it is not JSON, or is nested too deeply'
+export const NOT_JSON = 'it is not JSON, is nested too deeply, or has too many values'
 
 /**
  * The report of an error: JSON, or text as {@link reportInText}; undefined for what cannot be quoted, and for more than 1
@@ -42,7 +41,7 @@ export const readError = async (answer: UpstreamAnswer): Promise<Json | undefine
     const body = (reading = decodedBody(answer)[Symbol.asyncIterator]())
     timer = setTimeout(() => void body.return?.(), ERROR_TIMEOUT_MS)
     const text = await textUpTo({ [Symbol.asyncIterator]: () => body }, MAX_ERROR_BYTES)
-    return text === undefined ? undefined : (parsed(text) ?? reportInText(text))
+    return text === undefined ? undefined : ((await parsed(text)) ?? reportInText(text))
   } catch {
     return undefined
   } finally {
@@ -67,11 +66,11 @@ const textUpTo = async (
   return new TextDecoder().decode(Buffer.concat(pieces))
 }
 
-/** Undefined for text that is not JSON, or is nested deeper than a request may be. */
-export const parsed = (text: string): Json | undefined => {
+/** Undefined for text that is not JSON, or is nested deeper or has more values than a request may. */
+export const parsed = async (text: string): Promise<Json | undefined> => {
   try {
-    const value = parseJson(text)
-    return deeperThan(value, MAX_DEPTH) ? undefined : value
+    const { value, isTooDeep } = await parseJsonInSteps(text, { isWellFormed: false })
+    return isTooDeep ? undefined : value
   } catch {
     return undefined
   }

@@ -132,9 +132,9 @@ class AnswerText {
     return this.hasEvents ? '' : this.held.join('')
   }
 
-  add(text: string): readonly UpstreamEvent[] {
+  async add(text: string): Promise<readonly UpstreamEvent[]> {
     if (this.form === 'unknown') this.form = formOf(text)
-    if (this.form === 'lines') this.addLines(text)
+    if (this.form === 'lines') await this.addLines(text)
     else if (this.form === 'whole') this.hold(text, MAX_BYTES)
     else {
       if (!this.hasEvents && this.heldLength <= MAX_ERROR_BYTES) this.hold(text, MAX_BYTES)
@@ -148,10 +148,10 @@ class AnswerText {
     return this.taken()
   }
 
-  end(text: string): readonly UpstreamEvent[] {
+  async end(text: string): Promise<readonly UpstreamEvent[]> {
     if (this.form !== 'lines') return this.add(this.form === 'whole' ? text : `${text}\n`)
     this.hold(text, MAX_BYTES)
-    if (this.hasEvents) this.endLine()
+    if (this.hasEvents) await this.endLine()
     return this.taken()
   }
 
@@ -166,20 +166,20 @@ class AnswerText {
     return events
   }
 
-  private addLines(text: string): void {
+  private async addLines(text: string): Promise<void> {
     let from = 0
     for (let to = text.indexOf('\n'); to >= 0 && this.form === 'lines'; to = text.indexOf('\n', from)) {
       this.hold(text.slice(from, to + 1), MAX_BYTES)
-      this.endLine()
+      await this.endLine()
       from = to + 1
     }
     this.hold(text.slice(from), MAX_BYTES)
   }
 
   /** If the first line is no JSON of its own, the text is one value on several lines. */
-  private endLine(): void {
+  private async endLine(): Promise<void> {
     const data = this.held.join('').replaceAll('\u001e', '').trim()
-    const value = data === '' ? undefined : parsed(data)
+    const value = data === '' ? undefined : await parsed(data)
     if (data !== '' && value === undefined && !this.hasEvents && this.ready.length === 0) this.form = 'whole'
     else {
       this.held = []

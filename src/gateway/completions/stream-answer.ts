@@ -100,7 +100,7 @@ const openStream = async (
     let firstText = ''
     let hasEvents = false
     for (let events = await reader.next(); events !== undefined; events = await reader.next()) {
-      const { text, failure } = takeEvents(stream, events, response)
+      const { text, failure } = await takeEvents(stream, events, response)
       firstText += text
       if (stream.isAnswered) return { firstText, failure, stream, fold, reader }
       if (failure !== undefined) throw failure
@@ -109,7 +109,7 @@ const openStream = async (
       hasEvents ||= events.length > 0
     }
     if (!hasEvents && !stream.isDone && reader.textWithoutEvents().trim() !== '')
-      firstText = takeValue(stream, valueWithoutEvents(reader, response), response)
+      firstText = await takeValue(stream, await valueWithoutEvents(reader, response), response)
     const failure = stream.isAnswered ? undefined : failureOfEnd(stream, response)
     if (failure) throw failure
     return { firstText, failure: undefined, stream, fold, reader }
@@ -195,7 +195,7 @@ async function* remainingEvents(
     const next = nextEvents(stream, reader)
     for (let events = await next(); events !== undefined; events = await next()) {
       const { parts } = stream
-      const { text, failure } = takeEvents(stream, events, { reportedFailure })
+      const { text, failure } = await takeEvents(stream, events, { reportedFailure })
       patience.pause()
       if (text !== '') yield text
       patience.resume(stream.parts > parts)

@@ -3,6 +3,7 @@ import type { CompletionStream } from '../answer/stream.js'
 import { reportInText, reportsError } from '../answer/reported-error.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
+import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import { within } from '../../kernel/within.js'
 import type { Failure } from '../../application/failure.js'
 import type { UpstreamResponse } from './forward.js'
@@ -33,43 +34,56 @@ interface TakenEvents {
   readonly failure?: Failure
 }
 
-export const takeEvents = (
+export const takeEvents = async (
   stream: CompletionStream,
   events: readonly UpstreamEvent[],
   { reportedFailure }: Reporting,
-): TakenEvents => {
+): Promise<TakenEvents> => {
   let text = ''
   for (const { event, data, value } of events) {
     if (DONE.test(data.trim())) {
       stream.done()
       continue
     }
-    const chunk = value ?? parsed(data)
+    const chunk = value ?? (await parsed(data))
     if (event !== undefined && FAILED_EVENT.test(event) && !stream.isDone)
       return { text, failure: reportedFailure(chunk ?? data) }
     if (chunk === undefined) {
       // Text that is not JSON, such as `ping`, is skipped. A truncated chunk is an error.
       if (stream.isDone || !data.trimStart().startsWith('{')) stream.takeText(data)
-      else return { text, failure: invalidUpstreamResponse('a chunk is not JSON, or is nested too deeply') }
+      else
+        return {
+          text,
+          failure: invalidUpstreamResponse(
+            'a chunk is not JSON, is nested too deeply, or has too many values',
+          ),
+        }
       continue
     }
     const result = stream.take(chunk)
     if ('error' in result) return { text, failure: reportedFailure(result.error) }
-    if (result.chunk !== null) text += eventOf(result.chunk)
+    if (result.chunk !== null) text += await eventOf(result.chunk, data.length)
   }
   return { text }
 }
 
-const eventOf = (chunk: Json): string => `data: ${jsonText(chunk)}\n\n`
+/** In characters. Shorter chunks are written at once. */
+const LONG_CHUNK = 65_536
+
+const eventOf = async (chunk: Json, length: number): Promise<string> =>
+  `data: ${length > LONG_CHUNK ? await jsonTextInSteps(chunk) : jsonText(chunk)}\n\n`
 
 /**
  * The JSON of a response without events.
  *
  * @throws Failure for an error, and for what is no JSON
  */
-export const valueWithoutEvents = (reader: EventReader, { reportedFailure }: Reporting): Json => {
+export const valueWithoutEvents = async (
+  reader: EventReader,
+  { reportedFailure }: Reporting,
+): Promise<Json> => {
   const text = reader.textWithoutEvents()
-  const value = parsed(text)
+  const value = await parsed(text)
   if (value !== undefined) {
     if (typeof value === 'string' || reportsError(value) !== 'no') throw reportedFailure(value)
     return value
@@ -80,12 +94,16 @@ export const valueWithoutEvents = (reader: EventReader, { reportedFailure }: Rep
 }
 
 /** Takes an answer in one piece, or a list of chunks, although a stream was requested. Returns what the client gets. */
-export const takeValue = (stream: CompletionStream, value: Json, { reportedFailure }: Reporting): string => {
+export const takeValue = async (
+  stream: CompletionStream,
+  value: Json,
+  { reportedFailure }: Reporting,
+): Promise<string> => {
   let text = ''
   for (const chunk of Array.isArray(value) ? (value as readonly Json[]) : [value]) {
     const result = stream.take(chunk)
     if ('error' in result) throw reportedFailure(result.error)
-    if (result.chunk !== null) text += eventOf(result.chunk)
+    if (result.chunk !== null) text += await eventOf(result.chunk, Infinity)
   }
   if (isJsonObject(value) || Array.isArray(value)) stream.done()
   return text

@@ -35,6 +35,8 @@ interface Options {
   readonly step?: number
   /** False for what was stored before there were limits. */
   readonly isLimited?: boolean
+  /** False for what keeps lone surrogates: the halves of a pair may be in two events of a stream. */
+  readonly isWellFormed?: boolean
 }
 
 /**
@@ -46,11 +48,12 @@ interface Options {
  */
 export const parseJsonInSteps = async (
   text: string,
-  { step = STEP, isLimited = true }: Options = {},
+  { step = STEP, isLimited = true, isWellFormed = true }: Options = {},
 ): Promise<ParsedJson> => {
+  const checked = isWellFormed ? wellFormedOf : (_: string, value: Json) => value
   if (text.length <= step) {
     const value = parseJson(text)
-    return { value: wellFormedOf(text, value), isTooDeep: deeperThan(value, MAX_DEPTH) }
+    return { value: checked(text, value), isTooDeep: deeperThan(value, MAX_DEPTH) }
   }
   const pause = yielding()
   const { root, depth } = await largeContainers(text, { step, isLimited }, pause)
@@ -59,7 +62,7 @@ export const parseJsonInSteps = async (
   const parsed = (from: number, to: number, open = '', close = ''): Json => {
     const part = open + text.slice(from, to) + close
     try {
-      return wellFormedOf(part, parsePart(part, numbers))
+      return checked(part, parsePart(part, numbers))
     } catch (error) {
       throw moved(error, from - open.length)
     }
@@ -122,7 +125,7 @@ interface Structure {
 /** Looks once at each character outside of strings. */
 const largeContainers = async (
   text: string,
-  { step, isLimited }: Required<Options>,
+  { step, isLimited }: Required<Pick<Options, 'step' | 'isLimited'>>,
   pause: () => Promise<void> | undefined,
 ): Promise<Structure> => {
   const mostValues = isLimited ? MOST_VALUES : Infinity

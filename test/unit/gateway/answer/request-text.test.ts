@@ -17,6 +17,13 @@ describe('the text of a request', () => {
     )
   })
 
+  it('is the same when long members are written in steps', async () => {
+    const list = `[${'1.0,"a",{"b":[]},'.repeat(30_000)}12345678901234567890]`
+    const given = parseJson(`{"model":"a","messages":${list},"seed":12345678901234567890,"more":[1.0]}`)
+    assert.ok(isJsonObject(given))
+    assert.deepEqual((await RequestText.of(given)).whole, new RequestText(given).whole)
+  })
+
   it('replaces and leaves out members, and keeps the digits of large numbers', () => {
     const given = parseJson('{"model":"a","seed":12345678901234567890,"stream_options":null}')
     assert.ok(isJsonObject(given))

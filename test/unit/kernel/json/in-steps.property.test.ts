@@ -79,6 +79,19 @@ describe('JSON in steps', () => {
     )
   })
 
+  it('keeps lone surrogates where halves of a pair may be in two texts', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyText, step, async (text, characters) => {
+        const parsing = parseJsonInSteps(text, { step: characters, isWellFormed: false })
+        assert.deepEqual(
+          await outcome(async () => (await parsing).value),
+          await outcome(() => parseJson(text)),
+        )
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   it('has the same text and canonical text in steps', async () => {
     await fc.assert(
       fc.asyncProperty(anyText, step, async (text, values) => {

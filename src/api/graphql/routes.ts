@@ -4,6 +4,7 @@ import type { Runs } from '../../application/runs/runs.js'
 import type { Collections } from '../../application/artifacts/collections.js'
 import { nullable, nullableText } from '../../kernel/codec/containers.js'
 import type { JsonObject } from '../../kernel/json/json.js'
+import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../kernel/codec/text.js'
@@ -70,8 +71,8 @@ export const graphQlRoutes = (
       body: graphQlRequest,
       response: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
       authorization: anyKey,
-      handle: ({ body: { query, variables, operationName }, principal, cause, headers, reader }) => {
-        if (utf8Bytes(JSON.stringify(variables)) > MAX_VARIABLES_BYTES)
+      handle: async ({ body: { query, variables, operationName }, principal, cause, headers, reader }) => {
+        if (utf8Bytes(await jsonTextInSteps(variables ?? null)) > MAX_VARIABLES_BYTES)
           throw invalidField(
             ['variables'],
             'too_long',

@@ -3,7 +3,7 @@ import { throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
 import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
 import { endState, runName, type ForkPoint } from '../../domain/runs/events.js'
-import { rowOf, stepIn } from '../../domain/runs/history.js'
+import { rowInSteps, stepIn } from '../../domain/runs/history.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { id as idCodec } from '../../kernel/ids.js'
 import { MAX_DEPTH } from '../../kernel/json/measure.js'
@@ -54,7 +54,7 @@ export const upsertBucket = async (caller: Caller, input: UpsertBucketInput) => 
   if (input.displayName != null && !runName.is(input.displayName))
     throw new Failure('bad-request', 'input.displayName should have at most 256 bytes.')
   for (const member of ['config', 'summaryMetrics'] as const)
-    if (input[member] != null && rowOf(input[member]) === undefined)
+    if (input[member] != null && (await rowInSteps(input[member])) === undefined)
       throw new Failure(
         'bad-request',
         `input.${member} should be JSON text of an object of at most ${MAX_DEPTH} levels.`,
@@ -107,7 +107,7 @@ const forkIn = async (
   run: string,
   config: string | null | undefined,
 ): Promise<ForkPoint | null> => {
-  const point = memberOf(clientConfig(config ?? '{}', ['branch_point']), 'branch_point')
+  const point = memberOf(await clientConfig(config ?? '{}', ['branch_point']), 'branch_point')
   const run_id = memberOf(point, 'run_id')
   const step = stepIn(memberOf(point, 'step'))
   if (!idCodec.is(run_id) || run_id === run || step === null) return null

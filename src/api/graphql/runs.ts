@@ -6,9 +6,9 @@ import { consoleOf } from '../../application/runs/console.js'
 import { storedText } from '../../application/runs/run-texts.js'
 import { Failure } from '../../application/failure.js'
 import type { RunFileStored } from '../../domain/runs/events.js'
+import { rowInSteps, rowOf } from '../../domain/runs/history.js'
 import { id as idCodec, entityOf as entityNameOf, projectNameOf } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { parseJson } from '../../kernel/json/parse.js'
 import { connectionOf, MAX_PAGE, type Caller, type PageOf } from './caller.js'
 import { idOf } from './ids.js'
 import { artifactsMadeBy, artifactsUsedBy } from './lineage.js'
@@ -62,7 +62,7 @@ const runOf = (caller: Caller, place: RunPlace, { state, updatedAt, files }: Rea
     },
     eventsTail: async () => JSON.stringify(await history.system(place, 1, budget)),
     wandbConfig: async ({ keys }: { readonly keys?: readonly string[] | null }) =>
-      JSON.stringify(clientConfig(await config(), keys ?? [])),
+      JSON.stringify(await clientConfig(await config(), keys ?? [])),
     user: () => userOf(started.user),
     projectId: 0,
     project: () => caller.nodes.project(caller, place.project),
@@ -119,22 +119,14 @@ export const runId = ({ project, run }: RunPlace): string =>
   idOf('Run', entityNameOf(project), projectNameOf(project), run)
 
 /** Of the client's own settings in a configuration, those under these keys. */
-export const clientConfig = (config: string, keys: readonly string[]): JsonObject => {
-  const own = memberOf(memberOf(parsed(config), '_wandb'), 'value')
+export const clientConfig = async (config: string, keys: readonly string[]): Promise<JsonObject> => {
+  const own = memberOf(memberOf(await rowInSteps(config), '_wandb'), 'value')
   return Object.fromEntries(
     keys.flatMap((key) => {
       const value = memberOf(own, key)
       return value === undefined ? [] : [[key, value]]
     }),
   )
-}
-
-const parsed = (text: string): Json | undefined => {
-  try {
-    return parseJson(text)
-  } catch {
-    return undefined
-  }
 }
 
 export const memberOf = (value: Json | undefined, key: string): Json | undefined =>
@@ -168,7 +160,7 @@ const specsIn = (specs: readonly string[]): readonly HistorySpec[] => {
 }
 
 const specIn = (text: string): HistorySpec => {
-  const spec = parsed(text)
+  const spec = rowOf(text)
   const keys = memberOf(spec, 'keys')
   if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string'))
     throw new Failure(

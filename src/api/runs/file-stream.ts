@@ -1,8 +1,13 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import type { LogHistory } from '../../domain/runs/commands.js'
-import { historyLine, stepIn, type HistoryLine, type WrittenLines } from '../../domain/runs/history.js'
-import { lineIn } from '../../domain/runs/output.js'
+import {
+  historyLineInSteps,
+  rowInSteps,
+  stepIn,
+  type HistoryLine,
+  type WrittenLines,
+} from '../../domain/runs/history.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { boolean, json } from '../../kernel/codec/leaves.js'
@@ -57,12 +62,12 @@ export const fileStreamRoute = (
         type: 'LogHistory',
         project_id,
         run_id,
-        sent: await sentLines(files['wandb-history.jsonl'], writer, historyLine),
+        sent: await sentLines(files['wandb-history.jsonl'], writer, historyLineInSteps),
         output: {
-          system: await sentLines(files['wandb-events.jsonl'], writer, lineIn('system')),
-          console: await sentLines(files['output.log'], writer, lineIn('console')),
+          system: await sentLines(files['wandb-events.jsonl'], writer, historyLineInSteps),
+          console: await sentLines(files['output.log'], writer, consoleLine),
         },
-        summary: summary !== null && isObjectText(summary) ? summary : null,
+        summary: summary !== null && (await rowInSteps(summary)) !== undefined ? summary : null,
         isQuiet: await isQuiet(services, runs, project_id, run_id),
         end: body.complete === true ? (body.exitcode === 0 ? 'finished' : 'failed') : null,
         now: instantOf(services.clock.now()),
@@ -100,15 +105,15 @@ const linesIn = (file: Json | undefined): readonly string[] => {
 const sentLines = async (
   file: Json | undefined,
   writer: string | null,
-  lineOf: (text: string) => HistoryLine,
+  lineOf: (text: string) => HistoryLine | Promise<HistoryLine>,
 ): Promise<WrittenLines> => {
   const pause = yielding()
   const lines: HistoryLine[] = []
   for (const text of linesIn(file)) {
-    lines.push(lineOf(text))
+    lines.push(await lineOf(text))
     await pause()
   }
   return { offset: stepIn(objectIn(file)['offset']) ?? 0, lines, writer }
 }
 
-const isObjectText = (text: string): boolean => historyLine(text).text === text
+const consoleLine = (text: string): HistoryLine => ({ text, step: null, time: null })

@@ -13,7 +13,7 @@ import { execute, load } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { parseJson } from '../../kernel/json/parse.js'
+import { parseJsonInSteps } from '../../kernel/json/parse-in-steps.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { throwIfRefused } from '../access/rights.js'
@@ -125,7 +125,8 @@ const readDocument = async ({ blobs }: Pick<Ports, 'blobs'>, blob: string): Prom
   const content = await blobs.get(blob)
   if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
   try {
-    return parseJson(new TextDecoder().decode(content))
+    const { value } = await parseJsonInSteps(new TextDecoder().decode(content), { isLimited: false })
+    return value
   } catch {
     return undefined
   }

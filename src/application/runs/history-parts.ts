@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { historyLine, stepIn, type HistoryLine } from '../../domain/runs/history.js'
+import { historyLineInSteps, stepIn, type HistoryLine } from '../../domain/runs/history.js'
 import { lineIn } from '../../domain/runs/output.js'
 import type { HistoryLogged, MetricsLogged } from '../../domain/runs/events.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
@@ -54,7 +54,7 @@ export const openHistoryParts = (ports: Pick<Ports, 'eventStore' | 'blobs'>): Hi
       else {
         const read = (await readBack(ports.blobs, event.data)) as unknown as HistoryLogged
         for (const text of read.lines ?? [])
-          lines.push(of === 'console' ? lineIn(of)(text) : historyLine(text))
+          lines.push(of === 'console' ? lineIn(of)(text) : await historyLineInSteps(text))
       }
     }
     const placed = placedAfter(before, lines)

@@ -18,6 +18,7 @@ import { appendDecided, type ExecuteResult } from '../../kernel/execute.js'
 import { foldCache } from '../../kernel/fold-cache.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import { spill } from '../../kernel/spill/spill.js'
 import { stepIn, type WrittenLines } from '../../domain/runs/history.js'
@@ -172,7 +173,7 @@ const withPackedLines = async <Data extends HistoryLogged | RunOutputLogged>(
   { blobs, sha256 }: Pick<Ports, 'blobs' | 'sha256'>,
   data: Data,
 ): Promise<Data> => {
-  const text = JSON.stringify(data.lines)
+  const text = await jsonTextInSteps(data.lines)
   if (text.length <= MOST_INLINE) return data
   const digest = await blobs.put(await promisify(gzip)(text))
   const lines = { digest, size: utf8Bytes(text), canonical: sha256(text) }

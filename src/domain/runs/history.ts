@@ -1,8 +1,8 @@
-import type { Json } from '../../kernel/json/json.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
-import { isJsonObject } from '../../kernel/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH as MOST_LEVELS } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import { parseJsonInSteps } from '../../kernel/json/parse-in-steps.js'
 
 /** A line of a run's history. */
 export interface HistoryLine {
@@ -29,8 +29,13 @@ const PART_LENGTH = 524_288
 const EMPTY = '{}'
 
 /** A line with its step. What is no JSON object is an empty line, because lines are identified by their numbers. */
-export const historyLine = (text: string): HistoryLine => {
-  const row = rowOf(text)
+export const historyLine = (text: string): HistoryLine => lineOf(text, rowOf(text))
+
+/** As {@link historyLine}, in steps that let other work run in between: a line may have megabytes. */
+export const historyLineInSteps = async (text: string): Promise<HistoryLine> =>
+  lineOf(text, await rowInSteps(text))
+
+const lineOf = (text: string, row: JsonObject | undefined): HistoryLine => {
   if (row === undefined) return { text: EMPTY, step: null, time: null }
   const time = row['_timestamp']
   return { text, step: stepIn(row['_step']), time: typeof time === 'number' ? time : null }
@@ -57,11 +62,21 @@ const SURELY_FLAT = 2 * MOST_LEVELS
  * The row in a line; undefined if it is no JSON object, or nested deeper than any other JSON of the service. `NaN` and
  * infinities become texts.
  */
-export const rowOf = (text: string): Readonly<Record<string, Json>> | undefined => {
+export const rowOf = (text: string): JsonObject | undefined => {
   try {
     const row = parseJson(text)
     if (!isJsonObject(row)) return undefined
     return text.length > SURELY_FLAT && deeperThan(row, MOST_LEVELS) ? undefined : row
+  } catch {
+    return undefined
+  }
+}
+
+/** As {@link rowOf}, in steps. */
+export const rowInSteps = async (text: string): Promise<JsonObject | undefined> => {
+  try {
+    const { value, isTooDeep } = await parseJsonInSteps(text, { isLimited: false, isWellFormed: false })
+    return isTooDeep || !isJsonObject(value) ? undefined : value
   } catch {
     return undefined
   }

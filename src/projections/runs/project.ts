@@ -1,11 +1,10 @@
 import type { RunEvent } from '../../domain/runs/events.js'
-import { jsonText } from '../../kernel/json/text.js'
-import { parseJson } from '../../kernel/json/parse.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
+import { plainJson } from './plain-json.js'
 import type { Rows } from '../../kernel/ports/clickhouse.js'
 
-type Positioned = RunEvent & Pick<ProjectedEvent, 'position'>
+type Positioned = RunEvent & Pick<ProjectedEvent, 'position' | 'texts'>
 
 /** Each change may have some of these; a run has the last value of each. */
 export const LAST = [
@@ -49,7 +48,12 @@ export const runsProjection: Projection = {
       const position = String(event.position)
       if (change !== undefined) changes.push({ ...change, project_id, run_id, position })
       if (event.type === 'HistoryLogged' && event.data.summary !== null)
-        summaries.push([project_id, run_id, position, plainJson(event.data.summary)])
+        summaries.push([
+          project_id,
+          run_id,
+          position,
+          event.texts?.['summary'] ?? plainJson(event.data.summary),
+        ])
       if (event.type === 'ArtifactUsed') {
         const { artifact_id, source_project, collection } = event.data
         uses.push([project_id, run_id, artifact_id, source_project, collection, position])
@@ -68,7 +72,7 @@ export const runsProjection: Projection = {
   },
 }
 
-const changeOf = ({ type, data }: RunEvent): Change | undefined => {
+const changeOf = ({ type, data, texts }: Positioned): Change | undefined => {
   switch (type) {
     case 'RunStarted': {
       const at = dateTime64(data.started_at)
@@ -83,7 +87,7 @@ const changeOf = ({ type, data }: RunEvent): Change | undefined => {
         tags: JSON.stringify(tags),
         notes: notes ?? '',
         host: host ?? '',
-        config: data.config === null ? null : plainJson(data.config),
+        config: data.config === null ? null : (texts?.['config'] ?? plainJson(data.config)),
       }
     }
     case 'RunResumed':
@@ -95,14 +99,5 @@ const changeOf = ({ type, data }: RunEvent): Change | undefined => {
       return { state: DELETED }
     default:
       return undefined
-  }
-}
-
-/** JSON in which `NaN` and infinities are texts, as the engine reads it. */
-const plainJson = (text: string): string => {
-  try {
-    return jsonText(parseJson(text))
-  } catch {
-    return '{}'
   }
 }

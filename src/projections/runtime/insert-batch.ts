@@ -7,6 +7,8 @@ import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { FieldUnreadable, spilledTexts, withParsed } from '../../kernel/spill/read-back.js'
 import { completed, needsEarlierEvents } from '../calls/complete.js'
 import { withInheritedDeletions } from '../calls/inherited-deletions.js'
+import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
+import { plainTexts } from '../runs/plain-json.js'
 import type { LoopWatch } from '../../kernel/loop-watch.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
@@ -102,7 +104,7 @@ const insertAll = async (options: InsertOptions, events: readonly RecordedEvent[
 
 const insertRows = async ({ clickHouse, projections }: InsertOptions, events: readonly ProjectedEvent[]) => {
   const all = await withInheritedDeletions(clickHouse, events)
-  const tables = projections.flatMap((projection) => [...project(projection, all)])
+  const tables = (await mapInSteps(projections, (projection) => project(projection, all))).flat()
   // All have ended before the batch is halved or repeated.
   const inserted = await Promise.allSettled(tables.map((rows) => clickHouse.insert(rows)))
   const failed = inserted.find(({ status }) => status === 'rejected')
@@ -143,6 +145,8 @@ const resolve = async (blobs: BlobStore, event: RecordedEvent): Promise<Projecte
       !isOfCall || !PAYLOAD_OF_CALLS.has(field) || !/^[[{]/.test(text)
     const values = Object.fromEntries(Object.entries(texts).filter(isParsed))
     const data = await withParsed(event.data, values)
+    if (event.type === 'RunDescribed' || event.type === 'HistoryLogged')
+      return { ...event, data, texts: await plainTexts(data, texts) }
     if (event.type !== 'ObjectPublished') return { ...event, data, texts }
     const { length } = await weaveTextInSteps(data['val'] ?? null)
     return { ...event, data, texts, weaveBytes: length }

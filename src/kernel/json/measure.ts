@@ -18,28 +18,29 @@ export const deeperThan = (value: unknown, most: number): boolean => {
 }
 
 /** Upper bound of the JSON text in UTF-8 bytes, without serialising. Stops early above `enough`. */
-export const jsonBytesAtMost = (value: Json, enough = Infinity): number => {
-  if (typeof value === 'string') return stringBytesAtMost(value)
-  if (typeof value !== 'object' || value === null) return 25
+export const jsonBytesAtMost = (value: Json, enough = Infinity): number => bytesIn(value, enough, 25, 6)
+
+/** A UTF-16 unit takes one to three bytes, or six when escaped; a number or a literal up to 25. */
+const bytesIn = (value: Json, enough: number, perLeaf: number, perUnit: number): number => {
+  if (typeof value === 'string') return 2 + value.length * perUnit
+  if (typeof value !== 'object' || value === null) return perLeaf
   let bytes = 2
   if (Array.isArray(value)) {
     for (const item of value) {
-      bytes += 1 + jsonBytesAtMost(item as Json, enough - bytes)
+      bytes += 1 + bytesIn(item as Json, enough - bytes, perLeaf, perUnit)
       if (bytes > enough) return bytes
     }
     return bytes
   }
   for (const key in value as Record<string, Json>) {
-    bytes +=
-      2 + stringBytesAtMost(key) + jsonBytesAtMost((value as Record<string, Json>)[key]!, enough - bytes)
+    const member = (value as Record<string, Json>)[key]!
+    bytes += 4 + key.length * perUnit + bytesIn(member, enough - bytes, perLeaf, perUnit)
     if (bytes > enough) return bytes
   }
   return bytes
 }
 
-/** Whether a value takes more than `most` bytes as JSON. */
+/** Whether a value takes more than `most` bytes as JSON. Serialises only what takes about as much. */
 export const isLargerThan = (most: number, value: Json): boolean =>
-  jsonBytesAtMost(value, most) > most && utf8Bytes(JSON.stringify(value)) > most
-
-/** A UTF-16 unit takes at most three bytes, or six when escaped. */
-const stringBytesAtMost = (text: string): number => 2 + text.length * 6
+  jsonBytesAtMost(value, most) > most &&
+  (bytesIn(value, 2 * most, 0, 1) > 2 * most || utf8Bytes(JSON.stringify(value)) > most)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { canonicalJson } from '../../../../src/kernel/json/canonical.js'
 import { jsonEqual } from '../../../../src/kernel/json/equal.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
-import { deeperThan, jsonBytesAtMost } from '../../../../src/kernel/json/measure.js'
+import { deeperThan, isLargerThan, jsonBytesAtMost } from '../../../../src/kernel/json/measure.js'
 import { wellFormed } from '../../../../src/kernel/json/well-formed.js'
 
 const key = fc.oneof(
@@ -34,6 +34,16 @@ const shuffled = (value: Json): Json => {
   const entries = Object.entries(value).map(([name, member]) => [name, shuffled(member)] as const)
   return Object.fromEntries(entries.reverse())
 }
+
+describe('the size of JSON', () => {
+  it('is compared as that of its text', () => {
+    fc.assert(
+      fc.property(anyJson, fc.nat({ max: 60 }), (value, most) => {
+        assert.equal(isLargerThan(most, value), Buffer.byteLength(JSON.stringify(value)) > most)
+      }),
+    )
+  })
+})
 
 describe('equality of JSON', () => {
   it('holds for a value and what is read back of it, in any order of keys', () => {

@@ -63,6 +63,7 @@ describe(`large bodies and answers of many shapes (FUZZ_SEED=${SEED})`, () => {
     await givenUpstream(service, memory, upstream.baseUrl)
     ids = await givenTraining()
     await wandbClientOf(service, HOME).init('r')
+    service.look()
   })
   after(async () => {
     sender.close()

@@ -11,7 +11,8 @@ import { logDigest, pagesOf } from './log-digest.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { projections } from '../projections/all.js'
 import { migrate } from '../projections/migrate.js'
-import { insertBatch, MAX_BATCH, sizeOf } from '../projections/runtime/insert-batch.js'
+import { insertBatch } from '../projections/runtime/insert-batch.js'
+import { MAX_BATCH, sizeOf } from '../projections/runtime/lane.js'
 
 /** The result of checking and projecting a log. */
 export interface Reprojection {

@@ -2,22 +2,16 @@ import assert from 'node:assert/strict'
 import { throttleFor } from '../../src/application/throttle.js'
 
 const LAGGING = 10_000
-const isLight = () => false
 
 describe('the throttling of writes', () => {
   it('lets writes pass while the read side keeps up', async () => {
-    const throttle = throttleFor({
-      isLight,
-      lagMs: () => 500,
-      nextInsert: () => Promise.reject(new Error('waited')),
-    })
+    const throttle = throttleFor({ lagMs: () => 500, nextInsert: () => Promise.reject(new Error('waited')) })
     await throttle('team')
   })
 
   it('holds a write until inserts have caught up', async () => {
     let behind = 3
     const throttle = throttleFor({
-      isLight,
       lagMs: () => (behind > 0 ? LAGGING : 0),
       nextInsert: () => Promise.resolve((behind -= 1) >= 0),
     })
@@ -25,12 +19,11 @@ describe('the throttling of writes', () => {
     assert.equal(behind, 0)
   })
 
-  it('holds the team that wrote most first, and all once the lag is twice as long', async () => {
+  it('holds only the teams whose part of the projection lags', async () => {
     const held: string[] = []
-    let lagMs = 1000
+    let lagMs = LAGGING
     const throttle = throttleFor({
-      lagMs: () => lagMs,
-      isLight: (team) => team === 'quiet',
+      lagMs: (team) => (team === 'quiet' ? 0 : lagMs),
       nextInsert: () => {
         held.push('held')
         lagMs = 0
@@ -41,9 +34,6 @@ describe('the throttling of writes', () => {
     assert.deepEqual(held, [])
     await throttle('noisy')
     assert.deepEqual(held, ['held'])
-    lagMs = 1500
-    await throttle('quiet')
-    assert.deepEqual(held, ['held', 'held'])
   })
 
   it('holds one write in vain, then none, and again when something is inserted', async () => {
@@ -51,7 +41,6 @@ describe('the throttling of writes', () => {
     let moves = false
     const ended: (() => void)[] = []
     const throttle = throttleFor({
-      isLight,
       lagMs: () => LAGGING,
       nextInsert: (timeoutMs) => {
         waits += 1

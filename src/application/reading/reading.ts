@@ -1,5 +1,6 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { entityOf } from '../../kernel/ids.js'
 import { Failure } from '../failure.js'
 
 export type AsOf =
@@ -29,8 +30,9 @@ export interface History {
 
 /** What reads need from the projector. */
 export interface ReadableProjection {
-  reached(): Position
-  waitFor(position: Position, timeoutMs: number): Promise<boolean>
+  /** Of a team, the last position whose rows of this team can be read. */
+  reached(team?: string): Position
+  waitFor(position: Position, timeoutMs: number, team?: string): Promise<boolean>
   /** Changes when the read models are rebuilt, which invalidates everything that was cached from them. */
   generation(): string
   /** The progress while the read models are filled again from the log. */
@@ -83,13 +85,21 @@ export const readingFrom = (projector: ReadableProjection, history: History, hea
   }
 
   /** Waits until the read models reach the position, unless the read may be stale. */
-  const reached = async (position: Position, { stale }: PresentConditions): Promise<Position> => {
-    if (stale || (await projector.waitFor(position, WAIT_MS))) return projector.reached()
+  const reached = async (
+    position: Position,
+    { stale }: PresentConditions,
+    team?: string,
+  ): Promise<Position> => {
+    if (stale || (await projector.waitFor(position, WAIT_MS, team))) return projector.reached(team)
     throw notYetReadable(projector.rebuilding?.())
   }
 
   const present = (projectId: string, conditions: PresentConditions, lastWrite?: Position) =>
-    reached(later(lastWrite ?? known(projectId), conditions.minPosition), conditions)
+    reached(
+      later(lastWrite ?? known(projectId), conditions.minPosition),
+      conditions,
+      projectId.includes('/') ? entityOf(projectId) : undefined,
+    )
 
   const past = async (asOf: AsOf, conditions: PresentConditions): Promise<Position> => {
     const { minPosition } = conditions

@@ -43,17 +43,17 @@ const isPlaced = <Data extends CallEvent['data']>(data: Data): data is Data & Pl
   projectId.is(data.project_id) && id.is(data.id) && id.is((data as Partial<Placed>).trace_id)
 
 /** The projects with deletions: the others, which are most, cost no query. */
-const projectsOf = new WeakMap<Querying, Set<string>>()
+const projectsOf = new WeakMap<Querying, Promise<Set<string>>>()
 
-const projectsWithDeletions = async (clickHouse: Querying): Promise<Set<string>> => {
+const projectsWithDeletions = (clickHouse: Querying): Promise<Set<string>> => {
   const known = projectsOf.get(clickHouse)
   if (known !== undefined) return known
-  const rows = await clickHouse.query<{ project_id: string }>(
-    'SELECT DISTINCT project_id FROM calls WHERE deleted_position > 0',
-  )
-  const projects = new Set(rows.map(({ project_id }) => project_id))
-  projectsOf.set(clickHouse, projects)
-  return projects
+  const asked = clickHouse
+    .query<{ project_id: string }>('SELECT DISTINCT project_id FROM calls WHERE deleted_position > 0')
+    .then((rows) => new Set(rows.map(({ project_id }) => project_id)))
+  projectsOf.set(clickHouse, asked)
+  asked.catch(() => projectsOf.delete(clickHouse))
+  return asked
 }
 
 /** The traces of the batch in which a call is deleted for the first time, or is started below a deleted one. */

@@ -10,18 +10,20 @@ export const eventTimes = () => {
   let times: { readonly position: Position; readonly recordedAt: Instant }[] = []
   return {
     /** Of the events of a millisecond only the last counts. */
-    add: (events: readonly Pick<RecordedEvent, 'position' | 'recordedAt'>[]): void => {
-      const after = times.at(-1)?.position ?? -1n
-      for (const [n, { position, recordedAt }] of events.entries())
-        if (position > after && recordedAt.getTime() !== events[n + 1]?.recordedAt.getTime())
-          times.push({ position, recordedAt: instantOf(recordedAt) })
+    add: ({ position, recordedAt }: Pick<RecordedEvent, 'position' | 'recordedAt'>): void => {
+      const last = times.at(-1)
+      if (last !== undefined && position <= last.position) return
+      const time = { position, recordedAt: instantOf(recordedAt) }
+      if (last?.recordedAt === time.recordedAt) times[times.length - 1] = time
+      else times.push(time)
     },
     /** Inserts the rows. A checkpoint is written only after that. */
     insert: async (writer: Pick<ClickHouseWriter, 'insert'>): Promise<void> => {
-      if (times.length === 0) return
+      const { length } = times
+      if (length === 0) return
       const values = times.map(({ position, recordedAt }) => [String(position), dateTime64(recordedAt)])
       await writer.insert({ table: 'event_times', columns: ['position', 'recorded_at'], values })
-      times = []
+      times = times.slice(length)
     },
     /** The position of the last of these events that was recorded no later than a time. */
     lastBy: (time: Instant): Position | undefined =>

@@ -3,7 +3,6 @@ import { RowsRefused, type ClickHouseWriter } from '../../kernel/ports/clickhous
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { weaveTextInSteps } from '../../domain/objects/weave-digest.js'
 import { START_PAYLOAD } from '../../domain/calls/payload.js'
-import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { FieldUnreadable, spilledTexts, withParsed } from '../../kernel/spill/read-back.js'
 import { completed, needsEarlierEvents } from '../calls/complete.js'
 import { withInheritedDeletions } from '../calls/inherited-deletions.js'
@@ -12,6 +11,7 @@ import { plainTexts } from '../runs/plain-json.js'
 import type { LoopWatch } from '../../kernel/loop-watch.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
+import { sizeOf } from './lane.js'
 import { writeQuarantine, type Quarantined } from './quarantine.js'
 
 export interface InsertOptions {
@@ -36,9 +36,6 @@ export const insertOrQuarantine = async (
   }
   return refused.length
 }
-
-/** The limits of one batch: events, and characters of JSON. */
-export const MAX_BATCH = { events: 20_000, characters: 16 * 1024 * 1024 }
 
 /**
  * Inserts the rows of a batch. An event that cannot be projected, or whose rows are refused because of their data, does
@@ -172,14 +169,3 @@ class NotProjectable extends Error {
 
 const isCausedByEvents = (error: unknown): error is RowsRefused | NotProjectable =>
   error instanceof RowsRefused || error instanceof NotProjectable
-
-/** Characters of an event's JSON, with those of its spilled fields. */
-export const sizeOf = ({ data, size }: RecordedEvent): number => {
-  const { spilled } = data
-  if (!isJsonObject(spilled)) return size
-  return Object.values(spilled).reduce<number>((sum, field) => sum + sizeOfBlob(field), size)
-}
-
-/** A malformed reference counts nothing here; the event is quarantined when it is resolved. */
-const sizeOfBlob = (field: Json): number =>
-  isJsonObject(field) && typeof field['size'] === 'number' ? field['size'] : 0

@@ -3,12 +3,12 @@ import type { Log } from '../../kernel/ports/log.js'
 import { backoff, retry } from '../../kernel/backoff.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { followLog, type LogAnchor } from '../../kernel/follow-log.js'
-import { entityOf } from '../../kernel/ids.js'
 import { within } from '../../kernel/within.js'
 import { claimDatabase, readCheckpoint, writeCheckpoint } from './checkpoint.js'
 import { errorName, reasonOf } from './error-name.js'
 import { eventTimes, positionByTime, type EventTimes } from './event-times.js'
-import { insertOrQuarantine, MAX_BATCH, sizeOf, type InsertOptions } from './insert-batch.js'
+import { insertOrQuarantine, type InsertOptions } from './insert-batch.js'
+import { Lane, sizeOf, teamOf } from './lane.js'
 import { notifier, type Notifier } from './notifier.js'
 import { countQuarantined } from './quarantine.js'
 import { reachedPosition, type ReachedPosition } from './reached-position.js'
@@ -25,17 +25,15 @@ export interface ProjectorOptions extends InsertOptions {
 export interface Projector {
   /** The position it continued from: 0 where the tables were empty. */
   readonly startedAt: Position
-  /** The last log position whose rows can be read. */
-  readonly reached: () => Position
+  /** The last log position whose rows can be read; of a team, the last whose rows of this team can be read. */
+  readonly reached: (team?: string) => Position
   /** Waits until a position can be read, and has the next batch inserted at once; false if it takes longer. */
-  readonly waitFor: (position: Position, timeoutMs: number) => Promise<boolean>
+  readonly waitFor: (position: Position, timeoutMs: number, team?: string) => Promise<boolean>
   /**
-   * Age in ms of the oldest event not yet inserted. 0 while inserts fail, so that writes are not paced against a broken
-   * engine.
+   * Age in ms of the oldest event not yet inserted, of all teams or in the lane of one. 0 while inserts fail, so that writes
+   * are not paced against a broken engine.
    */
-  readonly lagMs: () => number
-  /** Whether a team has less than the average team of what was read and is not inserted yet. */
-  readonly isLight: (team: string) => boolean
+  readonly lagMs: (team?: string) => number
   /** Events that were read from the log and are not inserted yet. */
   readonly behind: () => number
   /** True after the next insert or its failure, false if none comes in time or before the abort. */
@@ -59,6 +57,8 @@ export interface Projector {
 const GATHER_MS = 500
 const CHECKPOINT_MS = 1000
 const BACKOFF = { firstMs: 100, maxMs: 2000 }
+/** Characters of a team's events that are read and not inserted, beyond which the team is busy. */
+const MAX_QUIET_CHARACTERS = 2 * 1024 * 1024
 /** A failure that lasts is logged these first times and then about once a minute. */
 const LOG_FIRST = 4
 const LOG_EVERY = 30
@@ -71,24 +71,29 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
   const wake = notifier()
   const state: State = {
     reached: reachedPosition(startedAt, wake.notify),
+    quietReached: reachedPosition(startedAt, wake.notify),
     wake,
     inserted: notifier(),
     quarantined: await countQuarantined(clickHouse),
     failing: undefined,
     checkpointAt: performance.now(),
+    checkpoint: Promise.resolve(),
     anchor,
     times: eventTimes(),
   }
-  const { reached, inserted } = state
+  const { reached, quietReached, inserted } = state
   let generation = 0
   let run = startRun(options, state, startedAt)
 
   return {
     startedAt,
-    reached: reached.get,
-    waitFor: reached.waitFor,
-    lagMs: () => (state.failing === undefined ? run.lagMs() : 0),
-    isLight: (team) => run.isLight(team),
+    reached: (team) => (team === undefined || run.isBusy(team) ? reached : quietReached).get(),
+    waitFor: async (position, timeoutMs, team) => {
+      if (team === undefined) return reached.waitFor(position, timeoutMs)
+      const isRead = await quietReached.waitFor(position, timeoutMs)
+      return isRead && run.isBusy(team) ? reached.waitFor(position, timeoutMs) : isRead
+    },
+    lagMs: (team) => (state.failing === undefined ? run.lagMs(team) : 0),
     behind: () => run.behind(),
     nextInsert: async (timeoutMs, signal) => {
       const next = inserted.next().then(() => true)
@@ -112,6 +117,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
         generation += 1
         state.anchor = anchor
         state.times = eventTimes()
+        quietReached.reset(position)
         reached.reset(position)
         if (!stopping.signal.aborted) run = startRun(options, state, position)
       }
@@ -126,6 +132,8 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
 /** What outlives a subscription. */
 interface State {
   readonly reached: ReachedPosition
+  /** In the lane of the quiet teams. */
+  readonly quietReached: ReachedPosition
   /** Wakes the insert loop and the subscription. */
   readonly wake: Notifier
   /** After each insert or its failure. */
@@ -133,99 +141,108 @@ interface State {
   quarantined: number
   failing: string | undefined
   checkpointAt: number
+  /** Settles when the last one that was begun is written. */
+  checkpoint: Promise<void>
   /** The last event that was inserted. */
   anchor: LogAnchor | undefined
   times: EventTimes
 }
 
-interface Batch {
-  readonly events: RecordedEvent[]
-  characters: number
-  readonly charactersOf: Map<string, number>
-  /** When its first event arrived. */
-  since: number
-}
-
-const emptyBatch = (): Batch => ({ events: [], characters: 0, charactersOf: new Map(), since: Infinity })
-
-const addTo = (batch: Batch, event: RecordedEvent): void => {
-  const { project_id } = event.data
-  const team = typeof project_id === 'string' ? entityOf(project_id) : ''
-  const characters = sizeOf(event)
-  batch.events.push(event)
-  batch.characters += characters
-  batch.charactersOf.set(team, (batch.charactersOf.get(team) ?? 0) + characters)
-  if (batch.events.length === 1) batch.since = performance.now()
-}
-
-/** One subscription with its insert loop. It reads on while rows are inserted, up to one batch ahead. */
+/**
+ * One subscription with two insert loops, so that reads of teams that write little do not wait for the rows of one that
+ * writes much. The events of a team keep their order.
+ */
 const startRun = (options: ProjectorOptions, state: State, after: Position) => {
   const { eventStore, log, gatherMs = GATHER_MS } = options
-  const { reached, wake } = state
+  const { reached, quietReached, wake } = state
   const stopping = new AbortController()
   const { signal } = stopping
-  let pending = emptyBatch()
-  let inserting = emptyBatch()
+  const quiet = new Lane()
+  const busy = new Lane()
+  let read = after
+  /** Rows of the quiet lane up to here are inserted before more of the busy lane. */
+  let busySince = after
   let isCaughtUp = false
 
-  const isFull = () => pending.events.length >= MAX_BATCH.events || pending.characters >= MAX_BATCH.characters
-  const room = async () => {
-    while (isFull() && !signal.aborted) await wake.next()
+  const isBusy = (team: string) => busy.charactersOf(team) > 0
+  const add = (event: RecordedEvent): Lane => {
+    const team = teamOf(event)
+    const isOver = team !== '' && quiet.charactersOf(team) + sizeOf(event) > MAX_QUIET_CHARACTERS
+    if (isOver && !isBusy(team)) busySince = read
+    const lane = isOver || isBusy(team) ? busy : quiet
+    lane.add(event)
+    read = event.position
+    state.times.add(event)
+    return lane
   }
+  const advance = () => {
+    const until = (lane: Lane) => (lane.first()?.position ?? read + 1n) - 1n
+    quietReached.advance(until(quiet))
+    reached.advance(until(quiet) < until(busy) ? until(quiet) : until(busy))
+  }
+  const holdsUpBusy = () => (quiet.first()?.position ?? Infinity) <= busySince
 
   const follower = followLog({
     eventStore,
     after,
     onEvent: (event) => {
-      addTo(pending, event)
-      if (pending.events.length > 1 && !isFull()) return undefined
+      const lane = add(event)
+      advance()
+      if (lane.length() > 1 && !lane.hasBatch() && lane.hasRoom()) return undefined
       wake.notify()
-      return isFull() ? room() : undefined
+      return lane.hasRoom() ? undefined : room(lane)
     },
-    onCheckpoint: () => {
-      if (pending.events.length === 0) wake.notify()
+    onCheckpoint: (position) => {
+      read = position
+      advance()
     },
     onCaughtUp: () => void (isCaughtUp = true),
     onError: (error) => log.error('projection.subscription_failed', { error: errorName(error) }),
     signal,
   })
+  const room = async (lane: Lane) => {
+    while (!lane.hasRoom() && !signal.aborted) await wake.next()
+  }
 
-  const insertBatches = async () => {
+  const insertFrom = async (lane: Lane, isAwaited: () => boolean, mayInsert: () => boolean) => {
     while (!signal.aborted) {
-      const waitMs = pending.since + gatherMs - performance.now()
-      const isDue = isFull() || reached.isAwaited() || waitMs <= 0
-      const isEmpty = pending.events.length === 0
-      if (isEmpty ? follower.position() <= reached.get() : !isDue) {
-        await within(waitMs, wake.next(), { ref: true })
+      const waitMs = lane.pendingSince() + gatherMs - performance.now()
+      const isDue = lane.hasBatch() || isAwaited() || waitMs <= 0
+      if (waitMs === Infinity || !isDue || !mayInsert()) {
+        await within(mayInsert() ? waitMs : Infinity, wake.next(), { ref: true })
         continue
       }
-      inserting = pending
-      pending = emptyBatch()
+      const events = lane.take()
       wake.notify()
-      // Without events the position advanced past events that are not ours.
-      const position = inserting.events.at(-1)?.position ?? follower.position()
-      await insertUntilTaken(options, state, inserting.events, position, signal)
-      inserting = emptyBatch()
+      await insertUntilTaken(options, state, events, signal, () => {
+        lane.inserted()
+        advance()
+        wake.notify()
+      })
     }
   }
-  const ended = insertBatches()
+  const ended = [
+    insertFrom(
+      quiet,
+      () => quietReached.isAwaited() || reached.isAwaited() || holdsUpBusy(),
+      () => true,
+    ),
+    insertFrom(busy, reached.isAwaited, () => !holdsUpBusy()),
+  ]
 
   return {
-    lagMs: () => {
-      const since = Math.min(inserting.since, pending.since)
+    isBusy,
+    lagMs: (team?: string) => {
+      const busySince = team === undefined || isBusy(team) ? busy.since() : Infinity
+      const since = Math.min(busySince, quiet.since())
       return isCaughtUp && since !== Infinity ? performance.now() - since : 0
     },
-    isLight: (team: string) => {
-      const own = (pending.charactersOf.get(team) ?? 0) + (inserting.charactersOf.get(team) ?? 0)
-      const teams = new Set([...pending.charactersOf.keys(), ...inserting.charactersOf.keys()])
-      return own * teams.size < pending.characters + inserting.characters || own === 0
-    },
-    behind: () => pending.events.length + inserting.events.length,
+    behind: () => quiet.length() + busy.length(),
     stop: async () => {
       stopping.abort()
       wake.notify()
-      await Promise.all([follower.stopped, ended])
-      await checkpoint(options, state, reached.get()).catch(() => undefined)
+      await Promise.all([follower.stopped, ...ended])
+      await checkpoint(options, state).catch(() => undefined)
     },
   }
 }
@@ -235,8 +252,8 @@ const insertUntilTaken = async (
   options: ProjectorOptions,
   state: State,
   events: readonly RecordedEvent[],
-  position: Position,
   signal: AbortSignal,
+  onInserted: () => void,
 ): Promise<void> => {
   const { clickHouse, eventStore, log, checkpointMs = CHECKPOINT_MS } = options
   for (let tries = 0; !signal.aborted; tries += 1)
@@ -247,9 +264,8 @@ const insertUntilTaken = async (
       if ((await insertOrQuarantine(options, events)) > 0)
         state.quarantined = await countQuarantined(clickHouse)
       state.anchor = events.at(-1) ?? state.anchor
-      state.times.add(events)
-      state.reached.advance(position)
-      if (performance.now() - state.checkpointAt >= checkpointMs) await checkpoint(options, state, position)
+      onInserted()
+      if (performance.now() - state.checkpointAt >= checkpointMs) await checkpoint(options, state)
       if (state.failing !== undefined) log.info('projection.resumed', { events: events.length, tries })
       state.failing = undefined
       state.inserted.notify()
@@ -264,9 +280,16 @@ const insertUntilTaken = async (
   state.inserted.notify()
 }
 
-const checkpoint = async ({ clickHouse }: ProjectorOptions, state: State, position: Position) => {
-  if (state.anchor === undefined) return
-  await state.times.insert(clickHouse)
-  await writeCheckpoint(clickHouse, position, state.anchor)
-  state.checkpointAt = performance.now()
+/** Checkpoints are written one after the other. */
+const checkpoint = (options: ProjectorOptions, state: State): Promise<void> => {
+  const write = async () => {
+    if (state.anchor === undefined) return
+    const position = state.reached.get()
+    await state.times.insert(options.clickHouse)
+    await writeCheckpoint(options.clickHouse, position, state.anchor)
+    state.checkpointAt = performance.now()
+  }
+  const written = state.checkpoint.then(write)
+  state.checkpoint = written.catch(() => undefined)
+  return written
 }

@@ -55,7 +55,7 @@ export const parseJsonInSteps = async (
     const value = parseJson(text)
     return { value: checked(text, value), isTooDeep: deeperThan(value, MAX_DEPTH) }
   }
-  const pause = yielding()
+  const pause = yielding(0)
   const { root, depth } = await largeContainers(text, { step, isLimited }, pause)
   const numbers = newWideNumbers()
 

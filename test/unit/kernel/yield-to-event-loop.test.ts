@@ -26,4 +26,17 @@ describe('long computations that yield', () => {
     assert.deepEqual(resumed.slice(0, 4).sort(), ['a', 'b', 'c', 'd'])
     for (const [at, entry] of log.entries()) if (entry !== 'turn') assert.equal(log[at + 1] ?? 'turn', 'turn')
   })
+
+  it('do not keep short ones waiting', async () => {
+    let isDone = false
+    const compute = async () => {
+      const pause = yielding()
+      while (!isDone) await pause()
+    }
+    const long = Promise.all([compute(), compute(), compute()])
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.equal(yielding()(), undefined)
+    isDone = true
+    await long
+  })
 })

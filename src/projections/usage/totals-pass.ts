@@ -153,14 +153,14 @@ export const startTotals = (options: TotalsOptions) => {
   const { reached, nextInsert, log, pauseMs = PAUSE_MS } = options
   const repeat = async (signal: AbortSignal): Promise<void> => {
     let durationMs = 0
-    let summedUp = -1n
+    let summedUp = 0n
     let failing = ''
     for (;;) {
       await sleep(Math.max(pauseMs, Math.min(REST * durationMs, MAX_REST_MS)), undefined, {
         signal,
         ref: false,
       }).catch(() => undefined)
-      if (reached() === summedUp) await nextInsert(Infinity, signal)
+      while (reached() === summedUp && !signal.aborted) await nextInsert(Infinity, signal)
       if (signal.aborted) return
       const position = reached()
       const begin = performance.now()

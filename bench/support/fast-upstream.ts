@@ -46,6 +46,8 @@ const handle: RequestListener = (request, response) => {
 const stream = async (response: ServerResponse): Promise<void> => {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(chunk([{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }]))
+  // The service passes a stream on from its first content.
+  response.write(word)
   for (let sent = 0; sent < CHUNKS && !response.destroyed; sent += 1) {
     await sleep(EVERY_MS)
     response.write(word)

@@ -31,6 +31,7 @@ describe('the outbox', () => {
     logged = []
     stopping = new AbortController()
   })
+  afterEach(() => stopping.abort())
   after(() => state.close())
 
   const opened = (more: { readonly repeatAfterMs?: number } = {}) =>

@@ -66,7 +66,7 @@ export const openReadSide = async (
   const totals = startTotals({
     reader: clickHouse.reader,
     writer: clickHouse.writer,
-    reached: projector.reached,
+    reached: projector.projected,
     nextInsert: projector.nextInsert,
     log,
   })

@@ -27,6 +27,8 @@ export interface Projector {
   readonly startedAt: Position
   /** The last log position whose rows can be read; of a team, the last whose rows of this team can be read. */
   readonly reached: (team?: string) => Position
+  /** The last log position whose rows can be read; 0 before the first rows of this log. */
+  readonly projected: () => Position
   /** Waits until a position can be read, and has the next batch inserted at once; false if it takes longer. */
   readonly waitFor: (position: Position, timeoutMs: number, team?: string) => Promise<boolean>
   /**
@@ -88,6 +90,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
   return {
     startedAt,
     reached: (team) => (team === undefined || run.isBusy(team) ? reached : quietReached).get(),
+    projected: () => (state.anchor === undefined ? 0n : reached.get()),
     waitFor: async (position, timeoutMs, team) => {
       if (team === undefined) return reached.waitFor(position, timeoutMs)
       const isRead = await quietReached.waitFor(position, timeoutMs)

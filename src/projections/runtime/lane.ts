@@ -78,6 +78,12 @@ export class Lane {
     return this.#inserting[0] ?? this.#pending[0]
   }
 
+  firstOf(team: string): RecordedEvent | undefined {
+    if (this.charactersOf(team) === 0) return undefined
+    const isOfTeam = (event: RecordedEvent) => teamOf(event) === team
+    return this.#inserting.find(isOfTeam) ?? this.#pending.find(isOfTeam)
+  }
+
   length(): number {
     return this.#inserting.length + this.#pending.length
   }

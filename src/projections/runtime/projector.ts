@@ -89,7 +89,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
 
   return {
     startedAt,
-    reached: (team) => (team === undefined || run.isBusy(team) ? reached : quietReached).get(),
+    reached: (team) => (team === undefined ? reached.get() : run.reachedOf(team)),
     projected: () => (state.anchor === undefined ? 0n : reached.get()),
     waitFor: async (position, timeoutMs, team) => {
       if (team === undefined) return reached.waitFor(position, timeoutMs)
@@ -235,6 +235,12 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
 
   return {
     isBusy,
+    /** Never goes back when a team becomes busy. */
+    reachedOf: (team: string): Position => {
+      const quietUntil = quietReached.get()
+      const first = busy.firstOf(team)?.position
+      return first === undefined || first > quietUntil ? quietUntil : first - 1n
+    },
     lagMs: (team?: string) => {
       const busySince = team === undefined || isBusy(team) ? busy.since() : Infinity
       const since = Math.min(busySince, quiet.since())

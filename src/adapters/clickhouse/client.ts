@@ -225,7 +225,12 @@ export const withLiterals = (sql: string, parameters: SqlParameters): string =>
 const literalOf = (value: SqlParameter, type: string): string => {
   if (value === null) return `CAST(NULL, ${quoted(type)})`
   if (type === 'String' && typeof value === 'string') return quoted(value)
-  return `CAST(${quoted(formatQueryParams({ value }))}, ${quoted(type)})`
+  // The client builds texts character by character, which takes ten times as long.
+  const text = isTexts(value) ? `[${value.map(quoted).join(',')}]` : formatQueryParams({ value })
+  return `CAST(${quoted(text)}, ${quoted(type)})`
 }
+
+const isTexts = (value: SqlParameter): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
 
 const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`

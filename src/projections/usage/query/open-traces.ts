@@ -1,4 +1,5 @@
 import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
+import { yielding } from '../../../kernel/yield-to-event-loop.js'
 import type { CallSelection } from '../../calls/select.js'
 import { dateTime64, listed } from '../../clickhouse-values.js'
 import { bookOfModels, type PriceBook } from '../../prices/book.js'
@@ -17,7 +18,7 @@ import { changedTraces, partialTraces, readAtState, type Changed } from '../tota
 import { labelReader } from '../totals.js'
 import { YEAR_2100, type TraceCalls } from '../trace.js'
 import { ALWAYS } from './price-steps.js'
-import { openRow, startedWithin, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
+import { OpenRows, startedWithin, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
 
 type Reader = Pick<ClickHouseReader, 'query' | 'stream'>
 
@@ -199,7 +200,8 @@ const usageOfTraces = async (
     usageReportingAt(reader, projectId, position),
   ])
   const budget = new EntryBudget()
-  const rows: string[] = []
+  const rows = new OpenRows()
+  const pause = yielding()
   for (const batch of batchesOf(sizes, FACTS_AT_ONCE)) {
     const calls = await loadTraces(reader, projectId, batch, position, { withLabels: true })
     const own = await ownUsage(calls, reporting)
@@ -207,15 +209,20 @@ const usageOfTraces = async (
     const selected = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
     const callOf = callReader(calls)
     if (kind === 'own') {
-      for (const call of selected) for (const row of ownRows(callOf(call), own, call)) rows.push(openRow(row))
+      for (const call of selected) {
+        for (const row of ownRows(callOf(call), own, call)) rows.add(row)
+        await pause()
+      }
       continue
     }
     const { charges, keyOf } = chargesOf({ started: calls.started, models: own.models }, prices)
     const { usage } = await inclusiveUsage({ calls, own, selected, keyOf, budget })
-    for (const [n, call] of selected.entries())
-      for (const row of inclusiveRows(callOf(call), usage[n]!, charges)) rows.push(openRow(row))
+    for (const [n, call] of selected.entries()) {
+      for (const row of inclusiveRows(callOf(call), usage[n]!, charges)) rows.add(row)
+      await pause()
+    }
   }
-  return { traceIds, rows, models }
+  return { traceIds, rows: rows.lists(), models }
 }
 
 type CallOfRow = Omit<UsageRow, 'priced_at' | 'model' | 'is_first' | 'is_first_of_model' | 'figures'>

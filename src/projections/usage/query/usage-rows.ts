@@ -10,7 +10,7 @@ import { COUNTERS, LABEL_COLUMNS, LABELS, valuesOf } from '../columns.js'
 /** Usage of traces whose stored totals are of another position, computed for one read. */
 export interface OpenTraces {
   readonly traceIds: readonly string[]
-  /** See `openRow`. */
+  /** See `OpenRows`. */
   readonly rows: readonly string[]
   /** No stored totals are read. */
   readonly isAll?: boolean
@@ -156,13 +156,35 @@ export type UsageRow = { readonly [C in OpenColumn]: SqlValues[(typeof OPEN_COLU
 const OPEN_NAMES = Object.keys(OPEN_COLUMNS) as readonly OpenColumn[]
 
 /** A row as a JSON array, in the order of `OPEN_COLUMNS` and `COUNTERS`. */
-export const openRow = (row: UsageRow): string => {
+const openRow = (row: UsageRow): string => {
   let text = '['
   for (const name of OPEN_NAMES) {
     const value = row[name]
     text += `${typeof value === 'string' ? JSON.stringify(value) : typeof value === 'boolean' ? Number(value) : value},`
   }
   return `${text}${row.figures.join(',')}]`
+}
+
+const ROWS_PER_LIST = 1000
+
+/** Collects rows as JSON lists of many: a list of short texts takes longer to write into a statement. */
+export class OpenRows {
+  readonly #lists: string[] = []
+  #rows: string[] = []
+
+  add(row: UsageRow): void {
+    if (this.#rows.push(openRow(row)) === ROWS_PER_LIST) this.#close()
+  }
+
+  lists(): readonly string[] {
+    this.#close()
+    return this.#lists
+  }
+
+  #close(): void {
+    if (this.#rows.length > 0) this.#lists.push(`[${this.#rows.join(',')}]`)
+    this.#rows = []
+  }
 }
 
 const OPEN_TYPES = [...Object.values(OPEN_COLUMNS), ...COUNTERS.map(() => 'Int64')]
@@ -174,7 +196,7 @@ const OPEN_ROWS = `(SELECT ${[...OPEN_NAMES, ...COUNTERS]
       : `row.${index + 1} AS ${name}`,
   )
   .join(', ')}
-  FROM (SELECT JSONExtract(arrayJoin({open_rows:Array(String)}), 'Tuple(${OPEN_TYPES.join(', ')})') AS row))`
+  FROM (SELECT arrayJoin(JSONExtract(arrayJoin({open_rows:Array(String)}), 'Array(Tuple(${OPEN_TYPES.join(', ')}))')) AS row))`
 
 /** The keys of a filter that the rows themselves answer. */
 const DIRECT: Readonly<Partial<Record<string, string>>> = {

@@ -89,7 +89,7 @@ describe('usage of open traces', () => {
       return {
         sums: { calls, tokens: total_tokens, cost: (total_cost ?? 0n) / 10n ** 12n },
         open: open.isAll === true ? ['all'] : open.traceIds,
-        rows: open.rows.map((row) => JSON.parse(row) as readonly unknown[]),
+        rows: open.rows.flatMap((list) => JSON.parse(list) as readonly (readonly unknown[])[]),
       }
     })
   }

@@ -9,7 +9,11 @@ import type { StoredPrice } from '../../../../../src/projections/prices/queries.
 import { CHARGED, COUNTERS, MEASURES, SHOWN_COUNTERS } from '../../../../../src/projections/usage/columns.js'
 import { usageBy, type UsageGroup } from '../../../../../src/projections/usage/query/queries.js'
 import type { Dimension } from '../../../../../src/projections/usage/query/groups-sql.js'
-import { NO_OPEN_TRACES, openRow } from '../../../../../src/projections/usage/query/usage-rows.js'
+import {
+  NO_OPEN_TRACES,
+  OpenRows,
+  type UsageRow,
+} from '../../../../../src/projections/usage/query/usage-rows.js'
 import { COUNTS } from '../../../../counts.js'
 import { openTestClickHouse } from '../../../../support/engine.js'
 
@@ -84,9 +88,9 @@ const isUsed = (row: Row, kind: 'own' | 'inclusive'): boolean => row[kind].some(
 const usageOfRow = (row: Calls[number], kind: 'own' | 'inclusive'): string =>
   isUsed(row, kind) ? (row.isFirst ? 'first' : 'further') : 'none'
 
-const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): string => {
+const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): UsageRow => {
   const started_at = microseconds(instantOf(row))
-  return openRow({
+  return {
     started_at,
     priced_at: started_at,
     call_id: `call-${row.call}`,
@@ -102,7 +106,7 @@ const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): string => {
     wb_run_id: '',
     status: row.status,
     figures: row[kind],
-  })
+  }
 }
 
 const storedRow = (row: Calls[number], kind: 'own' | 'inclusive') => ({
@@ -125,8 +129,11 @@ const storedRow = (row: Calls[number], kind: 'own' | 'inclusive') => ({
 })
 
 /** The open rows of calls with usage of the kind, as `readTotals` makes them. */
-const openRowsOf = (calls: Calls, kind: 'own' | 'inclusive'): readonly string[] =>
-  calls.filter((row) => isUsed(row, kind)).map((row) => openRowOf(row, kind))
+const openRowsOf = (calls: Calls, kind: 'own' | 'inclusive'): readonly string[] => {
+  const rows = new OpenRows()
+  for (const row of calls) if (isUsed(row, kind)) rows.add(openRowOf(row, kind))
+  return rows.lists()
+}
 
 describe('usage by group', () => {
   let clickHouse: ClickHouse

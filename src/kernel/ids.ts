@@ -16,7 +16,7 @@ const isId = (u: unknown): u is string =>
   (u.length * 3 <= MAX_ID_BYTES || utf8Bytes(u) <= MAX_ID_BYTES)
 
 /** A client-chosen id: 1 to 256 bytes of UTF-8 without control characters. */
-export const id: Codec<string> = new Codec(
+export const id: Codec<string, string> = new Codec(
   'id',
   isId,
   (u, c) => {
@@ -32,7 +32,7 @@ export const id: Codec<string> = new Codec(
 )
 
 /** The same, without the names `.` and `..`, which no address can contain. */
-export const addressable = (named: Codec<string>): Codec<string> =>
+export const addressable = (named: Codec<string>): Codec<string, string> =>
   new Codec(
     named.name,
     (u): u is string => named.is(u) && u !== '.' && u !== '..',
@@ -47,7 +47,7 @@ export const addressable = (named: Codec<string>): Codec<string> =>
 const TEAM = /^[A-Za-z0-9._-]{1,128}$/
 
 /** A team's name, which is also the entity of its projects. */
-export const teamName: Codec<string> = textLike(
+export const teamName: Codec<string, string> = textLike(
   'team',
   TEAM,
   'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
@@ -75,7 +75,7 @@ const isProjectId = (text: string): boolean => {
 }
 
 /** The name of a project within its entity. */
-export const projectName: Codec<string> = textLike(
+export const projectName: Codec<string, string> = textLike(
   'project_name',
   PROJECT,
   `String should be the name of a project: ${PROJECT_RULE}`,
@@ -83,7 +83,7 @@ export const projectName: Codec<string> = textLike(
 )
 
 /** `entity/project`. */
-export const projectId: Codec<string> = textLike(
+export const projectId: Codec<string, string> = textLike(
   'project_id',
   new RegExp(`^[A-Za-z0-9._-]{1,128}/${PROJECT.source.slice(1)}`, 'u'),
   `String should be 'entity/project': an entity has 1 to 128 letters, digits, dots, underscores or hyphens; ${PROJECT_RULE}`,

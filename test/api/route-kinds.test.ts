@@ -7,7 +7,9 @@ import { administratorKey, anyKey } from '../../src/api/server/authorization.js'
 import { readerOfRequest } from '../../src/api/server/serve.js'
 import type { HasReader } from '../../src/api/server/run.js'
 import type { OnDisconnect } from '../../src/application/on-disconnect.js'
-import type { AnyRoute } from '../../src/api/server/route.js'
+import { string } from '../../src/kernel/codec/leaves.js'
+import { open } from '../../src/kernel/codec/struct.js'
+import { writtenAs, type AnyRoute } from '../../src/api/server/route.js'
 import {
   changeProject,
   openRoute,
@@ -24,7 +26,7 @@ import type { ClickHouseReader } from '../../src/kernel/ports/clickhouse.js'
 
 const POSITION = 'Tallytree-Position'
 const PRESENT = ['Tallytree-Min-Position', 'Tallytree-Stale']
-const spec = { method: 'post', path: '/it', summary: '', response: { schema: {} } } as const
+const spec = { method: 'post', path: '/it', summary: '', response: writtenAs<unknown>({}) } as const
 
 /** Routes of every kind, whose parts and handlers note what is done in which order. */
 const noting = () => {
@@ -202,6 +204,14 @@ describe('a route of a kind', () => {
         [team, true],
       ])
     })
+
+  it('does not compile with an answer other than its description', () => {
+    const response = open('Answer', { required: { id: string }, optional: { name: string } })
+    const route = { ...spec, response, authorization: anyKey }
+    readDirectory({ ...route, handle: () => ({ body: { id: 'a' } }) })
+    // @ts-expect-error -- `id` is missing
+    readDirectory({ ...route, handle: () => ({ body: { name: 'a' } }) })
+  })
 
   it('waits as the handler plans where that is not the way of its kind', async () => {
     const { steps, parts } = noting()

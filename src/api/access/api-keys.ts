@@ -12,7 +12,7 @@ import { makeKey } from '../../application/access/new-key.js'
 import { administratorKey, anyKey } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import { writing, type PlannedWrite } from '../server/run.js'
+import { writing } from '../server/run.js'
 import { repeatableId } from '../server/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
 
@@ -141,13 +141,14 @@ export const createApiKey = (
           `Input should be at most ${latest}, when the API key of this request expires`,
         )
       const command = { type: 'IssueApiKey', user, key: { ...known, scope, expires_at, made_by } } as const
-      return writing((cause) => services.access.run(command, cause), {
-        respond: ({ state, events: [issued] }) => {
+      return writing(
+        (cause) => services.access.run(command, cause),
+        ({ state, events: [issued] }) => {
           const kept = issued?.type === 'ApiKeyIssued' ? issued.data : state.keys.get(id)!
           const api_key = kept.hash === known.hash ? key : null
-          return { body: { ...shown(kept), api_key } }
+          return { ...shown(kept), api_key }
         },
-      })
+      )
     },
   })
 
@@ -164,18 +165,18 @@ const revoked = open('Revoked', {
 })
 
 const revokesKeys =
-  (services: Pick<Services, 'access'>) =>
-  (by: string, user: string, key_id: string, cascade: boolean): PlannedWrite => {
+  (services: Pick<Services, 'access'>) => (by: string, user: string, key_id: string, cascade: boolean) => {
     const before = [...madeBy(services.access.directory(), key_id)]
     const command = { type: 'RevokeApiKey', by, user, key_id, cascade } as const
-    return writing((cause) => services.access.run(command, cause), {
-      respond: ({ events }) => {
+    return writing(
+      (cause) => services.access.run(command, cause),
+      ({ events }) => {
         const ended = new Set(events.flatMap((one) => (one.type === 'ApiKeyRevoked' ? one.data.key_id : [])))
         const still = before.filter((key) => key.kind === 'key' && !ended.has(key.key_id))
         const sessions = before.filter((key) => key.kind === 'session' && ended.has(key.made_by ?? ''))
-        return { body: { revoked: ended.size + sessions.length, still_valid: still.length } }
+        return { revoked: ended.size + sessions.length, still_valid: still.length }
       },
-    })
+    )
   }
 
 export const revokeApiKey = (services: Pick<Services, 'access'>): AnyRoute =>

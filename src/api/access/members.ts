@@ -89,14 +89,15 @@ export const addMember = (
         roles,
         keyOfNewUser: { ...known, made_by },
       } as const
-      return writing((cause) => services.access.run(command, cause), {
-        respond: ({ events }) => {
+      return writing(
+        (cause) => services.access.run(command, cause),
+        ({ events }) => {
           const issued = events.find(({ type }) => type === 'ApiKeyIssued')
           const expires_at = issued?.type === 'ApiKeyIssued' ? issued.data.expires_at : null
           const api_key = issued === undefined ? null : key
-          return { body: { user, roles, api_key, expires_at } }
+          return { user, roles, api_key, expires_at }
         },
-      })
+      )
     },
   })
 

@@ -31,10 +31,11 @@ const createTeam = (services: Pick<Services, 'access'>): AnyRoute =>
     authorization: anyKey,
     handle: ({ body: { name }, principal }) => {
       const command = { type: 'CreateTeam', by: principal.userId, team: name } as const
-      return writing((cause) => services.access.run(command, cause), {
-        respond: () => ({ body: { name } }),
-        refusalBody: () => ({ name }),
-      })
+      return writing(
+        (cause) => services.access.run(command, cause),
+        () => ({ name }),
+        () => ({ name }),
+      )
     },
   })
 

@@ -84,7 +84,7 @@ export const itemsQuery = closed('AnnotationItemsQueryRequest', {
         optional: {
           ...(Object.fromEntries(ITEM_FILTERS.map((name) => [name, nullable(string)])) as Record<
             (typeof ITEM_FILTERS)[number],
-            ReturnType<typeof nullable<string>>
+            ReturnType<typeof nullable<string, string>>
           >),
           annotation_states: nullable(arrayOf(oneOf(...ITEM_STATES))),
         },

@@ -80,12 +80,10 @@ const changing = (
   services: QueueServices,
   command: Exclude<AnnotationQueueCommand, { type: 'CreateAnnotationQueue' }>,
 ) =>
-  writing(run(services, command), {
-    respond: ({ state }) => {
-      const { content, createdBy: created_by, createdAt: created_at, updatedAt: updated_at } = state!
-      const stored = { id: command.id, ...content, created_by, created_at, updated_at }
-      return { body: { queue: shownQueue(command.project_id, stored, state!.deletedAt) } }
-    },
+  writing(run(services, command), ({ state }) => {
+    const { content, createdBy: created_by, createdAt: created_at, updatedAt: updated_at } = state!
+    const stored = { id: command.id, ...content, created_by, created_at, updated_at }
+    return { queue: shownQueue(command.project_id, stored, state!.deletedAt) }
   })
 
 const shownQueue = (project_id: string, queue: StoredQueue, deleted_at: Instant | null = null) => ({
@@ -121,7 +119,7 @@ const createQueue = (services: QueueServices): AnyRoute =>
         userId,
         now,
       } as const
-      return writing(run(services, command), { respond: () => ({ body: { id: queueId } }) })
+      return writing(run(services, command), () => ({ id: queueId }))
     },
   })
 

@@ -26,9 +26,10 @@ export interface LabelledKind {
 /** Aliases and tags of versions, for collections of projects and of registries. */
 export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): readonly AnyRoute[] => {
   const set = (command: SetAlias | AddTag) =>
-    writing((cause) => write(command, cause, (before) => versionNamed(before, command.version)), {
-      respond: ({ state: known }) => ({ body: { version: versionName(known!.version) } }),
-    })
+    writing(
+      (cause) => write(command, cause, (before) => versionNamed(before, command.version)),
+      ({ state: known }) => ({ version: versionName(known!.version) }),
+    )
   const remove = (command: LabelCommand) => writing((cause) => write(command, cause, () => undefined))
 
   return [

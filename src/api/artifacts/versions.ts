@@ -57,11 +57,10 @@ const versionRoutes = (
         aliases,
         now,
       } as const
-      return writing((cause) => collections.write(command, cause, createdOrKnown(artifact_id, digest)), {
-        respond: ({ state }) => ({
-          body: { version: versionName(state!.version), artifact_id: state!.artifactId, digest },
-        }),
-      })
+      return writing(
+        (cause) => collections.write(command, cause, createdOrKnown(artifact_id, digest)),
+        ({ state }) => ({ version: versionName(state!.version), artifact_id: state!.artifactId, digest }),
+      )
     },
   }),
   readProjectLog(services, {

@@ -3,7 +3,7 @@ import type { Services } from '../../application/services.js'
 import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { json, oneOf } from '../../kernel/codec/leaves.js'
-import { problemSchema } from '../../kernel/codec/problem.js'
+import { problemSchema, type Problem } from '../../kernel/codec/problem.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { emptyResponse } from '../server/empty-response.js'
@@ -94,6 +94,11 @@ const upsertResponse = {
 }
 const completeResponse = { title: 'CallsCompleteResponse', type: 'object', properties: { rejected } }
 
+interface BatchAnswer {
+  readonly res?: readonly JsonObject[]
+  readonly rejected?: readonly Problem[]
+}
+
 /** An invalid element of a batch never rejects the others. */
 export const batchRoutes = (
   services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
@@ -103,9 +108,9 @@ export const batchRoutes = (
     summary: string,
     body: NonNullable<AnyRoute['body']>,
     authorize: (request: RouteRequest<ParsedJson>) => AuthorizedBatch,
-    respond: (results: readonly JsonObject[]) => JsonObject,
+    respond: (results: readonly JsonObject[]) => BatchAnswer,
   ): AnyRoute => ({
-    ...writeAuthorized<AuthorizedBatch, ParsedJson>(services, {
+    ...writeAuthorized<AuthorizedBatch, ParsedJson, undefined, BatchAnswer>(services, {
       method: 'post',
       path,
       summary,

@@ -92,7 +92,7 @@ export const evaluateModelRoute = (
       const stream = evaluationStream(project_id, id)
       return writing(
         (cause) => execute(services)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
-        { respond: () => ({ body: { call_id: id, evaluation_run_id: id } }) },
+        () => ({ call_id: id, evaluation_run_id: id }),
       )
     },
   })

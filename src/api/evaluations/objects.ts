@@ -175,11 +175,10 @@ const deleteVersions = (services: CollectionServices, collection: ReadCollection
       const by = { deleted_at, wb_user_id: principal.userId }
       const command = { type: 'DeleteVersions', project_id, object_id, versions: digests, ...by } as const
       const stream = objectStream(project_id, object_id)
-      return writing((cause) => execute(services)(objectDecider, stream, [command], cause), {
-        respond: ({ events }) => ({
-          body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
-        }),
-      })
+      return writing(
+        (cause) => execute(services)(objectDecider, stream, [command], cause),
+        ({ events }) => ({ num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length }),
+      )
     },
   })
 

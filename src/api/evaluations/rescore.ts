@@ -70,7 +70,7 @@ export const rescoreRoute = (
       const stream = evaluationStream(project_id, id)
       return writing(
         (cause) => execute(services)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
-        { respond: () => ({ body: { call_id: id, evaluation_run_id: id } }) },
+        () => ({ call_id: id, evaluation_run_id: id }),
       )
     },
   })

@@ -13,7 +13,6 @@ import {
 import type { EvaluationRuleCommand } from '../../domain/evaluations/rules/commands.js'
 import { evaluationRulesStream, ruleName, type RuleContent } from '../../domain/evaluations/rules/events.js'
 import type { Cause } from '../../kernel/event.js'
-import type { JsonObject } from '../../kernel/json/json.js'
 import { query } from '../../domain/query/query.js'
 import { callIds } from '../../projections/calls/pages.js'
 import { NO_FILTER } from '../../projections/calls/filter.js'
@@ -86,10 +85,10 @@ const ruleJson = open('EvaluationRule', {
 
 const ruleList = open('EvaluationRuleList', { required: { data: arrayOf(ruleJson) } })
 
-const shownRule = (project_id: string, id: string, { key_id: _, ...content }: RuleContent): JsonObject => ({
+const shownRule = (project_id: string, id: string, { key_id: _, ...content }: RuleContent) => ({
   id,
   project_id,
-  ...(content as unknown as JsonObject),
+  ...content,
 })
 
 const noSuchRule = (): Failure => new Failure('not-found', 'Evaluation rule not found in this project.')
@@ -106,7 +105,7 @@ const run =
   (services: Pick<Services, 'eventStore' | 'ids'>, command: EvaluationRuleCommand) => (cause: Cause) =>
     execute(services)(evaluationRuleDecider, evaluationRulesStream(command.project_id), [command], cause)
 
-const shown = (project: string, id: string, rules: EvaluationRules): JsonObject => {
+const shown = (project: string, id: string, rules: EvaluationRules) => {
   const rule = rules.get(id)
   if (rule === undefined || rule.deleted) throw noSuchRule()
   return shownRule(project, id, rule.content)
@@ -177,9 +176,10 @@ const createRule = (services: RuleServices): AnyRoute =>
         wb_user_id: principal.userId,
         key_id: principal.keyId,
       }
-      return writing(run(services, { type: 'CreateEvaluationRule', project_id: project, id, rule }), {
-        respond: ({ state }) => ({ body: shown(project, id, state) }),
-      })
+      return writing(
+        run(services, { type: 'CreateEvaluationRule', project_id: project, id, rule }),
+        ({ state }) => shown(project, id, state),
+      )
     },
   })
 
@@ -239,9 +239,7 @@ const changeRule = (services: RuleServices): AnyRoute =>
           key_id: principal.keyId,
         },
       }
-      return writing(run(services, command), {
-        respond: ({ state }) => ({ body: shown(project, id, state) }),
-      })
+      return writing(run(services, command), ({ state }) => shown(project, id, state))
     },
   })
 

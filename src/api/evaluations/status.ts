@@ -18,37 +18,41 @@ import { objectValues } from '../../projections/objects/queries.js'
 import { tableStats } from '../../projections/tables/queries.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
-import type { AnyRoute } from '../server/route.js'
+import { writtenAs, type AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { foldedCall } from '../../application/calls/folded-call.js'
 import { countRows } from '../../application/evaluations/progress.js'
 
 const statusRequest = closed('EvaluationStatusRequest', { required: { project_id: projectId, call_id: id } })
 
-const code = (value: string, properties: Record<string, object>) => ({
+const code = (value: string, properties: JsonObject) => ({
   type: 'object',
   properties: { code: { const: value }, ...properties },
   required: ['code', ...Object.keys(properties)],
 })
 const rows = { type: 'integer', minimum: 0 }
 
-const statusResponse = {
-  schema: {
-    title: 'EvaluationStatusResponse',
-    type: 'object',
-    required: ['status'],
-    properties: {
-      status: {
-        anyOf: [
-          code('not_found', {}),
-          code('running', { completed_rows: rows, total_rows: rows }),
-          code('failed', { error: { anyOf: [{ type: 'string' }, { type: 'null' }] } }),
-          code('complete', { output: {}, warnings: { type: 'array', items: { type: 'string' } } }),
-        ],
-      },
+type Status =
+  | { readonly code: 'not_found' }
+  | { readonly code: 'running'; readonly completed_rows: number; readonly total_rows: number }
+  | { readonly code: 'failed'; readonly error: string | null }
+  | { readonly code: 'complete'; readonly output: Json; readonly warnings: readonly string[] }
+
+const statusResponse = writtenAs<{ readonly status: Status }>({
+  title: 'EvaluationStatusResponse',
+  type: 'object',
+  required: ['status'],
+  properties: {
+    status: {
+      anyOf: [
+        code('not_found', {}),
+        code('running', { completed_rows: rows, total_rows: rows }),
+        code('failed', { error: { anyOf: [{ type: 'string' }, { type: 'null' }] } }),
+        code('complete', { output: {}, warnings: { type: 'array', items: { type: 'string' } } }),
+      ],
     },
   },
-}
+})
 
 /** `POST /evaluations/status`: of runs that the service was asked for, and of runs that clients log. */
 export const statusRoute = (
@@ -76,7 +80,7 @@ const statusOf = async (
   projectId: string,
   id: string,
   position: Position,
-): Promise<JsonObject> => {
+): Promise<Status> => {
   const { request, finished } = await runAt(services, projectId, id, position)
   const call = await foldedCall(services)(projectId, id, position)
   if (request !== null) {
@@ -99,7 +103,7 @@ const runAt = async (services: Pick<Services, 'eventStore'>, projectId: string, 
   return state
 }
 
-const statusOfFinished = ({ outcome, error, summary, warnings }: EvaluationRunFinished): JsonObject =>
+const statusOfFinished = ({ outcome, error, summary, warnings }: EvaluationRunFinished): Status =>
   outcome === 'completed' ? { code: 'complete', output: summary, warnings } : { code: 'failed', error }
 
 /** A run that a client logs. */
@@ -107,7 +111,7 @@ const statusOfCall = async (
   reader: ClickHouseReader,
   call: StoredCall,
   position: Position,
-): Promise<JsonObject> => {
+): Promise<Status> => {
   if (!isEvaluationRun(call.op_name, objectIn(call.attributes)))
     throw new Failure('bad-request', `Call ${call.id} is not an evaluation run.`)
   if (call.exception !== null) return { code: 'failed', error: call.exception }

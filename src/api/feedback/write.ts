@@ -88,7 +88,7 @@ const createRoute = (services: WriteServices, prepare: Prepare): AnyRoute =>
       const record = await prepare(request, [request.body])
       return async () => {
         const { responses, position } = await record()
-        return { body: responses[0], position }
+        return { body: responses[0]!, position }
       }
     },
   })

@@ -46,7 +46,7 @@ const storeContent = async (
   services: ContentServices,
   runs: Runs,
   { params, stream, cause: anonymous }: RouteRequest,
-): Promise<RouteResponse> => {
+): Promise<RouteResponse<never>> => {
   const { may, project, of, user } = readLink(services, params['link']!)
   const cause = { ...anonymous, actor: user }
   if (may === 'read') throw new Failure('forbidden', 'The link is for reading.')
@@ -60,7 +60,7 @@ const storeContent = async (
     size,
   })
   // Clients do not read the body of this answer, and would keep a connection for each that has one.
-  return { body: '', position: services.reading.ackPosition(project, position) }
+  return { body: '', type: 'text/plain', position: services.reading.ackPosition(project, position) }
 }
 
 interface Stored {
@@ -143,7 +143,7 @@ const storedBody = async (
 const readContent = async (
   services: ContentServices,
   { params, headers }: RouteRequest,
-): Promise<RouteResponse> => {
+): Promise<RouteResponse<never>> => {
   const { may, of } = readLink(services, params['link']!)
   const [digest = '', name = ''] = of
   if (may !== 'read') throw new Failure('forbidden', 'The link is for storing.')
@@ -173,12 +173,17 @@ export const contentOf = async (
   digest: string,
   path: string,
   headers: RouteRequest['headers'],
-): Promise<RouteResponse> => {
+): Promise<RouteResponse<never>> => {
   const found = await blobs.open(digest)
   if (found === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
   const range = rangeIn(headers.range, found.size)
   if (range === 'none')
-    return { status: 416, body: '', headers: { 'Content-Range': `bytes */${found.size}` } }
+    return {
+      status: 416,
+      body: '',
+      type: 'text/plain',
+      headers: { 'Content-Range': `bytes */${found.size}` },
+    }
   const blob = range === undefined ? found : (await blobs.open(digest, range))!
   return {
     status: range === undefined ? 200 : 206,

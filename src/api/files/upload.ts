@@ -50,7 +50,7 @@ export const uploadRoutes = (
         const stream = fileStream(project_id, digest)
         return writing(
           (cause) => execute(services)(fileDecider, stream, [command], cause, { assumeNew: true }),
-          { respond: () => ({ body: { digest } }) },
+          () => ({ digest }),
         )
       },
     }),

@@ -14,7 +14,7 @@ import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
 import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { invalidBody } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
-import { writing, type PlannedWrite } from '../server/run.js'
+import { writing } from '../server/run.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { publishPrices } from '../../gateway/upstreams/published-prices.js'
 import { upstreamView } from './upstream-view.js'
@@ -79,7 +79,7 @@ export const written = (
   id: string,
   run: (cause: Cause) => Promise<ExecuteResult<Upstreams>>,
   refusalBody?: (state: Upstreams) => JsonObject,
-): PlannedWrite =>
+) =>
   writing(
     async (cause) => {
       const executed = await run(cause)
@@ -87,8 +87,6 @@ export const written = (
       if (executed.refusals.size === 0) await publishPrices(services, upstream!.team, cause)
       return executed
     },
-    {
-      respond: ({ state }) => ({ body: upstreamView(services)(state.get(id)!) }),
-      ...(refusalBody && { refusalBody }),
-    },
+    ({ state }) => upstreamView(services)(state.get(id)!),
+    refusalBody,
   )

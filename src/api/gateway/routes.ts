@@ -89,7 +89,7 @@ const modelRoutes = (
       const trained = trainedModels(services, askingOf(services, principal))
       const byId = new Map([...trained, ...offered].map((one) => [one.id, one]))
       const data = [...byId.keys()].sort().map((id) => shown(byId.get(id)!))
-      return { body: { object: 'list', data } }
+      return { body: { object: 'list' as const, data } }
     },
   }),
   readDirectory({

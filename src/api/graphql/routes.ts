@@ -1,4 +1,4 @@
-import { execute, GraphQLError, parse, validate, type DocumentNode } from 'graphql'
+import { execute, GraphQLError, parse, validate, type DocumentNode, type ExecutionResult } from 'graphql'
 import type { RunHistory } from '../../application/runs/history.js'
 import type { Runs } from '../../application/runs/runs.js'
 import type { Collections } from '../../application/artifacts/collections.js'
@@ -13,7 +13,7 @@ import { linksFor } from '../files/links.js'
 import { anyKey } from '../server/authorization.js'
 import { InvalidQuery, UnknownField } from '../../domain/query/errors.js'
 import { Failure, invalidField } from '../../application/failure.js'
-import type { AnyRoute } from '../server/route.js'
+import { writtenAs, type AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
 import { artifactNamed, artifactWithId } from './artifacts.js'
 import { callerOf, type GraphQlServices, type Nodes } from './caller.js'
@@ -48,6 +48,10 @@ const graphQlRequest = closed('GraphQlRequest', {
   },
 })
 
+const graphQlResponse = open('GraphQlResponse', {
+  optional: { data: nullable(jsonObject), errors: nullable(json) },
+})
+
 /**
  * The requests of SDKs for runs and artifacts, and before tracing. As usual for GraphQL over HTTP, errors of a query are in
  * `errors` of a 200; a request without a valid key is a 401, also with `errors`, and one that is not GraphQL a 422.
@@ -69,7 +73,7 @@ export const graphQlRoutes = (
       summary: 'The subset of GraphQL that the packages `wandb` and `weave` use.',
       errorFormat: 'graphql',
       body: graphQlRequest,
-      response: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
+      response: writtenAs<ExecutionResult>(graphQlResponse.schema),
       authorization: anyKey,
       handle: async ({ body: { query, variables, operationName }, principal, cause, headers, reader }) => {
         if (utf8Bytes(await jsonTextInSteps(variables ?? null)) > MAX_VARIABLES_BYTES)

@@ -184,10 +184,9 @@ export const deleteObject = (
         wb_user_id: principal.userId,
       } as const
       const stream = objectStream(project_id, object_id)
-      return writing((cause) => execute(services)(objectDecider, stream, [command], cause), {
-        respond: ({ events }) => ({
-          body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
-        }),
-      })
+      return writing(
+        (cause) => execute(services)(objectDecider, stream, [command], cause),
+        ({ events }) => ({ num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length }),
+      )
     },
   })

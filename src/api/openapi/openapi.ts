@@ -1,3 +1,4 @@
+import { jsonObject } from '../../kernel/codec/leaves.js'
 import { isJsonObject, type JsonObject, type Json } from '../../kernel/json/json.js'
 import { querySchemas } from '../../domain/query/schema.js'
 import type { AnyRoute } from '../server/route.js'
@@ -48,7 +49,7 @@ export const openApiRoute = (routes: readonly AnyRoute[]): AnyRoute => {
     method: 'get',
     path: '/openapi.json',
     summary: 'This description.',
-    response: { schema: { type: 'object', additionalProperties: true } },
+    response: jsonObject,
     handle: () => Promise.resolve({ body: description }),
   })
   const description = openApi([...routes, own])

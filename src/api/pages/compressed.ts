@@ -12,7 +12,10 @@ const LEAST_CHARACTERS = 1400
 const LEVEL = 4
 
 /** A JSON response, compressed if the client accepts gzip. */
-export const compressedJson = async (headers: IncomingHttpHeaders, body: object): Promise<RouteResponse> => {
+export const compressedJson = async <Answer extends object>(
+  headers: IncomingHttpHeaders,
+  body: Answer,
+): Promise<RouteResponse<Answer>> => {
   const text = JSON.stringify(body)
   const type = 'application/json; charset=utf-8'
   const vary = { Vary: 'Accept-Encoding' }

@@ -9,6 +9,7 @@ import { offeredCosts } from '../../domain/prices/offered.js'
 import { priceTiers } from '../../domain/prices/tiers.js'
 import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
+import { writtenAs } from '../server/route.js'
 import { range, sortBy } from '../server/sorted-range.js'
 
 const offeredCost = open('OfferedCost', {
@@ -25,12 +26,12 @@ export const costCreate = closed('CostCreateRequest', {
 /** Id and model, the order in which SDKs read them. */
 const pair = { type: 'array', prefixItems: [id.schema, string.schema], minItems: 2, maxItems: 2 }
 
-export const costCreated = {
+export const costCreated = writtenAs<{ readonly ids: readonly (readonly string[])[] }>({
   type: 'object',
   title: 'CostCreateResponse',
   properties: { ids: { type: 'array', items: pair } },
   required: ['ids'],
-}
+})
 
 export const costQuery = closed('CostQueryRequest', {
   required: { project_id: projectId },
@@ -66,10 +67,12 @@ export const COST_FIELDS = Object.keys({ ...COST, ...EXTRA_COST }) as readonly C
 const cost = open('Cost', {
   says: "A project's price per token for a model.",
   required: Object.fromEntries(
-    Object.entries(COST).map(([field, codec]) => [field, nullable<unknown>(codec as Codec<unknown>)]),
-  ),
+    Object.entries(COST).map(([field, codec]) => [field, nullable(codec as Codec<unknown>)]),
+  ) as { readonly [F in keyof typeof COST]: Codec<unknown, (typeof COST)[F]['answer'] | null> },
   optional: { ...EXTRA_COST, tiers: withDefault(priceTiers, undefined) },
 })
+
+export type CostJson = (typeof cost)['answer']
 
 export const costQueried = open('CostQueryResponse', { required: { results: arrayOf(cost) } })
 

@@ -16,6 +16,7 @@ import {
   costCreate,
   costCreated,
   type CostField,
+  type CostJson,
   type CostQuery,
 } from './codecs.js'
 import { pricesInForceRoute } from './prices-in-force.js'
@@ -40,7 +41,7 @@ const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'
     body: costCreate,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
-    response: { schema: costCreated },
+    response: costCreated,
     project: inBody,
     handle: (request) => {
       const { project_id, costs } = request.body
@@ -54,12 +55,13 @@ const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'
       })
       const owner = { project_id, list: null }
       const command = { type: 'PublishPrices', owner, prices, userId, now } as const
-      return writing((cause) => execute(services)(priceDecider, priceStream(owner), [command], cause), {
-        respond: ({ state }) => {
+      return writing(
+        (cause) => execute(services)(priceDecider, priceStream(owner), [command], cause),
+        ({ state }) => {
           const ids = prices.map(({ id, price }) => [standingId(state, id, price, now), price.llm_id])
-          return { body: { ids } }
+          return { ids }
         },
-      })
+      )
     },
   })
 
@@ -121,7 +123,7 @@ const orderOf = (asked: CostQuery['sort_by']) => {
   return [...order.values()]
 }
 
-const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => Record<CostField, unknown>) => {
+const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => CostJson) => {
   const unknown = fields?.find((field) => !COST_FIELDS.includes(field as CostField))
   if (unknown !== undefined) throw new UnknownField(unknown)
   const wanted = new Set<string>(fields === null || fields.length === 0 ? COST_FIELDS : fields)
@@ -131,7 +133,7 @@ const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => Record<Cos
         field,
         wanted.has(field) ? valueOf(price, field) : null,
       ]),
-    ) as Record<CostField, unknown>),
+    ) as unknown as CostJson),
     ...(price.tiers === undefined ? {} : { tiers: price.tiers }),
   })
 }

@@ -58,9 +58,10 @@ export const projectRoutes = (
         ...(record === null ? [] : [{ type: 'ChooseRecording', project_id, record } as const]),
       ]
       const stream = projectStream(project_id)
-      return writing((cause) => execute(services)(projectDecider, stream, commands, cause), {
-        respond: ({ state }) => ({ body: { usage_reporting: state.usageReporting, record: state.record } }),
-      })
+      return writing(
+        (cause) => execute(services)(projectDecider, stream, commands, cause),
+        ({ state }) => ({ usage_reporting: state.usageReporting, record: state.record }),
+      )
     },
   }),
 ]

@@ -72,11 +72,10 @@ export const fileStreamRoute = (
         end: body.complete === true ? (body.exitcode === 0 ? 'finished' : 'failed') : null,
         now: instantOf(services.clock.now()),
       }
-      return writing((cause) => runs.write(command, cause), {
-        respond: ({ state: { stopRequested, ended } }) => ({
-          body: stopRequested && ended === null ? { stopped: true } : {},
-        }),
-      })
+      return writing(
+        (cause) => runs.write(command, cause),
+        ({ state: { stopRequested, ended } }) => (stopRequested && ended === null ? { stopped: true } : {}),
+      )
     },
   })
 

@@ -75,8 +75,11 @@ const RUNS = '/api/runs/:entity/:project'
 type RunServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
 
 export const runRoutes = (services: RunServices, runs: Runs, history: RunHistory): readonly AnyRoute[] => {
-  const write: WriteRun = (command, body = {}) =>
-    writing((cause) => runs.write(command, cause), { respond: () => ({ body }) })
+  const write: WriteRun = (command, body) =>
+    writing(
+      (cause) => runs.write(command, cause),
+      () => body,
+    )
   return [
     startRun(services, write),
     showRun(services, runs, history),
@@ -85,7 +88,7 @@ export const runRoutes = (services: RunServices, runs: Runs, history: RunHistory
   ]
 }
 
-type WriteRun = (command: RunCommand, body?: object) => PlannedWrite
+type WriteRun = <Answer>(command: RunCommand, body: Answer) => PlannedWrite<Answer>
 
 const startRun = (services: RunServices, write: WriteRun): AnyRoute =>
   writeProject(services, {
@@ -123,7 +126,7 @@ const showRun = (services: RunServices, runs: Runs, history: RunHistory): AnyRou
           name: started.name,
           user: started.user,
           started_at: started.started_at,
-          state: ended ?? 'running',
+          state: ended ?? ('running' as const),
           ended_at: found.endedAt,
           last_logged: found.lastMetrics,
           details,
@@ -172,7 +175,7 @@ const endRun = (services: RunServices, write: WriteRun): AnyRoute =>
     handle: (request) => {
       const of = { project_id: request.project, run_id: runInPath(request) }
       const now = instantOf(services.clock.now())
-      return write({ type: 'EndRun', ...of, state: request.body.state, now })
+      return write({ type: 'EndRun', ...of, state: request.body.state, now }, {})
     },
   })
 

@@ -88,9 +88,10 @@ const changeSecret = (
       await requireKeptUses(services, secret, usedFor, cause)
       const command = { type: 'ChangeSecretUses', ...secret, usedFor } as const
       const stream = secretStream(secret.team, secret.name)
-      return writing((cause) => execute(services)(secretDecider, stream, [command], cause), {
-        respond: ({ state }) => ({ body: { used_for: state.usedFor } }),
-      })
+      return writing(
+        (cause) => execute(services)(secretDecider, stream, [command], cause),
+        ({ state }) => ({ used_for: state.usedFor }),
+      )
     },
   })
 

@@ -16,7 +16,7 @@ export const pageQuery = open('Page', { optional: pageFields })
 export type PageQuery = t.TypeOf<typeof pageQuery>
 
 /** A page of a list. `next` is the `after` of the next page, null on the last page. */
-export const pageOf = <A>(item: Codec<A>) =>
+export const pageOf = <A, W>(item: Codec<A, W>) =>
   open(`${item.name}List`, { required: { data: arrayOf(item), next: nullable(string) } })
 
 /** The page selected by `limit` and `after`, of items sorted by name. */

@@ -23,7 +23,7 @@ import {
 } from './run.js'
 
 /** A route with its handler, whose request includes the result of the authorisation and a reader. */
-type RouteOf<Body, Query, Scope, Handled> = RouteSpec<Body, Query> & {
+type RouteOf<Body, Query, Answer, Scope, Handled> = RouteSpec<Body, Query, Answer> & {
   readonly handle: (request: RouteRequest<Body, Query> & Scope & HasReader) => Eventually<Handled>
 }
 
@@ -32,9 +32,10 @@ interface Authorized<Scope extends object> {
 }
 
 /** A route of a project. `project` gets it from the request, or several projects for a batch. */
-type RouteOfProject<Body, Query, Project, Handled, Scope = unknown> = RouteOf<
+type RouteOfProject<Body, Query, Answer, Project, Handled, Scope = unknown> = RouteOf<
   Body,
   Query,
+  Answer,
   Scope & { readonly project: Project },
   Handled
 > & { readonly project: (request: RouteRequest<NoInfer<Body>, NoInfer<Query>>) => Project }
@@ -50,7 +51,7 @@ interface Described {
 
 const described = (
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the kind ties body and query to the handler
-  { requestHeaders = [], errors = [], ...spec }: RouteSpec<any, any>,
+  { requestHeaders = [], errors = [], ...spec }: RouteSpec<any, any, any>,
   kind: Described,
   refusals: readonly FailureKind[],
   handle: AnyRoute['handle'],
@@ -90,30 +91,37 @@ const WRITE: Described = {
   responseHeaders: ['Tallytree-Position'],
 }
 
-type UnscopedRoute<Body, Query> = RouteSpec<Body, Query> & {
-  readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse>
+type UnscopedRoute<Body, Query, Answer> = RouteSpec<Body, Query, Answer> & {
+  readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse<NoInfer<Answer>>>
 }
 
 /** A route without authentication. */
-export const openRoute = <Body = undefined, Query = undefined>({
+export const openRoute = <Body = undefined, Query = undefined, Answer = never>({
   handle,
   ...spec
-}: UnscopedRoute<Body, Query>): AnyRoute => ({ ...described(spec, NO_POSITION, [], handle), access: 'open' })
+}: UnscopedRoute<Body, Query, Answer>): AnyRoute => ({
+  ...described(spec, NO_POSITION, [], handle),
+  access: 'open',
+})
 
 /** Reads state that does not come from the read models, without waiting for a position. */
-export const readDirectory = <Scope extends object, Body = undefined, Query = undefined>({
+export const readDirectory = <Scope extends object, Body = undefined, Query = undefined, Answer = never>({
   authorization,
   handle,
   ...spec
-}: RouteOf<Body, Query, Scope, RouteResponse> & Authorized<Scope>): AnyRoute =>
+}: RouteOf<Body, Query, Answer, Scope, RouteResponse<NoInfer<Answer>>> & Authorized<Scope>): AnyRoute =>
   described(spec, NO_POSITION, authorization.errors, async (request) =>
     handle(withScope(request, await authorization.authorize(request))),
   )
 
 /** Reads a project from the read models, as of now or an earlier position. */
-export const readProject = <Body = undefined, Query = undefined>(
+export const readProject = <Body = undefined, Query = undefined, Answer = never>(
   { access, reading }: Pick<Services, 'access' | 'reading'>,
-  { project: projectOf, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
+  {
+    project: projectOf,
+    handle,
+    ...spec
+  }: RouteOfProject<Body, Query, Answer, string, PlannedRead<NoInfer<Answer>>>,
 ): AnyRoute => {
   const authorization = accessToProject(access, projectOf)
   const waitFor = ({ project, headers }: AnyRequest & { readonly project: string }) =>
@@ -122,36 +130,40 @@ export const readProject = <Body = undefined, Query = undefined>(
 }
 
 /** Reads several projects: the handler waits for each and omits projects without access. */
-export const readProjects = <Body = undefined, Query = undefined>({
+export const readProjects = <Body = undefined, Query = undefined, Answer = never>({
   handle,
   ...spec
-}: RouteOf<Body, Query, unknown, RouteResponse>): AnyRoute =>
+}: RouteOf<Body, Query, Answer, unknown, RouteResponse<NoInfer<Answer>>>): AnyRoute =>
   described(spec, AS_OF, ['not-found'], async (request) => handle(withScope(request, {})))
 
 /** Reads a project from the log, at its current head. */
-export const readProjectLog = <Body = undefined, Query = undefined>(
+export const readProjectLog = <Body = undefined, Query = undefined, Answer = never>(
   services: Pick<Services, 'access' | 'reading'>,
-  { project, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
+  { project, ...spec }: RouteOfProject<Body, Query, Answer, string, PlannedRead<NoInfer<Answer>>>,
 ): AnyRoute => readLog(services, { ...spec, authorization: accessToProject(services.access, project) })
 
 /** Reads the log at its current head. */
-export const readLog = <Scope extends object, Body = undefined, Query = undefined>(
+export const readLog = <Scope extends object, Body = undefined, Query = undefined, Answer = never>(
   { reading }: Pick<Services, 'reading'>,
-  { authorization, handle, ...spec }: RouteOf<Body, Query, Scope, PlannedRead> & Authorized<Scope>,
+  {
+    authorization,
+    handle,
+    ...spec
+  }: RouteOf<Body, Query, Answer, Scope, PlannedRead<NoInfer<Answer>>> & Authorized<Scope>,
 ): AnyRoute => {
   const waitFor = ({ headers }: AnyRequest) => reading.logPosition(readConditionsIn(headers))
   return described(spec, LOG, authorization.errors, runRead(authorization, handle, waitFor))
 }
 
 /** Reads the current read models. `scope` is the name under which the writes to wait for were acknowledged. */
-export const readPresent = <Scope extends object, Body = undefined, Query = undefined>(
+export const readPresent = <Scope extends object, Body = undefined, Query = undefined, Answer = never>(
   { reading }: Pick<Services, 'reading'>,
   {
     authorization,
     scope,
     handle,
     ...spec
-  }: RouteOf<Body, Query, Scope, PlannedRead> &
+  }: RouteOf<Body, Query, Answer, Scope, PlannedRead<NoInfer<Answer>>> &
     Authorized<Scope> & { readonly scope: (authorized: Scope) => string },
 ): AnyRoute => {
   const waitFor = (request: AnyRequest & Scope) =>
@@ -160,9 +172,14 @@ export const readPresent = <Scope extends object, Body = undefined, Query = unde
 }
 
 /** Writes to one or more projects. Creates the team when the administrator first uses its name. */
-export const writeProject = <Project extends string | readonly string[], Body = undefined, Query = undefined>(
+export const writeProject = <
+  Project extends string | readonly string[],
+  Body = undefined,
+  Query = undefined,
+  Answer = never,
+>(
   services: Pick<Services, 'access' | 'reading' | 'throttle'>,
-  { project, ...spec }: RouteOfProject<Body, Query, Project, PlannedWrite>,
+  { project, ...spec }: RouteOfProject<Body, Query, Answer, Project, PlannedWrite<NoInfer<Answer>>>,
 ): AnyRoute =>
   writeAuthorized(services, { ...spec, authorization: accessToProject(services.access, project) })
 
@@ -171,9 +188,14 @@ export const writeAuthorized = <
   Scope extends { readonly project: string | readonly string[] },
   Body = undefined,
   Query = undefined,
+  Answer = never,
 >(
   services: Pick<Services, 'access' | 'reading' | 'throttle'>,
-  { authorization, handle, ...spec }: RouteOf<Body, Query, Scope, PlannedWrite> & Authorized<Scope>,
+  {
+    authorization,
+    handle,
+    ...spec
+  }: RouteOf<Body, Query, Answer, Scope, PlannedWrite<NoInfer<Answer>>> & Authorized<Scope>,
 ): AnyRoute =>
   described(
     spec,
@@ -188,9 +210,9 @@ export const writeAuthorized = <
   )
 
 /** Changes or deletes something of a project, without creating its team and without throttling. */
-export const changeProject = <Body = undefined, Query = undefined>(
+export const changeProject = <Body = undefined, Query = undefined, Answer = never>(
   services: Pick<Services, 'access' | 'reading'>,
-  { project, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedWrite>,
+  { project, handle, ...spec }: RouteOfProject<Body, Query, Answer, string, PlannedWrite<NoInfer<Answer>>>,
 ): AnyRoute => {
   const authorization = accessToProject(services.access, project)
   return described(
@@ -206,11 +228,11 @@ export const changeProject = <Body = undefined, Query = undefined>(
 }
 
 /** Writes outside of projects, such as to teams, members and webhooks. */
-export const writeDirectory = <Scope extends object, Body = undefined, Query = undefined>({
+export const writeDirectory = <Scope extends object, Body = undefined, Query = undefined, Answer = never>({
   authorization,
   handle,
   ...spec
-}: RouteOf<Body, Query, Scope, PlannedWrite> & Authorized<Scope>): AnyRoute =>
+}: RouteOf<Body, Query, Answer, Scope, PlannedWrite<NoInfer<Answer>>> & Authorized<Scope>): AnyRoute =>
   described(
     spec,
     WRITE,

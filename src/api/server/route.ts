@@ -29,15 +29,27 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly readerOf: (team: string) => ClickHouseReader
 }
 
-export interface RouteResponse {
+interface AnyResponse {
   readonly status?: number
-  /** Objects are written as JSON, strings and streams unchanged. */
-  readonly body: unknown
-  readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
   /** The log position of the response, sent as `Tallytree-Position`. */
   readonly position?: Position | undefined
 }
+
+/** An answer that is written as JSON. */
+interface JsonResponse<Answer> extends AnyResponse {
+  readonly body: Answer
+  readonly type?: never
+}
+
+/** Text, bytes and streams are written as they are; the compiler does not compare them with their description. */
+interface TextResponse extends AnyResponse {
+  readonly body: string | Uint8Array | Readable
+  /** The content type. */
+  readonly type: string
+}
+
+export type RouteResponse<Answer = unknown> = JsonResponse<Answer> | TextResponse
 
 /** Documented request headers. */
 export type RequestHeader =
@@ -65,8 +77,11 @@ export type ResponseHeader =
   | 'Tallytree-Unfinished-Descendants'
   | 'Tallytree-Unpriced-Models'
 
-export interface ResponseSpec {
+/** A codec is one, or its members with further ones. Without the `answer` of a codec, the route answers text. */
+export interface ResponseSpec<Answer = unknown> {
   readonly schema: JsonSchema
+  /** Only a type, see `Codec`. */
+  readonly answer?: Answer
   readonly type?: string
   /** Other content types that the request can choose, with their schemas. */
   readonly alternatives?: Readonly<Record<string, JsonSchema>>
@@ -74,8 +89,20 @@ export interface ResponseSpec {
   readonly headers?: readonly ResponseHeader[]
 }
 
+/** What a route answers with, and more than its schema. */
+export const answering = <
+  Answer,
+  More extends Omit<ResponseSpec, 'schema' | 'answer'> & { otherStatuses?: object },
+>(
+  { schema }: { readonly schema: JsonSchema; readonly answer: Answer },
+  more: More,
+): More & ResponseSpec<Answer> => ({ ...more, schema })
+
+/** A JSON answer with a schema that no codec has. */
+export const writtenAs = <Answer>(schema: JsonSchema): ResponseSpec<Answer> => ({ schema })
+
 /** What every route declares; its kind adds authorisation, headers and errors. */
-export interface RouteSpec<Body = unknown, Query = unknown> {
+export interface RouteSpec<Body = unknown, Query = unknown, Answer = unknown> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** In the router's form, `/v2/:entity/:project/call/start`. */
   readonly path: string
@@ -105,9 +132,9 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
   /** Failures in addition to those of its kind, its authorisation, and its body or form. */
   readonly errors?: readonly FailureKind[]
   /** The response with status 200. */
-  readonly response: ResponseSpec & {
+  readonly response: ResponseSpec<Answer> & {
     /** Successful responses with other statuses. */
-    readonly otherStatuses?: Readonly<Record<number, ResponseSpec & { readonly says: string }>>
+    readonly otherStatuses?: Readonly<Record<number, ResponseSpec<Answer> & { readonly says: string }>>
   }
 }
 

@@ -21,18 +21,19 @@ export interface HasReader {
 type Authorize<Scope> = (request: AnyRequest) => Eventually<Scope>
 
 /** Queries and responds, once the read models have reached the position. */
-type Query = (position: Position) => Eventually<RouteResponse>
+type Query<Answer> = (position: Position) => Eventually<RouteResponse<Answer>>
 
 /** What a read handler returns: its query, and how to wait for the position if not as its kind does. */
-export type PlannedRead = Query | { readonly waitFor: () => Promise<Position>; readonly read: Query }
+export type PlannedRead<Answer = unknown> =
+  Query<Answer> | { readonly waitFor: () => Promise<Position>; readonly read: Query<Answer> }
 
-interface WriteResponse extends RouteResponse {
+type WriteResponse<Answer = unknown> = RouteResponse<Answer> & {
   /** The position of the earlier write, when a retry wrote nothing and has no `position`. */
   readonly readableAt?: Position | undefined
 }
 
 /** What a write handler returns. The `position` of the response is that of the last event written. */
-export type PlannedWrite = (cause: Cause) => Eventually<WriteResponse>
+export type PlannedWrite<Answer = unknown> = (cause: Cause) => Eventually<WriteResponse<Answer>>
 
 /** Authorise, let the handler check the request, wait for the position, query, respond with the position. */
 export const runRead =
@@ -104,21 +105,24 @@ const teamOf = (
   return typeof team === 'string' ? team : defaultEntity(principal)
 }
 
-interface Responding<State, Event> {
-  /** The default is `{}`. */
-  readonly respond?: (executed: ExecuteResult<State, Event>) => Omit<RouteResponse, 'position'>
-  /** Further members of the body when the first command is refused. */
-  readonly refusalBody?: (state: State) => JsonObject
-}
+type Run<State, Event> = (cause: Cause) => Promise<ExecuteResult<State, Event>>
 
-/** Writes commands to one stream. A refusal of the first command is the failure of the request. */
-export const writing =
-  <State, Event>(
-    run: (cause: Cause) => Promise<ExecuteResult<State, Event>>,
-    { respond, refusalBody }: Responding<State, Event> = {},
-  ): PlannedWrite =>
-  async (cause) => {
+/** Writes commands to one stream, and answers `{}`. A refusal of the first command is the failure of the request. */
+export function writing<State, Event>(run: Run<State, Event>): PlannedWrite<Readonly<Record<string, never>>>
+/** `refusalBody` are further members of the body when the first command is refused. */
+export function writing<State, Event, Answer>(
+  run: Run<State, Event>,
+  answer: (executed: ExecuteResult<State, Event>) => Answer,
+  refusalBody?: ((state: State) => JsonObject)  ,
+): PlannedWrite<Answer>
+export function writing<State, Event>(
+  run: Run<State, Event>,
+  answer: (executed: ExecuteResult<State, Event>) => unknown = () => ({}),
+  refusalBody?: ((state: State) => JsonObject)  ,
+): PlannedWrite {
+  return async (cause) => {
     const executed = await run(cause)
     throwIfRefused(executed.refusals.get(0), refusalBody?.(executed.state))
-    return { body: {}, ...respond?.(executed), position: executed.position, readableAt: executed.readableAt }
+    return { body: answer(executed), position: executed.position, readableAt: executed.readableAt }
   }
+}

@@ -2,7 +2,7 @@ import type { Metrics } from '../../kernel/ports/metrics.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import type { AnyRoute } from '../server/route.js'
+import { answering, type AnyRoute } from '../server/route.js'
 import { openRoute } from '../server/route-kinds.js'
 
 /** What a health check looks at. */
@@ -20,27 +20,29 @@ export interface HealthChecks {
   readonly metrics: Pick<Metrics, 'read'>
 }
 
+const health = open('Health', {
+  required: { status: oneOf('ok', 'degraded') },
+  optional: { quarantined_events: string, reads: string, writes: string },
+})
+const unavailable = open('Unavailable', {
+  required: { status: oneOf('unavailable'), writes: string },
+  optional: { quarantined_events: string, reads: string },
+})
+
 const healthRoute = (path: string, checks: Omit<HealthChecks, 'metrics'>): AnyRoute =>
-  openRoute({
+  openRoute<undefined, undefined, (typeof health)['answer'] | (typeof unavailable)['answer']>({
     method: 'get',
     path,
     summary: 'Whether the service accepts writes, with the reasons if it is degraded.',
-    response: {
-      schema: open('Health', {
-        required: { status: oneOf('ok', 'degraded') },
-        optional: { quarantined_events: string, reads: string, writes: string },
-      }).schema,
+    response: answering(health, {
       otherStatuses: {
         503: {
           says: 'No write can succeed. Retry-After: when to check again.',
-          schema: open('Unavailable', {
-            required: { status: oneOf('unavailable'), writes: string },
-            optional: { quarantined_events: string, reads: string },
-          }).schema,
+          schema: unavailable.schema,
           headers: ['Retry-After'],
         },
       },
-    },
+    }),
     handle: () => healthOf(checks),
   })
 
@@ -72,8 +74,13 @@ const healthOf = async (checks: Omit<HealthChecks, 'metrics'>) => {
     ...(writes === undefined ? {} : { writes }),
   }
   if (blocked !== undefined)
-    return { status: 503, body: { status: 'unavailable', ...wrong }, headers: { 'Retry-After': '1' } }
-  return { body: { status: Object.keys(wrong).length === 0 ? 'ok' : 'degraded', ...wrong } }
+    return {
+      status: 503,
+      body: { status: 'unavailable', ...wrong, writes: blocked } as const,
+      headers: { 'Retry-After': '1' },
+    }
+  const status: 'ok' | 'degraded' = Object.keys(wrong).length === 0 ? 'ok' : 'degraded'
+  return { body: { status, ...wrong } }
 }
 
 /** Needs no authentication, as scrapers expect, because no metric names a tenant. */

@@ -118,7 +118,7 @@ export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] => 
               for (const event of events) if (event.type === 'ModelCreated') return event.data
               return created!
             }),
-          { respond: ({ state }) => ({ body: shown(state) }) },
+          ({ state }) => shown(state),
         )
       },
     }),
@@ -153,7 +153,7 @@ export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] => 
           const { position } = await (step === null
             ? deleteModel(models, collections)(modelId, now(), cause)
             : deleteCheckpoints(models, collections)(modelId, [step], cause))
-          return { body: { id: name, object: 'model', deleted: true }, readableAt: position }
+          return { body: { id: name, object: 'model' as const, deleted: true }, readableAt: position }
         },
     }),
     readLog(services, {

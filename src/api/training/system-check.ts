@@ -3,7 +3,7 @@ import type { Training } from '../../application/training/training.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { boolean, int64, number, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import type { AnyRoute } from '../server/route.js'
+import { answering, type AnyRoute } from '../server/route.js'
 import { openRoute } from '../server/route-kinds.js'
 import type { HealthChecks } from '../service/health.js'
 
@@ -83,12 +83,11 @@ export const systemCheckRoute = (services: SystemChecks): AnyRoute => {
     method: 'get',
     path: '/v1/system-check',
     summary: 'Checks the event log, the read models, the queues and the engine; 503 if one fails.',
-    response: {
-      schema: systemCheck.schema,
+    response: answering(systemCheck, {
       otherStatuses: {
         503: { says: 'A check failed.', schema: systemCheck.schema, headers: ['Retry-After'] },
       },
-    },
+    }),
     handle: () => {
       if (looking === undefined) {
         looking = look()

@@ -5,9 +5,12 @@ import type { Problem } from './problem.js'
 
 /**
  * An io-ts codec with a JSON Schema, so that one declaration gives type, decoder and documentation. Decoding may
- * normalise (absent to null, an instant to UTC); encoding is the identity.
+ * normalise (absent to null, an instant to UTC); encoding is the identity. `W` is what a route may answer with: as `A`,
+ * but optional members may be left out.
  */
-export class Codec<A> extends t.Type<A, unknown, unknown> {
+export class Codec<A, W = unknown> extends t.Type<A, unknown, unknown> {
+  /** Only a type. */
+  declare readonly answer: W
   /**
    * Fast path: the decoded value of most valid inputs, without building an error context; undefined if `validate`
    * must decide.
@@ -32,7 +35,7 @@ type Quick<A> = 'never' | 'unchanged' | ((u: unknown) => A | undefined)
 const notQuick = () => undefined
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a codec is invariant in A, as io-ts's own `t.Any`
-export type AnyCodec = Codec<any>
+export type AnyCodec = Codec<any, any>
 
 export type JsonSchema = JsonObject
 
@@ -58,7 +61,7 @@ export const leaf = <A>(
   is: (u: unknown) => u is A,
   problem: { readonly type: string; readonly msg: string },
   schema: JsonSchema,
-): Codec<A> =>
+): Codec<A, A> =>
   new Codec(
     name,
     is,
@@ -68,8 +71,8 @@ export const leaf = <A>(
   )
 
 /** The same codec with a more detailed schema. */
-export const describedAs = <A>(codec: Codec<A>, more: JsonSchema): Codec<A> =>
-  new Codec<A>(codec.name, codec.is, codec.validate, { ...codec.schema, ...more }, codec.quick)
+export const describedAs = <A, W>(codec: Codec<A, W>, more: JsonSchema): Codec<A, W> =>
+  new Codec<A, W>(codec.name, codec.is, codec.validate, { ...codec.schema, ...more }, codec.quick)
 
 /** Decodes by another codec and derives from what that decodes. */
 export const completedBy = <A, B>(codec: Codec<A>, complete: (decoded: A) => B): Codec<B> =>

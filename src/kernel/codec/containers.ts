@@ -4,11 +4,12 @@ import { isJsonObject } from '../json/json.js'
 import { Codec, gather, refuse } from './codec.js'
 
 /** Absent counts as null. */
-export const nullable = <A>(codec: Codec<A>): Codec<A | null> => withDefault<A, null>(codec, null, true)
+export const nullable = <A, W>(codec: Codec<A, W>): Codec<A | null, W | null> =>
+  withDefault<A, W, null>(codec, null, true)
 
 /** Absent and the empty string count as null: the SDKs send all three. */
-export const nullableText = (codec: Codec<string>): Codec<string | null> =>
-  new Codec<string | null>(
+export const nullableText = (codec: Codec<string>): Codec<string | null, string | null> =>
+  new Codec<string | null, string | null>(
     `${codec.name} | null`,
     (u): u is string | null => u === null || codec.is(u),
     (u, c) => (u === undefined || u === null || u === '' ? t.success(null) : codec.validate(u, c)),
@@ -17,8 +18,12 @@ export const nullableText = (codec: Codec<string>): Codec<string | null> =>
   )
 
 /** Absent (and null, with `nullToo`) becomes the default. */
-export const withDefault = <A, D>(codec: Codec<A>, fallback: D, nullToo = false): Codec<A | D> =>
-  new Codec<A | D>(
+export const withDefault = <A, W, const D>(
+  codec: Codec<A, W>,
+  fallback: D,
+  nullToo = false,
+): Codec<A | D, W | D> =>
+  new Codec<A | D, W | D>(
     nullToo ? `${codec.name} | null` : codec.name,
     (u): u is A | D => u === fallback || codec.is(u),
     (u, c) => (u === undefined || (nullToo && u === null) ? t.success(fallback) : codec.validate(u, c)),
@@ -35,8 +40,8 @@ const isPlain = (u: unknown): u is string | number | boolean =>
 
 const isArray = (u: unknown): u is readonly unknown[] => Array.isArray(u)
 
-export const arrayOf = <A>(codec: Codec<A>, least = 0): Codec<readonly A[]> =>
-  new Codec<readonly A[]>(
+export const arrayOf = <A, W>(codec: Codec<A, W>, least = 0): Codec<readonly A[], readonly W[]> =>
+  new Codec<readonly A[], readonly W[]>(
     `${codec.name}[]`,
     (u): u is readonly A[] => isArray(u) && u.length >= least && u.every(codec.is),
     (u, c) => {
@@ -61,8 +66,10 @@ export const arrayOf = <A>(codec: Codec<A>, least = 0): Codec<readonly A[]> =>
   )
 
 /** An object used as a dictionary. */
-export const recordOf = <A>(codec: Codec<A>): Codec<Readonly<Record<string, A>>> =>
-  new Codec<Readonly<Record<string, A>>>(
+export const recordOf = <A, W>(
+  codec: Codec<A, W>,
+): Codec<Readonly<Record<string, A>>, Readonly<Record<string, W>>> =>
+  new Codec<Readonly<Record<string, A>>, Readonly<Record<string, W>>>(
     `Record<string, ${codec.name}>`,
     (u): u is Readonly<Record<string, A>> => isJsonObject(u) && Object.values(u).every(codec.is),
     (u, c) => {

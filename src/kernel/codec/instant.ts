@@ -49,7 +49,7 @@ const offsetMinutes = (offset: string): number | undefined => {
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
 }
 
-export const instant: Codec<Instant> = new Codec<Instant>(
+export const instant: Codec<Instant, Instant> = new Codec<Instant, Instant>(
   'date-time',
   (u): u is Instant => typeof u === 'string' && CANONICAL.test(u) && parseInstant(u) === u,
   (u, c) => {

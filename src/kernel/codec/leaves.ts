@@ -50,8 +50,8 @@ export const json = leaf<Json>(
 )
 
 /** A whole number within inclusive bounds. */
-export const integerBetween = (least: number, most: number): Codec<number> =>
-  new Codec<number>(
+export const integerBetween = (least: number, most: number): Codec<number, number> =>
+  new Codec<number, number>(
     'integer',
     (u): u is number => int64.is(u) && u >= least && u <= most,
     (u, c) => {
@@ -67,7 +67,7 @@ export const integerBetween = (least: number, most: number): Codec<number> =>
 /** From 0 to 2^53 - 1, which a double holds exactly. */
 export const wholeNumber = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
-export const oneOf = <const W extends readonly string[]>(...words: W): Codec<W[number]> =>
+export const oneOf = <const W extends readonly string[]>(...words: W): Codec<W[number], W[number]> =>
   leaf<W[number]>(
     words.join(' | '),
     (u): u is W[number] => typeof u === 'string' && words.includes(u),

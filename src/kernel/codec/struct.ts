@@ -10,6 +10,11 @@ type Decoded<R extends Fields, O extends Fields> = { readonly [K in keyof R]: t.
   readonly [K in keyof O]: t.TypeOf<O[K]>
 }
 
+/** An answer may leave out its optional fields. */
+type Answered<R extends Fields, O extends Fields> = { readonly [K in keyof R]: R[K]['answer'] } & {
+  readonly [K in keyof O]?: O[K]['answer']
+}
+
 interface Shape<R extends Fields, O extends Fields> {
   /** Description for the generated documentation. */
   readonly says?: string
@@ -23,7 +28,7 @@ const build =
   <R extends Fields = Record<never, never>, O extends Fields = Record<never, never>>(
     name: string,
     { says, required, optional }: Shape<R, O>,
-  ): Codec<Decoded<R, O>> => {
+  ): Codec<Decoded<R, O>, Answered<R, O>> => {
     const mustHave = fieldsOf(required, true)
     const fields = [...mustHave, ...fieldsOf(optional, false)]
     const known = new Set(fields.map(({ key }) => key))

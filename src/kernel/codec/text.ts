@@ -19,7 +19,7 @@ const fitsIn = (text: string, most: number): boolean =>
   text.length * 3 <= most || (text.length <= most && utf8Bytes(text) <= most)
 
 /** A string of at most `most` bytes of UTF-8. */
-export const textUpToBytes = (most: number): Codec<string> =>
+export const textUpToBytes = (most: number): Codec<string, string> =>
   new Codec(
     'string',
     (u): u is string => string.is(u) && fitsIn(u, most),
@@ -44,7 +44,7 @@ const hasAtMost = (text: string, most: number): boolean =>
   text.length <= most || (text.length <= 2 * most && codePoints(text) <= most)
 
 /** A string of at most `most` characters (code points). */
-export const textUpToCharacters = (most: number): Codec<string> =>
+export const textUpToCharacters = (most: number): Codec<string, string> =>
   new Codec(
     'string',
     (u): u is string => string.is(u) && hasAtMost(u, most),
@@ -64,7 +64,7 @@ export const textLike = (
   pattern: RegExp,
   rule: string,
   fits = (text: string): boolean => pattern.test(text),
-): Codec<string> =>
+): Codec<string, string> =>
   new Codec(
     name,
     (u): u is string => typeof u === 'string' && fits(u),

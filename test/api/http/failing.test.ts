@@ -26,8 +26,13 @@ const CANARY = 'CANARY-5ec4e7'
 const serving = async (handle: () => Promise<RouteResponse>, path = '/it') => {
   const logged: JsonObject[] = []
   const note = (event: string, fields?: JsonObject) => void logged.push({ event, ...fields })
-  const spec = { schema: {} }
-  const only = openRoute({ method: 'get', path, summary: '', response: spec, handle })
+  const only = openRoute<undefined, undefined, unknown>({
+    method: 'get',
+    path,
+    summary: '',
+    response: { schema: {} },
+    handle,
+  })
   const reader = {
     knownParts: { refusedUntil: 0, ranges: new Map(), counts: new Map() },
     query: () => Promise.resolve([]),

@@ -84,9 +84,10 @@ export const linkRoutes = (
           movesLatest: false,
           tags: known.tags,
         } as const
-        return writing((cause) => collections.writeRegistered(command, cause, linkedOrKnown(command)), {
-          respond: ({ state: version }) => ({ body: { version: versionName(version!), artifact_id } }),
-        })
+        return writing(
+          (cause) => collections.writeRegistered(command, cause, linkedOrKnown(command)),
+          ({ state: version }) => ({ version: versionName(version!), artifact_id }),
+        )
       },
     }),
     writeDirectory({

@@ -64,10 +64,11 @@ export const registryRoutes = (
             cause,
             ({ ids }) => ids.get(name) ?? null,
           )
-        return writing(write, {
-          respond: () => ({ body: { id, name, team } }),
-          refusalBody: (known) => ({ id: known, name, team }),
-        })
+        return writing(
+          write,
+          () => ({ id, name, team }),
+          (known) => ({ id: known, name, team }),
+        )
       },
     }),
     readLog(services, {

@@ -1,8 +1,10 @@
+import type * as t from 'io-ts'
 import type { Ports } from '../../../kernel/ports/ports.js'
 import type { Services } from '../../../application/services.js'
 import { id } from '../../../kernel/ids.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { int64 } from '../../../kernel/codec/leaves.js'
+import type { Cause } from '../../../kernel/event.js'
 import { open } from '../../../kernel/codec/struct.js'
 import type { DeliveryHistory } from '../../../domain/webhooks/deliveries/history.js'
 import type { DeliveryCommand } from '../../../domain/webhooks/deliveries/commands.js'
@@ -14,7 +16,7 @@ import type { Authorization } from '../../server/authorization.js'
 import { Failure } from '../../../application/failure.js'
 import type { AnyRoute } from '../../server/route.js'
 import { writeDirectory } from '../../server/route-kinds.js'
-import { writing, type PlannedWrite } from '../../server/run.js'
+import { writing } from '../../server/run.js'
 import { deliveryState } from './codecs.js'
 import { ackScopeOf } from './list.js'
 import { eventIdFor, hasEvent } from './repeats.js'
@@ -95,7 +97,7 @@ const act = (
   { delivery_id, team }: { readonly delivery_id: string; readonly team: string },
   command: DeliveryCommand | undefined,
   eventId?: string,
-): PlannedWrite => {
+) => {
   const ids = eventId === undefined ? services.ids : { next: () => eventId }
   const write = writing(
     (cause) =>
@@ -105,14 +107,13 @@ const act = (
         command === undefined ? [] : [command],
         cause,
       ),
-    {
-      respond: ({ state }) => {
-        const attempts = 'attempts' in state ? state.attempts : 0
-        return { body: { id: delivery_id, state: state.phase, attempts } }
-      },
+    ({ state }) => {
+      const attempts = 'attempts' in state ? state.attempts : 0
+      // The command of a delivery that does not exist is refused.
+      return { id: delivery_id, state: state.phase as t.TypeOf<typeof deliveryState>, attempts }
     },
   )
-  return async (cause) => {
+  return async (cause: Cause) => {
     const response = await write(cause)
     return { ...response, position: services.reading.ackPosition(ackScopeOf(team), response.position) }
   }

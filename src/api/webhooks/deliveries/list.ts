@@ -4,6 +4,7 @@ import { rosterOf } from '../../../application/webhooks/current-state.js'
 import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
 import { namesAfter } from '../../../domain/webhooks/names/decider.js'
 import type { Cause } from '../../../kernel/event.js'
+import type { Position } from '../../../kernel/ports/event-store.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import {
   deliveriesOf,
@@ -18,7 +19,6 @@ import { memberOfTeam } from '../../server/authorization.js'
 import { pageOf } from '../../server/page.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readPresent } from '../../server/route-kinds.js'
-import type { PlannedRead } from '../../server/run.js'
 import { ofAutomation } from '../one-automation.js'
 import {
   automationDeliveriesQuery,
@@ -125,9 +125,9 @@ const listed = (
   reader: ClickHouseReader,
   { team, limit, after, ...filters }: Listing,
   cause: Cause,
-): PlannedRead => {
+) => {
   const before = cursorIn(['query', 'after'], after)
-  return async (position) => {
+  return async (position: Position) => {
     const query = await deliveryQuery(services, reader, { team, position }, filters, cause)
     const found = await deliveriesOf(reader)({ ...query, before }, limit + 1)
     const data = found.slice(0, limit)

@@ -56,7 +56,7 @@ export const servedModel = open('UpstreamModel', {
     'checkpoint that was trained from it, with the variables `${entity}`, `${project}`, `${model}` and `${step}`.',
   required: { id: modelName, upstream_id: modelName },
   optional: {
-    aliases: withDefault<readonly string[], readonly string[]>(arrayOf(modelName), []),
+    aliases: withDefault(arrayOf(modelName), [] as readonly string[]),
     checkpoint_id: nullable(modelName),
     price: nullable(modelPrice),
     /** Maximum number of concurrent requests to the upstream for this model. */

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseReader, ClickHouseWriter } from '../kernel/ports/clickhouse.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { SCHEMA } from '../files.js'
+import { TABLES } from './tables.js'
 
 /**
  * Raise it when a release changes a table of `schema/` or the rows that an event makes: the tables of an older version
@@ -25,7 +26,8 @@ export const tableStatements = async (): Promise<ReadonlyMap<string, string>> =>
     const statement = text.replace(/^ *--.*$\n/gm, '').trim()
     return [name.slice(0, -'.sql'.length), statement.replace(/;$/, '')]
   })
-  return new Map(await Promise.all(statements))
+  const declared = TABLES.map(({ name, statement }): [string, string] => [name, statement])
+  return new Map([...(await Promise.all(statements)), ...declared].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { Position } from '../kernel/ports/event-store.js'
+import type { AnyCodec } from '../kernel/codec/codec.js'
+import type { DomainEvent, EventOf } from '../kernel/decider.js'
 import type { Rows } from '../kernel/ports/clickhouse.js'
 
 /** JSON by field. */
@@ -22,5 +24,22 @@ export interface ProjectedEvent {
  */
 export interface Projection {
   readonly name: string
+  /** The types of events that make rows; others are not given to it. Absent: all. */
+  readonly types?: ReadonlySet<string>
   readonly rowsOf: (events: readonly ProjectedEvent[]) => readonly Rows[]
 }
+
+/** An event of some types as projections read it. */
+export type Projected<Event extends DomainEvent> = Event & Omit<ProjectedEvent, keyof DomainEvent>
+
+/** A projection of some events, by their codecs. Tables without rows are left out. */
+export const projectionOf = <Codecs extends Readonly<Record<string, AnyCodec>>>(
+  name: string,
+  codecs: Codecs,
+  rowsOf: (events: readonly Projected<EventOf<Codecs>>[]) => readonly Rows[],
+): Projection => ({
+  name,
+  types: new Set(Object.keys(codecs)),
+  rowsOf: (events) =>
+    rowsOf(events as readonly Projected<EventOf<Codecs>>[]).filter(({ values }) => values.length > 0),
+})

@@ -1,4 +1,4 @@
-import { ITEM_COLUMNS, PROGRESS_COLUMNS, QUEUE_COLUMNS } from '../annotation-queues/project.js'
+import { ITEMS, PROGRESS, QUEUES } from '../annotation-queues/tables.js'
 import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from '../webhooks/project.js'
 import { FEEDBACK_COLUMNS } from '../feedback/columns.js'
 import { ALIAS_COLUMNS, TAG_COLUMNS, VERSION_COLUMNS } from '../objects/project.js'
@@ -84,9 +84,9 @@ export const digestedModels: readonly DigestedModel[] = [
     'given_position',
     'purged_position',
   ]),
-  history('annotation_queues', { key: ['project_id', 'id'], columns: QUEUE_COLUMNS }),
-  contents('annotation_queue_items', ITEM_COLUMNS.slice(0, 3), ITEM_COLUMNS.slice(4)),
-  history('annotation_progress', { key: PROGRESS_COLUMNS.slice(0, 3), columns: PROGRESS_COLUMNS }),
+  history('annotation_queues', { key: ['project_id', 'id'], columns: QUEUES.names }),
+  contents('annotation_queue_items', ITEMS.names.slice(0, 3), ITEMS.names.slice(4)),
+  history('annotation_progress', { key: PROGRESS.names.slice(0, 3), columns: PROGRESS.names }),
   contents('files', ['project_id', 'digest'], ['bytes']),
   lifetimes('prices', { key: ['owner', 'id'], columns: PRICE_COLUMNS }, [
     'published_position',

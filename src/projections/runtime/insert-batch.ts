@@ -155,7 +155,9 @@ const resolve = async (blobs: BlobStore, event: RecordedEvent): Promise<Projecte
 
 const project = (projection: Projection, events: readonly ProjectedEvent[]) => {
   try {
-    return projection.rowsOf(events)
+    const { types } = projection
+    const own = types === undefined ? events : events.filter(({ type }) => types.has(type))
+    return own.length === 0 ? [] : projection.rowsOf(own)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new NotProjectable(`${projection.name}: ${reason}`, { cause: error })

@@ -5,7 +5,7 @@ import { openFileBlobStore } from '../src/adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy } from '../src/adapters/event-store/sqlite/log-copy.js'
 import { pagesOf } from '../src/cli/log-digest.js'
 import { reproject } from '../src/cli/reproject.js'
-import { callEvents } from '../src/domain/calls/events.js'
+import { callEvents } from '../src/domain/calls/call.js'
 import type { JsonObject } from '../src/kernel/json/json.js'
 import type { RecordedEvent } from '../src/kernel/ports/event-store.js'
 

@@ -9,8 +9,7 @@ import { instantOf } from '../kernel/codec/instant.js'
 import { cleanupStack } from '../kernel/cleanup-stack.js'
 import { execute } from '../kernel/execute.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
-import { rebuildDecider } from '../domain/rebuilds/decider.js'
-import { rebuildStream } from '../domain/rebuilds/events.js'
+import { rebuildDecider, rebuildStream } from '../domain/rebuilds/rebuild.js'
 import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuilds/queries.js'
 
 /** How long to wait for the projector before looking for an unfinished rebuild. */

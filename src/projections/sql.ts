@@ -40,7 +40,7 @@ export const typed = (type: string, value: SqlParameter): Sql => new Sql([{ type
 const valueOf = (part: Exclude<Part, Sql>): Sql =>
   typed(typeof part === 'string' ? 'String' : typeof part === 'bigint' ? 'UInt64' : 'Array(String)', part)
 
-export const joined = (parts: readonly Sql[], separator: string): Sql =>
+const joined = (parts: readonly Sql[], separator: string): Sql =>
   parts.length === 0
     ? raw('')
     : new Sql(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { registryStream } from '../../src/domain/artifacts/events.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
-import { limitsStream } from '../../src/domain/gateway/limits/events.js'
+import { limitsStream } from '../../src/domain/gateway/limits/limits.js'
 import type { Answered } from '../support/client.js'
 import { startTestService, type TestService } from '../support/service.js'
 import { eventsOf } from './calls/given.js'

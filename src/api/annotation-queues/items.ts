@@ -12,13 +12,11 @@ import {
   annotationItemDecider,
   NO_SUCH_ITEM,
   type AnnotationItem,
-} from '../../domain/annotation-queues/items/decider.js'
-import {
   annotationItemStream,
   itemIdOf,
   progressState,
   type AnnotationItemAdded,
-} from '../../domain/annotation-queues/items/events.js'
+} from '../../domain/annotation-queues/item.js'
 import { execute } from '../../kernel/execute.js'
 import { id } from '../../kernel/ids.js'
 import { inChunks } from '../../kernel/in-chunks.js'

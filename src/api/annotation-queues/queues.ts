@@ -2,9 +2,13 @@ import type { Services } from '../../application/services.js'
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import type { AnnotationQueueCommand } from '../../domain/annotation-queues/commands.js'
-import { annotationQueueDecider, NO_SUCH_QUEUE } from '../../domain/annotation-queues/decider.js'
-import { annotationQueueStream, type QueueContent } from '../../domain/annotation-queues/events.js'
+import {
+  type AnnotationQueueCommand,
+  annotationQueueDecider,
+  NO_SUCH_QUEUE,
+  annotationQueueStream,
+  type QueueContent,
+} from '../../domain/annotation-queues/queue.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { id } from '../../kernel/ids.js'

@@ -5,13 +5,12 @@ import { nullable } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { evaluationDecider } from '../../domain/evaluations/decider.js'
+import { evaluationDecider, evaluationStream } from '../../domain/evaluations/evaluation-run.js'
 import {
   decodeEvaluation,
   tableOfDataset,
   type EvaluationObject,
 } from '../../domain/evaluations/evaluation-object.js'
-import { evaluationStream } from '../../domain/evaluations/events.js'
 import { resolveMessages } from '../../domain/evaluations/resolve-judge.js'
 import { decodeJudgeModel } from '../../domain/evaluations/scorers/judge-settings.js'
 import { projectId } from '../../kernel/ids.js'

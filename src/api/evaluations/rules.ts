@@ -9,9 +9,11 @@ import {
   existingRules,
   MAX_RULES,
   type EvaluationRules,
-} from '../../domain/evaluations/rules/decider.js'
-import type { EvaluationRuleCommand } from '../../domain/evaluations/rules/commands.js'
-import { evaluationRulesStream, ruleName, type RuleContent } from '../../domain/evaluations/rules/events.js'
+  type EvaluationRuleCommand,
+  evaluationRulesStream,
+  ruleName,
+  type RuleContent,
+} from '../../domain/evaluations/rules/rule.js'
 import type { Cause } from '../../kernel/event.js'
 import { query } from '../../domain/query/query.js'
 import { callIds } from '../../projections/calls/pages.js'

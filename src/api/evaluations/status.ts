@@ -1,11 +1,11 @@
 import type { Services } from '../../application/services.js'
 import { closed } from '../../kernel/codec/struct.js'
-import { evaluationDecider } from '../../domain/evaluations/decider.js'
 import {
+  evaluationDecider,
   evaluationStream,
   type EvaluationEvent,
   type EvaluationRunFinished,
-} from '../../domain/evaluations/events.js'
+} from '../../domain/evaluations/evaluation-run.js'
 import { isEvaluationRun } from '../../domain/evaluations/run-calls.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'

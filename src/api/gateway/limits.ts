@@ -8,8 +8,12 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { rolesIn } from '../../domain/access/look-ups.js'
 import { execute } from '../../kernel/execute.js'
 import { budgetPeriod, rateFields, type LimitContent } from '../../domain/gateway/limits/content.js'
-import { limitDecider, type ScopeLimits } from '../../domain/gateway/limits/decider.js'
-import { limitsStream, periodName } from '../../domain/gateway/limits/events.js'
+import {
+  limitDecider,
+  type ScopeLimits,
+  limitsStream,
+  periodName,
+} from '../../domain/gateway/limits/limits.js'
 import {
   limitScope,
   limitScopeFields,

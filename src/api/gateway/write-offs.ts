@@ -1,6 +1,5 @@
 import { accountKey, periodOf } from '../../domain/gateway/limits/accounts.js'
-import { limitDecider } from '../../domain/gateway/limits/decider.js'
-import { limitsStream, periodName } from '../../domain/gateway/limits/events.js'
+import { limitDecider, limitsStream, periodName } from '../../domain/gateway/limits/limits.js'
 import { limitScopeFields, scopeProblems, scopeText } from '../../domain/gateway/limits/scope.js'
 import { decimalText, moneyText, type Amount } from '../../domain/prices/decimal.js'
 import { invalidBody } from '../../application/failure.js'

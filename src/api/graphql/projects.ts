@@ -2,9 +2,14 @@ import { instantOf } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
 import { entityOf as entityNameOf, projectNameOf, teamName } from '../../kernel/ids.js'
 import { firstWrites } from '../../projections/first-writes.js'
-import type { ProjectCommand } from '../../domain/projects/commands.js'
-import { projectDecider, type ProjectState } from '../../domain/projects/decider.js'
-import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/projects/events.js'
+import {
+  type ProjectCommand,
+  projectDecider,
+  type ProjectState,
+  MAX_PROJECT_TEXT,
+  projectStream,
+  projectText,
+} from '../../domain/projects/project.js'
 import { Failure } from '../../application/failure.js'
 import { NO_CONDITIONS } from '../../application/reading/reading.js'
 import { typeNamed, typesOf } from './artifact-types.js'

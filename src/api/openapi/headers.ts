@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json/json.js'
 import { id } from '../../kernel/ids.js'
-import { recordLevel } from '../../domain/projects/events.js'
+import { recordLevel } from '../../domain/projects/project.js'
 import type { RequestHeader, ResponseHeader } from '../server/route.js'
 
 type CommonHeader = 'x-request-id' | 'WWW-Authenticate'

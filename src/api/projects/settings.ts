@@ -2,9 +2,13 @@ import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { execute, readState } from '../../kernel/execute.js'
-import type { ProjectCommand } from '../../domain/projects/commands.js'
-import { projectDecider } from '../../domain/projects/decider.js'
-import { projectStream, recordLevel, usageReporting } from '../../domain/projects/events.js'
+import {
+  type ProjectCommand,
+  projectDecider,
+  projectStream,
+  recordLevel,
+  usageReporting,
+} from '../../domain/projects/project.js'
 import { inPath } from '../server/authorization.js'
 import { requireProjectAdministrator } from '../../application/access/rights.js'
 import { invalidField } from '../../application/failure.js'

@@ -5,8 +5,7 @@ import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { execute } from '../../kernel/execute.js'
-import { rebuildDecider } from '../../domain/rebuilds/decider.js'
-import { rebuildStream } from '../../domain/rebuilds/events.js'
+import { rebuildDecider, rebuildStream } from '../../domain/rebuilds/rebuild.js'
 import {
   rebuildOf,
   rebuildsIn,

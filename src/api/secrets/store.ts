@@ -10,10 +10,15 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
 import type { SecretName } from '../../kernel/ports/secret-store.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
-import { secretDecider, type SecretState } from '../../domain/secrets/decider.js'
-import { secretStream, secretUse, type SecretUse } from '../../domain/secrets/events.js'
+import {
+  secretDecider,
+  type SecretState,
+  secretStream,
+  secretUse,
+  type SecretUse,
+} from '../../domain/secrets/secret.js'
 import { reconcileSecret } from '../../application/secrets/reconcile.js'
-import { secretName } from '../../domain/webhooks/events.js'
+import { secretName } from '../../domain/webhooks/webhook.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import { repeatableId } from '../server/idempotency.js'
 import { requireKeptUses } from './users.js'

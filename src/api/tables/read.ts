@@ -6,7 +6,7 @@ import { open } from '../../kernel/codec/struct.js'
 import { inPages } from '../../kernel/pages.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { isDigest } from '../../domain/tables/events.js'
+import { isDigest } from '../../domain/tables/table.js'
 import {
   rowsByDigest,
   tableBytes,

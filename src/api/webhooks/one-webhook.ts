@@ -7,8 +7,13 @@ import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
-import { webhookStream, type WebhookContent } from '../../domain/webhooks/events.js'
+import {
+  noSuchWebhook,
+  webhookDecider,
+  type Webhook,
+  webhookStream,
+  type WebhookContent,
+} from '../../domain/webhooks/webhook.js'
 import { countDeliveries } from '../../projections/webhooks/queries.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { anyAdministratorOfTeam, roleInTeam } from '../server/authorization.js'

@@ -21,7 +21,7 @@ import type { PastDecision } from '../../domain/webhooks/automations/matching/pa
 import { pastVariables } from '../../domain/webhooks/automations/matching/past-variables.js'
 import type { AutomationVersion } from '../../domain/webhooks/automations/state.js'
 import { deliverySource } from '../../domain/webhooks/deliveries/events.js'
-import type { Webhook } from '../../domain/webhooks/decider.js'
+import type { Webhook } from '../../domain/webhooks/webhook.js'
 import { storedTemplate } from '../../domain/webhooks/templates/parse.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, int64, string } from '../../kernel/codec/leaves.js'

@@ -14,10 +14,14 @@ import { boolean, int64, number, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { id, teamName } from '../../kernel/ids.js'
-import type { Webhook } from '../../domain/webhooks/decider.js'
+import {
+  type Webhook,
+  disablingReason,
+  webhookOptions,
+  webhookStream,
+} from '../../domain/webhooks/webhook.js'
 import { healthAt, shownHealthFields } from '../../domain/webhooks/health.js'
 import { withoutCredentials } from '../../domain/webhooks/credential-headers.js'
-import { disablingReason, webhookOptions, webhookStream } from '../../domain/webhooks/events.js'
 
 /** Names follow the rules of ids: 1 to 256 bytes without control characters. */
 export const resourceName = id

@@ -1,13 +1,16 @@
 import type { Services } from '../../application/services.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
-import { namesAfter } from '../../domain/webhooks/names/decider.js'
+import { namesAfter } from '../../domain/webhooks/names/names.js'
 import { headerProblems, headerSecrets } from '../../domain/webhooks/static-headers.js'
 import { credentialProblems } from '../../domain/webhooks/credential-headers.js'
 import { webhookProblems } from '../../domain/webhooks/checks.js'
-import type { WebhookCommand } from '../../domain/webhooks/commands.js'
-import { webhookDecider } from '../../domain/webhooks/decider.js'
-import { webhookStream, type WebhookContent } from '../../domain/webhooks/events.js'
+import {
+  type WebhookCommand,
+  webhookDecider,
+  webhookStream,
+  type WebhookContent,
+} from '../../domain/webhooks/webhook.js'
 import { repeatableId } from '../server/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
 import { throwIfRefused } from '../../application/access/rights.js'

@@ -1,7 +1,13 @@
-import { annotationQueueDecider, type AnnotationQueue } from '../../domain/annotation-queues/decider.js'
-import { annotationQueueStream } from '../../domain/annotation-queues/events.js'
-import { annotationItemDecider, type AnnotationItem } from '../../domain/annotation-queues/items/decider.js'
-import { annotationItemStream } from '../../domain/annotation-queues/items/events.js'
+import {
+  annotationQueueDecider,
+  type AnnotationQueue,
+  annotationQueueStream,
+} from '../../domain/annotation-queues/queue.js'
+import {
+  annotationItemDecider,
+  type AnnotationItem,
+  annotationItemStream,
+} from '../../domain/annotation-queues/item.js'
 import { load } from '../../kernel/execute.js'
 import { id } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'

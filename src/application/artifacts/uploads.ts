@@ -5,7 +5,7 @@ import { entriesOf, hexOfMd5, type ManifestEntry } from '../../domain/artifacts/
 import { LATEST } from '../../domain/artifacts/labels.js'
 import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
 import type { CollectionState } from '../../domain/artifacts/state.js'
-import { fileStream, md5Digest, type FileEvent } from '../../domain/files/events.js'
+import { fileStream, md5Digest, type FileEvent } from '../../domain/files/file.js'
 import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'

@@ -1,5 +1,12 @@
-import { callDecider, nameOf, type CallState } from '../../domain/calls/decider.js'
-import { callStream, type CallEnded, type CallEvent, type CallStarted } from '../../domain/calls/events.js'
+import {
+  callDecider,
+  nameOf,
+  type CallState,
+  callStream,
+  type CallEnded,
+  type CallEvent,
+  type CallStarted,
+} from '../../domain/calls/call.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText, memberText } from '../../kernel/json/text.js'
 import type { EventStore, Position } from '../../kernel/ports/event-store.js'

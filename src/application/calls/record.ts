@@ -1,4 +1,4 @@
-import type { EndCall, StartCall } from '../../domain/calls/commands.js'
+import type { EndCall, StartCall } from '../../domain/calls/call.js'
 import type { CallEnd, CallStart } from '../../domain/calls/content.js'
 import { reportedUsageOf } from '../../domain/usage/reported.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'

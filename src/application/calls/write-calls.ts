@@ -1,6 +1,10 @@
-import { callDecider, type CallState } from '../../domain/calls/decider.js'
-import type { CallCommand } from '../../domain/calls/commands.js'
-import { callStream, type CallEvent } from '../../domain/calls/events.js'
+import {
+  callDecider,
+  type CallState,
+  type CallCommand,
+  callStream,
+  type CallEvent,
+} from '../../domain/calls/call.js'
 import { END_PAYLOAD, START_PAYLOAD } from '../../domain/calls/payload.js'
 import type { Refusal } from '../../kernel/decider.js'
 import type { Cause } from '../../kernel/event.js'

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { RuleFilter } from '../../domain/evaluations/rules/events.js'
+import type { RuleFilter } from '../../domain/evaluations/rules/rule.js'
 import { isOfEvaluation } from '../../domain/evaluations/rules/sampling.js'
 import { RUN_OP, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { InvalidQuery } from '../../domain/query/errors.js'

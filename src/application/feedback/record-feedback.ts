@@ -2,8 +2,12 @@ import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import type { Cause } from '../../kernel/event.js'
 import { FEEDBACK_PAYLOAD } from '../../domain/feedback/content.js'
-import { feedbackDecider, sameFeedback } from '../../domain/feedback/decider.js'
-import { feedbackStream, type FeedbackContent } from '../../domain/feedback/events.js'
+import {
+  feedbackDecider,
+  sameFeedback,
+  feedbackStream,
+  type FeedbackContent,
+} from '../../domain/feedback/feedback.js'
 import { keptPayload, kindProblems } from '../../domain/feedback/kinds.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
 import type { JsonObject } from '../../kernel/json/json.js'

@@ -2,8 +2,7 @@ import type { Clock } from '../../kernel/ports/clock.js'
 import { load } from '../../kernel/execute.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { HeldSecret, SecretName, SecretStore } from '../../kernel/ports/secret-store.js'
-import { secretDecider, type SecretState } from '../../domain/secrets/decider.js'
-import { secretStream } from '../../domain/secrets/events.js'
+import { secretDecider, type SecretState, secretStream } from '../../domain/secrets/secret.js'
 
 type ReconcilePorts = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
 

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
-import { DEFAULT_USES, secretStream, secretUse, type SecretUse } from '../../domain/secrets/events.js'
+import { DEFAULT_USES, secretStream, secretUse, type SecretUse } from '../../domain/secrets/secret.js'
 import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { Ports } from '../../kernel/ports/ports.js'

@@ -1,6 +1,6 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { SecretStore } from '../../kernel/ports/secret-store.js'
-import { secretStream } from '../../domain/secrets/events.js'
+import { secretStream } from '../../domain/secrets/secret.js'
 import type { SigningSecret } from '../../domain/webhooks/signing.js'
 
 interface SecretPorts extends Pick<Ports, 'eventStore'> {

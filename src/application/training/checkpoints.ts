@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fileDecider } from '../../domain/files/decider.js'
-import { fileStream, md5Digest } from '../../domain/files/events.js'
+import { fileDecider, fileStream, md5Digest } from '../../domain/files/file.js'
 import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionNamed } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'

@@ -3,17 +3,20 @@ import { automationStream } from '../../domain/webhooks/automations/events.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { id as idCodec } from '../../kernel/ids.js'
-import { namesAfter, namesDecider, type NameRegistry } from '../../domain/webhooks/names/decider.js'
-import { namesStream } from '../../domain/webhooks/names/events.js'
+import {
+  namesAfter,
+  namesDecider,
+  type NameRegistry,
+  namesStream,
+} from '../../domain/webhooks/names/names.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
+import { webhookDecider, type Webhook, webhookStream } from '../../domain/webhooks/webhook.js'
 import {
   HEALTHY,
   webhookHealthEvents,
   webhookHealthStream,
   type WebhookHealth,
 } from '../../domain/webhooks/health.js'
-import { webhookStream } from '../../domain/webhooks/events.js'
 
 type Streams = Pick<Ports, 'eventStore' | 'ids'>
 

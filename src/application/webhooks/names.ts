@@ -1,7 +1,6 @@
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
-import { ownerOf, namesDecider } from '../../domain/webhooks/names/decider.js'
-import { namesStream, type NamedKind } from '../../domain/webhooks/names/events.js'
+import { ownerOf, namesDecider, namesStream, type NamedKind } from '../../domain/webhooks/names/names.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { Failure } from '../failure.js'
 import { automationById, rosterOf, webhookById } from './current-state.js'

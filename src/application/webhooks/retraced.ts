@@ -9,7 +9,7 @@ import type { AutomationVersion } from '../../domain/webhooks/automations/state.
 import { DEEPEST } from '../../domain/webhooks/deliveries/events.js'
 import { deliveryIdOf } from '../../domain/webhooks/deliveries/id.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
-import { webhookStream } from '../../domain/webhooks/events.js'
+import { webhookStream } from '../../domain/webhooks/webhook.js'
 import { wholeHistory, withWholeHistory } from '../runs/whole-history.js'
 import type { ValidationPorts } from './checks.js'
 

@@ -3,7 +3,7 @@ import { redactSecrets, secretMatcher } from '../../domain/secrets/redact-secret
 import { failureText } from '../../domain/webhooks/deliveries/classify.js'
 import { hintOfError, hintOfStatus, hintOfUnsent } from '../../domain/webhooks/hints.js'
 import { redactAnswer } from '../../domain/webhooks/redact-answer.js'
-import type { WebhookContent } from '../../domain/webhooks/events.js'
+import type { WebhookContent } from '../../domain/webhooks/webhook.js'
 import { withoutSentCredentials } from '../../domain/webhooks/credential-headers.js'
 import { renderHeaders } from '../../domain/webhooks/static-headers.js'
 import { messageHeaders, type SigningSecret } from '../../domain/webhooks/signing.js'

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { decodeEvaluation } from '../../domain/evaluations/evaluation-object.js'
-import type { EvaluationRunFinished } from '../../domain/evaluations/events.js'
+import type { EvaluationRunFinished } from '../../domain/evaluations/evaluation-run.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { RUN_OP } from '../../domain/evaluations/run-calls.js'
 import { durationSeconds } from '../../domain/calls/duration.js'

@@ -1,4 +1,4 @@
-import type { CallStarted } from '../../domain/calls/events.js'
+import type { CallStarted } from '../../domain/calls/call.js'
 import { isEvaluationRun } from '../../domain/evaluations/run-calls.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'

@@ -1,10 +1,10 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import { evaluationDecider } from '../../domain/evaluations/decider.js'
 import {
+  evaluationDecider,
   evaluationStream,
   type EvaluationRunFinished,
   type EvaluationRunRequested,
-} from '../../domain/evaluations/events.js'
+} from '../../domain/evaluations/evaluation-run.js'
 import type { Cause } from '../../kernel/event.js'
 import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
 import { execute } from '../../kernel/execute.js'

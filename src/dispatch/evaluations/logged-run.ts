@@ -1,4 +1,4 @@
-import type { EvaluationRunFinished } from '../../domain/evaluations/events.js'
+import type { EvaluationRunFinished } from '../../domain/evaluations/evaluation-run.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { finish } from './finish-run.js'

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { evaluationRuleEvents } from '../../domain/evaluations/rules/events.js'
+import { evaluationRuleEvents } from '../../domain/evaluations/rules/rule.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Snapshots } from '../../kernel/ports/snapshots.js'

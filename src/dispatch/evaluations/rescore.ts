@@ -1,4 +1,7 @@
-import type { EvaluationRunFinished, EvaluationRunRequested } from '../../domain/evaluations/events.js'
+import type {
+  EvaluationRunFinished,
+  EvaluationRunRequested,
+} from '../../domain/evaluations/evaluation-run.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Cause } from '../../kernel/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'

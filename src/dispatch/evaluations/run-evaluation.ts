@@ -1,5 +1,8 @@
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
-import type { EvaluationRunFinished, EvaluationRunRequested } from '../../domain/evaluations/events.js'
+import type {
+  EvaluationRunFinished,
+  EvaluationRunRequested,
+} from '../../domain/evaluations/evaluation-run.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { runName } from '../../domain/evaluations/run-name.js'
 import { newRunSummary } from '../../domain/evaluations/summary.js'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { EvaluationRuleCreated } from '../../domain/evaluations/rules/events.js'
+import type { EvaluationRuleCreated } from '../../domain/evaluations/rules/rule.js'
 import {
   isOfEvaluation,
   isSampled,
@@ -9,7 +9,7 @@ import {
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Cause } from '../../kernel/event.js'
-import { feedbackStream } from '../../domain/feedback/events.js'
+import { feedbackStream } from '../../domain/feedback/feedback.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { Position } from '../../kernel/ports/event-store.js'

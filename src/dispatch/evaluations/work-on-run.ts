@@ -1,6 +1,9 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import { evaluationDecider } from '../../domain/evaluations/decider.js'
-import { evaluationStream, type EvaluationEvent } from '../../domain/evaluations/events.js'
+import {
+  evaluationDecider,
+  evaluationStream,
+  type EvaluationEvent,
+} from '../../domain/evaluations/evaluation-run.js'
 import type { Cause } from '../../kernel/event.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { backoff } from '../../kernel/backoff.js'

@@ -1,9 +1,13 @@
 import { execute } from '../../kernel/execute.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { webhookDecider } from '../../domain/webhooks/decider.js'
+import {
+  webhookDecider,
+  FAILING_HOURS,
+  webhookStream,
+  type DisablingReason,
+} from '../../domain/webhooks/webhook.js'
 import { instantAt } from '../../domain/webhooks/deliveries/times.js'
-import { FAILING_HOURS, webhookStream, type DisablingReason } from '../../domain/webhooks/events.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 import { startedAfterReset, failedForDays, type Endpoint } from './endpoint.js'
 

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { MAX_RETRY_AFTER_MS } from '../../domain/webhooks/deliveries/retry-after.js'
-import { webhookContent, type WebhookContent } from '../../domain/webhooks/events.js'
+import { webhookContent, type WebhookContent } from '../../domain/webhooks/webhook.js'
 import { webhookHealthEvents, type WebhookHealth } from '../../domain/webhooks/health.js'
 import { afterFailure, closed, probing, type CircuitBreaker } from '../../kernel/circuit-breaker.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import type { CallEnded } from './events.js'
+import type { CallEnded } from './call.js'
 
 /** The status of an ended call: its own exception counts before errors that its summary reports of descendants. */
 export const endStatus = (

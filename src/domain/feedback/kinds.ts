@@ -5,7 +5,7 @@ import { isLargerThan } from '../../kernel/json/measure.js'
 import { isOpRef, parseRef } from '../refs/ref.js'
 import { SCORER_FIELDS } from './content.js'
 import { aliasOf, detoned, emojiCount, type EmojiName } from './emoji.js'
-import type { FeedbackContent } from './events.js'
+import type { FeedbackContent } from './feedback.js'
 
 /** Validation of the known feedback types, as in the original service; other types are free-form. */
 

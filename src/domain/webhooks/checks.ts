@@ -1,5 +1,5 @@
 import type { Problem } from '../../kernel/codec/problem.js'
-import { MOST_RETRIES, type WebhookContent } from './events.js'
+import { MOST_RETRIES, type WebhookContent } from './webhook.js'
 
 /** With 20 % jitter it still ends within the five days after which a delivery is given up. */
 const LONGEST_WAIT_S = 4 * 24 * 3600

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Problem } from '../../kernel/codec/problem.js'
-import type { WebhookContent } from './events.js'
+import type { WebhookContent } from './webhook.js'
 
 type Headers = WebhookContent['headers']
 

@@ -1,6 +1,6 @@
 import { id as idCodec } from '../../kernel/ids.js'
 import type { EventStore } from '../../kernel/ports/event-store.js'
-import { webhookStream } from './events.js'
+import { webhookStream } from './webhook.js'
 
 export type WebhookStatus = 'enabled' | 'disabled' | 'deleted'
 

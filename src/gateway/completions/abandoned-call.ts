@@ -1,5 +1,4 @@
-import { callDecider } from '../../domain/calls/decider.js'
-import { callStream } from '../../domain/calls/events.js'
+import { callDecider, callStream } from '../../domain/calls/call.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
 import type { JsonObject } from '../../kernel/json/json.js'

@@ -1,7 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { callStream } from '../../domain/calls/events.js'
-import { projectDecider } from '../../domain/projects/decider.js'
-import { projectStream, recordLevel, type RecordLevel } from '../../domain/projects/events.js'
+import { callStream } from '../../domain/calls/call.js'
+import {
+  projectDecider,
+  projectStream,
+  recordLevel,
+  type RecordLevel,
+} from '../../domain/projects/project.js'
 import { readState } from '../../kernel/execute.js'
 import { entityOf, id, PROJECT_RULE, projectId } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'

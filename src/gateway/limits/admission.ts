@@ -1,4 +1,4 @@
-import { callStream } from '../../domain/calls/events.js'
+import { callStream } from '../../domain/calls/call.js'
 import { largest, maxCost, maxPrice } from '../../domain/gateway/limits/charge.js'
 import {
   outcomeOf,

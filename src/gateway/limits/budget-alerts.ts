@@ -1,6 +1,10 @@
 import { teamOf, type GatewayCall } from '../../domain/gateway/limits/gateway-call.js'
-import { limitDecider, type ScopeLimits } from '../../domain/gateway/limits/decider.js'
-import { limitsStream, type BudgetReached } from '../../domain/gateway/limits/events.js'
+import {
+  limitDecider,
+  type ScopeLimits,
+  limitsStream,
+  type BudgetReached,
+} from '../../domain/gateway/limits/limits.js'
 import { levelOfRefusal, levelsDue } from '../../domain/gateway/limits/levels.js'
 import type { BudgetExceeded } from '../../domain/gateway/limits/limiter.js'
 import { scopesOf, scopeText, type LimitScope } from '../../domain/gateway/limits/scope.js'

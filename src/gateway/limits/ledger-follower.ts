@@ -7,9 +7,11 @@ import {
   LIMITS_PREFIX,
   limitsStream,
   type LimitEvent,
-} from '../../domain/gateway/limits/events.js'
+  limitDecider,
+  noLimits,
+  type TeamLimits,
+} from '../../domain/gateway/limits/limits.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import { limitDecider, noLimits, type TeamLimits } from '../../domain/gateway/limits/decider.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'

@@ -1,4 +1,4 @@
-import { secretStream } from '../../domain/secrets/events.js'
+import { secretStream } from '../../domain/secrets/secret.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import { renderExtras, secretsInExtras, type Extras } from '../../domain/gateway/upstreams/extras.js'
 import type { Ports } from '../../kernel/ports/ports.js'

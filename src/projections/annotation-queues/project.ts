@@ -1,5 +1,5 @@
-import { annotationQueueEvents } from '../../domain/annotation-queues/events.js'
-import { annotationItemEvents } from '../../domain/annotation-queues/items/events.js'
+import { annotationQueueEvents } from '../../domain/annotation-queues/queue.js'
+import { annotationItemEvents } from '../../domain/annotation-queues/item.js'
 import { projectionOf } from '../projection.js'
 import type { RowOf } from '../table.js'
 import { ITEMS, PROGRESS, QUEUES } from './tables.js'

@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import type { AnnotationState } from '../../domain/annotation-queues/items/decider.js'
+import type { AnnotationState } from '../../domain/annotation-queues/item.js'
 import { DELETED_KEYS } from '../calls/select.js'
 import { orderSql, pageSql, type Page } from '../expression/page.js'
 import { allOf, raw, select, sql, type Sql } from '../sql.js'

@@ -1,5 +1,4 @@
-import { knownStartOf } from '../../domain/calls/decider.js'
-import type { CallEnded, CallEvent, CallStarted } from '../../domain/calls/events.js'
+import { knownStartOf, type CallEnded, type CallEvent, type CallStarted } from '../../domain/calls/call.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { FieldTexts, ProjectedEvent } from '../projection.js'
 import type { Naming } from './columns.js'

@@ -1,4 +1,4 @@
-import type { CallEvent, CallStarted } from '../../domain/calls/events.js'
+import type { CallEvent, CallStarted } from '../../domain/calls/call.js'
 import type { ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
 import { id, projectId } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'

@@ -1,4 +1,4 @@
-import type { CallEnded, CallEvent } from '../../domain/calls/events.js'
+import type { CallEnded, CallEvent } from '../../domain/calls/call.js'
 import { opOf } from '../../domain/calls/op.js'
 import { endStatus } from '../../domain/calls/status.js'
 import type { Instant } from '../../kernel/codec/instant.js'

@@ -1,4 +1,4 @@
-import type { FeedbackEvent } from '../../domain/feedback/events.js'
+import type { FeedbackEvent } from '../../domain/feedback/feedback.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { JsonText } from '../../kernel/ports/clickhouse.js'
 import { dateTime64, payloadText, storedText } from '../clickhouse-values.js'

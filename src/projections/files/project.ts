@@ -1,4 +1,4 @@
-import type { FileEvent } from '../../domain/files/events.js'
+import type { FileEvent } from '../../domain/files/file.js'
 import { int64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 

@@ -1,5 +1,5 @@
 import type { EventOf } from '../../kernel/decider.js'
-import type { projectEvents } from '../../domain/projects/events.js'
+import type { projectEvents } from '../../domain/projects/project.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 

@@ -1,4 +1,4 @@
-import type { RebuildEvent } from '../../domain/rebuilds/events.js'
+import type { RebuildEvent } from '../../domain/rebuilds/rebuild.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { rebuildRows, type Rebuild } from './queries.js'
 

@@ -1,4 +1,4 @@
-import type { TableEvent } from '../../domain/tables/events.js'
+import type { TableEvent } from '../../domain/tables/table.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { payloadText } from '../clickhouse-values.js'
 

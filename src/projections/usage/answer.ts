@@ -1,4 +1,4 @@
-import type { UsageReporting } from '../../domain/projects/events.js'
+import type { UsageReporting } from '../../domain/projects/project.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { PriceBook } from '../prices/book.js'
 import { chargesOf, hasChargedTokens, type Charge } from './charges.js'

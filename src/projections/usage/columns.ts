@@ -1,4 +1,4 @@
-import type { CallStarted } from '../../domain/calls/events.js'
+import type { CallStarted } from '../../domain/calls/call.js'
 import { opOf } from '../../domain/calls/op.js'
 import { endStatus } from '../../domain/calls/status.js'
 import {

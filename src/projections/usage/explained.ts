@@ -1,7 +1,7 @@
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { sum, type Exact } from '../../domain/prices/exact.js'
 import { FIGURES } from '../../domain/usage/reported.js'
-import type { UsageReporting } from '../../domain/projects/events.js'
+import type { UsageReporting } from '../../domain/projects/project.js'
 import type { Price, PriceBook } from '../prices/book.js'
 import { chargesOf, costsOf } from './charges.js'
 import { EXTRAS, modelOf } from '../../domain/usage/variant.js'

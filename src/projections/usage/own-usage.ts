@@ -2,7 +2,7 @@ import { addedChildren, type CallSum } from '../../domain/usage/added-children.j
 import { FIGURES, type Figure } from '../../domain/usage/reported.js'
 import { partsOf, plainKey, sizeOf, variantKey } from '../../domain/usage/variant.js'
 import { LARGEST_EXACT } from '../../domain/prices/exact.js'
-import type { UsageReporting } from '../../domain/projects/events.js'
+import type { UsageReporting } from '../../domain/projects/project.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { COUNTER_COLUMNS, COUNTERS, SOURCES } from './columns.js'
 import { topologyOf } from './topology.js'

@@ -1,4 +1,4 @@
-import type { CallEvent } from '../../domain/calls/events.js'
+import type { CallEvent } from '../../domain/calls/call.js'
 import {
   extrasOf,
   FIGURES,
@@ -9,7 +9,7 @@ import {
 } from '../../domain/usage/reported.js'
 import { EXTRAS } from '../../domain/usage/variant.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import type { ProjectChosen } from '../../domain/projects/events.js'
+import type { ProjectChosen } from '../../domain/projects/project.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import {

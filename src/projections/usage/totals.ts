@@ -1,4 +1,4 @@
-import type { UsageReporting } from '../../domain/projects/events.js'
+import type { UsageReporting } from '../../domain/projects/project.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import {
   AnswerTooLarge,

@@ -1,4 +1,4 @@
-import type { UsageReporting } from '../../domain/projects/events.js'
+import type { UsageReporting } from '../../domain/projects/project.js'
 import { sum, type Exact } from '../../domain/prices/exact.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { PriceBook } from '../prices/book.js'

@@ -5,7 +5,7 @@ import { followLedger, type LedgerFollower } from '../../../src/gateway/limits/l
 import { endAbandonedCalls } from '../../../src/gateway/limits/abandoned-calls.js'
 import { toAttributes, type GatewayCall } from '../../../src/domain/gateway/limits/gateway-call.js'
 import { keysOf } from '../../../src/domain/gateway/limits/ledger.js'
-import { callDecider } from '../../../src/domain/calls/decider.js'
+import { callDecider } from '../../../src/domain/calls/call.js'
 import type { Instant } from '../../../src/kernel/codec/instant.js'
 import { execute } from '../../../src/kernel/execute.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { callStream } from '../../../src/domain/calls/events.js'
+import { callStream } from '../../../src/domain/calls/call.js'
 import type { EventStore, Position } from '../../../src/kernel/ports/event-store.js'
 import type { Ledger } from './ledger.js'
 

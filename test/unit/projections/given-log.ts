@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { newEvent } from '../../../src/kernel/event.js'
-import { callStarted, callStream } from '../../../src/domain/calls/events.js'
+import { callStarted, callStream } from '../../../src/domain/calls/call.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { EventStore, Position } from '../../../src/kernel/ports/event-store.js'
 

@@ -1,7 +1,7 @@
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
-import { webhookStream, type WebhookContent } from '../../../domain/webhooks/events.js'
+import { webhookStream, type WebhookContent } from '../../../domain/webhooks/webhook.js'
 import { withoutSentCredentials } from '../../../domain/webhooks/credential-headers.js'
 import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
 import type { Cause } from '../../../kernel/event.js'

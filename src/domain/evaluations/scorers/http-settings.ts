@@ -4,7 +4,7 @@ import { integerBetween, number } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../../kernel/codec/text.js'
 import { urlProblem } from '../../webhooks/checks.js'
-import { secretName } from '../../webhooks/events.js'
+import { secretName } from '../../webhooks/webhook.js'
 
 const above = (least: number, most: number) =>
   leaf<number>(

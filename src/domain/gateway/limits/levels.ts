@@ -1,8 +1,7 @@
 import type { Instant } from '../../../kernel/codec/instant.js'
 import { amountFrom, decimalText } from '../../prices/decimal.js'
 import { accountKey, periodOf, type Sums } from './accounts.js'
-import { isReached, type ScopeLimits } from './decider.js'
-import { LEVELS, type BudgetReached } from './events.js'
+import { isReached, type ScopeLimits, LEVELS, type BudgetReached } from './limits.js'
 import { scopeText } from './scope.js'
 
 /** Budget levels that are reached but not reported yet. */

@@ -1,7 +1,7 @@
 import { amountFrom } from '../../prices/decimal.js'
 import { accountKey, committed, periodOf, type Sums } from './accounts.js'
 import type { Budget, LimitContent } from './content.js'
-import type { ScopeLimits, TeamLimits } from './decider.js'
+import type { ScopeLimits, TeamLimits } from './limits.js'
 import { teamOf, type GatewayCall, type Outcome } from './gateway-call.js'
 import type { Ledger } from './ledger.js'
 import { scopesOf, scopeText, type LimitScope } from './scope.js'

@@ -4,7 +4,7 @@ import { string } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { id, projectId, teamName } from '../../../kernel/ids.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
-import { callStream } from '../../calls/events.js'
+import { callStream } from '../../calls/call.js'
 import { moneyText } from '../../prices/decimal.js'
 
 export const UNKNOWN_COSTS_WRITTEN_OFF = 'UnknownCostsWrittenOff'

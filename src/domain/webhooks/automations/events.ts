@@ -8,9 +8,9 @@ import { id, teamName } from '../../../kernel/ids.js'
 import { registryName } from '../../artifacts/place.js'
 import { pathIn } from '../../query/field-path.js'
 import { query } from '../../query/query.js'
-import { runOutcome } from '../../evaluations/events.js'
+import { runOutcome } from '../../evaluations/evaluation-run.js'
 import { metricName } from '../../runs/events.js'
-import { secretName } from '../events.js'
+import { secretName } from '../webhook.js'
 
 const automationName = textUpToBytes(256)
 const pattern = textUpToBytes(512)

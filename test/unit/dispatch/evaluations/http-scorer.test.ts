@@ -7,7 +7,7 @@ import { hmacSha256, systemClock } from '../../../../src/adapters/system/system.
 import { httpScorer } from '../../../../src/dispatch/evaluations/http-scorer.js'
 import { decodeScorer } from '../../../../src/domain/evaluations/scorers/scorer.js'
 import type { ScoreContext, Scored } from '../../../../src/domain/evaluations/scoring.js'
-import { secretStream } from '../../../../src/domain/secrets/events.js'
+import { secretStream } from '../../../../src/domain/secrets/secret.js'
 import { scorerSecret } from '../../../../src/domain/webhooks/signing.js'
 import { newEvent } from '../../../../src/kernel/event.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { AnnotationQueueCommand } from '../../../../src/domain/annotation-queues/commands.js'
-import { annotationQueueDecider } from '../../../../src/domain/annotation-queues/decider.js'
+import {
+  type AnnotationQueueCommand,
+  annotationQueueDecider,
+} from '../../../../src/domain/annotation-queues/queue.js'
 import {
   annotationItemDecider,
   type AnnotationItemState,
-} from '../../../../src/domain/annotation-queues/items/decider.js'
-import type { AnnotationItemCommand } from '../../../../src/domain/annotation-queues/items/commands.js'
-import type { ProgressState } from '../../../../src/domain/annotation-queues/items/events.js'
+  type AnnotationItemCommand,
+  type ProgressState,
+} from '../../../../src/domain/annotation-queues/item.js'
 import type { Decider, DomainEvent } from '../../../../src/kernel/decider.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 

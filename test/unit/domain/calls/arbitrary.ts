@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type {
-  CallCommand,
-  DeleteCall,
-  EndCall,
-  RenameCall,
-  StartCall,
-} from '../../../../src/domain/calls/commands.js'
+import {
+  type CallCommand,
+  type DeleteCall,
+  type EndCall,
+  type RenameCall,
+  type StartCall,
+  callDecider,
+  type CallState,
+  type CallEvent,
+} from '../../../../src/domain/calls/call.js'
 import type { CallEnd, CallStart } from '../../../../src/domain/calls/content.js'
-import { callDecider, type CallState } from '../../../../src/domain/calls/decider.js'
-import type { CallEvent } from '../../../../src/domain/calls/events.js'
 import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
 import { parseInstant } from '../../../../src/kernel/codec/instant.js'
 import type { Refusal } from '../../../../src/kernel/decider.js'

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { CallCommand } from '../../../../src/domain/calls/commands.js'
-import { callDecider } from '../../../../src/domain/calls/decider.js'
-import { callEvents, type CallEvent } from '../../../../src/domain/calls/events.js'
+import {
+  type CallCommand,
+  callDecider,
+  callEvents,
+  type CallEvent,
+} from '../../../../src/domain/calls/call.js'
 import { arbitraryCallId, deleteCall, endCall, given, renameCall, startCall } from './arbitrary.js'
 
 const id = arbitraryCallId()

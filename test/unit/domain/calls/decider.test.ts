@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import type { CallCommand } from '../../../../src/domain/calls/commands.js'
+import { type CallCommand, nameOf } from '../../../../src/domain/calls/call.js'
 import type { CallEnd, CallStart } from '../../../../src/domain/calls/content.js'
-import { nameOf } from '../../../../src/domain/calls/decider.js'
 import {
   arbitraryCallId,
   at,

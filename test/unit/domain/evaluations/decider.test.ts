@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import type { EvaluationCommand } from '../../../../src/domain/evaluations/commands.js'
-import { evaluationDecider } from '../../../../src/domain/evaluations/decider.js'
+import {
+  type EvaluationCommand,
+  evaluationDecider,
+} from '../../../../src/domain/evaluations/evaluation-run.js'
 import { deciding } from '../../../support/decided.js'
 
 const decide = deciding(evaluationDecider)

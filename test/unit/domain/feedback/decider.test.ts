@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import type { FeedbackCommand } from '../../../../src/domain/feedback/commands.js'
-import { feedbackDecider, type FeedbackState } from '../../../../src/domain/feedback/decider.js'
-import { feedbackGiven, type FeedbackEvent } from '../../../../src/domain/feedback/events.js'
+import {
+  type FeedbackCommand,
+  feedbackDecider,
+  type FeedbackState,
+  feedbackGiven,
+  type FeedbackEvent,
+} from '../../../../src/domain/feedback/feedback.js'
 import { arbitraryOf } from '../../../support/arbitrary-of-codec.js'
 
 const { initialState, evolve, decide } = feedbackDecider

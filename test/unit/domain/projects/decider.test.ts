@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import type { ProjectCommand } from '../../../../src/domain/projects/commands.js'
-import { projectDecider } from '../../../../src/domain/projects/decider.js'
+import { type ProjectCommand, projectDecider } from '../../../../src/domain/projects/project.js'
 
 const project_id = 'team/project'
 const created_at = '2026-01-01T00:00:00.000000Z' as Instant

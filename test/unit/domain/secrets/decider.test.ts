@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { SecretCommand } from '../../../../src/domain/secrets/commands.js'
-import { secretDecider, type SecretState } from '../../../../src/domain/secrets/decider.js'
-import type { SecretEvent, SecretUse } from '../../../../src/domain/secrets/events.js'
+import {
+  type SecretCommand,
+  secretDecider,
+  type SecretState,
+  type SecretEvent,
+  type SecretUse,
+} from '../../../../src/domain/secrets/secret.js'
 
 const { initialState, evolve, decide } = secretDecider
 const secret = { team: 'team', name: 'TOKEN' }

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import type { TableCommand } from '../../../../src/domain/tables/commands.js'
-import { tableDecider } from '../../../../src/domain/tables/decider.js'
-import type { TableEvent } from '../../../../src/domain/tables/events.js'
+import { type TableCommand, tableDecider, type TableEvent } from '../../../../src/domain/tables/table.js'
 
 const ofTable = { project_id: 'team/project', digest: 'd'.repeat(43), spilled: {} }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { isDigest } from '../../../../src/domain/tables/events.js'
+import { isDigest } from '../../../../src/domain/tables/table.js'
 
 describe('the digest of a table or row', () => {
   it('may have the form of earlier releases', () => {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import type { WebhookCommand } from '../../../../src/domain/webhooks/commands.js'
+import {
+  type WebhookCommand,
+  webhookDecider,
+  webhookContent,
+  type WebhookContent,
+} from '../../../../src/domain/webhooks/webhook.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import { webhookDecider } from '../../../../src/domain/webhooks/decider.js'
-import { webhookContent, type WebhookContent } from '../../../../src/domain/webhooks/events.js'
 import { deciding } from '../../../support/decided.js'
 
 const contentOf = (more: Partial<WebhookContent> = {}): WebhookContent => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { feedbackEvents } from '../../../../src/domain/feedback/events.js'
+import { feedbackEvents } from '../../../../src/domain/feedback/feedback.js'
 import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { feedbackProjection } from '../../../../src/projections/feedback/project.js'
 import { feedbackById, feedbackIds, feedbackOn } from '../../../../src/projections/feedback/queries.js'

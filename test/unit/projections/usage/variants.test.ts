@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { CallEvent } from '../../../../src/domain/calls/events.js'
+import type { CallEvent } from '../../../../src/domain/calls/call.js'
 import { NO_FILTER } from '../../../../src/projections/calls/filter.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 import type { Json } from '../../../../src/kernel/json/json.js'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { durationMs } from '../../../calls/duration.js'
-import { callStream } from '../../../calls/events.js'
+import { callStream } from '../../../calls/call.js'
 import { reportedUsage, totalTokens, type ModelUsage } from '../../../usage/reported.js'
 import { instant } from '../../../../kernel/codec/instant.js'
 import { entityOf, projectId } from '../../../../kernel/ids.js'

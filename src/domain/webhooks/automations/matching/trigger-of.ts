@@ -4,11 +4,11 @@ import { callTrigger } from './calls.js'
 import { evaluationTrigger, scoreTrigger } from './evaluations.js'
 import { runTrigger } from './runs.js'
 import type { Trigger, BudgetTrigger, DeliveryTrigger, WebhookTrigger } from './trigger.js'
-import { limitEvents, limitsStream } from '../../../gateway/limits/events.js'
+import { limitEvents, limitsStream } from '../../../gateway/limits/limits.js'
 import { amountFrom, numberFrom } from '../../../prices/decimal.js'
 import { decodeData, envelopeOf } from './decode-data.js'
 import { deliveryEvents, deliveryStream } from '../../deliveries/events.js'
-import { webhookEvents, webhookStream } from '../../events.js'
+import { webhookEvents, webhookStream } from '../../webhook.js'
 
 /** The trigger of a budget that reached a level. */
 const budgetTrigger = (event: RecordedEvent): BudgetTrigger | undefined => {

@@ -1,4 +1,4 @@
-import type { EvaluationRunFinished } from '../../../evaluations/events.js'
+import type { EvaluationRunFinished } from '../../../evaluations/evaluation-run.js'
 import type { Json, JsonObject } from '../../../../kernel/json/json.js'
 import type { Position } from '../../../../kernel/ports/event-store.js'
 import type { ChargedCall } from '../../../prices/call-cost.js'

@@ -4,9 +4,9 @@ import {
   existingRules,
   MAX_RULES,
   type EvaluationRules,
-} from '../../../../../src/domain/evaluations/rules/decider.js'
-import type { EvaluationRuleCommand } from '../../../../../src/domain/evaluations/rules/commands.js'
-import type { RuleContent } from '../../../../../src/domain/evaluations/rules/events.js'
+  type EvaluationRuleCommand,
+  type RuleContent,
+} from '../../../../../src/domain/evaluations/rules/rule.js'
 
 const of = { project_id: 'team/p', id: 'r' }
 const rule: RuleContent = {

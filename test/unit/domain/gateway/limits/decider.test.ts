@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LimitContent } from '../../../../../src/domain/gateway/limits/content.js'
-import { limitDecider, type LimitCommand } from '../../../../../src/domain/gateway/limits/decider.js'
+import { limitDecider, type LimitCommand } from '../../../../../src/domain/gateway/limits/limits.js'
 import { TEAM } from '../../../../../src/domain/gateway/limits/scope.js'
 import { deciding } from '../../../../support/decided.js'
 

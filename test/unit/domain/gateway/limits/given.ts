@@ -1,6 +1,6 @@
 import type { CompletionUsage } from '../../../../../src/domain/gateway/limits/charge.js'
 import { toAttributes, type GatewayCall } from '../../../../../src/domain/gateway/limits/gateway-call.js'
-import { callStream } from '../../../../../src/domain/calls/events.js'
+import { callStream } from '../../../../../src/domain/calls/call.js'
 import type { Instant } from '../../../../../src/kernel/codec/instant.js'
 import type { JsonObject } from '../../../../../src/kernel/json/json.js'
 import type { RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { NameCommand, TakeName } from '../../../../../src/domain/webhooks/names/commands.js'
-import { ownerOf, namesAfter, namesDecider } from '../../../../../src/domain/webhooks/names/decider.js'
+import {
+  type NameCommand,
+  type TakeName,
+  ownerOf,
+  namesAfter,
+  namesDecider,
+} from '../../../../../src/domain/webhooks/names/names.js'
 import { deciding } from '../../../../support/decided.js'
 
 const { decide } = namesDecider

@@ -3,7 +3,7 @@ import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.j
 import { instant } from '../../kernel/codec/instant.js'
 import { jsonObject, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import type { EventOf } from '../../kernel/decider.js'
+import { type EventOf, nothing, type Decider } from '../../kernel/decider.js'
 import { textLike } from '../../kernel/codec/text.js'
 import { projectId } from '../../kernel/ids.js'
 import { spilledFields } from '../../kernel/spill/fields.js'
@@ -61,3 +61,41 @@ export type TableRowsStored = t.TypeOf<typeof tableRowsStored>
 export type TablePublished = t.TypeOf<typeof tablePublished>
 
 export const tableStream = (projectId: string, digest: string): string => `table-${projectId}/${digest}`
+
+export type TableCommand =
+  | { readonly type: 'StoreTableRows'; readonly rows: TableRowsStored }
+  | { readonly type: 'PublishTable'; readonly table: TablePublished }
+
+interface TableState {
+  /** Digests of the stored packs. */
+  readonly packs: Set<string>
+  readonly published: boolean
+}
+
+/** Repeating the commands completes a table whose upload was interrupted. */
+export const tableDecider: Decider<TableState, TableCommand, TableEvent> = {
+  initialState: () => ({ packs: new Set(), published: false }),
+
+  evolve: (state, { type, data }) => {
+    switch (type) {
+      case 'TableRowsStored':
+        state.packs.add(data.pack)
+        return state
+      case 'TablePublished':
+        return { ...state, published: true }
+      default:
+        return state
+    }
+  },
+
+  decide: ({ packs, published }, command) => {
+    if (published) return nothing
+    switch (command.type) {
+      case 'StoreTableRows':
+        if (packs.has(command.rows.pack)) return nothing
+        return { events: [{ type: 'TableRowsStored', data: command.rows }] }
+      case 'PublishTable':
+        return { events: [{ type: 'TablePublished', data: command.table }] }
+    }
+  },
+}

@@ -3,6 +3,7 @@ import { nullableText } from '../../kernel/codec/containers.js'
 import { int64, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
+import { nothing, type Decider } from '../../kernel/decider.js'
 
 export const fileStored = open('FileStored', {
   says: "A file's content was stored in a project.",
@@ -28,3 +29,18 @@ export interface FileEvent {
 export const md5Digest = (md5: string): string => `md5-${md5}`
 
 export const fileStream = (projectId: string, digest: string): string => `file-${projectId}/${digest}`
+
+export interface StoreFile {
+  readonly type: 'StoreFile'
+  readonly file: FileEvent['data']
+}
+
+interface FileState {
+  readonly stored: boolean
+}
+
+export const fileDecider: Decider<FileState, StoreFile, FileEvent> = {
+  initialState: () => ({ stored: false }),
+  evolve: (state, { type }) => ((type as string) === 'FileStored' ? { stored: true } : state),
+  decide: ({ stored }, { file }) => (stored ? nothing : { events: [{ type: 'FileStored', data: file }] }),
+}

@@ -1,7 +1,52 @@
+import type * as t from 'io-ts'
+import { oneOf } from '../../../kernel/codec/leaves.js'
+import { open } from '../../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../../kernel/codec/text.js'
+import { type EventOf, nothing, type Decider } from '../../../kernel/decider.js'
+import { id, teamName } from '../../../kernel/ids.js'
 import { sortedAfter } from '../../../kernel/sorted.js'
-import { nothing, type Decider } from '../../../kernel/decider.js'
-import type { NameCommand } from './commands.js'
-import type { NamedKind, NameEvent } from './events.js'
+
+/** Team resources whose name is unique within the team. */
+export const namedKind = oneOf('webhook', 'automation')
+export type NamedKind = t.TypeOf<typeof namedKind>
+
+const required = { team: teamName, kind: namedKind, name: textUpToBytes(256), id }
+
+const nameTaken = open('NameTaken', {
+  says: 'A name was assigned to a webhook or an automation of a team.',
+  required,
+})
+
+const nameReleased = open('NameReleased', { says: 'A name was released.', required })
+
+export const nameEvents = { NameTaken: nameTaken, NameReleased: nameReleased }
+
+export type NameEvent = EventOf<typeof nameEvents>
+
+/** One stream for all names of a team: it makes them unique and lists them. */
+export const namesStream = (team: string): string => `names-${team}`
+
+/** Claims a name for a team resource. */
+export interface TakeName {
+  readonly type: 'TakeName'
+  readonly team: string
+  readonly kind: NamedKind
+  readonly name: string
+  readonly id: string
+  /** A previous owner to take the name from, since it was never created or was renamed. */
+  readonly from: string | null
+}
+
+/** Does nothing if the name belongs to another resource by now. */
+export interface ReleaseName {
+  readonly type: 'ReleaseName'
+  readonly team: string
+  readonly kind: NamedKind
+  readonly name: string
+  readonly id: string
+}
+
+export type NameCommand = TakeName | ReleaseName
 
 /** Owner ids of a team's names, by kind; null for a released name. */
 export type NameRegistry = Readonly<Record<NamedKind, Map<string, string | null>>>

@@ -1,6 +1,0 @@
-import type { FileEvent } from './events.js'
-
-export interface StoreFile {
-  readonly type: 'StoreFile'
-  readonly file: FileEvent['data']
-}

@@ -1,0 +1,152 @@
+import type * as t from 'io-ts'
+import { nullableText } from '../../kernel/codec/containers.js'
+import { instant, type Instant } from '../../kernel/codec/instant.js'
+import { oneOf } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { type EventOf, nothing, type Decider } from '../../kernel/decider.js'
+import { textUpToCharacters } from '../../kernel/codec/text.js'
+import { projectId } from '../../kernel/ids.js'
+
+/**
+ * How to read the usage reported by a project's calls. `auto` recognises SDKs that add children's usage to the
+ * parent, `own` takes each figure as the call's own, `rolled_up` takes each figure as including descendants.
+ */
+export const usageReporting = oneOf('auto', 'own', 'rolled_up')
+export type UsageReporting = t.TypeOf<typeof usageReporting>
+
+/** What is recorded of completions. `metadata` records requester, model, time, usage and outcome, but no content. */
+export const recordLevel = oneOf('all', 'metadata')
+export type RecordLevel = t.TypeOf<typeof recordLevel>
+
+export const MAX_PROJECT_TEXT = 10_000
+
+/** User-written text about a project. */
+export const projectText = textUpToCharacters(MAX_PROJECT_TEXT)
+
+export const usageReportingChosen = open('UsageReportingChosen', {
+  says: 'How the calls of a project report usage was set. Reads use it from this position on.',
+  required: { project_id: projectId, usage_reporting: usageReporting },
+})
+
+const projectCreated = open('ProjectCreated', {
+  says: 'A client registered a project by name. Projects that are only written to have no such event.',
+  required: { project_id: projectId, created_at: instant },
+})
+
+const projectDescribed = open('ProjectDescribed', {
+  says: "A project's description and repository were set.",
+  required: { project_id: projectId },
+  optional: { description: nullableText(projectText), repo: nullableText(projectText) },
+})
+
+const recordingChosen = open('RecordingChosen', {
+  says: "How much of a project's completions is recorded was set. It applies to completions that start later.",
+  required: { project_id: projectId, record: recordLevel },
+})
+
+export const projectEvents = {
+  UsageReportingChosen: usageReportingChosen,
+  ProjectCreated: projectCreated,
+  ProjectDescribed: projectDescribed,
+  RecordingChosen: recordingChosen,
+}
+
+export type ProjectEvent = EventOf<typeof projectEvents>
+
+export type ProjectChosen = Extract<ProjectEvent, { readonly type: 'UsageReportingChosen' }>
+
+export const projectStream = (projectId: string): string => `project-${projectId}`
+
+export interface ChooseUsageReporting {
+  readonly type: 'ChooseUsageReporting'
+  readonly project_id: string
+  readonly usage_reporting: UsageReporting
+}
+
+export interface ChooseRecording {
+  readonly type: 'ChooseRecording'
+  readonly project_id: string
+  readonly record: RecordLevel
+}
+
+export interface CreateProject {
+  readonly type: 'CreateProject'
+  readonly project_id: string
+  readonly created_at: Instant
+}
+
+/** Null leaves the value unchanged. */
+export interface DescribeProject {
+  readonly type: 'DescribeProject'
+  readonly project_id: string
+  readonly description: string | null
+  readonly repo: string | null
+}
+
+export type ProjectCommand = ChooseUsageReporting | ChooseRecording | CreateProject | DescribeProject
+
+export interface ProjectState {
+  readonly usageReporting: UsageReporting
+  readonly record: RecordLevel
+  /** Null for a project that was never created explicitly. */
+  readonly createdAt: string | null
+  readonly description: string | null
+  readonly repo: string | null
+}
+
+export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
+  initialState: () => ({
+    usageReporting: 'auto',
+    record: 'all',
+    createdAt: null,
+    description: null,
+    repo: null,
+  }),
+
+  evolve: (state, event) => {
+    switch (event.type) {
+      case 'UsageReportingChosen':
+        return { ...state, usageReporting: event.data.usage_reporting }
+      case 'RecordingChosen':
+        return { ...state, record: event.data.record }
+      case 'ProjectCreated':
+        return { ...state, createdAt: event.data.created_at }
+      case 'ProjectDescribed':
+        return { ...state, description: event.data.description, repo: event.data.repo }
+      default:
+        // A newer release may have written an event type that this one does not know.
+        return state
+    }
+  },
+
+  decide: (state, command) => {
+    const { project_id } = command
+    switch (command.type) {
+      case 'ChooseUsageReporting': {
+        const { usage_reporting } = command
+        return state.usageReporting === usage_reporting
+          ? nothing
+          : { events: [{ type: 'UsageReportingChosen', data: { project_id, usage_reporting } }] }
+      }
+      case 'ChooseRecording': {
+        const { record } = command
+        return state.record === record
+          ? nothing
+          : { events: [{ type: 'RecordingChosen', data: { project_id, record } }] }
+      }
+      case 'CreateProject':
+        return state.createdAt !== null
+          ? nothing
+          : { events: [{ type: 'ProjectCreated', data: { project_id, created_at: command.created_at } }] }
+      case 'DescribeProject': {
+        const description = command.description ?? state.description
+        const repo = command.repo ?? state.repo
+        return description === state.description && repo === state.repo
+          ? nothing
+          : { events: [{ type: 'ProjectDescribed', data: { project_id, description, repo } }] }
+      }
+      default:
+        return command satisfies never
+    }
+  },
+}

@@ -21,7 +21,7 @@ type NewStart = Pick<CallStart, 'project_id' | 'op_name' | 'started_at'> & Parti
 export const startCall = (id: string, call: NewStart, source: StartCall['source'] = null): StartWrite => ({
   type: 'StartCall',
   source,
-  // Members by name: see decision 0017, this is on the path of every call.
+  // Each member by its name, on the path of every call: a spread with members after it makes a hidden class each time in Node 20.
   start: {
     project_id: call.project_id,
     id,

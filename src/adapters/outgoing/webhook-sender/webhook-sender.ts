@@ -93,7 +93,7 @@ export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebho
   }
 }
 
-/** Set once: got would otherwise create dozens of hidden classes per request, see decision 0017. */
+/** Set once: got spreads them before some thirty members, which would make dozens of hidden classes per request (Node 20). */
 const withoutCacheOptions: BeforeRequestHook = (options) => {
   options.cacheOptions = {}
 }

@@ -6,7 +6,7 @@ import { arrayOf, nullable } from '../kernel/codec/containers.js'
 import { int64, string, wholeNumber } from '../kernel/codec/leaves.js'
 import { open } from '../kernel/codec/struct.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
-import type { ModelDigest } from '../projections/digests/queries.js'
+import type { ModelDigest } from '../projections/audit/queries.js'
 import { writeFileAtomic } from '../kernel/atomic-file.js'
 
 const models = arrayOf(open('ModelDigest', { required: { model: string, rows: int64, digest: string } }))

@@ -5,7 +5,7 @@ import { openLogCopy, type LogCopy } from '../adapters/event-store/sqlite/log-co
 import { openService } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
-import type { ModelDigest } from '../projections/digests/queries.js'
+import type { ModelDigest } from '../projections/audit/queries.js'
 import { digestsIn, readDigests, type RecordedDigests } from './digests-file.js'
 import { progressOn } from './progress.js'
 import { reproject, type Reprojection } from './reproject.js'

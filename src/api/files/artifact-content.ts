@@ -1,7 +1,7 @@
 import { readDraft, storedByMd5 } from '../../application/artifacts/uploads.js'
 import { Failure } from '../../application/failure.js'
 import type { Services } from '../../application/services.js'
-import { partsOfId } from '../graphql/ids.js'
+import { partsOfId } from '../wandb/ids.js'
 import type { Authorization } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { digestedModels } from '../../../src/projections/digests/models.js'
+import { digestedModels } from '../../../src/projections/audit/models.js'
 import { begin, tallytree } from '../../support/command.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 

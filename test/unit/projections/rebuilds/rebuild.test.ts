@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import type { EventStore } from '../../../../src/kernel/ports/event-store.js'
 import { projections } from '../../../../src/projections/all.js'
-import { digestsOf } from '../../../../src/projections/digests/queries.js'
+import { digestsOf } from '../../../../src/projections/audit/queries.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import { rebuildOf, rebuildRows, type Rebuild } from '../../../../src/projections/rebuilds/queries.js'
 import { rebuild, rebuildLog } from '../../../../src/projections/rebuilds/rebuild.js'
@@ -18,7 +18,7 @@ import { readTotalsState } from '../../../../src/projections/usage/totals-state.
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
-import { arbitraryLog } from '../digests/arbitrary-log.js'
+import { arbitraryLog } from '../audit/arbitrary-log.js'
 import { append, startOf } from '../given-log.js'
 
 const WAIT_MS = 120_000

@@ -1,9 +1,10 @@
 import { causalSoftmax } from './attention.js'
 import { shapeOf, type ModelState } from './checkpoint.js'
 import { createKernel, matrix, type Floats } from './kernel.js'
-import { normalise, squaredRelu } from './layers.js'
-import { HIDDEN_FACTOR, weightCount, weightSections } from './shape.js'
+import { normalise } from './layers.js'
+import { HIDDEN_FACTOR, weightCount } from './shape.js'
 import { VOCABULARY } from './tokens.js'
+import { partsOf, transformer } from './transformer.js'
 
 /** A sequence under generation: the keys and values of its tokens are cached. */
 export interface DecodedSequence {
@@ -39,30 +40,28 @@ export const createDecoder = (state: ModelState): Decoder => {
   const { floats, multiplyAdd } = kernel
   const weights = floats(weightCount(shape))
   weights.set(state.weights)
-  const sections = new Map(weightSections(shape).map((section) => [section.name, section]))
-  const part = (name: string) => {
-    const { start, rows: inner, columns } = sections.get(name)!
-    return { weights: weights.subarray(start, start + inner * columns), inner, columns }
-  }
-  type Part = ReturnType<typeof part>
-  const [tokenEmbedding, positionEmbedding] = [part('token_embedding'), part('position_embedding')]
-  const [outputNorm, head] = [part('output.norm'), part('output.head')]
-  const blocks = Array.from({ length: layers }, (_, layer) => ({
-    attentionNorm: part(`layers.${layer}.attention.norm`),
-    attentionInput: part(`layers.${layer}.attention.input`),
-    attentionOutput: part(`layers.${layer}.attention.output`),
-    mlpNorm: part(`layers.${layer}.mlp.norm`),
-    mlpInput: part(`layers.${layer}.mlp.input`),
-    mlpOutput: part(`layers.${layer}.mlp.output`),
+  const parts = partsOf(shape, ({ start, rows: inner, columns }) => ({
+    weights: weights.subarray(start, start + inner * columns),
+    inner,
+    columns,
   }))
-  const rows = floats(ROWS * width)
-  const normalised = floats(ROWS * width)
-  const inverses = floats(ROWS)
-  const projected = floats(ROWS * 3 * width)
+  const { linear, embed, block } = transformer(kernel, shape)
+  const [rows, normalised, inverses] = [floats(ROWS * width), floats(ROWS * width), floats(ROWS)]
+  const [projected, attended] = [floats(ROWS * 3 * width), floats(ROWS * width)]
   const scores = floats(ROWS * context)
-  const attended = floats(ROWS * width)
-  const activated = floats(ROWS * hidden)
-  const positive = floats(ROWS * hidden)
+  const buffers = {
+    input: rows,
+    middle: rows,
+    output: rows,
+    normalised,
+    inverses,
+    mlpNormalised: normalised,
+    mlpInverses: inverses,
+    projected,
+    attended,
+    activated: floats(ROWS * hidden),
+    positive: floats(ROWS * hidden),
+  }
   const logits = floats(VOCABULARY)
   const caches = Array.from({ length: sequences }, () =>
     Array.from({ length: layers }, () => ({
@@ -73,16 +72,6 @@ export const createDecoder = (state: ModelState): Decoder => {
   )
   type Cache = (typeof caches)[number]
   const free = [...caches]
-
-  const linear = (input: Floats, by: Part, to: Floats, count: number): void =>
-    multiplyAdd(
-      matrix(input, by.inner),
-      matrix(by.weights, by.columns),
-      matrix(to, by.columns),
-      count,
-      by.inner,
-      by.columns,
-    )
 
   const attend = ({ keys, values }: Cache[number], from: number, count: number): void => {
     const [visible, span] = [from + count, Math.ceil((from + count) / 8) * 8]
@@ -118,23 +107,9 @@ export const createDecoder = (state: ModelState): Decoder => {
   }
 
   const forward = (cache: Cache, tokens: readonly number[], from: number): void => {
-    const count = tokens.length
-    for (const [row, token] of tokens.entries())
-      for (let i = 0; i < width; i += 1)
-        rows[row * width + i] =
-          tokenEmbedding.weights[token * width + i]! + positionEmbedding.weights[(from + row) * width + i]!
-    for (const [layer, block] of blocks.entries()) {
-      normalise(rows, block.attentionNorm.weights, normalised, inverses, count)
-      projected.fill(0, 0, count * 3 * width)
-      linear(normalised, block.attentionInput, projected, count)
-      attend(cache[layer]!, from, count)
-      linear(attended, block.attentionOutput, rows, count)
-      normalise(rows, block.mlpNorm.weights, normalised, inverses, count)
-      activated.fill(0, 0, count * hidden)
-      linear(normalised, block.mlpInput, activated, count)
-      squaredRelu(activated, positive, count * hidden)
-      linear(activated, block.mlpOutput, rows, count)
-    }
+    embed(parts, tokens, ROWS, from, rows)
+    for (const [layer, part] of parts.blocks.entries())
+      block(part, buffers, tokens.length, () => attend(cache[layer]!, from, tokens.length))
   }
 
   const opened = (cache: Cache): DecodedSequence => {
@@ -147,9 +122,9 @@ export const createDecoder = (state: ModelState): Decoder => {
           length += chunk.length
           rows.copyWithin(0, (chunk.length - 1) * width, chunk.length * width)
         }
-        normalise(rows, outputNorm.weights, normalised, inverses, 1)
+        normalise(rows, parts.outputNorm.weights, normalised, inverses, 1)
         logits.fill(0)
-        linear(normalised, head, logits, 1)
+        linear(normalised, parts.head, logits, 1)
         return logits
       },
       release: () => free.push(cache),

@@ -1,8 +1,9 @@
 import { attention, type BatchSize } from './attention.js'
 import { createKernel, matrix, transposed, type Floats } from './kernel.js'
-import { normalise, normaliseBackward, softmaxRow, squaredRelu, squaredReluBackward } from './layers.js'
-import { HIDDEN_FACTOR, weightCount, weightSections, type ModelShape } from './shape.js'
+import { normalise, normaliseBackward, softmaxRow, squaredReluBackward } from './layers.js'
+import { HIDDEN_FACTOR, weightCount, type ModelShape } from './shape.js'
 import { VOCABULARY } from './tokens.js'
+import { partsOf, transformer } from './transformer.js'
 
 /** Sequences padded at their end to one length, and the tokens whose probability counts. */
 export interface TokenBatch extends BatchSize {
@@ -46,26 +47,21 @@ export const createNetwork = (shape: ModelShape): Network => {
     1024 * (layers + 1)
   const kernel = createKernel(total)
   const { floats, multiplyAdd } = kernel
-  const sections = weightSections(shape)
   const weights = floats(weightCount(shape))
   const gradients = floats(weightCount(shape))
-  const part = (name: string) => {
-    const { start, rows: height, columns } = sections.find((section) => section.name === name)!
-    const within = (all: Floats): Floats => all.subarray(start, start + height * columns)
-    return { weights: within(weights), gradients: within(gradients), inner: height, columns }
-  }
-  type Part = ReturnType<typeof part>
-
-  const [tokenEmbedding, positionEmbedding] = [part('token_embedding'), part('position_embedding')]
-  const [outputNorm, head] = [part('output.norm'), part('output.head')]
-  const blocks = Array.from({ length: layers }, (_, layer) => ({
-    attentionNorm: part(`layers.${layer}.attention.norm`),
-    attentionInput: part(`layers.${layer}.attention.input`),
-    attentionOutput: part(`layers.${layer}.attention.output`),
-    mlpNorm: part(`layers.${layer}.mlp.norm`),
-    mlpInput: part(`layers.${layer}.mlp.input`),
-    mlpOutput: part(`layers.${layer}.mlp.output`),
-    input: floats(rows * width),
+  const { tokenEmbedding, positionEmbedding, outputNorm, head, ...parts } = partsOf(
+    shape,
+    ({ start, rows: inner, columns }) => {
+      const within = (all: Floats): Floats => all.subarray(start, start + inner * columns)
+      return { weights: within(weights), gradients: within(gradients), inner, columns }
+    },
+  )
+  type Part = typeof head
+  const outputs = Array.from({ length: layers + 1 }, () => floats(rows * width))
+  const blocks = parts.blocks.map((part, layer) => ({
+    ...part,
+    input: outputs[layer]!,
+    output: outputs[layer + 1]!,
     normalised: floats(rows * width),
     inverses: floats(rows),
     projected: floats(rows * 3 * width),
@@ -77,7 +73,7 @@ export const createNetwork = (shape: ModelShape): Network => {
     positive: floats(rows * hidden),
     activated: floats(rows * hidden),
   }))
-  const output = floats(rows * width)
+  const output = outputs[layers]!
   const outputNormalised = floats(rows * width)
   const outputInverses = floats(rows)
   const targetInputs = floats(rows * width)
@@ -86,17 +82,8 @@ export const createNetwork = (shape: ModelShape): Network => {
   const narrowGradient = floats(rows * width)
   const wideGradient = floats(rows * hidden)
   const attend = attention(kernel, shape)
+  const { linear, embed, block: forwardBlock } = transformer(kernel, shape)
 
-  /** output += input·weights */
-  const linear = (input: Floats, by: Part, to: Floats, count: number): void =>
-    multiplyAdd(
-      matrix(input, by.inner),
-      matrix(by.weights, by.columns),
-      matrix(to, by.columns),
-      count,
-      by.inner,
-      by.columns,
-    )
   /** Adds to the gradient of the weights, and writes that of the input. */
   const linearBackward = (
     input: Floats,
@@ -112,13 +99,6 @@ export const createNetwork = (shape: ModelShape): Network => {
     multiplyAdd(right, weightsTransposed, matrix(ofInput, by.inner), count, by.columns, by.inner)
   }
 
-  const embed = ({ tokens, length }: TokenBatch, to: Floats): void => {
-    for (let row = 0; row < tokens.length; row += 1) {
-      const [token, position] = [tokens[row]! * width, (row % length) * width]
-      for (let i = 0; i < width; i += 1)
-        to[row * width + i] = tokenEmbedding.weights[token + i]! + positionEmbedding.weights[position + i]!
-    }
-  }
   const embedBackward = ({ tokens, length }: TokenBatch): void => {
     for (let row = 0; row < tokens.length; row += 1) {
       const [token, position] = [tokens[row]! * width, (row % length) * width]
@@ -135,22 +115,9 @@ export const createNetwork = (shape: ModelShape): Network => {
     gradients,
     forward: (batch) => {
       const count = batch.tokens.length
-      embed(batch, blocks[0]!.input)
-      for (const [index, block] of blocks.entries()) {
-        const next = blocks[index + 1]?.input ?? output
-        normalise(block.input, block.attentionNorm.weights, block.normalised, block.inverses, count)
-        block.projected.fill(0, 0, count * 3 * width)
-        linear(block.normalised, block.attentionInput, block.projected, count)
-        attend.forward(block, block.attended, batch)
-        block.middle.set(block.input.subarray(0, count * width))
-        linear(block.attended, block.attentionOutput, block.middle, count)
-        normalise(block.middle, block.mlpNorm.weights, block.mlpNormalised, block.mlpInverses, count)
-        block.activated.fill(0, 0, count * hidden)
-        linear(block.mlpNormalised, block.mlpInput, block.activated, count)
-        squaredRelu(block.activated, block.positive, count * hidden)
-        next.set(block.middle.subarray(0, count * width))
-        linear(block.activated, block.mlpOutput, next, count)
-      }
+      embed({ tokenEmbedding, positionEmbedding }, batch.tokens, batch.length, 0, outputs[0]!)
+      for (const block of blocks)
+        forwardBlock(block, block, count, () => attend.forward(block, block.attended, batch))
       normalise(output, outputNorm.weights, outputNormalised, outputInverses, count)
       const { targetRows, targets } = batch
       for (const [index, row] of targetRows.entries())

@@ -13,7 +13,7 @@ import { RequestText } from '../answer/request-text.js'
 import { costText, expectedUsage } from '../answer/usage.js'
 import type { Gateway, GatewayServices } from '../gateway.js'
 import { noSuchModel, teamsOf } from '../models.js'
-import { projectOfTrained, trainedTargets } from '../trained/trained-targets.js'
+import { projectOfTrained, trainedTargets } from '../training/trained-targets.js'
 import { recordStart } from './call-record.js'
 import {
   forwardOrFinish,

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-blob-store.js'
 import { baseState, encodeCheckpoint } from '../../../../src/engine/checkpoint.js'
 import { startEngine, type Engine } from '../../../../src/engine/engine.js'
-import { withEngine } from '../../../../src/gateway/trained/engine-upstream.js'
-import { ENGINE_ADDRESS } from '../../../../src/gateway/trained/trained-targets.js'
+import { withEngine } from '../../../../src/gateway/training/engine-upstream.js'
+import { ENGINE_ADDRESS } from '../../../../src/gateway/training/trained-targets.js'
 
 describe('the engine as an upstream', () => {
   let engine: Engine

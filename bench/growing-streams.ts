@@ -6,7 +6,6 @@ import { openInMemoryBlobStore } from '../src/adapters/blobs/in-memory-blob-stor
 import { openSqliteEventStore } from '../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { sha256 } from '../src/adapters/system/system.js'
 import { openAccess } from '../src/application/access/access.js'
-import { openRegistries } from '../src/api/artifacts/collections/find.js'
 import { openCollections } from '../src/application/artifacts/collections.js'
 import { openRuns } from '../src/application/runs/runs.js'
 import { openTrainedModels } from '../src/application/training/trained-models.js'
@@ -315,12 +314,6 @@ const rows: readonly Row[] = [
     stream: 'registry-team',
     decider: registryDecider,
     command: (n) => ({ type: 'CreateRegistry', team: 'team', registry: `r-${n}`, id: `${n}` }),
-    open: (ports) => {
-      const fold = openRegistries(ports)
-      return Promise.resolve((command) =>
-        executeOnFold(ports)(fold, registryDecider, 'registry-team', command, cause, () => undefined),
-      )
-    },
   },
   {
     name: 'metrics of a run',

@@ -27,7 +27,6 @@ import { refRoutes } from './refs/read-batch.js'
 import { gatewayRoutes } from './gateway/routes.js'
 import { collectionRoutes } from './artifacts/collections/routes.js'
 import type { AnyRoute } from './server/route.js'
-import { openRegistries } from './artifacts/collections/find.js'
 import { openRuns } from '../application/runs/runs.js'
 import { openHistory } from '../application/runs/history.js'
 import { trainingRoutes } from './training/routes.js'
@@ -58,12 +57,7 @@ export const allRoutes = (services: ApiServices): readonly AnyRoute[] => {
 /** Kept folds that several areas read and write. */
 const openShared = (services: ApiServices) => {
   const runs = openRuns(services)
-  return {
-    runs,
-    history: openHistory(runs),
-    collections: services.training.collections,
-    registries: openRegistries(services),
-  }
+  return { runs, history: openHistory(runs), collections: services.training.collections }
 }
 
 const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShared>): readonly AnyRoute[] => [
@@ -88,7 +82,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...costRoutes(services),
   ...evaluationRoutes(services),
   ...evaluationRuleRoutes(services),
-  ...collectionRoutes(services, shared.collections, shared.registries),
+  ...collectionRoutes(services, shared.collections),
   ...runRoutes(services, shared.runs, shared.history),
   ...runReadRoutes(services, shared.runs, shared.history),
   ...lineageRoutes(services, shared),
@@ -101,8 +95,8 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...graphQlRoutes(services, shared),
   ...accessRoutes(services),
   ...secretRoutes(services),
-  ...automationRoutes({ ...services, registries: shared.registries }),
-  ...deliveryRoutes({ ...services, registries: shared.registries }),
+  ...automationRoutes(services),
+  ...deliveryRoutes(services),
   ...gatewayRoutes(services),
   ...trainingRoutes(services),
   ...rebuildRoutes(services),

@@ -14,7 +14,6 @@ import type { Cause } from '../../kernel/event.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import type { Registries } from '../artifacts/collections/find.js'
 import type { Links } from '../files/links.js'
 import { acknowledgeProjects, prepareProjects } from '../server/write-steps.js'
 
@@ -29,7 +28,6 @@ export interface GraphQlTools {
   readonly runs: Runs
   readonly history: RunHistory
   readonly collections: Collections
-  readonly registries: Registries
   readonly nodes: Nodes
 }
 

@@ -1,12 +1,11 @@
 import { registryAdministrator } from '../../domain/access/roles.js'
-import { registryStream, type VersionCreated } from '../../domain/artifacts/events.js'
+import type { VersionCreated } from '../../domain/artifacts/events.js'
 import { collectionName, collectionStream, projectOfPlace } from '../../domain/artifacts/place.js'
-import { registryDecider } from '../../domain/artifacts/registry.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { requireRole, throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
 import { addressable } from '../../kernel/ids.js'
-import { executeOnFold } from '../../kernel/fold-cache.js'
+import { createRegistry, hasRegistry } from '../../application/artifacts/registries.js'
 import { membershipNamed } from './artifacts.js'
 import { projectIdOf, requireTeam, type Caller, type ProjectNames } from './caller.js'
 import { idOfClientId } from './client-ids.js'
@@ -45,7 +44,7 @@ export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => 
   if (place === undefined || !addressable(collectionName).is(place.collection))
     throw new Failure('not-found', 'Collection not found.')
   requireRole(caller.services.access, caller.principal, place.team, 'member')
-  const isThere = await caller.registries(registryStream(place.team), ({ state }) => state.ids.has(registry))
+  const isThere = await hasRegistry(caller.services, place.team, registry)
   if (!isThere)
     throw new Failure(
       'not-found',
@@ -115,17 +114,7 @@ export const upsertRegistry = async (caller: Caller, project: string, registry: 
   const [team] = project.split('/') as [string]
   requireTeam(caller, team)
   requireRole(services.access, principal, team, registryAdministrator(registry))
-  const stream = registryStream(team)
-  const known = await caller.registries(stream, ({ state }) => state.ids.has(registry))
-  if (known) return false
-  const command = { type: 'CreateRegistry', team, registry, id: services.ids.next() } as const
-  const written = await executeOnFold(services)(
-    caller.registries,
-    registryDecider,
-    stream,
-    command,
-    cause,
-    () => undefined,
-  )
+  if (await hasRegistry(services, team, registry)) return false
+  const written = await createRegistry(services, { team, registry, id: services.ids.next() }, cause)
   return written.position !== undefined
 }

@@ -8,7 +8,6 @@ import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../kernel/codec/text.js'
-import type { Registries } from '../artifacts/collections/find.js'
 import { linksFor } from '../files/links.js'
 import { anyKey } from '../server/authorization.js'
 import { InvalidQuery, UnknownField } from '../../domain/query/errors.js'
@@ -58,12 +57,7 @@ const graphQlResponse = open('GraphQlResponse', {
  */
 export const graphQlRoutes = (
   services: GraphQlServices,
-  shared: {
-    readonly runs: Runs
-    readonly history: RunHistory
-    readonly collections: Collections
-    readonly registries: Registries
-  },
+  shared: { readonly runs: Runs; readonly history: RunHistory; readonly collections: Collections },
 ): readonly AnyRoute[] => {
   const tools = { ...shared, services, nodes }
   return [

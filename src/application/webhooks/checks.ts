@@ -6,12 +6,10 @@ import {
   type AutomationScope,
 } from '../../domain/webhooks/automations/events.js'
 import { completeWatchConfig, type WatchConfig } from '../../domain/webhooks/automations/watch-config.js'
-import { registryStream } from '../../domain/artifacts/events.js'
-import type { RegistriesState } from '../../domain/artifacts/registry.js'
+import { hasRegistry } from '../artifacts/registries.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import { projectAdministrator, registryAdministrator, type Role } from '../../domain/access/roles.js'
 import type { Cause } from '../../kernel/event.js'
-import type { FoldCache } from '../../kernel/fold-cache.js'
 import { ownerOf } from '../../domain/webhooks/names/names.js'
 import { parseTemplate, storedTemplate } from '../../domain/webhooks/templates/parse.js'
 import { secretsIn, type SecretReference } from '../../domain/webhooks/templates/template.js'
@@ -23,7 +21,6 @@ import { automationsOf, rosterOf, webhookById } from './current-state.js'
 
 export interface ValidationPorts extends Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'> {
   readonly compilePattern: CompilePattern
-  readonly registries: FoldCache<RegistriesState>
 }
 
 /** The role in the team that automations of a scope require. */
@@ -155,10 +152,10 @@ export const checkedContent = async (
 
 /** Registries are created explicitly; projects exist as soon as something is written to them. */
 const registryProblems = async (
-  { registries }: ValidationPorts,
+  ports: ValidationPorts,
   team: string,
   { registry }: AutomationScope,
 ): Promise<readonly Problem[]> =>
-  registry === null || (await registries(registryStream(team), ({ state }) => state.ids.has(registry)))
+  registry === null || (await hasRegistry(ports, team, registry))
     ? []
     : [{ loc: ['scope', 'registry'], type: 'value_error', msg: 'The team has no registry with this name' }]

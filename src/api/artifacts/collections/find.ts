@@ -1,19 +1,15 @@
 import type { Directory } from '../../../domain/access/directory.js'
 import { registryName } from '../../../domain/artifacts/place.js'
-import { registryDecider, type RegistriesState } from '../../../domain/artifacts/registry.js'
-import { registryStream, type RegistryEvent } from '../../../domain/artifacts/events.js'
 import { withDefault } from '../../../kernel/codec/containers.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { teamName } from '../../../kernel/ids.js'
 import { sorted } from '../../../kernel/sorted.js'
-import { foldCache, type FoldCache } from '../../../kernel/fold-cache.js'
+import { hasRegistry } from '../../../application/artifacts/registries.js'
 import type { Services } from '../../../application/services.js'
 import { canAccessTeam } from '../../../application/access/rights.js'
 import { Failure } from '../../../application/failure.js'
 import type { Principal } from '../../../application/principal.js'
 import type { RouteRequest } from '../../server/route.js'
-
-export type Registries = FoldCache<RegistriesState>
 
 export interface FoundRegistry {
   readonly team: string
@@ -24,38 +20,22 @@ export interface FoundRegistry {
 export const teamFields = { team: withDefault(teamName, undefined) }
 export const teamQuery = open('RegistryTeam', { optional: teamFields })
 
-/** The registries that the cached teams may have together. */
-const MOST_KEPT = 50_000
-
-export const openRegistries = (services: Pick<Services, 'eventStore'>): Registries =>
-  foldCache<RegistriesState>(
-    services,
-    {
-      initialState: registryDecider.initialState,
-      evolve: (state, { type, data }) =>
-        registryDecider.evolve(state, { type, data } as unknown as RegistryEvent),
-      weightOf: ({ ids }) => ids.size,
-    },
-    MOST_KEPT,
-  )
-
 /** Limits the search for a registry without a team. */
 const MOST_TEAMS = 100
 
 /** Finds the registry of the path in the teams of the key. */
 export const findRegistry = async (
-  { access }: Pick<Services, 'access'>,
-  registries: Registries,
+  services: Pick<Services, 'access' | 'eventStore'>,
   { params, query: { team }, principal }: RouteRequest<unknown, { readonly team?: string | undefined }>,
 ): Promise<FoundRegistry> => {
   const registry = params['registry']!
   if (!registryName.is(registry)) throw noSuchRegistry()
-  const has = (team: string) => registries(registryStream(team), ({ state }) => state.ids.has(registry))
+  const has = (team: string) => hasRegistry(services, team, registry)
   if (team !== undefined) {
     if (canAccessTeam(principal, team) && (await has(team))) return { team, registry }
     throw noSuchRegistry()
   }
-  const teams = teamsOf(access.directory(), principal)
+  const teams = teamsOf(services.access.directory(), principal)
   if (teams.length > MOST_TEAMS)
     throw new Failure(
       'conflict',

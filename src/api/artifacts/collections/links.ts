@@ -21,34 +21,32 @@ import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { readLog, writeDirectory } from '../../server/route-kinds.js'
 import { writing } from '../../server/run.js'
 import { linkedVersion, newLink, registeredVersion } from './codecs.js'
-import { findRegistry, teamFields, teamQuery, type Registries } from './find.js'
+import { findRegistry, teamFields, teamQuery } from './find.js'
 
 export const REGISTERED = '/api/registries/:registry/:collection'
 
 /** The registry collection in the path, within the teams of the key. A name that several teams use is a conflict. */
 const collectionOf = (
-  services: Pick<Services, 'access'>,
-  registries: Registries,
+  services: Pick<Services, 'access' | 'eventStore'>,
 ): Authorization<{ readonly place: CollectionPlace }> => ({
   errors: ['not-found', 'conflict'],
   authorize: async (request: RouteRequest<unknown, t.TypeOf<typeof teamQuery>>) => {
-    const { team, registry } = await findRegistry(services, registries, request)
+    const { team, registry } = await findRegistry(services, request)
     return { place: { team, registry, collection: collectionInPath(request), project_id: null } }
   },
 })
 
-export const ofRegistry = (services: Pick<Services, 'access'>, registries: Registries) => ({
+export const ofRegistry = (services: Pick<Services, 'access' | 'eventStore'>) => ({
   query: teamQuery,
-  authorization: collectionOf(services, registries),
+  authorization: collectionOf(services),
 })
 
 export const linkRoutes = (
   services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'reading'>,
   collections: Collections,
-  registries: Registries,
 ): readonly AnyRoute[] => {
   const { stateOf } = collections
-  const registered = ofRegistry(services, registries)
+  const registered = ofRegistry(services)
 
   return [
     writeDirectory({

@@ -9,7 +9,7 @@ import { accessToProject, inPath } from '../../server/authorization.js'
 import { pageFields, pageOf, pageQuery, takePage, type PageQuery } from '../../server/page.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { readPresent } from '../../server/route-kinds.js'
-import { findRegistry, teamFields, type Registries } from './find.js'
+import { findRegistry, teamFields } from './find.js'
 
 const collection = open('ArtifactCollection', { required: { name: string, type: nullable(string) } })
 
@@ -21,10 +21,10 @@ const listed = async (reader: ClickHouseReader, project: string, query: PageQuer
   return { body: { data: data.map(({ collection: name, type }) => ({ name, type })), next } }
 }
 
-type ListServices = Pick<Services, 'access' | 'reading'>
+type ListServices = Pick<Services, 'access' | 'reading' | 'eventStore'>
 
 /** The collections of a project and of a registry. */
-export const collectionListRoutes = (services: ListServices, registries: Registries): readonly AnyRoute[] => [
+export const collectionListRoutes = (services: ListServices): readonly AnyRoute[] => [
   readPresent(services, {
     method: 'get',
     path: '/api/artifacts/:entity/:project',
@@ -47,7 +47,7 @@ export const collectionListRoutes = (services: ListServices, registries: Registr
     authorization: {
       errors: ['not-found', 'conflict'],
       authorize: async (request: RouteRequest<unknown, { readonly team?: string | undefined }>) => {
-        const { team, registry } = await findRegistry(services, registries, request)
+        const { team, registry } = await findRegistry(services, request)
         return { team, project: projectOfPlace({ team, registry, project_id: null }) }
       },
     },

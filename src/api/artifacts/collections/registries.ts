@@ -1,11 +1,8 @@
 import { registryAdministrator } from '../../../domain/access/roles.js'
+import { createRegistry, registriesOf } from '../../../application/artifacts/registries.js'
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
-import { registryStream } from '../../../domain/artifacts/events.js'
-import { registryDecider } from '../../../domain/artifacts/registry.js'
 import { open } from '../../../kernel/codec/struct.js'
-import type { Cause } from '../../../kernel/event.js'
-import { executeOnFold } from '../../../kernel/fold-cache.js'
 import { teamName } from '../../../kernel/ids.js'
 import { sortedAfter } from '../../../kernel/sorted.js'
 import { repeatableId } from '../../server/idempotency.js'
@@ -16,7 +13,6 @@ import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { readLog, writeDirectory } from '../../server/route-kinds.js'
 import { writing } from '../../server/run.js'
 import { newRegistry, registry } from './codecs.js'
-import type { Registries } from './find.js'
 
 const PATH = '/api/registries'
 
@@ -24,7 +20,6 @@ const listQuery = open('RegistriesOf', { required: { team: teamName }, optional:
 
 export const registryRoutes = (
   services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'reading'>,
-  registries: Registries,
 ): readonly AnyRoute[] => {
   const { access } = services
   return [
@@ -53,21 +48,10 @@ export const registryRoutes = (
       handle: ({ body: { name, team }, headers, principal }) => {
         const key = headers['idempotency-key']
         const id = repeatableId(services, `${principal.userId}\n${team}\nregistry`, key)
-        const stream = registryStream(team)
-        const command = { type: 'CreateRegistry', team, registry: name, id } as const
-        const write = (cause: Cause) =>
-          executeOnFold(services)(
-            registries,
-            registryDecider,
-            stream,
-            command,
-            cause,
-            ({ ids }) => ids.get(name) ?? null,
-          )
         return writing(
-          write,
+          (cause) => createRegistry(services, { team, registry: name, id }, cause),
           () => ({ id, name, team }),
-          (known) => ({ id: known, name, team }),
+          ({ ids }) => ({ id: ids.get(name) ?? null, name, team }),
         )
       },
     }),
@@ -82,12 +66,11 @@ export const registryRoutes = (
         ({ query }) =>
         async () => {
           const { team } = query
-          const body = await registries(registryStream(team), ({ state: { ids } }) =>
-            takePage(
-              query,
-              (after) => [...sortedAfter(ids, after)].map(([name, id]) => ({ id, name, team })),
-              ({ name }) => name,
-            ),
+          const { ids } = await registriesOf(services, team)
+          const body = takePage(
+            query,
+            (after) => [...sortedAfter(ids, after)].map(([name, id]) => ({ id, name, team })),
+            ({ name }) => name,
           )
           return { body }
         },

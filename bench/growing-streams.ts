@@ -30,7 +30,6 @@ import { namesDecider } from '../src/domain/webhooks/names/names.js'
 import type { Decider, DomainEvent } from '../src/kernel/decider.js'
 import { newEvent } from '../src/kernel/event.js'
 import { execute } from '../src/kernel/execute.js'
-import { executeOnFold } from '../src/kernel/fold-cache.js'
 import type { EventStore } from '../src/kernel/ports/event-store.js'
 import { ratio } from './support/report.js'
 

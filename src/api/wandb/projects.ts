@@ -1,15 +1,8 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import { execute } from '../../kernel/execute.js'
 import { entityOf as entityNameOf, projectNameOf, teamName } from '../../kernel/ids.js'
 import { firstWrites } from '../../projections/first-writes.js'
-import {
-  type ProjectCommand,
-  projectDecider,
-  type ProjectState,
-  MAX_PROJECT_TEXT,
-  projectStream,
-  projectText,
-} from '../../domain/projects/project.js'
+import { type ProjectState, MAX_PROJECT_TEXT, projectText } from '../../domain/projects/project.js'
+import { nameProject, projectNow } from '../../application/projects/named-projects.js'
 import { Failure } from '../../application/failure.js'
 import { NO_CONDITIONS } from '../../application/reading/reading.js'
 import { typeNamed, typesOf } from './artifact-types.js'
@@ -35,9 +28,7 @@ export const projectNamed = (caller: Caller, names: ProjectNames) =>
 
 export const projectOf = async (caller: Caller, project_id: string) => {
   if (!canSee(caller, entityNameOf(project_id))) return null
-  const { services, cause } = caller
-  const { state } = await execute(services)(projectDecider, projectStream(project_id), [], cause)
-  return shown(caller, project_id, state)
+  return shown(caller, project_id, await projectNow(caller.services, project_id))
 }
 
 const shown = (caller: Caller, project_id: string, { createdAt, description, repo }: ProjectState) => {
@@ -116,16 +107,12 @@ export const upsertModel = async (caller: Caller, input: UpsertModelInput) => {
       'input.id should be the id of the project that entityName and name identify.',
     )
   await projectToWrite(caller, input, 'or-make-team')
-  const run = (command: ProjectCommand) =>
-    execute(services)(projectDecider, projectStream(project_id), [command], cause)
   const created_at = instantOf(services.clock.now())
-  const created = await run({ type: 'CreateProject', project_id, created_at })
-  const described = await run({ type: 'DescribeProject', project_id, description, repo })
-  caller.wrote(project_id, described.readableAt)
-  const project = shown(caller, project_id, described.state)
-  const inserted = created.position !== undefined
+  const named = await nameProject(services, project_id, { description, repo, created_at }, cause)
+  caller.wrote(project_id, named.readableAt)
+  const project = shown(caller, project_id, named.state)
   const { clientMutationId = null } = input
-  return { model: project, project, inserted, clientMutationId }
+  return { model: project, project, inserted: named.isNew, clientMutationId }
 }
 
 const textOf = (field: string, text: string | null | undefined): string | null => {

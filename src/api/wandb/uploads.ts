@@ -1,16 +1,15 @@
 import type * as t from 'io-ts'
 import { versionMetadata } from '../../domain/artifacts/content.js'
-import { draftDecider, draftStream, type ArtifactDrafted } from '../../domain/artifacts/draft.js'
+import type { ArtifactDrafted } from '../../domain/artifacts/draft.js'
 import { alias as aliasCodec, artifactType, tag as tagCodec } from '../../domain/artifacts/events.js'
 import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
 import { hexOfMd5 } from '../../domain/artifacts/manifest.js'
-import { commitDraft, draftArtifact, storedByMd5 } from '../../application/artifacts/uploads.js'
-import { throwIfRefused } from '../../application/access/rights.js'
+import { commitDraft, draftArtifact, nameManifest, storedByMd5 } from '../../application/artifacts/uploads.js'
+import { giveClientId } from '../../application/artifacts/client-ids.js'
 import { Failure } from '../../application/failure.js'
 import type { Codec } from '../../kernel/codec/codec.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import { execute } from '../../kernel/execute.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { addressable, id as idCodec, projectNameOf } from '../../kernel/ids.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
@@ -18,7 +17,6 @@ import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
 import { artifactWithId, draftOf, findById, findNamed, placeOfId, type ArtifactPlace } from './artifacts.js'
-import { giveClientId } from './client-ids.js'
 import { idOf, partsOfId } from './ids.js'
 import { changeLinks } from './link-changes.js'
 import { artifactId, placeIn } from './places.js'
@@ -106,7 +104,7 @@ export const createArtifact = async (caller: Caller, input: CreateArtifactInput)
   caller.wrote(project_id, made.position)
   const { artifactId: artifact } = made
   if (client_id !== null)
-    await giveClientId(caller, { project_id, collection, artifact_id: artifact, client_id })
+    await giveClientId(services, { project_id, collection, artifact_id: artifact, client_id }, cause)
   if (made.isCommitted && tags.length > 0)
     await changeLinks(caller, { place, artifact }, { tagsToAdd: tags, tagsToDelete: [] })
   return {
@@ -202,11 +200,8 @@ export const createArtifactManifest = async (caller: Caller, input: CreateManife
     throw new Failure('bad-request', 'input.digest should be an MD5 in base64.')
   if (md5 !== undefined) {
     const base_id = isIncremental ? await baseOf(caller, place, project, input.baseArtifactID) : null
-    const command = { type: 'NameManifest', md5, base_id } as const
-    const stream = draftStream(project, artifact)
-    const written = await execute(caller.services)(draftDecider, stream, [command], caller.cause)
-    throwIfRefused(written.refusals.get(0))
-    caller.wrote(project, written.readableAt)
+    const manifest = { md5, base_id }
+    caller.wrote(project, await nameManifest(caller.services)(project, artifact, manifest, caller.cause))
   }
   return {
     artifactManifest: {

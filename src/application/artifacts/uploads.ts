@@ -46,6 +46,22 @@ export const readDraft = async (ports: Pick<Ports, 'eventStore'>, project: strin
 
 type UploadPorts = Pick<Ports, 'eventStore' | 'ids' | 'blobs'>
 
+/** Names the manifest of a draft by its MD5; returns the position at which that can be read. */
+export const nameManifest =
+  (ports: Pick<Ports, 'eventStore' | 'ids'>) =>
+  async (
+    project: string,
+    artifact: string,
+    manifest: { readonly md5: string; readonly base_id: string | null },
+    cause: Cause,
+  ): Promise<Position | undefined> => {
+    const stream = draftStream(project, artifact)
+    const command = { type: 'NameManifest', ...manifest } as const
+    const { refusals, readableAt } = await execute(ports)(draftDecider, stream, [command], cause)
+    throwIfRefused(refusals.get(0))
+    return readableAt
+  }
+
 interface Committed {
   /** The id of the version that has the content. */
   readonly artifactId: string

@@ -1,0 +1,34 @@
+import {
+  projectDecider,
+  projectStream,
+  type ProjectCommand,
+  type ProjectState,
+} from '../../domain/projects/project.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { Cause } from '../../kernel/event.js'
+import { execute, readState } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+
+/** What is recorded of a project as of now. Every project exists. */
+export const projectNow = (ports: Pick<Ports, 'eventStore'>, project: string): Promise<ProjectState> =>
+  readState(ports, projectDecider, projectStream(project))
+
+interface Named {
+  readonly description: string | null
+  readonly repo: string | null
+  readonly created_at: Instant
+}
+
+/** Records once that a project was requested by name, and a description or repository that is given. */
+export const nameProject = async (
+  ports: Pick<Ports, 'eventStore' | 'ids'>,
+  project_id: string,
+  { description, repo, created_at }: Named,
+  cause: Cause,
+) => {
+  const run = (command: ProjectCommand) =>
+    execute(ports)(projectDecider, projectStream(project_id), [command], cause)
+  const created = await run({ type: 'CreateProject', project_id, created_at })
+  const { state, readableAt } = await run({ type: 'DescribeProject', project_id, description, repo })
+  return { state, readableAt, isNew: created.position !== undefined }
+}

@@ -1,4 +1,5 @@
-import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { queueContent } from '../../domain/annotation-queues/queue.js'
+import { arrayOf, eachNullable, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -7,24 +8,23 @@ import { projectId } from '../../kernel/ids.js'
 import { ITEM_FILTERS } from '../../projections/annotation-queues/queries.js'
 import { range, sortBy } from '../server/sorted-range.js'
 
-const queueName = textUpToBytes(1024)
-const description = textUpToBytes(65_536)
-const scorerRefs = arrayOf(textUpToBytes(8192))
+/** Fields of a queue as clients write them. */
+const written = {
+  name: textUpToBytes(1024),
+  description: textUpToBytes(65_536),
+  scorer_refs: arrayOf(textUpToBytes(8192)),
+}
+const { description, ...required } = written
 
 export const queueCreate = closed('AnnotationQueueCreateRequest', {
-  required: { project_id: projectId, name: queueName, scorer_refs: scorerRefs },
+  required: { project_id: projectId, ...required },
   optional: { description: withDefault(description, '', true), wb_user_id: nullable(string) },
 })
 
 export const queueChange = closed('AnnotationQueueUpdateRequest', {
   says: 'Absent fields keep their values.',
   required: { project_id: projectId },
-  optional: {
-    name: nullable(queueName),
-    description: nullable(description),
-    scorer_refs: nullable(scorerRefs),
-    wb_user_id: nullable(string),
-  },
+  optional: { ...eachNullable(written), wb_user_id: nullable(string) },
 })
 
 export const queueQuery = closed('AnnotationQueuesQueryRequest', {
@@ -36,20 +36,18 @@ export const queueStats = closed('AnnotationQueuesStatsRequest', {
   required: { project_id: projectId, queue_ids: arrayOf(string) },
 })
 
-export const queueJson = open('AnnotationQueue', {
+export const queueCodec = open('AnnotationQueue', {
   required: {
     id: string,
     project_id: projectId,
-    name: string,
-    description: string,
-    scorer_refs: arrayOf(string),
+    ...queueContent,
     created_at: instant,
     created_by: string,
     updated_at: instant,
   },
   optional: { deleted_at: nullable(instant) },
 })
-export const oneQueue = open('AnnotationQueueResponse', { required: { queue: queueJson } })
+export const oneQueue = open('AnnotationQueueResponse', { required: { queue: queueCodec } })
 
 export const statsJson = open('AnnotationQueuesStatsResponse', {
   required: {
@@ -101,7 +99,7 @@ export const itemProgress = closed('AnnotationItemProgressRequest', {
   optional: { wb_user_id: nullable(string) },
 })
 
-export const itemJson = open('AnnotationItem', {
+export const itemCodec = open('AnnotationItem', {
   required: {
     id: string,
     project_id: projectId,

@@ -2,15 +2,7 @@ import type { Services } from '../../application/services.js'
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import {
-  type AnnotationQueueCommand,
-  annotationQueueDecider,
-  NO_SUCH_QUEUE,
-  annotationQueueStream,
-  type QueueContent,
-} from '../../domain/annotation-queues/queue.js'
-import type { Cause } from '../../kernel/event.js'
-import { execute } from '../../kernel/execute.js'
+import type { AnnotationQueueCommand } from '../../domain/annotation-queues/queue.js'
 import { id } from '../../kernel/ids.js'
 import { jsonText } from '../../kernel/json/text.js'
 import {
@@ -20,7 +12,8 @@ import {
 } from '../../projections/annotation-queues/queries.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { Failure, invalidField } from '../../application/failure.js'
+import { noSuchQueue, writeQueue } from '../../application/annotation-queues/queues.js'
+import { invalidField } from '../../application/failure.js'
 import { inBody, inQuery } from '../server/authorization.js'
 import { idFor } from '../server/generated-id.js'
 import { JSON_LINES, linesOf } from '../server/json-pages.js'
@@ -33,13 +26,12 @@ import {
   oneQueue,
   queueChange,
   queueCreate,
-  queueJson,
+  queueCodec,
   queueQuery,
   queueStats,
   statsJson,
 } from './codecs.js'
 
-const MAX_SCORERS = 100
 const MAX_QUEUES = 1000
 
 type QueueServices = Pick<
@@ -54,43 +46,18 @@ export const queueIn = ({ params }: Pick<RouteRequest, 'params'>): string => {
   return queueId
 }
 
-export const noSuchQueue = (): Failure => new Failure('not-found', NO_SUCH_QUEUE)
-
-const requireFewScorers = (refs: readonly string[]): void => {
-  if (refs.length > MAX_SCORERS)
-    throw invalidField(['scorer_refs'], 'too_long', `List should have at most ${MAX_SCORERS} items`)
-}
-
-const requireName = (name: string | null): void => {
-  if (name === '') throw invalidField(['name'], 'string_too_short', 'String should have at least 1 character')
-}
-
-const givenFields = <A extends object>(fields: A) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
-    readonly [K in keyof A]?: NonNullable<A[K]>
-  }
-
-const run =
-  (services: Pick<Services, 'eventStore' | 'ids'>, command: AnnotationQueueCommand) => (cause: Cause) =>
-    execute(services)(
-      annotationQueueDecider,
-      annotationQueueStream(command.project_id, command.id),
-      [command],
-      cause,
-    )
-
 /** The commands whose answer is the queue as it is afterwards. */
 const changing = (
   services: QueueServices,
   command: Exclude<AnnotationQueueCommand, { type: 'CreateAnnotationQueue' }>,
 ) =>
-  writing(run(services, command), ({ state }) => {
+  writing(writeQueue(services, command), ({ state }) => {
     const { content, createdBy: created_by, createdAt: created_at, updatedAt: updated_at } = state!
     const stored = { id: command.id, ...content, created_by, created_at, updated_at }
-    return { queue: shownQueue(command.project_id, stored, state!.deletedAt) }
+    return { queue: queueJson(command.project_id, stored, state!.deletedAt) }
   })
 
-const shownQueue = (project_id: string, queue: StoredQueue, deleted_at: Instant | null = null) => ({
+const queueJson = (project_id: string, queue: StoredQueue, deleted_at: Instant | null = null) => ({
   project_id,
   ...queue,
   deleted_at,
@@ -107,23 +74,12 @@ const createQueue = (services: QueueServices): AnyRoute =>
     response: open('AnnotationQueueCreateResponse', { required: { id: string } }),
     project: inBody,
     handle: (request) => {
-      const { body, principal } = request
-      const { project_id, name, description, scorer_refs } = body
-      requireName(name)
-      requireFewScorers(scorer_refs)
-      const content: QueueContent = { name, description, scorer_refs }
-      const queueId = idFor(services, request, 0)
+      const { project_id, wb_user_id: _, ...content } = request.body
+      const { userId } = request.principal
+      const id = idFor(services, request, 0)
       const now = instantOf(services.clock.now())
-      const { userId } = principal
-      const command = {
-        type: 'CreateAnnotationQueue',
-        project_id,
-        id: queueId,
-        content,
-        userId,
-        now,
-      } as const
-      return writing(run(services, command), () => ({ id: queueId }))
+      const command = { type: 'CreateAnnotationQueue', project_id, id, content, userId, now } as const
+      return writing(writeQueue(services, command), () => ({ id }))
     },
   })
 
@@ -136,21 +92,23 @@ const changeQueue = (services: QueueServices): AnyRoute =>
     response: oneQueue,
     project: inBody,
     handle: (request) => {
-      const { project_id, name, description, scorer_refs } = request.body
-      requireName(name)
-      requireFewScorers(scorer_refs ?? [])
-      const change = givenFields({ name, description, scorer_refs })
+      const { project_id, wb_user_id: _, ...fields } = request.body
+      const change = withoutNulls(fields)
       const now = instantOf(services.clock.now())
-      const command = {
+      return changing(services, {
         type: 'ChangeAnnotationQueue',
         project_id,
         id: queueIn(request),
         change,
         now,
-      } as const
-      return changing(services, command)
+      })
     },
   })
+
+const withoutNulls = <A extends object>(fields: A) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    readonly [K in keyof A]?: NonNullable<A[K]>
+  }
 
 const deleteQueue = (services: QueueServices): AnyRoute =>
   changeProject(services, {
@@ -196,7 +154,7 @@ const readQueue = (services: QueueServices): AnyRoute =>
       return async (position) => {
         const queue = await queueById(reader, project, queueId, position)
         if (queue === undefined) throw noSuchQueue()
-        return { body: { queue: shownQueue(project, queue) } }
+        return { body: { queue: queueJson(project, queue) } }
       }
     },
   })
@@ -208,15 +166,15 @@ const queryQueues = (services: QueueServices): AnyRoute =>
     summary: 'List the annotation queues of a project, one per line, the newest first.',
     body: queueQuery,
     errors: ['forbidden'],
-    response: { schema: linesOf('One queue per line.', queueJson.schema), type: JSON_LINES },
+    response: { schema: linesOf('One queue per line.', queueCodec.schema), type: JSON_LINES },
     project: inBody,
     handle: ({ body, project: projectId, reader }) => {
       const { name, limit, offset } = body
       const order = orderOf(body.sort_by, [{ field: 'created_at', direction: 'desc' }])
       return async (position) => {
-        const asked = { projectId, position, name, ids: null, order, limit, offset }
-        const queues = await annotationQueues(reader)(asked)
-        const lines = queues.map((queue) => `${jsonText(shownQueue(projectId, queue))}\n`)
+        const query = { projectId, position, name, ids: null, order, limit, offset }
+        const queues = await annotationQueues(reader)(query)
+        const lines = queues.map((queue) => `${jsonText(queueJson(projectId, queue))}\n`)
         return { body: lines.join(''), type: JSON_LINES }
       }
     },
@@ -235,13 +193,13 @@ const readStats = (services: QueueServices): AnyRoute =>
       if (ids.length > MAX_QUEUES)
         throw invalidField(['queue_ids'], 'too_long', `List should have at most ${MAX_QUEUES} items`)
       return async (position) => {
-        const known = new Set((await queuesById(reader, project, ids, position)).map(({ id }) => id))
+        const existing = new Set((await queuesById(reader, project, ids, position)).map(({ id }) => id))
         const counts = await annotationQueueStats(reader)(project, ids, position)
         const found = new Map(counts.map((one) => [one.queue_id, one]))
         const stats = ids
-          .filter((queue_id) => known.has(queue_id))
+          .filter((queue_id) => existing.has(queue_id))
           .map((queue_id) => found.get(queue_id) ?? { queue_id, total_items: 0, completed_items: 0 })
-        return { body: { stats, not_found: ids.filter((queue_id) => !known.has(queue_id)) } }
+        return { body: { stats, not_found: ids.filter((queue_id) => !existing.has(queue_id)) } }
       }
     },
   })

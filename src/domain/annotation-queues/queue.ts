@@ -9,7 +9,8 @@ import { jsonEqual } from '../../kernel/json/equal.js'
 
 const ofQueue = { project_id: projectId, id }
 
-const content = {
+/** What users write of a queue. */
+export const queueContent = {
   name: string,
   description: string,
   /** What reviewers fill in: references of annotation columns or scorers. */
@@ -20,12 +21,12 @@ const creation = { created_by: string, created_at: instant }
 
 const queueCreated = open('AnnotationQueueCreated', {
   says: 'An annotation queue was created: calls of a project that people review.',
-  required: { ...ofQueue, ...content, ...creation },
+  required: { ...ofQueue, ...queueContent, ...creation },
 })
 
 const queueChanged = open('AnnotationQueueChanged', {
   says: 'An annotation queue was updated. The event has its whole new content.',
-  required: { ...ofQueue, ...content, ...creation, updated_at: instant },
+  required: { ...ofQueue, ...queueContent, ...creation, updated_at: instant },
 })
 
 const queueDeleted = open('AnnotationQueueDeleted', {
@@ -39,7 +40,11 @@ export const annotationQueueEvents = {
   AnnotationQueueDeleted: queueDeleted,
 }
 
-export type QueueContent = Pick<t.TypeOf<typeof queueCreated>, keyof typeof content>
+export type QueueContent = Pick<t.TypeOf<typeof queueCreated>, keyof typeof queueContent>
+
+/** The content of deleted queues, and of fields that an event was written without. */
+export const NO_CONTENT: QueueContent = { name: '', description: '', scorer_refs: [] }
+
 export type AnnotationQueueEvent = EventOf<typeof annotationQueueEvents>
 
 export const annotationQueueStream = (projectId: string, queueId: string): string =>
@@ -97,11 +102,11 @@ const evolve = (state: AnnotationQueueState, event: AnnotationQueueEvent): Annot
   }
 }
 
-const contentOf = ({ name, description, scorer_refs }: QueueContent): QueueContent => ({
-  name,
-  description,
-  scorer_refs,
-})
+const contentOf = (data: QueueContent): QueueContent => {
+  const content: QueueContent = { ...NO_CONTENT, ...data }
+  const fields = Object.keys(NO_CONTENT) as readonly (keyof QueueContent)[]
+  return Object.fromEntries(fields.map((field) => [field, content[field]])) as QueueContent
+}
 
 const decide = (
   state: AnnotationQueueState,

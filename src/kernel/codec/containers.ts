@@ -1,11 +1,17 @@
 import * as t from 'io-ts'
 import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject } from '../json/json.js'
-import { Codec, gather, refuse } from './codec.js'
+import { Codec, gather, refuse, type AnyCodec } from './codec.js'
 
 /** Absent counts as null. */
 export const nullable = <A, W>(codec: Codec<A, W>): Codec<A | null, W | null> =>
   withDefault<A, W, null>(codec, null, true)
+
+/** Each of the fields {@link nullable}. */
+export const eachNullable = <F extends Readonly<Record<string, AnyCodec>>>(fields: F) =>
+  Object.fromEntries(Object.entries(fields).map(([name, codec]) => [name, nullable(codec)])) as {
+    readonly [K in keyof F]: Codec<t.TypeOf<F[K]> | null, F[K]['answer'] | null>
+  }
 
 /** Absent and the empty string count as null: the SDKs send all three. */
 export const nullableText = (codec: Codec<string>): Codec<string | null, string | null> =>

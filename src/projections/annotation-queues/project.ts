@@ -1,10 +1,8 @@
-import { annotationQueueEvents } from '../../domain/annotation-queues/queue.js'
+import { annotationQueueEvents, NO_CONTENT } from '../../domain/annotation-queues/queue.js'
 import { annotationItemEvents } from '../../domain/annotation-queues/item.js'
 import { projectionOf } from '../projection.js'
 import type { RowOf } from '../table.js'
 import { ITEMS, PROGRESS, QUEUES } from './tables.js'
-
-const WITHOUT_CONTENT = { name: '', description: '', scorer_refs: [], created_by: '' }
 
 export const annotationQueuesProjection = projectionOf(
   'annotation queues',
@@ -16,16 +14,17 @@ export const annotationQueuesProjection = projectionOf(
     for (const { type, data, position } of events)
       switch (type) {
         case 'AnnotationQueueCreated':
-          queues.push({ ...data, position, updated_at: data.created_at, is_deleted: false })
+          queues.push({ ...NO_CONTENT, ...data, position, updated_at: data.created_at, is_deleted: false })
           break
         case 'AnnotationQueueChanged':
-          queues.push({ ...data, position, is_deleted: false })
+          queues.push({ ...NO_CONTENT, ...data, position, is_deleted: false })
           break
         case 'AnnotationQueueDeleted': {
           const { deleted_at: at } = data
           queues.push({
             ...data,
-            ...WITHOUT_CONTENT,
+            ...NO_CONTENT,
+            created_by: '',
             position,
             created_at: at,
             updated_at: at,

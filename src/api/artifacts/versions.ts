@@ -2,7 +2,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import { contentDigest } from '../../domain/artifacts/content.js'
 import { isLargerThan } from '../../kernel/json/measure.js'
-import type { ArtifactEvent, VersionCreated } from '../../domain/artifacts/events.js'
+import type { ArtifactEvent } from '../../domain/artifacts/events.js'
 import { collectionStream } from '../../domain/artifacts/place.js'
 import type { CollectionState, KnownVersion } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
@@ -17,7 +17,7 @@ import { writing } from '../server/run.js'
 import { artifactVersion, createdVersion, newVersion, type NewVersion } from './codecs.js'
 import type { Collections } from '../../application/artifacts/collections.js'
 import { placeInPath, type ProjectPlace } from './place.js'
-import type { StoredVersion } from '../../application/artifacts/stored-versions.js'
+import { createdOf, type StoredVersion } from '../../application/artifacts/stored-versions.js'
 import { listVersions, readVersion } from './version-list.js'
 import { labelRoutes } from './labels.js'
 
@@ -74,7 +74,7 @@ const versionRoutes = (
     handle: (request) => {
       const place = placeInPath(request)
       return async () => ({
-        body: await listVersions(services, collections.stateOf)(place, request.query, shown),
+        body: await listVersions(services, collections.stateOf)(place, request.query, versionJson),
       })
     },
   }),
@@ -87,7 +87,9 @@ const versionRoutes = (
     handle: (request) => {
       const place = placeInPath(request)
       const version = request.params['version']!
-      return async () => ({ body: shown(await readVersion(services, collections.stateOf)(place, version)) })
+      return async () => ({
+        body: versionJson(await readVersion(services, collections.stateOf)(place, version)),
+      })
     },
   }),
 ]
@@ -128,9 +130,10 @@ const artifactId = (
   place: ProjectPlace,
 ) => repeatableId(services, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
 
-const shown = ({ known, event, aliases, described: { metadata, description } }: StoredVersion) => {
-  const created = event.data as unknown as VersionCreated
-  const { artifact_id, digest, type, files, manifest, run_id, created_at } = created
+const versionJson = (stored: StoredVersion) => {
+  const { known, event, aliases } = stored
+  const { metadata, description } = stored.described
+  const { artifact_id, digest, type, files, manifest, run_id, created_at } = createdOf(stored)
   return {
     version: versionName(known.version),
     artifact_id,

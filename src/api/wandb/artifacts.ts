@@ -1,4 +1,3 @@
-import type { VersionCreated } from '../../domain/artifacts/events.js'
 import {
   collectionStream,
   projectOfPlace,
@@ -6,7 +5,7 @@ import {
   type CollectionPlace,
 } from '../../domain/artifacts/place.js'
 import { versionNamed, type CollectionState, type KnownVersion } from '../../domain/artifacts/state.js'
-import type { StoredVersion } from '../../application/artifacts/stored-versions.js'
+import { createdOf, type StoredVersion } from '../../application/artifacts/stored-versions.js'
 import { findVersion, versionWithId } from '../../application/artifacts/find-version.js'
 import { readDraft } from '../../application/artifacts/uploads.js'
 import { entityOf as entityNameOf } from '../../kernel/ids.js'
@@ -68,8 +67,6 @@ export const membershipNamed = async (caller: Caller, project: string, named: st
   const found = await findNamed(caller, project, named)
   return found === undefined ? null : membershipOf(caller, found)
 }
-
-const createdOf = ({ event }: StoredVersion) => event.data as unknown as VersionCreated
 
 export interface ArtifactPlace {
   readonly place: CollectionPlace

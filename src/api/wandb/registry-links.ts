@@ -1,5 +1,5 @@
 import { registryAdministrator } from '../../domain/access/roles.js'
-import type { VersionCreated } from '../../domain/artifacts/events.js'
+import { createdOf } from '../../application/artifacts/stored-versions.js'
 import { collectionName, collectionStream, projectOfPlace } from '../../domain/artifacts/place.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { requireRole, throwIfRefused } from '../../application/access/rights.js'
@@ -50,8 +50,8 @@ export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => 
       'not-found',
       `There is no registry named ${registry} in team ${place.team}. A user with the role registry_administrator can create it.`,
     )
-  const { known, event, described } = found.version
-  const { artifact_id, type } = event.data as unknown as VersionCreated
+  const { known, described } = found.version
+  const { artifact_id, type } = createdOf(found.version)
   const linked = await caller.collections.writeRegistered(
     {
       type: 'LinkVersion',

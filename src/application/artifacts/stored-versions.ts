@@ -1,4 +1,5 @@
 import type { Described } from '../../domain/artifacts/commands.js'
+import type { VersionCreated, VersionLinked } from '../../domain/artifacts/events.js'
 import type { KnownVersion, CollectionState } from '../../domain/artifacts/state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -13,6 +14,12 @@ export interface StoredVersion extends LabelledVersion {
   readonly event: RecordedEvent
   readonly described: Described
 }
+
+/** What made a version of a project's collection. */
+export const createdOf = ({ event }: Pick<StoredVersion, 'event'>) => event.data as unknown as VersionCreated
+
+/** What made a version of a registry's collection. */
+export const linkedOf = ({ event }: Pick<StoredVersion, 'event'>) => event.data as unknown as VersionLinked
 
 const AT_ONCE = 16
 

@@ -1,7 +1,7 @@
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { LinkVersion } from '../../../domain/artifacts/commands.js'
-import type { RegisteredEvent, VersionCreated, VersionLinked } from '../../../domain/artifacts/events.js'
+import type { RegisteredEvent } from '../../../domain/artifacts/events.js'
 import { collectionStream, type CollectionPlace } from '../../../domain/artifacts/place.js'
 import type { CollectionState } from '../../../domain/artifacts/state.js'
 import { versionName } from '../../../domain/artifacts/version-name.js'
@@ -12,7 +12,7 @@ import { repeatableId } from '../../server/idempotency.js'
 import { pageFields, pageOf } from '../../server/page.js'
 import type { Collections } from '../../../application/artifacts/collections.js'
 import { collectionInPath, placeInProject } from '../place.js'
-import type { StoredVersion } from '../../../application/artifacts/stored-versions.js'
+import { createdOf, linkedOf, type StoredVersion } from '../../../application/artifacts/stored-versions.js'
 import { listVersions, readVersion } from '../version-list.js'
 import type { Authorization } from '../../server/authorization.js'
 import { emptyResponse } from '../../server/empty-response.js'
@@ -65,11 +65,9 @@ export const linkRoutes = (
         const { entity, project, collection, version } = request.body
         const project_id = `${entity}/${project}`
         authorizeRead(services.access, principal, project_id)
-        const { known, event, described } = await readVersion(services, stateOf)(
-          placeInProject(project_id, collection),
-          version,
-        )
-        const { artifact_id, type: artifactType } = event.data as unknown as VersionCreated
+        const linked = await readVersion(services, stateOf)(placeInProject(project_id, collection), version)
+        const { known, described } = linked
+        const { artifact_id, type: artifactType } = createdOf(linked)
         const source = { project_id, collection, version: known.version, artifact_id }
         const command = {
           type: 'LinkVersion',
@@ -109,7 +107,7 @@ export const linkRoutes = (
       response: pageOf(registeredVersion),
       handle:
         ({ place, query }) =>
-        async () => ({ body: await listVersions(services, stateOf)(place, query, shown) }),
+        async () => ({ body: await listVersions(services, stateOf)(place, query, registeredJson) }),
     }),
     readLog(services, {
       method: 'get',
@@ -119,7 +117,9 @@ export const linkRoutes = (
       response: registeredVersion,
       handle:
         ({ place, params }) =>
-        async () => ({ body: shown(await readVersion(services, stateOf)(place, params['version']!)) }),
+        async () => ({
+          body: registeredJson(await readVersion(services, stateOf)(place, params['version']!)),
+        }),
     }),
   ]
 }
@@ -144,8 +144,9 @@ const linkId = (
     : repeatableId(services, `${principal.userId}\n${collectionStream(place)}`, key)
 }
 
-const shown = ({ known, event, aliases, described }: StoredVersion) => {
-  const { source, type } = event.data as unknown as VersionLinked
+const registeredJson = (stored: StoredVersion) => {
+  const { known, event, aliases, described } = stored
+  const { source, type } = linkedOf(stored)
   const { project_id, collection, version, artifact_id } = source
   const entity = entityOf(project_id)
   return {

@@ -343,7 +343,7 @@ const rows: readonly Row[] = [
     }),
     open: (ports) => {
       const { write } = openCollections(ports)
-      return Promise.resolve((command) => write(command, cause, () => undefined))
+      return Promise.resolve((command) => write(command, cause))
     },
   },
   {

@@ -41,13 +41,13 @@ const MOST_CHARACTERS = 64 * 1024 * 1024
 const MOST_OF_ONE = MOST_CHARACTERS / 8
 
 interface KeptFold {
-  readonly decider: object
+  readonly initialState: unknown
   readonly fold: FoldOfStream<unknown>
 }
 
 /** The folds of long streams, so that a command costs the same however long its stream has become. */
 export interface KeptFolds {
-  /** A decider of the same stream with another initial state has folds of its own. */
+  /** Deciders of one stream with the same initial state share its fold; with another, it has a fold of its own. */
   readonly get: <State>(
     decider: { readonly initialState: () => State },
     stream: string,
@@ -62,14 +62,14 @@ export interface KeptFolds {
 const newKeptFolds = (): KeptFolds => {
   const cache = new LRUCache<string, KeptFold>({ maxSize: MOST_CHARACTERS })
   return {
-    get: <State>(decider: object, stream: string) => {
+    get: <State>({ initialState }: { readonly initialState: () => State }, stream: string) => {
       const kept = cache.get(stream)
-      return kept?.decider === decider ? (kept.fold as FoldOfStream<State>) : undefined
+      return kept?.initialState === initialState ? (kept.fold as FoldOfStream<State>) : undefined
     },
-    keep: (decider, stream, fold) => {
+    keep: ({ initialState }, stream, fold) => {
       if (fold.next < KEPT_FROM_EVENTS || cache.peek(stream)?.fold === fold) return
       const size = Math.max(1, Math.min(fold.read, MOST_OF_ONE))
-      cache.set(stream, { decider, fold: fold }, { size })
+      cache.set(stream, { initialState, fold }, { size })
     },
   }
 }

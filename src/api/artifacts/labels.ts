@@ -1,12 +1,13 @@
 import type { AddTag, LabelCommand, SetAlias } from '../../domain/artifacts/commands.js'
 import type { CollectionPlace } from '../../domain/artifacts/place.js'
-import { versionNamed } from '../../domain/artifacts/state.js'
+import { versionNamed, type CollectionState } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest, RouteSpec } from '../server/route.js'
 import { writing, type PlannedWrite } from '../server/run.js'
 import { labelledVersion, newAlias, newTag } from './codecs.js'
-import type { WriteCollection } from '../../application/artifacts/collections.js'
+import type { Cause } from '../../kernel/event.js'
+import type { ExecuteResult } from '../../kernel/execute.js'
 
 /** A route that changes the labels of the collection in the request. */
 export type LabelRoute<Body> = RouteSpec<Body> & {
@@ -20,17 +21,17 @@ export type LabelRoute<Body> = RouteSpec<Body> & {
 export interface LabelledKind {
   readonly collection: string
   readonly labelRoute: <Body = undefined>(route: LabelRoute<Body>) => AnyRoute
-  readonly write: WriteCollection<LabelCommand, unknown>
+  readonly write: (command: LabelCommand, cause: Cause) => Promise<ExecuteResult<CollectionState, unknown>>
 }
 
 /** Aliases and tags of versions, for collections of projects and of registries. */
 export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): readonly AnyRoute[] => {
   const set = (command: SetAlias | AddTag) =>
     writing(
-      (cause) => write(command, cause, (before) => versionNamed(before, command.version)),
-      ({ state: known }) => ({ version: versionName(known!.version) }),
+      (cause) => write(command, cause),
+      ({ state }) => ({ version: versionName(versionNamed(state, command.version)!.version) }),
     )
-  const remove = (command: LabelCommand) => writing((cause) => write(command, cause, () => undefined))
+  const remove = (command: LabelCommand) => writing((cause) => write(command, cause))
 
   return [
     labelRoute({

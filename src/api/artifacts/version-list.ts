@@ -1,7 +1,7 @@
 import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionNamed, type CollectionState } from '../../domain/artifacts/state.js'
 import { versionIn, versionName } from '../../domain/artifacts/version-name.js'
-import type { FoldCache } from '../../kernel/fold-cache.js'
+import type { Collections } from '../../application/artifacts/collections.js'
 import type { Services } from '../../application/services.js'
 import { takePage, type PageQuery } from '../server/page.js'
 import { invalid } from '../../application/failure.js'
@@ -14,19 +14,16 @@ import {
 
 /** Lists versions by number; `after` and `next` are version names. */
 export const listVersions =
-  (services: Pick<Services, 'eventStore'>, stateOf: FoldCache<CollectionState>) =>
+  (services: Pick<Services, 'eventStore'>, { read }: Pick<Collections, 'read'>) =>
   async <A>(place: CollectionPlace, query: PageQuery, shown: (version: StoredVersion) => A) => {
-    const stream = collectionStream(place)
-    const page = await stateOf(stream, ({ state }) => {
-      if (state.next === 0) throw noSuchCollection()
-      const { data, next } = takePage(
-        query,
-        (after) => versionsAfter(state, after),
-        ({ version }) => versionName(version),
-      )
-      return { data: withAliases(state, data), next }
-    })
-    const data = await storedVersions(services, stream, page.data)
+    const state = await read(place)
+    if (state.next === 0) throw noSuchCollection()
+    const page = takePage(
+      query,
+      (after) => versionsAfter(state, after),
+      ({ version }) => versionName(version),
+    )
+    const data = await storedVersions(services, collectionStream(place), withAliases(state, page.data))
     const last = data.at(-1)
     const next = data.length === page.data.length ? page.next : versionName(last!.known.version)
     return { data: data.map(shown), next }
@@ -54,14 +51,11 @@ const firstAfter = (after: string | undefined): number => {
 
 /** Reads a version by its name or an alias. */
 export const readVersion =
-  (services: Pick<Services, 'eventStore'>, stateOf: FoldCache<CollectionState>) =>
+  (services: Pick<Services, 'eventStore'>, { read }: Pick<Collections, 'read'>) =>
   async (place: CollectionPlace, named: string): Promise<StoredVersion> => {
-    const stream = collectionStream(place)
-    const found = await stateOf(stream, ({ state }) => {
-      const known = versionNamed(state, named)
-      if (known === undefined) throw noSuchVersion()
-      return withAliases(state, [known])
-    })
-    const [stored] = await storedVersions(services, stream, found)
+    const state = await read(place)
+    const known = versionNamed(state, named)
+    if (known === undefined) throw noSuchVersion()
+    const [stored] = await storedVersions(services, collectionStream(place), withAliases(state, [known]))
     return stored!
   }

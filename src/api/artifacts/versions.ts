@@ -2,9 +2,7 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import { contentDigest } from '../../domain/artifacts/content.js'
 import { isLargerThan } from '../../kernel/json/measure.js'
-import type { ArtifactEvent } from '../../domain/artifacts/events.js'
 import { collectionStream } from '../../domain/artifacts/place.js'
-import type { CollectionState, KnownVersion } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { repeatableId } from '../server/idempotency.js'
@@ -58,8 +56,11 @@ const versionRoutes = (
         now,
       } as const
       return writing(
-        (cause) => collections.write(command, cause, createdOrKnown(artifact_id, digest)),
-        ({ state }) => ({ version: versionName(state!.version), artifact_id: state!.artifactId, digest }),
+        (cause) => collections.write(command, cause),
+        ({ state: { byId, byDigest, versions } }) => {
+          const { version, artifactId } = versions.get(byId.get(artifact_id) ?? byDigest.get(digest)!)!
+          return { version: versionName(version), artifact_id: artifactId, digest }
+        },
       )
     },
   }),
@@ -74,7 +75,7 @@ const versionRoutes = (
     handle: (request) => {
       const place = placeInPath(request)
       return async () => ({
-        body: await listVersions(services, collections.stateOf)(place, request.query, versionJson),
+        body: await listVersions(services, collections)(place, request.query, versionJson),
       })
     },
   }),
@@ -87,24 +88,10 @@ const versionRoutes = (
     handle: (request) => {
       const place = placeInPath(request)
       const version = request.params['version']!
-      return async () => ({
-        body: versionJson(await readVersion(services, collections.stateOf)(place, version)),
-      })
+      return async () => ({ body: versionJson(await readVersion(services, collections)(place, version)) })
     },
   }),
 ]
-
-const createdOrKnown =
-  (artifactId: string, digest: string) =>
-  (
-    before: CollectionState,
-    events: readonly ArtifactEvent[],
-  ): Pick<KnownVersion, 'version' | 'artifactId'> | undefined => {
-    for (const { type, data } of events)
-      if (type === 'VersionCreated') return { version: data.version, artifactId }
-    const known = before.byId.get(artifactId) ?? before.byDigest.get(digest)
-    return known === undefined ? undefined : before.versions.get(known)
-  }
 
 /** What a body says a version is. @throws Failure that names what is too much of it */
 const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {

@@ -3,7 +3,6 @@ import { versionWithId } from '../../application/artifacts/find-version.js'
 import type { Principal } from '../../application/principal.js'
 import type { Runs } from '../../application/runs/runs.js'
 import type { Services } from '../../application/services.js'
-import { collectionStream } from '../../domain/artifacts/place.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { string } from '../../kernel/codec/leaves.js'
@@ -45,8 +44,7 @@ export const lineageRoutes = (
 
   /** Undefined for a version that was deleted. */
   const versionOf = async (project_id: string, collection: string, artifact_id: string) => {
-    const stream = collectionStream(placeInProject(project_id, collection))
-    const known = await collections.stateOf(stream, ({ state }) => versionWithId(artifact_id)(state))
+    const known = versionWithId(artifact_id)(await collections.read(placeInProject(project_id, collection)))
     if (known === undefined || known.gone) return undefined
     return { project_id, collection, version: versionName(known.version), artifact_id }
   }
@@ -92,7 +90,7 @@ export const lineageRoutes = (
           const place = placeInPath(request)
           const version = request.params['version']!
           return async () => {
-            const { known } = await readVersion(services, collections.stateOf)(place, version)
+            const { known } = await readVersion(services, collections)(place, version)
             const using = await runsUsing(reader)(known.artifactId)
             const visible = using.filter(({ project_id }) => canSee(principal, project_id))
             const named = visible.map(({ project_id, run_id }) =>

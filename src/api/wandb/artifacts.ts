@@ -1,9 +1,4 @@
-import {
-  collectionStream,
-  projectOfPlace,
-  REGISTRY_PREFIX,
-  type CollectionPlace,
-} from '../../domain/artifacts/place.js'
+import { projectOfPlace, REGISTRY_PREFIX, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionNamed, type CollectionState, type KnownVersion } from '../../domain/artifacts/state.js'
 import { createdOf, type StoredVersion } from '../../application/artifacts/stored-versions.js'
 import { findVersion, versionWithId } from '../../application/artifacts/find-version.js'
@@ -94,8 +89,7 @@ export const artifactWithId = async (caller: Caller, id: string) => {
   if (named === undefined) return null
   const found = await findById(caller, named)
   if (found !== undefined) return artifactOf(caller, found)
-  const stream = collectionStream(named.place)
-  const wasVersion = await caller.collections.stateOf(stream, ({ state }) => state.byId.has(named.artifact))
+  const wasVersion = (await caller.collections.read(named.place)).byId.has(named.artifact)
   const draft =
     wasVersion || named.place.project_id === null
       ? undefined

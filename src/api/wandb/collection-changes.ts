@@ -1,4 +1,4 @@
-import { collectionStream, projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
+import { projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
 import type { DescribeCollection } from '../../domain/artifacts/commands.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { throwIfRefused } from '../../application/access/rights.js'
@@ -21,7 +21,7 @@ const collectionToWrite = async (caller: Caller, id: string): Promise<Collection
 }
 
 const describe = async (caller: Caller, command: DescribeCollection): Promise<void> => {
-  const written = await writerOf(caller, command.place)(command, caller.cause, () => undefined)
+  const written = await writerOf(caller, command.place)(command, caller.cause)
   throwIfRefused(written.refusals.get(0))
   caller.wrote(projectOfPlace(command.place), written.readableAt)
 }
@@ -72,19 +72,17 @@ export const tagCollection = async (
 /** Deletes the versions of a collection of a project, or unlinks those of a registry. */
 export const deleteCollection = async (caller: Caller, id: string) => {
   const place = await collectionToWrite(caller, id)
-  const live = await caller.collections.stateOf(collectionStream(place), ({ state: { versions, tags } }) => ({
-    versions: [...versions.values()].filter(({ gone }) => !gone),
-    tags,
-  }))
-  if (live.versions.length === 0) throw notFound()
+  const { versions, tags } = await caller.collections.read(place)
+  const live = [...versions.values()].filter(({ gone }) => !gone)
+  if (live.length === 0) throw notFound()
   const shown = await collectionOf(caller, place)
-  await describe(caller, { type: 'DescribeCollection', place, description: null, tagsToDelete: live.tags })
-  for (const known of live.versions)
+  await describe(caller, { type: 'DescribeCollection', place, description: null, tagsToDelete: tags })
+  for (const known of live)
     if (place.registry === null)
       await deleteArtifact(caller, { artifactID: artifactId(place, known.artifactId), deleteAliases: true })
     else {
       const unlink = { type: 'UnlinkVersion', place, version: versionName(known.version) } as const
-      const written = await caller.collections.writeRegistered(unlink, caller.cause, () => undefined)
+      const written = await caller.collections.writeRegistered(unlink, caller.cause)
       caller.wrote(projectOfPlace(place), written.readableAt)
     }
   return { artifactCollection: { ...shown, state: 'DELETED' } }

@@ -23,8 +23,7 @@ export const collectionOfId = (caller: Caller, id: string): CollectionPlace | un
 export const collectionNamed = async (caller: Caller, project: string, collection: string) => {
   const place = placeIn(project, collection)
   if (place === undefined) return null
-  const isThere = await caller.collections.stateOf(collectionStream(place), ({ state }) => state.live > 0)
-  return isThere ? collectionOf(caller, place) : null
+  return (await caller.collections.read(place)).live > 0 ? collectionOf(caller, place) : null
 }
 
 /** A collection, which may have drafts alone. */
@@ -32,30 +31,27 @@ export const collectionOf = async (caller: Caller, place: CollectionPlace) => {
   const stream = collectionStream(place)
   const project = projectOfPlace(place)
   const first = await firstEvent(caller, stream)
-  const known = await caller.collections.stateOf(stream, ({ state: { description, tags, type } }) => ({
-    description,
-    tags,
-    type,
-  }))
+  const { description, tags, type } = await caller.collections.read(place)
   const createdAt = instantOf(first?.recordedAt ?? caller.services.clock.now())
-  const versionsBy = (choose: (state: CollectionState) => readonly KnownVersion[]) =>
-    caller.collections.stateOf(stream, ({ state }) => withAliases(state, choose(state)))
+  const versionsBy = async (choose: (state: CollectionState) => readonly KnownVersion[]) => {
+    const state = await caller.collections.read(place)
+    return withAliases(state, choose(state))
+  }
   return {
     __typename: place.registry === null ? 'ArtifactSequence' : 'ArtifactPortfolio',
     id: collectionId(place),
     name: place.collection,
-    description: known.description,
+    description,
     createdAt,
     updatedAt: createdAt,
     project: () => caller.nodes.project(caller, project),
     defaultArtifactType: () =>
-      typeOf(caller, project, known.type ?? ((first?.data['type'] ?? null) as string | null)),
-    tags: { edges: known.tags.map((name) => ({ node: { id: name, name } })) },
+      typeOf(caller, project, type ?? ((first?.data['type'] ?? null) as string | null)),
+    tags: { edges: tags.map((name) => ({ node: { id: name, name } })) },
     state: 'READY',
     aliases: async (page: PageOf) => {
-      const aliases = await caller.collections.stateOf(stream, ({ state }) =>
-        [...state.aliases].flatMap(([alias, version]) => (version === null ? [] : [alias])).sort(),
-      )
+      const { aliases: all } = await caller.collections.read(place)
+      const aliases = [...all].flatMap(([alias, version]) => (version === null ? [] : [alias])).sort()
       return connectionOf(caller, aliases, page, String, (alias) => ({ id: alias, alias }))
     },
     artifacts: async (page: PageOf) => {

@@ -25,7 +25,7 @@ export const changeLinks = async (
       ...tagsToAdd.map((tag) => ({ type: 'AddTag', ...of, tag }) as const),
       ...tagsToDelete.map((tag) => ({ type: 'RemoveTag', ...of, tag }) as const),
     ]) {
-      const written = await caller.collections.writeRegistered(command, caller.cause, () => undefined)
+      const written = await caller.collections.writeRegistered(command, caller.cause)
       caller.wrote(projectOfPlace(link.place), written.readableAt)
     }
   }

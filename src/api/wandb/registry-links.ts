@@ -1,6 +1,6 @@
 import { registryAdministrator } from '../../domain/access/roles.js'
 import { createdOf } from '../../application/artifacts/stored-versions.js'
-import { collectionName, collectionStream, projectOfPlace } from '../../domain/artifacts/place.js'
+import { collectionName, projectOfPlace } from '../../domain/artifacts/place.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { requireRole, throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
@@ -70,17 +70,14 @@ export const linkArtifact = async (caller: Caller, input: LinkArtifactInput) => 
       tags: known.tags,
     },
     caller.cause,
-    (before, events) => {
-      for (const made of events) if (made.type === 'VersionLinked') return made.data.version
-      return before.byId.get(artifact_id) ?? 0
-    },
   )
   throwIfRefused(linked.refusals.get(0))
-  const version = versionName(linked.state)
+  const versionIndex = linked.state.byId.get(artifact_id) ?? 0
+  const version = versionName(versionIndex)
   caller.wrote(project, linked.readableAt)
   caller.wrote(projectOfPlace(found.place), linked.readableAt)
   return {
-    versionIndex: linked.state,
+    versionIndex,
     artifactMembership: () => membershipNamed(caller, project, `${place.collection}:${version}`),
   }
 }
@@ -94,14 +91,11 @@ export const unlinkArtifact = async (caller: Caller, input: UnlinkArtifactInput)
   const { named } = await findToWrite(caller, input.artifactID)
   const place = collectionOfId(caller, input.artifactPortfolioID)
   if (place?.registry == null) throw new Failure('not-found', 'Collection not found.')
-  const version = await caller.collections.stateOf(collectionStream(place), ({ state }) =>
-    state.byId.get(named.artifact),
-  )
+  const version = (await caller.collections.read(place)).byId.get(named.artifact)
   if (version == null) throw notFound()
   const written = await caller.collections.writeRegistered(
     { type: 'UnlinkVersion', place, version: versionName(version) },
     caller.cause,
-    () => undefined,
   )
   throwIfRefused(written.refusals.get(0))
   caller.wrote(projectOfPlace(place), written.readableAt)

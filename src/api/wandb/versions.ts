@@ -1,4 +1,4 @@
-import { collectionStream, projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
+import { projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { Failure } from '../../application/failure.js'
@@ -39,9 +39,7 @@ const aliasPlace = async (caller: Caller, { artifact }: ArtifactPlace, input: Al
   const names = { name: input.projectName ?? null, entityName: input.entityName ?? null }
   const place = placeIn(await projectToWrite(caller, names), input.artifactCollectionName)
   if (place === undefined) throw new Failure('not-found', 'Collection not found.')
-  const version = await caller.collections.stateOf(collectionStream(place), ({ state }) =>
-    state.byId.get(artifact),
-  )
+  const version = (await caller.collections.read(place)).byId.get(artifact)
   return { place, version: version == null ? undefined : versionName(version) }
 }
 
@@ -54,11 +52,7 @@ export const addAliases = async (caller: Caller, { artifactID, aliases }: Aliase
     const alias = checkedAlias(input.alias)
     const { place, version } = await aliasPlace(caller, named, input)
     if (version === undefined) throw notFound()
-    const written = await writerOf(caller, place)(
-      { type: 'SetAlias', place, version, alias },
-      caller.cause,
-      () => undefined,
-    )
+    const written = await writerOf(caller, place)({ type: 'SetAlias', place, version, alias }, caller.cause)
     throwIfRefused(written.refusals.get(0))
     caller.wrote(projectOfPlace(place), written.readableAt)
   }
@@ -70,16 +64,10 @@ export const deleteAliases = async (caller: Caller, { artifactID, aliases }: Ali
   for (const input of aliases) {
     const { place, version } = await aliasPlace(caller, named, input)
     const alias = input.alias
-    const points = await caller.collections.stateOf(collectionStream(place), ({ state }) =>
-      state.aliases.get(alias),
-    )
+    const points = (await caller.collections.read(place)).aliases.get(alias)
     // It may have moved to another version meanwhile.
     if (points == null || version !== versionName(points)) continue
-    const written = await writerOf(caller, place)(
-      { type: 'RemoveAlias', place, alias },
-      caller.cause,
-      () => undefined,
-    )
+    const written = await writerOf(caller, place)({ type: 'RemoveAlias', place, alias }, caller.cause)
     caller.wrote(projectOfPlace(place), written.readableAt)
   }
   return { success: true }
@@ -113,7 +101,7 @@ export const updateArtifact = async (caller: Caller, input: UpdateArtifactInput)
     ...removed.map((tag) => ({ type: 'RemoveTag', place, version, tag }) as const),
   ]
   for (const command of commands) {
-    const written = await caller.collections.write(command, caller.cause, () => undefined)
+    const written = await caller.collections.write(command, caller.cause)
     throwIfRefused(written.refusals.get(0))
     caller.wrote(projectOfPlace(place), written.readableAt)
   }
@@ -140,14 +128,12 @@ export const deleteArtifact = async (caller: Caller, input: DeleteArtifactInput)
     const unlinked = await caller.collections.writeRegistered(
       { type: 'UnlinkVersion', place: link.place, version: versionName(link.version.known.version) },
       caller.cause,
-      () => undefined,
     )
     caller.wrote(projectOfPlace(link.place), unlinked.readableAt)
   }
   const written = await caller.collections.write(
     { type: 'DeleteVersion', place, version, withAliases },
     caller.cause,
-    () => undefined,
   )
   throwIfRefused(written.refusals.get(0))
   caller.wrote(projectOfPlace(place), written.readableAt)

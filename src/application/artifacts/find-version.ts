@@ -7,16 +7,14 @@ import { storedVersions, withAliases, type StoredVersion } from './stored-versio
 /** A version of a collection that exists, with the event that made it. */
 export const findVersion = async (
   ports: Pick<Ports, 'eventStore'>,
-  { stateOf }: Pick<Collections, 'stateOf'>,
+  { read }: Pick<Collections, 'read'>,
   place: CollectionPlace,
   choose: (state: CollectionState) => KnownVersion | undefined,
 ): Promise<StoredVersion | undefined> => {
-  const stream = collectionStream(place)
-  const found = await stateOf(stream, ({ state }) => {
-    const known = choose(state)
-    return known === undefined || known.gone ? [] : withAliases(state, [known])
-  })
-  const [version] = await storedVersions(ports, stream, found)
+  const state = await read(place)
+  const known = choose(state)
+  if (known === undefined || known.gone) return undefined
+  const [version] = await storedVersions(ports, collectionStream(place), withAliases(state, [known]))
   return version
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { ArtifactEvent, VersionCreated } from '../../domain/artifacts/events.js'
+import type { VersionCreated } from '../../domain/artifacts/events.js'
 import { draftDecider, draftStream, type ArtifactDrafted } from '../../domain/artifacts/draft.js'
 import { entriesOf, hexOfMd5, type ManifestEntry } from '../../domain/artifacts/manifest.js'
 import { LATEST } from '../../domain/artifacts/labels.js'
-import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
+import type { CollectionPlace } from '../../domain/artifacts/place.js'
 import type { CollectionState } from '../../domain/artifacts/state.js'
 import { fileStream, md5Digest, type FileEvent } from '../../domain/files/file.js'
 import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
@@ -75,17 +75,15 @@ interface Committed {
 export const draftArtifact =
   (ports: UploadPorts, collections: Collections) =>
   async (place: CollectionPlace, draft: ArtifactDrafted, cause: Cause) => {
-    const known = await collections.stateOf(collectionStream(place), ({ state }) => ({
-      type: state.type,
-      isNew: state.live === 0,
-      same: versionOf(state, draft.digest),
-    }))
-    if (!known.isNew && known.type !== null && known.type !== draft.type)
+    const state = await collections.read(place)
+    const { type, live } = state
+    const same = versionOf(state, draft.digest)
+    if (live > 0 && type !== null && type !== draft.type)
       throw new Failure(
         'conflict',
-        `The collection ${place.collection} has artifacts of the type ${known.type}. Use that type or another name.`,
+        `The collection ${place.collection} has artifacts of the type ${type}. Use that type or another name.`,
       )
-    if (known.same === undefined) {
+    if (same === undefined) {
       const stream = draftStream(draft.project_id, draft.artifact_id)
       const written = await execute(ports)(draftDecider, stream, [{ type: 'DraftArtifact', draft }], cause)
       return { isCommitted: false, artifactId: draft.artifact_id, position: written.readableAt }
@@ -102,10 +100,9 @@ export const draftArtifact =
         tags,
       },
       cause,
-      () => undefined,
     )
     throwIfRefused(written.refusals.get(0))
-    return { isCommitted: true, artifactId: known.same, position: written.readableAt }
+    return { isCommitted: true, artifactId: same, position: written.readableAt }
   }
 
 /** It follows new versions only. */
@@ -203,10 +200,9 @@ export const commitDraft =
         now,
       },
       cause,
-      (before, events) => artifactIdOf(before, events, artifact_id, digest),
     )
     throwIfRefused(written.refusals.get(0))
-    return { artifactId: written.state, position: written.readableAt }
+    return { artifactId: artifactIdOf(written.state, artifact_id, digest), position: written.readableAt }
   }
 
 /** The files of an incremental artifact: those of its base, and its own in their place. */
@@ -246,16 +242,6 @@ const sizeOf = async (
   return file.size
 }
 
-const artifactIdOf = (
-  before: CollectionState,
-  events: readonly ArtifactEvent[],
-  artifactId: string,
-  digest: string,
-): string => {
-  if (events.some(({ type }) => type === 'VersionCreated')) return artifactId
-  return (
-    before.versions.get(before.byId.get(artifactId) ?? -1)?.artifactId ??
-    versionOf(before, digest) ??
-    artifactId
-  )
-}
+/** The id of the version that was created or already had the content. */
+const artifactIdOf = (state: CollectionState, artifactId: string, digest: string): string =>
+  state.versions.get(state.byId.get(artifactId) ?? -1)?.artifactId ?? versionOf(state, digest) ?? artifactId

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { fileDecider, fileStream, md5Digest } from '../../domain/files/file.js'
-import { collectionStream, type CollectionPlace } from '../../domain/artifacts/place.js'
+import type { CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionNamed } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
 import type { ModelCreated, TrainedModelEvent } from '../../domain/training/events.js'
@@ -138,10 +138,11 @@ export const saveCheckpointVersion =
         now,
       },
       cause,
-      ({ byDigest, versions }) => versions.get(byDigest.get(digest) ?? -1)?.artifactId ?? artifact_id,
     )
     throwIfRefused(written.refusals.get(0))
-    return { artifactId: written.state, position: written.readableAt }
+    const { byDigest, versions } = written.state
+    const artifactId = versions.get(byDigest.get(digest) ?? -1)?.artifactId ?? artifact_id
+    return { artifactId, position: written.readableAt }
   }
 
 /** Deletes the versions of deleted checkpoints. A version that another checkpoint has too only loses its alias. */
@@ -156,20 +157,13 @@ const deleteVersions =
     const place = collectionOfModel(model)
     let last: Position | undefined
     for (const { step, artifactId } of deleted) {
-      const version = await collections.stateOf(collectionStream(place), ({ state }) =>
-        state.byId.get(artifactId),
-      )
+      const version = (await collections.read(place)).byId.get(artifactId)
       if (version == null) continue
       const written = kept.has(artifactId)
-        ? await collections.write(
-            { type: 'RemoveAlias', place, alias: `step${step}` },
-            cause,
-            () => undefined,
-          )
+        ? await collections.write({ type: 'RemoveAlias', place, alias: `step${step}` }, cause)
         : await collections.write(
             { type: 'DeleteVersion', place, version: versionName(version), withAliases: true },
             cause,
-            () => undefined,
           )
       last = written.readableAt ?? last
     }

@@ -1,9 +1,6 @@
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
-import type { LinkVersion } from '../../../domain/artifacts/commands.js'
-import type { RegisteredEvent } from '../../../domain/artifacts/events.js'
 import { collectionStream, type CollectionPlace } from '../../../domain/artifacts/place.js'
-import type { CollectionState } from '../../../domain/artifacts/state.js'
 import { versionName } from '../../../domain/artifacts/version-name.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { open } from '../../../kernel/codec/struct.js'
@@ -45,7 +42,6 @@ export const linkRoutes = (
   services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'reading'>,
   collections: Collections,
 ): readonly AnyRoute[] => {
-  const { stateOf } = collections
   const registered = ofRegistry(services)
 
   return [
@@ -65,7 +61,10 @@ export const linkRoutes = (
         const { entity, project, collection, version } = request.body
         const project_id = `${entity}/${project}`
         authorizeRead(services.access, principal, project_id)
-        const linked = await readVersion(services, stateOf)(placeInProject(project_id, collection), version)
+        const linked = await readVersion(services, collections)(
+          placeInProject(project_id, collection),
+          version,
+        )
         const { known, described } = linked
         const { artifact_id, type: artifactType } = createdOf(linked)
         const source = { project_id, collection, version: known.version, artifact_id }
@@ -81,8 +80,11 @@ export const linkRoutes = (
           tags: known.tags,
         } as const
         return writing(
-          (cause) => collections.writeRegistered(command, cause, linkedOrKnown(command)),
-          ({ state: version }) => ({ version: versionName(version!), artifact_id }),
+          (cause) => collections.writeRegistered(command, cause),
+          ({ state: { byLink, byId } }) => ({
+            version: versionName(byLink.get(link_id ?? '') ?? byId.get(artifact_id)!),
+            artifact_id,
+          }),
         )
       },
     }),
@@ -95,7 +97,7 @@ export const linkRoutes = (
       response: emptyResponse,
       handle: ({ place, params }) => {
         const command = { type: 'UnlinkVersion', place, version: params['version']! } as const
-        return writing((cause) => collections.writeRegistered(command, cause, () => undefined))
+        return writing((cause) => collections.writeRegistered(command, cause))
       },
     }),
     readLog(services, {
@@ -107,7 +109,7 @@ export const linkRoutes = (
       response: pageOf(registeredVersion),
       handle:
         ({ place, query }) =>
-        async () => ({ body: await listVersions(services, stateOf)(place, query, registeredJson) }),
+        async () => ({ body: await listVersions(services, collections)(place, query, registeredJson) }),
     }),
     readLog(services, {
       method: 'get',
@@ -118,19 +120,11 @@ export const linkRoutes = (
       handle:
         ({ place, params }) =>
         async () => ({
-          body: registeredJson(await readVersion(services, stateOf)(place, params['version']!)),
+          body: registeredJson(await readVersion(services, collections)(place, params['version']!)),
         }),
     }),
   ]
 }
-
-const linkedOrKnown =
-  ({ link_id, source }: LinkVersion) =>
-  (before: CollectionState, events: readonly RegisteredEvent[]): number | undefined => {
-    for (const { type, data } of events) if (type === 'VersionLinked') return data.version
-    const repeated = link_id === null ? undefined : before.byLink.get(link_id)
-    return repeated ?? before.byId.get(source.artifact_id) ?? undefined
-  }
 
 /** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
 const linkId = (

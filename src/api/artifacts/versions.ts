@@ -24,10 +24,9 @@ const COLLECTION = '/api/artifacts/:entity/:project/:collection'
 const MAX_ALIASES = 32
 const MAX_FILES_BYTES = 524_288
 
-const versionRoutes = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-  collections: Collections,
-): readonly AnyRoute[] => [
+type VersionServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
+
+const createVersion = (services: VersionServices, collections: Collections): AnyRoute =>
   writeProject(services, {
     method: 'post',
     path: `${COLLECTION}/versions`,
@@ -63,7 +62,9 @@ const versionRoutes = (
         },
       )
     },
-  }),
+  })
+
+const listVersionsRoute = (services: VersionServices, collections: Collections): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: `${COLLECTION}/versions`,
@@ -78,7 +79,9 @@ const versionRoutes = (
         body: await listVersions(services, collections)(place, request.query, versionJson),
       })
     },
-  }),
+  })
+
+const readVersionRoute = (services: VersionServices, collections: Collections): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: `${COLLECTION}/versions/:version`,
@@ -90,8 +93,7 @@ const versionRoutes = (
       const version = request.params['version']!
       return async () => ({ body: versionJson(await readVersion(services, collections)(place, version)) })
     },
-  }),
-]
+  })
 
 /** What a body says a version is. @throws Failure that names what is too much of it */
 const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
@@ -140,7 +142,9 @@ const versionJson = (stored: StoredVersion) => {
 }
 
 export const artifactRoutes = (services: Services, collections: Collections): readonly AnyRoute[] => [
-  ...versionRoutes(services, collections),
+  createVersion(services, collections),
+  listVersionsRoute(services, collections),
+  readVersionRoute(services, collections),
   ...labelRoutes({
     collection: COLLECTION,
     labelRoute: ({ handle, ...spec }) =>

@@ -38,93 +38,91 @@ export const ofRegistry = (services: Pick<Services, 'access' | 'eventStore'>) =>
   authorization: collectionOf(services),
 })
 
-export const linkRoutes = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'reading'>,
-  collections: Collections,
-): readonly AnyRoute[] => {
-  const registered = ofRegistry(services)
+type LinkServices = Pick<Services, 'eventStore' | 'ids' | 'sha256' | 'access' | 'reading'>
 
-  return [
-    writeDirectory({
-      method: 'post',
-      path: `${REGISTERED}/links`,
-      summary:
-        "Links a project's version to a registry's collection, which assigns a version number; a version already linked keeps its " +
-        'number. Requires membership in both teams.',
-      body: newLink,
-      ...registered,
-      requestHeaders: ['Idempotency-Key'],
-      response: linkedVersion,
-      handle: async (request) => {
-        const { place, principal } = request
-        const link_id = linkId(services, request, place)
-        const { entity, project, collection, version } = request.body
-        const project_id = `${entity}/${project}`
-        authorizeRead(services.access, principal, project_id)
-        const linked = await readVersion(services, collections)(
-          placeInProject(project_id, collection),
-          version,
-        )
-        const { known, described } = linked
-        const { artifact_id, type: artifactType } = createdOf(linked)
-        const source = { project_id, collection, version: known.version, artifact_id }
-        const command = {
-          type: 'LinkVersion',
-          place,
-          source,
-          artifactType,
-          metadata: described.metadata,
-          link_id,
-          aliases: [],
-          movesLatest: false,
-          tags: known.tags,
-        } as const
-        return writing(
-          (cause) => collections.writeRegistered(command, cause),
-          ({ state: { byLink, byId } }) => ({
-            version: versionName(byLink.get(link_id ?? '') ?? byId.get(artifact_id)!),
-            artifact_id,
-          }),
-        )
-      },
-    }),
-    writeDirectory({
-      method: 'delete',
-      path: `${REGISTERED}/links/:version`,
-      summary:
-        'Removes a version from a registry, by its name there or an alias. Its aliases are removed too.',
-      ...registered,
-      response: emptyResponse,
-      handle: ({ place, params }) => {
-        const command = { type: 'UnlinkVersion', place, version: params['version']! } as const
-        return writing((cause) => collections.writeRegistered(command, cause))
-      },
-    }),
-    readLog(services, {
-      method: 'get',
-      path: `${REGISTERED}/versions`,
-      summary: "Lists the versions linked to a registry's collection, by number.",
-      ...registered,
-      query: open('RegisteredVersions', { optional: { ...teamFields, ...pageFields } }),
-      response: pageOf(registeredVersion),
-      handle:
-        ({ place, query }) =>
-        async () => ({ body: await listVersions(services, collections)(place, query, registeredJson) }),
-    }),
-    readLog(services, {
-      method: 'get',
-      path: `${REGISTERED}/versions/:version`,
-      summary: 'Reads a version by its name in the registry, such as v0, or by an alias.',
-      ...registered,
-      response: registeredVersion,
-      handle:
-        ({ place, params }) =>
-        async () => ({
-          body: registeredJson(await readVersion(services, collections)(place, params['version']!)),
+const linkVersion = (services: LinkServices, collections: Collections): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: `${REGISTERED}/links`,
+    summary:
+      "Links a project's version to a registry's collection, which assigns a version number; a version already linked keeps its " +
+      'number. Requires membership in both teams.',
+    body: newLink,
+    ...ofRegistry(services),
+    requestHeaders: ['Idempotency-Key'],
+    response: linkedVersion,
+    handle: async (request) => {
+      const { place, principal } = request
+      const link_id = linkId(services, request, place)
+      const { entity, project, collection, version } = request.body
+      const project_id = `${entity}/${project}`
+      authorizeRead(services.access, principal, project_id)
+      const linked = await readVersion(services, collections)(placeInProject(project_id, collection), version)
+      const { known, described } = linked
+      const { artifact_id, type: artifactType } = createdOf(linked)
+      const command = {
+        type: 'LinkVersion',
+        place,
+        source: { project_id, collection, version: known.version, artifact_id },
+        artifactType,
+        metadata: described.metadata,
+        link_id,
+        aliases: [],
+        movesLatest: false,
+        tags: known.tags,
+      } as const
+      return writing(
+        (cause) => collections.writeRegistered(command, cause),
+        ({ state: { byLink, byId } }) => ({
+          version: versionName(byLink.get(link_id ?? '') ?? byId.get(artifact_id)!),
+          artifact_id,
         }),
-    }),
-  ]
-}
+      )
+    },
+  })
+
+const unlinkVersion = (services: LinkServices, collections: Collections): AnyRoute =>
+  writeDirectory({
+    method: 'delete',
+    path: `${REGISTERED}/links/:version`,
+    summary: 'Removes a version from a registry, by its name there or an alias. Its aliases are removed too.',
+    ...ofRegistry(services),
+    response: emptyResponse,
+    handle: ({ place, params }) => {
+      const command = { type: 'UnlinkVersion', place, version: params['version']! } as const
+      return writing((cause) => collections.writeRegistered(command, cause))
+    },
+  })
+
+const listLinked = (services: LinkServices, collections: Collections): AnyRoute =>
+  readLog(services, {
+    method: 'get',
+    path: `${REGISTERED}/versions`,
+    summary: "Lists the versions linked to a registry's collection, by number.",
+    ...ofRegistry(services),
+    query: open('RegisteredVersions', { optional: { ...teamFields, ...pageFields } }),
+    response: pageOf(registeredVersion),
+    handle:
+      ({ place, query }) =>
+      async () => ({ body: await listVersions(services, collections)(place, query, registeredJson) }),
+  })
+
+const readLinked = (services: LinkServices, collections: Collections): AnyRoute =>
+  readLog(services, {
+    method: 'get',
+    path: `${REGISTERED}/versions/:version`,
+    summary: 'Reads a version by its name in the registry, such as v0, or by an alias.',
+    ...ofRegistry(services),
+    response: registeredVersion,
+    handle:
+      ({ place, params }) =>
+      async () => ({
+        body: registeredJson(await readVersion(services, collections)(place, params['version']!)),
+      }),
+  })
+
+export const linkRoutes = (services: LinkServices, collections: Collections): readonly AnyRoute[] =>
+  [linkVersion, unlinkVersion, listLinked, readLinked].map((route) => route(services, collections))
 
 /** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
 const linkId = (

@@ -31,12 +31,6 @@ export const asText = <K extends string>(holder: Readonly<Record<K, Json>>, key:
 export const int64 = (value: number): string => BigInt(value).toString()
 
 /**
- * A list of strings as the right side of `IN`. An inline list becomes part of the names of columns, so that 30,000 ids take
- * seconds.
- */
-export const listed = (parameter: string): string => `(SELECT arrayJoin({${parameter}:Array(String)}))`
-
-/**
  * The first and the last value of a DateTime64(6) column, as `from` and `to`. The compiled `min` and `max` of the engine order
  * times before 1970 after the others.
  */

@@ -1,26 +1,16 @@
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Instant } from '../kernel/codec/instant.js'
-import {
-  ClickHouseUnavailable,
-  type ClickHouseReader,
-  type SqlParameters,
-  type TimeRange,
-} from '../kernel/ports/clickhouse.js'
+import { ClickHouseUnavailable, type ClickHouseReader, type TimeRange } from '../kernel/ports/clickhouse.js'
 import { dateTime64, SQL_TIME, timeRange } from './clickhouse-values.js'
+import { joined, raw, select, sql, typed, type Sql } from './sql.js'
 
-/** Reads the rows of a table that is ordered by `started_at`, each key once. */
-export interface MergedRows {
-  /** `SELECT`, `FROM` and `WHERE`. */
-  readonly sql: (columns: string, table: string, where: string) => string
-  readonly parameters: SqlParameters
-}
+/** Reads the rows of a table that is ordered by `started_at`, each key once: `SELECT`, `FROM` and `WHERE`. */
+export type MergedRows = (columns: Sql, table: Table, where: Sql) => Sql
 
 /** Merges all rows. */
-export const ALL_MERGED: MergedRows = {
-  sql: (columns, table, where) => `SELECT ${columns} FROM ${table} FINAL WHERE ${where}`,
-  parameters: {},
-}
+export const ALL_MERGED: MergedRows = (columns, table, where) =>
+  sql`SELECT ${columns} FROM ${raw(table)} FINAL WHERE ${where}`
 
 const TABLES = ['calls', 'usage_totals'] as const
 type Table = (typeof TABLES)[number]
@@ -81,10 +71,10 @@ export const partsOf = async (
 ): Promise<readonly Part[]> => {
   if (performance.now() < reader.knownParts.refusedUntil) return []
   try {
-    return await reader.query(
-      `SELECT table, engine, name, path, hash_of_all_files AS hash FROM system.parts
-      WHERE active AND database = currentDatabase() AND table IN {tables:Array(String)}`,
-      { tables },
+    return await select(
+      reader,
+      sql`SELECT table, engine, name, path, hash_of_all_files AS hash FROM system.parts
+      WHERE active AND database = currentDatabase() AND table IN ${tables}`,
     )
   } catch (error) {
     if (!(error instanceof ClickHouseUnavailable) || error.why !== 'refusing') throw error
@@ -120,7 +110,7 @@ const mergedTables = async (
       const days = await dayRanges(reader, projectId, table, ofTable)
       if (days === undefined) return []
       const overlaps = overlapsOf(began === undefined ? days : days.filter(mayHaveStarted(began)))
-      return [[table, mergingWithin(isWithin(table, overlaps))]]
+      return [[table, mergingWithin(overlaps)]]
     }),
   )
   return Object.fromEntries(entries.flat()) as MergedTables
@@ -146,11 +136,11 @@ const dayRanges = async (
   const found = known.flatMap((ranges) => ranges ?? [])
   if (unknown.length === 0) return found
   const names = unknown.map(({ name }) => name)
-  const days = await reader.query<TimeRange & { part: string }>(
-    `SELECT any(_part) AS part, ${timeRange('started_at')} FROM ${table}
-    WHERE project_id = {project:String} AND _part IN {names:Array(String)}
+  const days = await select<TimeRange & { part: string }>(
+    reader,
+    sql`SELECT any(_part) AS part, ${raw(timeRange('started_at'))} FROM ${raw(table)}
+    WHERE project_id = ${projectId} AND _part IN ${names}
     GROUP BY _part_index, toRelativeDayNum(started_at)`,
-    { project: projectId, names },
   )
   const keys = new Set((await partsOf(reader, [table])).map((part) => rangesKey(projectId, part)))
   if (unknown.some((part) => !keys.has(rangesKey(projectId, part)))) return undefined
@@ -162,36 +152,20 @@ const dayRanges = async (
   return found
 }
 
-const UNMERGED: MergedRows = {
-  sql: (columns, table, where) => `SELECT ${columns} FROM ${table} WHERE ${where}`,
-  parameters: {},
-}
-
-const mergingWithin = (within: ReturnType<typeof isWithin>): MergedRows =>
-  within === undefined
-    ? UNMERGED
-    : {
-        sql: (columns, table, where) =>
-          `${UNMERGED.sql(columns, table, `${where} AND NOT ${within.condition}`)}
-          UNION ALL ${ALL_MERGED.sql(columns, table, `${where} AND ${within.condition}`)}`,
-        parameters: within.parameters,
-      }
-
-/** Whether `started_at` is within ranges; undefined for no ranges. */
-const isWithin = (prefix: string, ranges: readonly TimeRange[]) => {
-  if (ranges.length === 0) return undefined
-  const conditions = ranges.map(
-    (_, n) => `started_at BETWEEN {${prefix}_from_${n}:${SQL_TIME}} AND {${prefix}_to_${n}:${SQL_TIME}}`,
-  )
-  const parameters = ranges.flatMap(({ from, to }, n) => [
-    [`${prefix}_from_${n}`, from],
-    [`${prefix}_to_${n}`, to],
-  ])
-  return {
-    condition: `(${conditions.join(' OR ')})`,
-    parameters: Object.fromEntries(parameters) as SqlParameters,
+/** Merges only rows within ranges. */
+const mergingWithin =
+  (ranges: readonly TimeRange[]): MergedRows =>
+  (columns, table, where) => {
+    const unmerged = sql`SELECT ${columns} FROM ${raw(table)} WHERE ${where}`
+    if (ranges.length === 0) return unmerged
+    const within = joined(
+      ranges.map(
+        ({ from, to }) => sql`started_at BETWEEN ${typed(SQL_TIME, from)} AND ${typed(SQL_TIME, to)}`,
+      ),
+      ' OR ',
+    )
+    return sql`${unmerged} AND NOT (${within}) UNION ALL ${ALL_MERGED(columns, table, sql`${where} AND (${within})`)}`
   }
-}
 
 /** Each is a condition of the statement. */
 const MAX_RANGES = 32
@@ -209,14 +183,14 @@ export const overlapsOf = (ranges: readonly TimeRange[], limit = MAX_RANGES): re
     }
     if (to > reached) reached = to
   }
-  return joined(overlaps, limit)
+  return joinedRanges(overlaps, limit)
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
 const milliseconds = (time: string): number => Date.parse(`${time.replace(' ', 'T')}Z`)
 
-const joined = (ranges: readonly TimeRange[], limit: number): readonly TimeRange[] => {
+const joinedRanges = (ranges: readonly TimeRange[], limit: number): readonly TimeRange[] => {
   if (ranges.length <= limit) return ranges
   const gapBefore = (n: number) => milliseconds(ranges[n]!.from) - milliseconds(ranges[n - 1]!.to)
   const widest = Array.from({ length: ranges.length - 1 }, (_, n) => n + 1)

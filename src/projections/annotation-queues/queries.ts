@@ -3,8 +3,9 @@ import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { AnnotationState } from '../../domain/annotation-queues/item.js'
 import { DELETED_KEYS } from '../calls/select.js'
-import { orderSql, pageSql, type Page } from '../expression/page.js'
-import { allOf, raw, select, sql, type Sql } from '../sql.js'
+import { orderSql } from '../expression/order.js'
+import { pageSql, type Page } from '../expression/page.js'
+import { allOf, ofProject, raw, select, sql, type Sql } from '../sql.js'
 import { fieldsOf, instant, reading, text, type ReadOf } from '../table.js'
 import { ITEMS, QUEUES } from './tables.js'
 import { LIVE_QUEUES, queuesAsOf } from './visible.js'
@@ -13,9 +14,6 @@ interface AsOf {
   readonly projectId: string
   readonly position: Position
 }
-
-/** The values of the placeholders `{project:String}` and `{position:UInt64}`. */
-const at = ({ projectId, position }: AsOf) => ({ project: projectId, position })
 
 export type StoredQueue = Omit<
   ReadOf<typeof QUEUES, keyof typeof QUEUES.columns>,
@@ -41,7 +39,8 @@ export const annotationQueues =
   (reader: ClickHouseReader) =>
   async ({ name, ids, ...query }: QueueQuery): Promise<readonly StoredQueue[]> => {
     const named = name === null ? sql`true` : sql`position(lowerUTF8(name), lowerUTF8(${name})) > 0`
-    const queues = queuesAsOf(ids === null ? sql`true` : sql`id IN ${ids}`, at(query))
+    const wanted = ids === null ? sql`true` : sql`id IN ${ids}`
+    const queues = queuesAsOf(sql`${ofProject(query.projectId, query.position)} AND ${wanted}`)
     const rows = await select<StoredQueue>(
       reader,
       sql`SELECT * FROM (${queues}) WHERE ${named} ${pageSql(query, QUEUE_FIELDS)}`,
@@ -54,14 +53,14 @@ export const annotationQueues =
  * `queue_id`.
  */
 const itemsAsOf = (query: AsOf, queues: Sql): Sql => {
-  const here = sql`project_id = ${query.projectId} AND position <= ${query.position} AND ${queues}`
+  const here = sql`${ofProject(query.projectId, query.position)} AND position <= ${query.position} AND ${queues}`
   return sql`
   SELECT items.*, if(progress.item_id = '', 'unstarted', progress.last.1) AS annotation_state,
     nullIf(progress.last.2, '') AS annotator_user_id,
     if(progress.item_id = '', items.created_at, progress.last.3) AS updated_at
   FROM (SELECT * EXCEPT (project_id, position) FROM annotation_queue_items FINAL
-    WHERE ${here} AND ${raw(LIVE_QUEUES, at(query))}
-      AND (call_started_at, call_id) NOT IN ${raw(DELETED_KEYS, at(query))}) AS items
+    WHERE ${here} AND ${LIVE_QUEUES}
+      AND (call_started_at, call_id) NOT IN ${DELETED_KEYS}) AS items
   LEFT JOIN (
     SELECT item_id, argMax(tuple(toString(state), annotator, updated_at), position) AS last
     FROM annotation_progress WHERE ${here} GROUP BY item_id

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClickHouseReader, PartCount } from '../../kernel/ports/clickhouse.js'
+import { raw, select, sql, statementOf, typed, type Sql } from '../sql.js'
 import { ALL_MERGED, isReplicated, partsOf, type MergedRows, type Part } from '../unmerged-rows.js'
 import {
   compileSelection,
@@ -42,14 +43,14 @@ const MAX_KEYS = 1_000_000
 /** Reads only calls that may be running, unless many rows are not merged yet. */
 const rangeOfRunning = async (
   reader: ClickHouseReader,
-  { candidates, parameters }: CompiledSelection,
-): Promise<readonly string[]> => {
-  const [row] = await reader.query<{ total: number }>(
-    `SELECT count() AS total FROM (${candidates('call_started_position')}) ${SETTINGS}`,
-    parameters,
+  { candidates }: CompiledSelection,
+): Promise<readonly Sql[]> => {
+  const [row] = await select<{ total: number }>(
+    reader,
+    sql`SELECT count() AS total FROM (${candidates(sql`call_started_position`)}) ${SETTINGS}`,
   )
   if ((row?.total ?? 0) > MAX_KEYS) return []
-  return [`(started_at, id) IN (${candidates('call_started_at, call_id')})`]
+  return [sql`(started_at, id) IN (${candidates(sql`call_started_at, call_id`)})`]
 }
 
 const countMerged = async (
@@ -58,13 +59,13 @@ const countMerged = async (
   limit: number | null,
   withBytes: boolean,
 ): Promise<{ readonly total: number; readonly bytes: number | null }> => {
-  const { selected, parameters } = compiled
   const range = compiled.isOfRunning ? await rangeOfRunning(reader, compiled) : []
+  const [columns, total] = withBytes ? [sql`call_bytes`, sql`sum(call_bytes)`] : [sql`1`, sql`NULL`]
+  const limited = limit === null ? sql`` : sql`LIMIT ${typed('UInt64', limit + 1)}`
   const count = (rows: MergedRows) =>
-    reader.query<{ total: number; bytes: number | null }>(
-      `SELECT count() AS total, ${withBytes ? 'sum(call_bytes)' : 'NULL'} AS bytes
-      FROM (${selected(withBytes ? 'call_bytes' : '1', { range, rows })} ${limit === null ? '' : 'LIMIT {counted:UInt64}'}) ${SETTINGS}`,
-      { ...parameters, ...rows.parameters, ...(limit === null ? {} : { counted: limit + 1 }) },
+    select<{ total: number; bytes: number | null }>(
+      reader,
+      sql`SELECT count() AS total, ${total} AS bytes FROM (${compiled.selected(columns, { range, rows })} ${limited}) ${SETTINGS}`,
     )
   const [row] = await (range.length > 0 ? count(ALL_MERGED) : readManyCalls(reader, compiled, count))
   return row ?? { total: 0, bytes: withBytes ? 0 : null }
@@ -72,12 +73,12 @@ const countMerged = async (
 
 /** Without merging rows, which costs several times as much: counts rows of starts or ends, less deleted calls. */
 const countCandidates = async (reader: ClickHouseReader, compiled: CompiledSelection): Promise<number> => {
-  const range = [`(started_at, id) IN ${DELETED_KEYS}`]
+  const range = [sql`(started_at, id) IN ${DELETED_KEYS}`]
   const [started, [deleted]] = await Promise.all([
     countDistinct(reader, compiled),
-    reader.query<{ total: number }>(
-      `SELECT count() AS total FROM (${compiled.selected('1', { range, visible: DELETED })}) ${KEY_FIRST}`,
-      compiled.parameters,
+    select<{ total: number }>(
+      reader,
+      sql`SELECT count() AS total FROM (${compiled.selected(sql`1`, { range, visible: DELETED })}) ${KEY_FIRST}`,
     ),
   ])
   return started - (deleted?.total ?? 0)
@@ -88,14 +89,14 @@ const countCandidates = async (reader: ClickHouseReader, compiled: CompiledSelec
  * their positions overlap: after a crash, until the repeated rows are merged.
  */
 const countDistinct = async (reader: ClickHouseReader, compiled: CompiledSelection): Promise<number> => {
-  const { candidates, parameters } = compiled
-  const parts = (await knownCounts(reader, compiled)) ?? (await partCounts(reader, compiled, parameters))
+  const { candidates } = compiled
+  const parts = (await knownCounts(reader, compiled)) ?? (await partCounts(reader, compiled))
   let reached = -1
   for (const { first, last } of parts.toSorted((a, b) => a.first - b.first)) {
     if (first <= reached) {
-      const [row] = await reader.query<{ total: number }>(
-        `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id')}) ${SETTINGS}`,
-        parameters,
+      const [row] = await select<{ total: number }>(
+        reader,
+        sql`SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates(sql`call_started_at, call_id`)}) ${SETTINGS}`,
       )
       return row?.total ?? 0
     }
@@ -104,18 +105,21 @@ const countDistinct = async (reader: ClickHouseReader, compiled: CompiledSelecti
   return parts.reduce((sum, { calls }) => sum + calls, 0)
 }
 
+/** Of all parts as of the position, or of some with all of their rows. */
 const partCounts = (
   reader: ClickHouseReader,
   { candidates, candidatePosition }: CompiledSelection,
-  parameters: CompiledSelection['parameters'],
-  range: readonly string[] = [],
-) =>
-  reader.query<PartCount & { part: string }>(
-    `SELECT any(call_part_name) AS part, count() AS calls, min(${candidatePosition}) AS first,
-      max(${candidatePosition}) AS last
-    FROM (${candidates(`call_part, call_part_name, ${candidatePosition}`, range)}) GROUP BY call_part ${SETTINGS}`,
-    parameters,
+  names?: readonly string[],
+) => {
+  const position = raw(candidatePosition)
+  const range = names === undefined ? [] : [sql`_part IN ${names}`]
+  const { text, parameters } = statementOf(
+    sql`SELECT any(call_part_name) AS part, count() AS calls, min(${position}) AS first, max(${position}) AS last
+    FROM (${candidates(sql`call_part, call_part_name, ${position}`, range)}) GROUP BY call_part ${SETTINGS}`,
   )
+  const all = names === undefined ? {} : { position: LAST_POSITION }
+  return reader.query<PartCount & { part: string }>(text, { ...parameters, ...all })
+}
 
 /** A `SELECT` besides the two of the statement itself. */
 const readsOthers = (statement: string): boolean => statement.split('SELECT').length > 3
@@ -131,13 +135,13 @@ const knownCounts = async (
   reader: ClickHouseReader,
   compiled: CompiledSelection,
 ): Promise<readonly PartCount[] | undefined> => {
-  const statement = compiled.candidates('')
+  const { text, parameters } = statementOf(compiled.candidates(sql``))
   // A row of an end has the position of its start too, which may be a later one. Other tables change.
-  if (compiled.candidatePosition !== 'call_started_position' || readsOthers(statement)) return undefined
+  if (compiled.candidatePosition !== 'call_started_position' || readsOthers(text)) return undefined
   const parts = await partsOf(reader, ['calls'])
   if (parts.length === 0 || isReplicated(parts)) return undefined
-  const { position, ...parameters } = compiled.parameters
-  const question = JSON.stringify([statement, parameters], (_, value) =>
+  const { position, ...others } = parameters
+  const question = JSON.stringify([text, others], (_, value) =>
     typeof value === 'bigint' ? `${value}n` : (value as unknown),
   )
   const counted = createHash('sha256').update(question).digest('base64')
@@ -147,8 +151,7 @@ const knownCounts = async (
   const unknown = parts.filter(({ name }) => found.get(name) === undefined)
   if (unknown.length > 0) {
     const names = unknown.map(({ name }) => name)
-    const all = { ...parameters, position: LAST_POSITION, parts: names }
-    const rows = await partCounts(reader, compiled, all, ['_part IN {parts:Array(String)}'])
+    const rows = await partCounts(reader, compiled, names)
     const active = new Set((await partsOf(reader, ['calls'])).map(keyOf))
     if (unknown.some((part) => !active.has(keyOf(part)))) return undefined
     for (const part of unknown) {

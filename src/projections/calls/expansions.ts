@@ -1,7 +1,7 @@
-import { columnValue, fieldValue, type Derived, type Fields } from '../expression/fields.js'
+import { fieldValue, type Derived, type Fields } from '../expression/fields.js'
 import { fieldPath, printFieldPath } from '../../domain/query/field-path.js'
-import { partAt, stringAt } from '../expression/json.js'
-import type { Parameters } from '../expression/parameters.js'
+import { jsonAt, partAt, stringAt } from '../expression/json.js'
+import { sql, type Sql } from '../sql.js'
 
 /** A column of JSON in which references are followed, and the values that they lead to, as JSON texts. */
 export interface Expansion {
@@ -18,8 +18,8 @@ export const expandedField = (index: number, path: readonly string[]): string =>
   printFieldPath([ROOT, String(index), ...path])
 
 /** The SQL of the reference in a column; empty if it has none. */
-export const refSql = (fields: Fields, field: string, parameters: Parameters): string | undefined => {
-  const value = fieldValue(fields, field, parameters)
+export const refSql = (fields: Fields, field: string): Sql | undefined => {
+  const value = fieldValue(fields, field)
   return value.type === 'json' ? stringAt(value) : undefined
 }
 
@@ -27,15 +27,15 @@ export const refSql = (fields: Fields, field: string, parameters: Parameters): s
 export const expandedFields = (fields: () => Fields, expansions: readonly Expansion[]): Fields => {
   const expanded: Derived = {
     kind: 'derived',
-    value: (name, parameters) => {
+    value: (name) => {
       const [, index, ...path] = fieldPath(name)
       const expansion = expansions[Number(index)]
       if (expansion === undefined) return undefined
-      const value = fieldValue(fields(), expansion.field, parameters)
+      const value = fieldValue(fields(), expansion.field)
       if (value.type !== 'json') return undefined
-      const [refs, values] = [parameters.texts(expansion.refs), parameters.texts(expansion.values)]
-      const sql = `transform(ifNull(${stringAt(value)}, ''), ${refs}, ${values}, ${partAt(value)})`
-      return columnValue({ kind: 'json', sql, isWide: '1' }, path, parameters)
+      const { refs, values } = expansion
+      const json = sql`transform(ifNull(${stringAt(value)}, ''), ${refs}, ${values}, ${partAt(value)})`
+      return { type: 'json', ...jsonAt(json, '1', path) }
     },
   }
   return { [ROOT]: expanded }

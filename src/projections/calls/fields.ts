@@ -2,8 +2,8 @@ import { fieldPath } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/errors.js'
 import { REF_SCHEME } from '../../domain/refs/ref.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
-import { newParameters } from '../expression/parameters.js'
 import { readableJson } from '../expression/readable-json.js'
+import { joined, raw, sql, type Sql } from '../sql.js'
 import { VISIBLE } from '../feedback/queries.js'
 import { LIVE_QUEUES, QUEUE_FIELD } from '../annotation-queues/visible.js'
 import { FEEDBACK_FIELDS, withReadable } from '../feedback/columns.js'
@@ -42,11 +42,13 @@ const SELECTED: Readonly<Record<string, string>> = {
 }
 
 /** The select list of the columns that some SQL uses; the engine analyses every column, whether used or not. */
-export const columnsIn = (sql: string): string =>
-  Object.entries(SELECTED)
-    .filter(([column]) => sql.includes(column))
-    .map(([column, value]) => `${value} AS ${column}`)
-    .join(', ')
+export const columnsIn = ({ text }: Sql): Sql =>
+  raw(
+    Object.entries(SELECTED)
+      .filter(([column]) => text.includes(column))
+      .map(([column, value]) => `${value} AS ${column}`)
+      .join(', '),
+  )
 
 const column = (kind: Column['kind'], name: string): Column => ({ kind, sql: `call_${name}` })
 
@@ -65,19 +67,18 @@ const fieldOf = (field: CallField): Column => {
 /** The summary as stored, except for the members that are derived under `weave`. */
 const summary: Derived = {
   kind: 'derived',
-  value: (name, parameters) => {
+  value: (name) => {
     const [, weave, member, ...more] = fieldPath(name)
     if (weave === 'weave' && member !== undefined && Object.hasOwn(ofWeave, member))
-      return columnValue(ofWeave[member]!, more, parameters)
-    return columnValue(fieldOf('summary'), fieldPath(name).slice(1), parameters)
+      return columnValue(ofWeave[member]!, more)
+    return columnValue(fieldOf('summary'), fieldPath(name).slice(1))
   },
 }
 
 /** A list of references, which has no parts. */
 const refs = (field: string): Derived => ({
   kind: 'derived',
-  value: (name, parameters) =>
-    name === field ? columnValue({ ...column('json', field), isWide: '0' }, [], parameters) : undefined,
+  value: (name) => (name === field ? columnValue({ ...column('json', field), isWide: '0' }) : undefined),
 })
 
 const withDump = (fields: Fields): Fields => ({
@@ -110,14 +111,14 @@ const NAMES = new Set<string | undefined>(['trace_name', 'display_name'])
 const HAVE_DEFAULTS = new Set(['display_name', 'output_refs'])
 
 /** Sizes of traces, for roots. */
-const TOTALS = `LEFT JOIN (
+const TOTALS = raw(`LEFT JOIN (
     SELECT trace_id AS trace, toNullable(sum(${BYTES})) AS bytes FROM calls FINAL
     WHERE project_id = {project:String} AND started_position <= {position:UInt64}
       AND (deleted_position IS NULL OR deleted_position > {position:UInt64})
     GROUP BY trace_id
-  ) AS total ON total.trace = call_trace_id`
+  ) AS total ON total.trace = call_trace_id`)
 
-const QUEUES = `LEFT JOIN (
+const QUEUES = sql`LEFT JOIN (
     SELECT call_id AS queued_call, CAST(groupUniqArray(queue_id), 'Array(Nullable(String))') AS ids
     FROM annotation_queue_items
     WHERE project_id = {project:String} AND position <= {position:UInt64} AND ${LIVE_QUEUES} GROUP BY queued_call
@@ -126,7 +127,7 @@ const QUEUES = `LEFT JOIN (
 export interface StatementFields {
   readonly fields: Fields
   /** The joins that the fields used so far need, of calls in a range of the key. */
-  readonly joins: (range?: readonly string[]) => string
+  readonly joins: (range?: readonly Sql[]) => Sql
 }
 
 /** The fields of calls for one statement; those of usage only with a join, those of referenced values with expansions. */
@@ -140,11 +141,11 @@ export const statementFields = (
   let needsQueues = false
   const total: Derived = {
     kind: 'derived',
-    value: (name, parameters) => {
+    value: (name) => {
       if (name !== 'total_storage_size_bytes') return undefined
       needsTotals = true
       const sql = 'if(call_parent_id IS NULL, total.bytes, NULL)'
-      return columnValue({ kind: 'number', sql }, [], parameters)
+      return columnValue({ kind: 'number', sql })
     },
   }
   const queues: Derived = {
@@ -155,7 +156,7 @@ export const statementFields = (
       return {
         type: 'several',
         list: 'if(empty(queued.ids), [NULL], queued.ids)',
-        of: (sql) => ({ type: 'text', sql }),
+        of: (item) => ({ type: 'text', sql: raw(item) }),
       }
     },
   }
@@ -170,23 +171,24 @@ export const statementFields = (
   return {
     fields,
     joins: (range = []) =>
-      [
-        needsTotals ? TOTALS : '',
-        needsQueues ? QUEUES : '',
-        ...feedback.joins(),
-        usage !== undefined && needsUsage
-          ? `LEFT JOIN ${usage.sql(range)} AS inclusive ON inclusive.call_id = selected.call_id`
-          : '',
-      ].join(' '),
+      joined(
+        [
+          ...(needsTotals ? [TOTALS] : []),
+          ...(needsQueues ? [QUEUES] : []),
+          ...feedback.joins(),
+          ...(usage !== undefined && needsUsage
+            ? [sql`LEFT JOIN ${usage(range)} AS inclusive ON inclusive.call_id = selected.call_id`]
+            : []),
+        ],
+        ' ',
+      ),
   }
 }
-
-const NO_USAGE: UsageJoin = { sql: () => '', parameters: {} }
 
 /** Whether queries may name a field. */
 export const isCallField = (name: string): boolean => {
   try {
-    fieldValue(statementFields(NO_USAGE).fields, name, newParameters())
+    fieldValue(statementFields(() => sql``).fields, name)
     return true
   } catch (error) {
     if (error instanceof UnknownField) return false
@@ -196,7 +198,7 @@ export const isCallField = (name: string): boolean => {
 
 interface FeedbackJoin {
   readonly alias: string
-  readonly ofType: string
+  readonly ofType: Sql
   readonly columns: Set<string>
 }
 
@@ -207,16 +209,16 @@ const feedbackFields = () => {
   const joined = new Map<string, FeedbackJoin>()
   const field: Derived = {
     kind: 'derived',
-    value: (name, parameters) => {
+    value: (name) => {
       const [, bracketed = '', root = '', ...path] = fieldPath(name)
       const type = /^\[(.+)\]$/s.exec(bracketed)?.[1]
       const column = Object.hasOwn(FEEDBACK_FIELDS, root) ? FEEDBACK_FIELDS[root] : undefined
       if (type === undefined || column === undefined) return undefined
-      const of = (sql: string) => columnValue({ kind: column.kind, sql }, path, parameters)
+      const of = (sql: string) => columnValue({ kind: column.kind, sql }, path)
       if (of('') === undefined) return undefined
       const join = joined.get(type) ?? {
         alias: `feedback_${joined.size}`,
-        ofType: type === ANY_TYPE ? '' : `AND feedback_type = ${parameters.text(type)}`,
+        ofType: type === ANY_TYPE ? sql`` : sql`AND feedback_type = ${type}`,
         columns: new Set<string>(),
       }
       const values = `${join.alias}.all_${column.sql}`
@@ -229,13 +231,13 @@ const feedbackFields = () => {
 }
 
 /** Groups skip NULL, but no tuple that has one. */
-const feedbackJoin = ({ alias, ofType, columns }: FeedbackJoin): string => {
+const feedbackJoin = ({ alias, ofType, columns }: FeedbackJoin): Sql => {
   const all = [...columns].map(
     (column) =>
       `arrayMap(one -> one.3, arrayReverseSort(groupArray(tuple(created_at, id, toNullable(${column}))))) AS all_${column}`,
   )
-  return `LEFT JOIN (
-    ${withReadable(all.join(' '))} SELECT assumeNotNull(weave_ref) AS ref, ${all.join(', ')} FROM feedback FINAL
-    WHERE ${VISIBLE} AND weave_ref IS NOT NULL ${ofType} GROUP BY ref
-  ) AS ${alias} ON ${alias}.ref = concat('${REF_SCHEME}', call_project_id, '/call/', call_id)`
+  return sql`LEFT JOIN (
+    ${raw(withReadable(all.join(' ')))} SELECT assumeNotNull(weave_ref) AS ref, ${raw(all.join(', '))} FROM feedback FINAL
+    WHERE ${raw(VISIBLE)} AND weave_ref IS NOT NULL ${ofType} GROUP BY ref
+  ) AS ${raw(alias)} ON ${raw(alias)}.ref = concat('${raw(REF_SCHEME)}', call_project_id, '/call/', call_id)`
 }

@@ -2,7 +2,8 @@ import type { CallEvent, CallStarted } from '../../domain/calls/call.js'
 import type { ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
 import { id, projectId } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { instantFrom, listed } from '../clickhouse-values.js'
+import { instantFrom } from '../clickhouse-values.js'
+import { listed, select, sql } from '../sql.js'
 import type { ProjectedEvent } from '../projection.js'
 
 type Querying = Pick<ClickHouseWriter, 'query'>
@@ -91,16 +92,14 @@ const deletedPositions = async (
   clickHouse: Querying,
   calls: readonly Pick<Placed, 'project_id' | 'id'>[],
 ): Promise<ReadonlyMap<string, Position>> => {
-  const rows = await clickHouse.query<{ call: string; position: string }>(
-    `SELECT concat(project_id, ' ', id) AS call, toString(min(deleted_position)) AS position FROM calls
+  const rows = await select<{ call: string; position: string }>(
+    clickHouse,
+    sql`SELECT concat(project_id, ' ', id) AS call, toString(min(deleted_position)) AS position FROM calls
     WHERE deleted_position > 0 AND (project_id, started_at, id) IN (
       SELECT project_id, started_at, id FROM call_index
-      WHERE project_id IN ${listed('projects')} AND id IN ${listed('ids')})
+      WHERE project_id IN ${listed([...new Set(calls.map(({ project_id }) => project_id))])}
+        AND id IN ${listed([...new Set(calls.map(({ id }) => id))])})
     GROUP BY call`,
-    {
-      projects: [...new Set(calls.map(({ project_id }) => project_id))],
-      ids: [...new Set(calls.map(({ id }) => id))],
-    },
   )
   return new Map(rows.map(({ call, position }) => [call, BigInt(position)]))
 }
@@ -114,14 +113,13 @@ interface StoredFact extends Omit<Start, 'started_at'> {
 /** The starts and deletions of traces that are projected already. */
 const storedFamily = async (clickHouse: Querying, traces: ReadonlyMap<string, Placed>) => {
   const family = newFamily()
-  const facts = await clickHouse.query<StoredFact>(
-    `SELECT project_id, trace_id, call_id AS id, parent_id, toString(started_at) AS started_at,
+  const placed = [...traces.values()]
+  const facts = await select<StoredFact>(
+    clickHouse,
+    sql`SELECT project_id, trace_id, call_id AS id, parent_id, toString(started_at) AS started_at,
       toString(started_position) AS started_position, toString(deleted_position) AS deleted_position
-    FROM usage_facts WHERE project_id IN ${listed('projects')} AND trace_id IN ${listed('traces')}`,
-    {
-      projects: [...new Set([...traces.values()].map(({ project_id }) => project_id))],
-      traces: [...new Set([...traces.values()].map(({ trace_id }) => trace_id))],
-    },
+    FROM usage_facts WHERE project_id IN ${listed([...new Set(placed.map(({ project_id }) => project_id))])}
+      AND trace_id IN ${listed([...new Set(placed.map(({ trace_id }) => trace_id))])}`,
   )
   for (const { started_at, started_position, deleted_position, ...fact } of facts) {
     if (!traces.has(keyOf(fact))) continue

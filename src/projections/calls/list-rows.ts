@@ -1,7 +1,8 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { allOf, ofProject, raw, select, sql } from '../sql.js'
 import { columnAsOf, endAsOf } from './columns.js'
-import { allOf, AT_TIMES, KEY_FIRST, VISIBLE, type CallKey } from './select.js'
+import { atTimes, KEY_FIRST, VISIBLE, type CallKey } from './select.js'
 
 /** What a list shows of a call, with enough of its payload for a preview. */
 export interface ListRow {
@@ -63,16 +64,12 @@ export const listRows = async (
   position: Position,
 ): Promise<readonly ListRow[]> => {
   if (keys.length === 0) return []
-  const [ids, times] = [keys.map(({ id }) => id), keys.map(({ started_at }) => started_at)]
-  const condition = allOf([
-    'project_id = {project:String}',
-    AT_TIMES,
-    'id IN {ids:Array(String)}',
-    ...VISIBLE,
-  ])
-  const rows = await reader.query<Readonly<Record<string, unknown>>>(
-    `SELECT ${SELECTED} FROM calls FINAL WHERE ${condition} ${KEY_FIRST}`,
-    { project: projectId, position, ids, times },
+  const ids = keys.map(({ id }) => id)
+  const times = atTimes(keys.map(({ started_at }) => started_at))
+  const condition = allOf([ofProject(projectId, position), times, sql`id IN ${ids}`, ...VISIBLE])
+  const rows = await select<Readonly<Record<string, unknown>>>(
+    reader,
+    sql`SELECT ${raw(SELECTED)} FROM calls FINAL WHERE ${condition} ${KEY_FIRST}`,
   )
   const found = new Map(
     rows.map((row) => [

@@ -1,16 +1,15 @@
 import { microseconds, parseInstant } from '../../kernel/codec/instant.js'
-import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { Operand, Pair } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
 import { callRef, REF_SCHEME } from '../../domain/refs/ref.js'
 import { QUEUE_FIELD } from '../annotation-queues/visible.js'
+import { raw, sql, typed, type Sql } from '../sql.js'
 import { wholeMicroseconds, writtenInstant } from '../expression/written.js'
 import type { CallsFilter } from './filter.js'
 
 /** Conditions on the sorting key of `calls` that follow from a filter and an operation. The whole condition still applies. */
 export interface Located {
-  readonly conditions: readonly string[]
-  readonly parameters: Readonly<Record<string, SqlParameter>>
+  readonly conditions: readonly Sql[]
   /** The calls are named by id, trace, parent or annotation queue, so they are few. */
   readonly isLocated: boolean
 }
@@ -21,62 +20,52 @@ const MAX_CHARACTERS = 1000
 
 type KeyField = 'id' | 'trace_id' | 'parent_id' | typeof QUEUE_FIELD
 
-const KEYS: Readonly<Record<KeyField, (values: string) => string>> = {
+const KEYS: Readonly<Record<KeyField, (values: readonly string[]) => Sql>> = {
   id: (values) =>
-    `SELECT started_at, id FROM call_index WHERE project_id = {project:String} AND id IN ${values}`,
+    sql`SELECT started_at, id FROM call_index WHERE project_id = {project:String} AND id IN ${values}`,
   trace_id: (values) =>
-    `SELECT started_at, call_id FROM usage_facts WHERE project_id = {project:String} AND trace_id IN ${values}`,
+    sql`SELECT started_at, call_id FROM usage_facts WHERE project_id = {project:String} AND trace_id IN ${values}`,
   parent_id: (values) =>
-    `SELECT started_at, id FROM calls WHERE project_id = {project:String} AND parent_id IN ${values}`,
+    sql`SELECT started_at, id FROM calls WHERE project_id = {project:String} AND parent_id IN ${values}`,
   [QUEUE_FIELD]: (values) =>
-    `SELECT call_started_at, call_id FROM annotation_queue_items
+    sql`SELECT call_started_at, call_id FROM annotation_queue_items
     WHERE project_id = {project:String} AND queue_id IN ${values}`,
 }
 
 const isFeedback = (name: string): boolean => name.startsWith('feedback.[')
 
-const HAS_FEEDBACK = `(started_at, id) IN (SELECT started_at, id FROM call_index
+const HAS_FEEDBACK = raw(`(started_at, id) IN (SELECT started_at, id FROM call_index
   WHERE project_id = {project:String} AND id IN (
     SELECT substring(assumeNotNull(weave_ref), length({project:String}) + ${callRef('', '').length + 1}) FROM feedback
-    WHERE project_id = {project:String} AND startsWith(weave_ref, concat('${REF_SCHEME}', {project:String}, '/call/'))))`
+    WHERE project_id = {project:String} AND startsWith(weave_ref, concat('${REF_SCHEME}', {project:String}, '/call/'))))`)
 
 export const locate = (filter: CallsFilter | null, conjuncts: readonly Operand[]): Located => {
-  const conditions: string[] = []
-  const parameters: Record<string, SqlParameter> = {}
-  const among = (field: KeyField, name: string, values: readonly string[] | null | undefined) => {
+  const conditions: Sql[] = []
+  let isLocated = false
+  const among = (field: KeyField, values: readonly string[] | null | undefined) => {
     if (!values?.length) return
-    parameters[name] = values
-    conditions.push(`(started_at, id) IN (${KEYS[field](`{${name}:Array(String)}`)})`)
+    isLocated = true
+    conditions.push(sql`(started_at, id) IN (${KEYS[field](values)})`)
   }
-  among('id', 'call_ids', filter?.call_ids)
-  among('trace_id', 'trace_ids', filter?.trace_ids)
-  among('parent_id', 'parent_ids', filter?.parent_ids)
-  for (const [index, conjunct] of conjuncts.entries()) {
+  among('id', filter?.call_ids)
+  among('trace_id', filter?.trace_ids)
+  among('parent_id', filter?.parent_ids)
+  for (const conjunct of conjuncts) {
     const equal = equalTo(conjunct)
-    if (equal !== undefined) among(equal.field, `equal_${index}`, equal.values)
+    if (equal !== undefined) among(equal.field, equal.values)
     if (fieldsIn(conjunct).some(isFeedback) && needsValue(conjunct)) conditions.push(HAS_FEEDBACK)
   }
-  const isLocated = Object.keys(parameters).length > 0
-  const range = startRange(conjuncts)
-  return {
-    conditions: [...conditions, ...range.conditions],
-    parameters: { ...parameters, ...range.parameters },
-    isLocated,
-  }
+  return { conditions: [...conditions, ...startRange(conjuncts)], isLocated }
 }
 
 /** The bounds of the start that follow from conjuncts. */
-export const startRange = (conjuncts: readonly Operand[]): Omit<Located, 'isLocated'> => {
-  const conditions: string[] = []
-  const parameters: Record<string, SqlParameter> = {}
-  for (const [index, conjunct] of conjuncts.entries())
-    for (const { operator, at } of startBounds(conjunct)) {
-      const name = `${operator === '>=' ? 'from' : 'to'}_${index}`
-      parameters[name] = clamp(at)
-      conditions.push(`started_at ${operator} fromUnixTimestamp64Micro({${name}:Int64}, 'UTC')`)
-    }
-  return { conditions, parameters }
-}
+export const startRange = (conjuncts: readonly Operand[]): readonly Sql[] =>
+  conjuncts.flatMap((conjunct) =>
+    startBounds(conjunct).map(
+      ({ operator, at }) =>
+        sql`started_at ${raw(operator)} fromUnixTimestamp64Micro(${typed('Int64', clamp(at))}, 'UTC')`,
+    ),
+  )
 
 /** The operands that all must be true. */
 export const conjunctsOf = (operation: Operand): readonly Operand[] =>

@@ -1,19 +1,19 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { SQL_TIME, timeRange } from '../clickhouse-values.js'
 import type { OrderBy } from '../expression/order.js'
+import { limitSql } from '../expression/page.js'
+import { raw, select, sql, typed, type Sql } from '../sql.js'
 import { ALL_MERGED } from '../unmerged-rows.js'
 import {
-  AT_TIMES,
+  atTimes,
   compileSelection,
   DELETED_KEYS,
   KEY_FIRST,
   readManyCalls,
   SETTINGS,
-  WHOLE_RANGE,
   type CallKey,
   type CallSelection,
   type CompiledSelection,
-  type Range,
 } from './select.js'
 
 export interface CallPageQuery extends CallSelection {
@@ -41,44 +41,33 @@ export const WINDOW = {
  */
 const callPage =
   (reader: ClickHouseReader, size: typeof WINDOW) =>
-  async <Row>(columns: string, query: CallPageQuery): Promise<readonly Row[]> => {
+  async <Row>(columns: Sql, query: CallPageQuery): Promise<readonly Row[]> => {
     const { sortBy, limit, offset, after } = query
     const compiled = compileSelection(query, sortBy)
     const direction = sortBy[0]?.direction ?? 'asc'
-    const range: Range = after === undefined ? WHOLE_RANGE : afterKey(direction, after)
+    const range = after === undefined ? [] : [afterKey(direction, after)]
     const skipped = offset ?? 0
-    const readRange = (range: Range, skipped: number, rows = ALL_MERGED) =>
-      reader.query<Row>(
-        `${compiled.selected(columns, { range: range.conditions, rows })} ORDER BY ${compiled.order.join(', ')}
-        ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${KEY_FIRST}, ${WITHOUT_READING_AHEAD}`,
-        {
-          ...compiled.parameters,
-          ...range.parameters,
-          ...rows.parameters,
-          ...(limit === null ? {} : { limit }),
-          offset: skipped,
-        },
+    const readRange = (range: readonly Sql[], skipped: number, rows = ALL_MERGED) =>
+      select<Row>(
+        reader,
+        sql`${compiled.selected(columns, { range, rows })} ORDER BY ${compiled.order}
+        ${limitSql(limit, skipped)} ${KEY_FIRST}, ${WITHOUT_READING_AHEAD}`,
       )
     if (limit === null || compiled.isLocated || sortBy[0]?.field !== 'started_at')
       return readManyCalls(reader, compiled, (rows) => readRange(range, skipped, rows))
     if (skipped > size.maxOffset && sortBy.length === 1 && compiled.isDecidedByCandidates)
-      return readRange(both(range, pageBehind(compiled, range, skipped)), 0)
+      return readRange([...range, pageBehind(compiled, range, limit, skipped)], 0)
     const wanted = limit + skipped
     let count = compiled.isDecidedByCandidates ? wanted : Math.max(wanted, size.firstCandidates)
     while (count <= size.maxCandidates) {
       const window = await candidateWindow(reader, compiled, range, direction, count)
       if (window.found === 0) return []
-      const rows = await readRange(within(range, window), skipped)
+      const rows = await readRange([...range, within(window)], skipped)
       if (rows.length === limit || window.found < count) return rows
       count = Math.ceil(count * Math.min(8, Math.max(2, (1.5 * wanted) / (rows.length + 1))))
     }
     return readManyCalls(reader, compiled, (rows) => readRange(range, skipped, rows))
   }
-
-const both = (a: Range, b: Range): Range => ({
-  conditions: [...a.conditions, ...b.conditions],
-  parameters: { ...a.parameters, ...b.parameters },
-})
 
 interface CandidateWindow {
   readonly found: number
@@ -91,59 +80,50 @@ interface CandidateWindow {
 const MAX_TIMES = 20_000
 
 /** Reads in the order of the key stop early. */
-const WITHOUT_READING_AHEAD = 'read_in_order_use_buffering = 0'
+const WITHOUT_READING_AHEAD = sql`read_in_order_use_buffering = 0`
 
 /** The first candidates of a range. */
 const candidateWindow = async (
   reader: ClickHouseReader,
-  { candidates, parameters }: CompiledSelection,
-  range: Range,
+  { candidates }: CompiledSelection,
+  range: readonly Sql[],
   direction: OrderBy['direction'],
   count: number,
 ): Promise<CandidateWindow> => {
-  const [row] = await reader.query<CandidateWindow>(
-    `SELECT count() AS found, ${timeRange('call_started_at')},
-      groupUniqArray(${MAX_TIMES + 1})(call_started_at) AS times
-    FROM (${candidates('call_started_at', range.conditions)}
-      ORDER BY call_started_at ${direction.toUpperCase()} LIMIT {candidates:UInt64}) ${SETTINGS}, ${WITHOUT_READING_AHEAD}`,
-    { ...parameters, ...range.parameters, candidates: count },
+  const [row] = await select<CandidateWindow>(
+    reader,
+    sql`SELECT count() AS found, ${raw(timeRange('call_started_at'))},
+      groupUniqArray(${raw(String(MAX_TIMES + 1))})(call_started_at) AS times
+    FROM (${candidates(sql`call_started_at`, range)}
+      ORDER BY call_started_at ${raw(direction.toUpperCase())} LIMIT ${typed('UInt64', count)}) ${SETTINGS}, ${WITHOUT_READING_AHEAD}`,
   )
   return row ?? { found: 0, from: '', to: '', times: [] }
 }
 
 /** Listed times keep calls between them from being read. */
-const within = (range: Range, { from, to, times }: CandidateWindow): Range =>
-  both(
-    range,
-    times.length > MAX_TIMES
-      ? {
-          conditions: [`started_at BETWEEN {window_from:${SQL_TIME}} AND {window_to:${SQL_TIME}}`],
-          parameters: { window_from: from, window_to: to },
-        }
-      : { conditions: [AT_TIMES], parameters: { times } },
-  )
+const within = ({ from, to, times }: CandidateWindow): Sql =>
+  times.length > MAX_TIMES
+    ? sql`started_at BETWEEN ${typed(SQL_TIME, from)} AND ${typed(SQL_TIME, to)}`
+    : atTimes(times)
 
-/** The calls of a page whose limit is also given. Skips rows without merging them, which costs several times as much. */
-const pageBehind = ({ candidates, order }: CompiledSelection, range: Range, skipped: number): Range => {
-  const notDeleted = `(started_at, id) NOT IN ${DELETED_KEYS}`
-  return {
-    conditions: [
-      `(started_at, id) IN (SELECT DISTINCT call_started_at, call_id
-      FROM (${candidates('call_started_at, call_id', [...range.conditions, notDeleted])})
-      ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} OFFSET {skipped:UInt64})`,
-    ],
-    parameters: { skipped },
-  }
+/** The calls of a page. Skips rows without merging them, which costs several times as much. */
+const pageBehind = (
+  { candidates, order }: CompiledSelection,
+  range: readonly Sql[],
+  limit: number,
+  skipped: number,
+): Sql => {
+  const notDeleted = sql`(started_at, id) NOT IN ${DELETED_KEYS}`
+  return sql`(started_at, id) IN (SELECT DISTINCT call_started_at, call_id
+      FROM (${candidates(sql`call_started_at, call_id`, [...range, notDeleted])})
+      ORDER BY ${order} ${limitSql(limit, skipped)})`
 }
 
 /** After a call in the order of starts; calls that started at once are in the order of ids. */
-const afterKey = (direction: OrderBy['direction'], { started_at, id }: CallKey): Range => {
-  const than = direction === 'asc' ? '>' : '<'
-  const time = `{after_time:${SQL_TIME}}`
-  return {
-    conditions: [`started_at ${than}= ${time} AND (started_at ${than} ${time} OR id > {after_id:String})`],
-    parameters: { after_time: started_at, after_id: id },
-  }
+const afterKey = (direction: OrderBy['direction'], { started_at, id }: CallKey): Sql => {
+  const than = raw(direction === 'asc' ? '>' : '<')
+  const time = typed(SQL_TIME, started_at)
+  return sql`started_at ${than}= ${time} AND (started_at ${than} ${time} OR id > ${id})`
 }
 
 export interface CallId extends CallKey {
@@ -157,7 +137,7 @@ export const callIds =
   (query: CallPageQuery): Promise<readonly CallId[]> =>
     callPage(reader, size)<CallId>(ID_COLUMNS, query)
 
-const ID_COLUMNS = 'call_id AS id, call_started_at AS started_at, call_bytes AS bytes'
+const ID_COLUMNS = sql`call_id AS id, call_started_at AS started_at, call_bytes AS bytes`
 
 const ROWS_AT_ONCE = 20_000
 /** The largest part of a page, in multiples of the first. */
@@ -172,7 +152,7 @@ const LARGEST_PART = 8
  */
 export async function* callParts<Row extends CallKey>(
   reader: ClickHouseReader,
-  columns: string,
+  columns: Sql,
   query: Omit<CallPageQuery, 'after'>,
   rowsAtOnce = ROWS_AT_ONCE,
 ): AsyncGenerator<readonly Row[]> {

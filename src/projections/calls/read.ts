@@ -12,9 +12,10 @@ import {
   type PayloadColumn,
   type StoredCall,
 } from './columns.js'
+import { allOf, ofProject, raw, select, sql, type Sql } from '../sql.js'
 import { filterConditions, NO_FILTER, type CallsFilter } from './filter.js'
 import { locate } from './locate.js'
-import { allOf, AT_TIMES, KEY_FIRST, VISIBLE, type CallKey, type Parameters } from './select.js'
+import { atTimes, KEY_FIRST, VISIBLE, type CallKey } from './select.js'
 
 /** Reads calls by id as of a position, in the order of the ids. Omits missing and deleted calls. */
 export const callsById =
@@ -24,39 +25,31 @@ export const callsById =
     ids: readonly string[],
     position: Position,
     payload: readonly PayloadColumn[] = PAYLOAD,
-  ): Promise<readonly StoredCall[]> => {
-    const condition = visibleCalls({ ...NO_FILTER, call_ids: ids })
-    return readCalls(reader, condition, { project: projectId, position, call_ids: ids }, payload)
-  }
+  ): Promise<readonly StoredCall[]> =>
+    readCalls(reader, ids, visibleCalls(projectId, { ...NO_FILTER, call_ids: ids }, position), payload)
 
 /** As {@link callsById}, for calls whose times are known. */
 export const callsByKey =
   (reader: ClickHouseReader) =>
   (projectId: string, keys: readonly CallKey[], position: Position): Promise<readonly StoredCall[]> => {
-    const times = keys.map(({ started_at }) => started_at)
-    const condition = allOf([
-      'project_id = {project:String}',
-      AT_TIMES,
-      'id IN {call_ids:Array(String)}',
-      ...VISIBLE,
-    ])
-    const call_ids = keys.map(({ id }) => id)
-    return readCalls(reader, condition, { project: projectId, position, call_ids, times }, PAYLOAD)
+    const ids = keys.map(({ id }) => id)
+    const times = atTimes(keys.map(({ started_at }) => started_at))
+    const condition = allOf([ofProject(projectId, position), times, sql`id IN ${ids}`, ...VISIBLE])
+    return readCalls(reader, ids, condition, PAYLOAD)
   }
 
 const readCalls = async (
   reader: ClickHouseReader,
-  condition: string,
-  parameters: Parameters & { readonly call_ids: readonly string[] },
+  ids: readonly string[],
+  condition: Sql,
   payload: readonly PayloadColumn[],
 ): Promise<readonly StoredCall[]> => {
-  const ids = parameters.call_ids
   if (ids.length === 0) return []
   const fields = callFields.filter((field) => !isPayload(field) || payload.includes(field))
-  const rows = await reader.query<Readonly<Record<string, unknown>>>(
-    `SELECT ${fields.map((field) => `${columnAsOf(field)} AS field_${field}`).join(', ')}
-      FROM calls FINAL WHERE ${condition} ${KEY_FIRST}`,
-    parameters,
+  const columns = fields.map((field) => `${columnAsOf(field)} AS field_${field}`).join(', ')
+  const rows = await select<Readonly<Record<string, unknown>>>(
+    reader,
+    sql`SELECT ${raw(columns)} FROM calls FINAL WHERE ${condition} ${KEY_FIRST}`,
   )
   const found = new Map(await mapInSteps(rows, (row) => [row['field_id'], storedCall(row)] as const))
   return ids.flatMap((id) => found.get(id) ?? [])
@@ -65,9 +58,9 @@ const readCalls = async (
 const isPayload = (field: CallField): field is PayloadColumn =>
   (PAYLOAD as readonly CallField[]).includes(field)
 
-const visibleCalls = (filter: CallsFilter): string =>
+const visibleCalls = (projectId: string, filter: CallsFilter, position: Position): Sql =>
   allOf([
-    'project_id = {project:String}',
+    ofProject(projectId, position),
     ...locate(filter, []).conditions,
     ...filterConditions('', filter).ofStart,
     ...VISIBLE,
@@ -94,10 +87,10 @@ const sizesBy =
   (reader: ClickHouseReader, column: 'id' | 'trace_id', key: 'call_ids' | 'trace_ids') =>
   async (projectId: string, values: readonly string[], position: Position): Promise<Sizes> => {
     if (values.length === 0) return new Map()
-    const rows = await reader.query<{ name: string; bytes: number }>(
-      `SELECT ${column} AS name, sum(${BYTES}) AS bytes FROM calls FINAL
-      WHERE ${visibleCalls({ ...NO_FILTER, [key]: values })} GROUP BY name`,
-      { project: projectId, position, [key]: values },
+    const rows = await select<{ name: string; bytes: number }>(
+      reader,
+      sql`SELECT ${raw(column)} AS name, sum(${raw(BYTES)}) AS bytes FROM calls FINAL
+      WHERE ${visibleCalls(projectId, { ...NO_FILTER, [key]: values }, position)} GROUP BY name`,
     )
     return new Map(rows.map(({ name, bytes }) => [name, bytes]))
   }

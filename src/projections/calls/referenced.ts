@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { REF_SCHEME } from '../../domain/refs/ref.js'
-import { newParameters } from '../expression/parameters.js'
+import { raw, select, sql, typed } from '../sql.js'
 import { refSql } from './expansions.js'
 import { statementFields } from './fields.js'
 import { compileSelection, readManyCalls, SETTINGS, type CallSelection } from './select.js'
@@ -14,15 +14,14 @@ export const refsInColumn =
   (reader: ClickHouseReader) =>
   async (selection: CallSelection, field: string, limit: number): Promise<readonly string[]> => {
     const { fields } = statementFields(undefined, selection.expansions)
-    const parameters = newParameters('r')
-    const ref = refSql(fields, field, parameters)
+    const ref = refSql(fields, field)
     if (ref === undefined) return []
     const compiled = compileSelection(selection, [])
     const rows = await readManyCalls(reader, compiled, (merged) =>
-      reader.query<{ ref: string }>(
-        `SELECT DISTINCT ref FROM (${compiled.selected(`ifNull(${ref}, '') AS ref`, { rows: merged })})
-        WHERE startsWith(ref, '${REF_SCHEME}') LIMIT {refs:UInt64} ${SETTINGS}`,
-        { ...compiled.parameters, ...merged.parameters, ...parameters.all(), refs: limit },
+      select<{ ref: string }>(
+        reader,
+        sql`SELECT DISTINCT ref FROM (${compiled.selected(sql`ifNull(${ref}, '') AS ref`, { rows: merged })})
+        WHERE startsWith(ref, '${raw(REF_SCHEME)}') LIMIT ${typed('UInt64', limit)} ${SETTINGS}`,
       ),
     )
     return rows.map(({ ref }) => ref)

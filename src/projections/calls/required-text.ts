@@ -1,4 +1,5 @@
 import type { Operand } from '../../domain/query/expression.js'
+import { raw, sql, type Sql } from '../sql.js'
 import { fieldPath } from '../../domain/query/field-path.js'
 
 /** A text that the JSON of a column must contain for a condition to be true. */
@@ -15,24 +16,21 @@ const COLUMNS = new Map<string, RequiredText['column']>(
 )
 
 export interface RequiredTexts {
-  readonly ofStart: readonly string[]
-  readonly ofEnd: readonly string[]
-  readonly parameters: Readonly<Record<string, string>>
+  readonly ofStart: readonly Sql[]
+  readonly ofEnd: readonly Sql[]
 }
 
 /** Conditions on columns that follow from conjuncts. Searching JSON for a text costs a fraction of parsing it. */
 export const requiredTexts = (conjuncts: readonly Operand[]): RequiredTexts => {
-  const ofStart: string[] = []
-  const ofEnd: string[] = []
-  const parameters: Record<string, string> = {}
-  for (const [index, conjunct] of conjuncts.entries()) {
+  const ofStart: Sql[] = []
+  const ofEnd: Sql[] = []
+  for (const conjunct of conjuncts) {
     const required = requiredText(conjunct)
     if (required === undefined) continue
     const { column, text } = required
-    parameters[`text_${index}`] = text
-    ;(column === 'output' ? ofEnd : ofStart).push(`position(${column}, {text_${index}:String}) > 0`)
+    ;(column === 'output' ? ofEnd : ofStart).push(sql`position(${raw(column)}, ${text}) > 0`)
   }
-  return { ofStart, ofEnd, parameters }
+  return { ofStart, ofEnd }
 }
 
 /** Case-insensitive conditions require no text, because `lowerUTF8` maps some letters outside ASCII to ASCII. */

@@ -1,5 +1,6 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { select, sql, type Sql } from '../sql.js'
 import { cyclesOf, topologyOf } from '../usage/topology.js'
 import type { ListRow } from './list-rows.js'
 
@@ -54,20 +55,21 @@ export const subtreeCounts = async (
 }
 
 /** Calls as of a position, with the rules of `traceBuilder`. */
-const CALLS = `SELECT trace_id AS trace, call_id AS id, argMaxIf(parent_id, at, has_start) AS parent,
+const callsOf = ({ project, traces, position }: Selection): Sql =>
+  sql`SELECT trace_id AS trace, call_id AS id, argMaxIf(parent_id, at, has_start) AS parent,
     argMaxIf(status, at, ended) = 'error' AS failed
   FROM (SELECT *, usage_facts.position AS at,
-      (ended_position > 0 AND ended_position <= {position:UInt64}) AS ended,
-      ended OR (started_position > 0 AND started_position <= {position:UInt64}) AS has_start,
-      (deleted_position > 0 AND deleted_position <= {position:UInt64}) AS deleted
-    FROM usage_facts WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)})
+      (ended_position > 0 AND ended_position <= ${position}) AS ended,
+      ended OR (started_position > 0 AND started_position <= ${position}) AS has_start,
+      (deleted_position > 0 AND deleted_position <= ${position}) AS deleted
+    FROM usage_facts WHERE project_id = ${project} AND trace_id IN ${traces})
   GROUP BY trace, id HAVING max(has_start) AND NOT max(deleted)`
 
-const traceTotals = async (reader: Reader, { project, traces, position }: Selection) => {
-  const rows = await reader.query<{ trace: string; calls: string; errors: string; roots: string }>(
-    `SELECT trace, count() AS calls, countIf(failed) AS errors, countIf(parent = '') AS roots
-    FROM (${CALLS}) GROUP BY trace`,
-    { project, traces, position },
+const traceTotals = async (reader: Reader, selection: Selection) => {
+  const rows = await select<{ trace: string; calls: string; errors: string; roots: string }>(
+    reader,
+    sql`SELECT trace, count() AS calls, countIf(failed) AS errors, countIf(parent = '') AS roots
+    FROM (${callsOf(selection)}) GROUP BY trace`,
   )
   return new Map(
     rows.map(({ trace, calls, errors, roots }) => [
@@ -88,8 +90,8 @@ interface CountedCall {
 const keyOf = (trace: string, id: string): string => `${trace}\n${id}`
 
 /** Counts along the trees, by trace and id. The calls of a cycle are counted as one. */
-const countTrees = async (reader: Reader, { project, traces, position }: Selection) => {
-  const rows = await reader.query<CountedCall>(CALLS, { project, traces, position })
+const countTrees = async (reader: Reader, selection: Selection) => {
+  const rows = await select<CountedCall>(reader, callsOf(selection))
   const indexOf = new Map(rows.map(({ trace, id }, index) => [keyOf(trace, id), index]))
   const parent = Int32Array.from(rows, (row) =>
     row.parent === '' ? -1 : (indexOf.get(keyOf(row.trace, row.parent)) ?? -1),

@@ -2,6 +2,7 @@ import { REGISTRY_PREFIX } from '../../domain/artifacts/place.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { instantFrom } from '../clickhouse-values.js'
+import { raw, select, sql, typed, type Sql } from '../sql.js'
 import { DELETED } from '../runs/project.js'
 
 export interface TeamProject {
@@ -23,27 +24,27 @@ interface Selection {
 }
 
 /** Counts rows of calls and objects without merging them, which is fast and close enough. */
-const COUNTS = `
+const countsOf = (prefix: string): Sql => sql`
   SELECT CAST(project_id, 'String') AS project, countIf(started_position IS NOT NULL) AS calls,
     max(toNullable(started_at)) AS last, 0 AS versions, 0 AS artifacts, 0 AS runs
-  FROM calls WHERE startsWith(project_id, {prefix:String}) GROUP BY project
+  FROM calls WHERE startsWith(project_id, ${prefix}) GROUP BY project
   UNION ALL
   SELECT project_id AS project, 0 AS calls, NULL AS last, 0 AS versions, 0 AS artifacts, 0 AS runs
-  FROM projects WHERE startsWith(project_id, {prefix:String})
+  FROM projects WHERE startsWith(project_id, ${prefix})
   UNION ALL
   SELECT project_id AS project, 0 AS calls, NULL AS last, count() AS versions, 0 AS artifacts, 0 AS runs
-  FROM object_versions WHERE startsWith(project_id, {prefix:String}) GROUP BY project
+  FROM object_versions WHERE startsWith(project_id, ${prefix}) GROUP BY project
   UNION ALL
   SELECT project_id AS project, 0 AS calls, NULL AS last, 0 AS versions, count() AS artifacts, 0 AS runs
   FROM artifact_versions FINAL
-  WHERE startsWith(project_id, {prefix:String}) AND NOT startsWith(project_id, {registries:String})
+  WHERE startsWith(project_id, ${prefix}) AND NOT startsWith(project_id, ${prefix + REGISTRY_PREFIX})
     AND artifact_id IS NOT NULL AND ended_position IS NULL
   GROUP BY project
   UNION ALL
   SELECT project, 0 AS calls, NULL AS last, 0 AS versions, 0 AS artifacts, count() AS runs
   FROM (
-    SELECT project_id AS project, run_id FROM run_changes WHERE startsWith(project_id, {prefix:String})
-    GROUP BY project, run_id HAVING argMax(state, position) != '${DELETED}'
+    SELECT project_id AS project, run_id FROM run_changes WHERE startsWith(project_id, ${prefix})
+    GROUP BY project, run_id HAVING argMax(state, position) != '${raw(DELETED)}'
   ) GROUP BY project`
 
 /** The projects of a team that were registered or have calls, objects, artifacts or runs, the one with the last call first. */
@@ -52,14 +53,14 @@ export const teamProjects = async (
   { team, contains, limit }: Selection,
 ): Promise<readonly TeamProject[]> => {
   const prefix = `${team}/`
-  const rows = await reader.query<
+  const rows = await select<
     Record<'project' | 'calls' | 'versions' | 'artifacts' | 'runs', string> & { last: string | null }
   >(
-    `SELECT project, sum(calls) AS calls, max(last) AS last, sum(versions) AS versions, sum(artifacts) AS artifacts,
+    reader,
+    sql`SELECT project, sum(calls) AS calls, max(last) AS last, sum(versions) AS versions, sum(artifacts) AS artifacts,
       sum(runs) AS runs
-    FROM (${COUNTS}) WHERE positionCaseInsensitiveUTF8(substring(project, length({prefix:String}) + 1), {contains:String}) > 0
-    GROUP BY project ORDER BY last DESC NULLS LAST, project LIMIT {limit:UInt64}`,
-    { prefix, registries: prefix + REGISTRY_PREFIX, contains, limit },
+    FROM (${countsOf(prefix)}) WHERE positionCaseInsensitiveUTF8(substring(project, length(${prefix}) + 1), ${contains}) > 0
+    GROUP BY project ORDER BY last DESC NULLS LAST, project LIMIT ${typed('UInt64', limit)}`,
   )
   return rows.map(({ project, calls, last, versions, artifacts, runs }) => ({
     name: project.slice(prefix.length),

@@ -1,10 +1,10 @@
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { dateTime64, instantFrom, SQL_TIME } from '../clickhouse-values.js'
+import { instantFrom } from '../clickhouse-values.js'
 import type { Column } from '../expression/fields.js'
-import { orderTerms, type OrderBy } from '../expression/order.js'
-import { newParameters } from '../expression/parameters.js'
+import { pageSql, type Page } from '../expression/page.js'
+import { allOf, raw, select, sql, timeSql } from '../sql.js'
 import type { MergedRows } from '../unmerged-rows.js'
 import { NO_FILTER } from './filter.js'
 import { compileSelection, readManyCalls, SETTINGS } from './select.js'
@@ -23,7 +23,7 @@ export interface Thread {
   readonly p99_turn_duration_ms: number | null
 }
 
-export interface ThreadQuery {
+export interface ThreadQuery extends Page {
   readonly projectId: string
   readonly position: Position
   /** All threads if it is empty. */
@@ -32,9 +32,6 @@ export interface ThreadQuery {
   readonly after: Instant | null
   /** Only threads that were last updated before this time. */
   readonly before: Instant | null
-  readonly order: readonly OrderBy[]
-  readonly limit: number | null
-  readonly offset: number | null
 }
 
 const FIELDS: Readonly<Record<string, Column>> = {
@@ -60,36 +57,24 @@ const percentile = (level: number): string => `quantileExactInclusiveOrNull(${le
 export const threads =
   (reader: ClickHouseReader) =>
   async (query: ThreadQuery): Promise<readonly Thread[]> => {
-    const { projectId, position, threadIds, after, before, limit, offset } = query
-    const ordering = newParameters('t')
-    const order = [...orderTerms(query.order, FIELDS, ordering), 'thread_id ASC'].join(', ')
+    const { projectId, position, threadIds, after, before } = query
     const filter = { ...NO_FILTER, thread_ids: threadIds }
     const compiled = compileSelection({ projectId, filter, operation: IS_TURN, position }, [])
     const conditions = [
-      ...(after === null ? [] : [`start_time > {after:${SQL_TIME}}`]),
-      ...(before === null ? [] : [`last_updated < {before:${SQL_TIME}}`]),
-      'true',
+      ...(after === null ? [] : [sql`start_time > ${timeSql(after)}`]),
+      ...(before === null ? [] : [sql`last_updated < ${timeSql(before)}`]),
     ]
-    const turns =
-      'call_thread_id AS thread_id, call_id AS turn, call_started_at AS started, call_ended_at AS ended'
+    const turns = sql`call_thread_id AS thread_id, call_id AS turn, call_started_at AS started, call_ended_at AS ended`
     const read = (rows: MergedRows) =>
-      reader.query<Thread>(
-        `SELECT assumeNotNull(thread_id) AS thread_id, count() AS turn_count, min(started) AS start_time,
+      select<Thread>(
+        reader,
+        sql`SELECT assumeNotNull(thread_id) AS thread_id, count() AS turn_count, min(started) AS start_time,
           ifNull(max(ended), max(started)) AS last_updated, argMin(turn, tuple(started, turn)) AS first_turn_id,
           if(max(ended) IS NULL, NULL, argMax(turn, tuple(ended, turn))) AS last_turn_id,
-          ${percentile(0.5)} AS p50_turn_duration_ms, ${percentile(0.99)} AS p99_turn_duration_ms
+          ${raw(percentile(0.5))} AS p50_turn_duration_ms, ${raw(percentile(0.99))} AS p99_turn_duration_ms
         FROM (${compiled.selected(turns, { rows })}) WHERE notEmpty(thread_id) GROUP BY thread_id
-        HAVING ${conditions.join(' AND ')}
-        ORDER BY ${order} ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${SETTINGS}`,
-        {
-          ...compiled.parameters,
-          ...rows.parameters,
-          ...ordering.all(),
-          ...(after === null ? {} : { after: dateTime64(after) }),
-          ...(before === null ? {} : { before: dateTime64(before) }),
-          ...(limit === null ? {} : { limit }),
-          offset: offset ?? 0,
-        },
+        HAVING ${allOf(conditions)}
+        ${pageSql(query, FIELDS, 'thread_id ASC')} ${SETTINGS}`,
       )
     const found = await readManyCalls(reader, compiled, read)
     return found.map((thread) => ({

@@ -1,5 +1,6 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { raw, select, sql } from '../sql.js'
 import { NO_FILTER } from './filter.js'
 import { selection, SETTINGS } from './select.js'
 
@@ -33,15 +34,15 @@ export const traceRows = async (
   const columns = `call_id AS id, ifNull(call_parent_id, '') AS parent, ifNull(call_op_name, '') AS name,
     ifNull(call_display_name, '') AS shown, ${MICROSECONDS('call_started_at')} AS start,
     ${MICROSECONDS('call_ended_at')} - start AS duration, call_status AS status`
-  const { sql, parameters } = selection(columns, { projectId, filter, operation: null, position })
-  const [row] = await reader.query<TraceRows>(
-    `SELECT calls.2 AS ids, calls.3 AS parents, arrayDistinct(calls.4) AS ops,
+  const calls = selection(raw(columns), { projectId, filter, operation: null, position })
+  const [row] = await select<TraceRows>(
+    reader,
+    sql`SELECT calls.2 AS ids, calls.3 AS parents, arrayDistinct(calls.4) AS ops,
       arrayMap(name -> indexOf(ops, name), calls.4) AS op,
       mapFromArrays(arrayFilter((id, shown) -> shown != '', ids, calls.5), arrayFilter(shown -> shown != '', calls.5)) AS display_names,
       calls.1 AS starts, arrayMap(one -> one.1, calls.6) AS durations, calls.7 AS statuses
     FROM (SELECT arraySort(groupArray(tuple(start, id, parent, CAST(name, 'String'), shown, tuple(duration), status))) AS calls
-      FROM (${sql})) ${SETTINGS}`,
-    parameters,
+      FROM (${calls})) ${SETTINGS}`,
   )
   return row!
 }

@@ -1,16 +1,12 @@
-import type { SqlParameters } from '../../kernel/ports/clickhouse.js'
 import { columnValue, type Derived } from '../expression/fields.js'
+import type { Sql } from '../sql.js'
 import { isCost, MEASURES, measureName } from '../usage/columns.js'
 
-/** The usage of calls and their descendants, to be joined. */
-export interface UsageJoin {
-  /**
-   * A subquery with the columns `call_id` and those of `USAGE_FIELDS`, for calls in a range of the key; 0 for calls that it does not
-   * have.
-   */
-  readonly sql: (range: readonly string[]) => string
-  readonly parameters: SqlParameters
-}
+/**
+ * A subquery with the usage of calls and their descendants, to be joined: the columns `call_id` and those of `USAGE_FIELDS`, for
+ * calls in a range of the key; 0 for calls that it does not have.
+ */
+export type UsageJoin = (range: readonly Sql[]) => Sql
 
 /** Inclusive usage as `usage.…`, and the column of each. Costs are in units of 10^-12. */
 const USAGE_FIELDS: Readonly<Record<string, { readonly column: string; readonly scale: number }>> =
@@ -28,10 +24,10 @@ export const isUsageCost = (name: string): boolean => isUsageField(name) && USAG
 /** @param onUse is called once a name is used */
 export const usageField = (onUse: () => void): Derived => ({
   kind: 'derived',
-  value: (name, parameters) => {
+  value: (name) => {
     if (!isUsageField(name)) return undefined
     onUse()
     const { column, scale } = USAGE_FIELDS[name]!
-    return columnValue({ kind: 'number', sql: `inclusive.${column} / ${scale}` }, [], parameters)
+    return columnValue({ kind: 'number', sql: `inclusive.${column} / ${scale}` })
   },
 })

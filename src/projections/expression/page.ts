@@ -1,7 +1,6 @@
-import { raw, sql, typed, type Sql } from '../sql.js'
+import { sql, typed, type Sql } from '../sql.js'
 import type { Fields } from './fields.js'
-import { orderTerms, type OrderBy } from './order.js'
-import { newParameters } from './parameters.js'
+import { orderSql, type OrderBy } from './order.js'
 
 /** The part of a sorted list that a client asks for. */
 export interface Page {
@@ -11,18 +10,14 @@ export interface Page {
 }
 
 /**
- * Terms for ORDER BY, and last the id.
+ * The end of a statement. `last` are the last terms of its order.
  *
  * @throws UnknownField
  */
-export const orderSql = (order: readonly OrderBy[], fields: Fields): Sql => {
-  const parameters = newParameters('o')
-  const terms = orderTerms(order, fields, parameters)
-  return raw([...terms, 'id ASC'].join(', '), parameters.all())
-}
+export const pageSql = ({ order, limit, offset }: Page, fields: Fields, last?: string): Sql =>
+  sql`ORDER BY ${orderSql(order, fields, last)} ${limitSql(limit, offset)}`
 
-/** @throws UnknownField */
-export const pageSql = ({ order, limit, offset }: Page, fields: Fields): Sql => {
+export const limitSql = (limit: number | null, offset: number | null): Sql => {
   const limited = limit === null ? sql`` : sql`LIMIT ${typed('UInt64', limit)}`
-  return sql`ORDER BY ${orderSql(order, fields)} ${limited} OFFSET ${typed('UInt64', offset ?? 0)}`
+  return sql`${limited} OFFSET ${typed('UInt64', offset ?? 0)}`
 }

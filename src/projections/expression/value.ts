@@ -1,3 +1,4 @@
+import { raw, sql, type Sql } from '../sql.js'
 import type { JsonPlace } from './json.js'
 import { existsAt, stringAt, textAt } from './json.js'
 
@@ -6,7 +7,7 @@ import { existsAt, stringAt, textAt } from './json.js'
  * numbers below 2^53 in size is never rounded to the other.
  */
 interface WholeNumber {
-  readonly exact?: string
+  readonly exact?: Sql
   /** Of a literal that is exact. */
   readonly digits?: string
 }
@@ -17,15 +18,15 @@ interface WholeNumber {
  */
 export type Single =
   | { readonly type: 'nothing' }
-  | { readonly type: 'text'; readonly sql: string; readonly literal?: string }
+  | { readonly type: 'text'; readonly sql: Sql; readonly literal?: string }
   | ({
       readonly type: 'number'
-      readonly sql: string
+      readonly sql: Sql
       readonly literal?: number
       readonly field?: string
     } & WholeNumber)
-  | { readonly type: 'truth'; readonly sql: string; readonly literal?: boolean }
-  | { readonly type: 'instant'; readonly sql: string; readonly field?: string }
+  | { readonly type: 'truth'; readonly sql: Sql; readonly literal?: boolean }
+  | { readonly type: 'instant'; readonly sql: Sql; readonly field?: string }
   | ({ readonly type: 'json' } & JsonPlace)
 
 export type Value = Single | Several
@@ -43,25 +44,23 @@ export interface Several {
 export const firstOf = ({ list, of }: Several): Single => of(`${list}[1]`)
 
 /** A condition on a value, on each of several. */
-export const forSome = (name: string, value: Value, condition: (one: Single) => string): string =>
+export const forSome = (name: string, value: Value, condition: (one: Single) => Sql): Sql =>
   value.type === 'several'
-    ? `arrayExists(${name} -> ifNull(${condition(value.of(name))}, false), ${value.list})`
+    ? sql`arrayExists(${raw(name)} -> ifNull(${condition(value.of(name))}, false), ${raw(value.list)})`
     : condition(value)
 
-const ISO = `'%Y-%m-%dT%H:%i:%s.%fZ'`
-
-export const asText = (value: Value): string => {
+export const asText = (value: Value): Sql => {
   switch (value.type) {
     case 'nothing':
-      return "CAST(NULL, 'Nullable(String)')"
+      return sql`CAST(NULL, 'Nullable(String)')`
     case 'text':
       return value.sql
     case 'number':
-      return `toString(${value.exact ?? value.sql})`
+      return sql`toString(${value.exact ?? value.sql})`
     case 'truth':
-      return `toString(CAST(${value.sql}, 'Nullable(Bool)'))`
+      return sql`toString(CAST(${value.sql}, 'Nullable(Bool)'))`
     case 'instant':
-      return `formatDateTime(${value.sql}, ${ISO})`
+      return sql`formatDateTime(${value.sql}, '%Y-%m-%dT%H:%i:%s.%fZ')`
     case 'json':
       return textAt(value)
     case 'several':
@@ -70,14 +69,14 @@ export const asText = (value: Value): string => {
 }
 
 /** A number, or the number that a text is; otherwise NULL. An instant is in seconds since 1970. */
-export const asNumber = (value: Value): string => {
+export const asNumber = (value: Value): Sql => {
   switch (value.type) {
     case 'number':
       return value.sql
     case 'truth':
-      return `toFloat64(${value.sql})`
+      return sql`toFloat64(${value.sql})`
     case 'instant':
-      return `(${asMicroseconds(value.sql)} / 1000000)`
+      return sql`(${asMicroseconds(value.sql)} / 1000000)`
     case 'json':
       return parsedNumber(stringAt(value))
     case 'several':
@@ -88,58 +87,58 @@ export const asNumber = (value: Value): string => {
 }
 
 /** A whole number as Nullable Int256, undefined where the Float64 decides. */
-export const asExact = (value: Value): string | undefined => {
+export const asExact = (value: Value): Sql | undefined => {
   if (value.type === 'number') return value.exact
-  if (value.type === 'json') return `toInt256OrNull(${stringAt(value)})`
-  return value.type === 'text' ? `toInt256OrNull(ifNull(${value.sql}, ''))` : undefined
+  if (value.type === 'json') return sql`toInt256OrNull(${stringAt(value)})`
+  return value.type === 'text' ? sql`toInt256OrNull(ifNull(${value.sql}, ''))` : undefined
 }
 
 /** An integer of 64 bits; otherwise NULL. */
 export const asInteger = (value: Value): Extract<Single, { type: 'number' }> => {
   const isCounted = value.type === 'truth' || value.type === 'instant'
-  const integer = `toInt64OrNull(${isCounted ? `toString(${asNumber(value)})` : asText(value)})`
-  return { type: 'number', sql: `toFloat64(${integer})`, exact: `CAST(${integer}, 'Nullable(Int256)')` }
+  const integer = sql`toInt64OrNull(${isCounted ? sql`toString(${asNumber(value)})` : asText(value)})`
+  return { type: 'number', sql: sql`toFloat64(${integer})`, exact: sql`CAST(${integer}, 'Nullable(Int256)')` }
 }
 
 /** `true` and `false`, also as text; a number is true unless it is 0. NULL for any other text. */
-export const asTruth = (value: Value): string => {
+export const asTruth = (value: Value): Sql => {
   switch (value.type) {
     case 'truth':
       return value.sql
     case 'number':
-      return `(${value.sql} != 0)`
+      return sql`(${value.sql} != 0)`
     case 'instant':
       return truthy(value)
     default:
-      return `(${parsedNumber(`transform(ifNull(${asText(value)}, ''), ['true', 'false'], ['1', '0'])`)} != 0)`
+      return sql`(${parsedNumber(sql`transform(ifNull(${asText(value)}, ''), ['true', 'false'], ['1', '0'])`)} != 0)`
   }
 }
 
 /** ClickHouse also parses `nan` and `inf`, and returns infinity for numbers that are too large. */
-const parsedNumber = (text: string): string => `ifNotFinite(toFloat64OrNull(${text}), NULL)`
+const parsedNumber = (text: Sql): Sql => sql`ifNotFinite(toFloat64OrNull(${text}), NULL)`
 
 /** A value as a condition: text and instants are true if they are not empty. */
-export const truthy = (value: Value): string => {
+export const truthy = (value: Value): Sql => {
   switch (value.type) {
     case 'nothing':
       return NEVER
     case 'text':
-      return `notEmpty(${value.sql})`
+      return sql`notEmpty(${value.sql})`
     case 'instant':
-      return `notEmpty(toString(${value.sql}))`
+      return sql`notEmpty(toString(${value.sql}))`
     case 'several':
       return forSome('some', value, truthy)
     case 'json':
-      return `arrayMap(t -> ifNull(${asTruth({ type: 'text', sql: 't' })}, notEmpty(t)), [${asText(value)}])[1]`
+      return sql`arrayMap(t -> ifNull(${asTruth({ type: 'text', sql: sql`t` })}, notEmpty(t)), [${asText(value)}])[1]`
     default:
       return asTruth(value)
   }
 }
 
-export const exists = (value: Value): string => {
-  if (value.type === 'nothing') return 'false'
+export const exists = (value: Value): Sql => {
+  if (value.type === 'nothing') return FALSE
   if (value.type === 'several') return forSome('some', value, exists)
-  return value.type === 'json' ? existsAt(value) : `(${value.sql} IS NOT NULL)`
+  return value.type === 'json' ? existsAt(value) : sql`(${value.sql} IS NOT NULL)`
 }
 
 /** Whether the value is known when the statement is written. */
@@ -147,13 +146,15 @@ export const isLiteral = (value: Value): value is Extract<Value, { literal?: unk
   (value.type === 'text' || value.type === 'number') && value.literal !== undefined
 
 /** Whether there is no value. The empty string is none. */
-export const isNothing = (value: Value): string => {
-  if (value.type === 'nothing') return 'true'
-  if (isLiteral(value)) return String(value.literal === '')
-  return `(${value.type === 'json' || value.type === 'several' ? asText(value) : value.sql} IS NULL)`
+export const isNothing = (value: Value): Sql => {
+  if (value.type === 'nothing') return TRUE
+  if (isLiteral(value)) return value.literal === '' ? TRUE : FALSE
+  return sql`(${value.type === 'json' || value.type === 'several' ? asText(value) : value.sql} IS NULL)`
 }
 
 /** NULL as a condition. */
-export const NEVER = "CAST(NULL, 'Nullable(Bool)')"
+export const NEVER = sql`CAST(NULL, 'Nullable(Bool)')`
+export const TRUE = sql`true`
+export const FALSE = sql`false`
 
-export const asMicroseconds = (instant: string): string => `toFloat64(toUnixTimestamp64Micro(${instant}))`
+export const asMicroseconds = (instant: Sql): Sql => sql`toFloat64(toUnixTimestamp64Micro(${instant}))`

@@ -1,3 +1,4 @@
+import { raw, sql, type Sql } from '../sql.js'
 import { microseconds, parseInstant } from '../../kernel/codec/instant.js'
 
 /** Parses text of the client that is compared with a number, a truth or an instant; undefined if it is none. */
@@ -48,7 +49,7 @@ export const wholeMicroseconds = (number: number): number => {
 }
 
 /** The same in SQL. */
-export const wholeMicrosecondsSql = (number: string): string => {
+export const wholeMicrosecondsSql = (number: Sql): Sql => {
   const units = UNITS.slice(0, -1).map(({ below, factor }) => `abs(n) < ${below}, n * ${factor}`)
-  return `arrayMap(n -> floor(multiIf(${units.join(', ')}, n * ${UNITS.at(-1)!.factor}) + 0.5), [${number}])[1]`
+  return sql`arrayMap(n -> floor(multiIf(${raw(units.join(', '))}, n * ${raw(String(UNITS.at(-1)!.factor))}) + 0.5), [${number}])[1]`
 }

@@ -1,7 +1,7 @@
 import { digitsIn } from '../../kernel/json/digits.js'
 import type { Json } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
-import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { fieldPath, memberAt } from '../../domain/query/field-path.js'
@@ -9,12 +9,11 @@ import { UnknownField } from '../../domain/query/errors.js'
 import { REACTION } from '../../domain/feedback/kinds.js'
 import { callRef } from '../../domain/refs/ref.js'
 import { compileCondition } from '../expression/compile.js'
-import { orderTerms, type OrderBy } from '../expression/order.js'
-import { newParameters } from '../expression/parameters.js'
+import { pageSql, type Page } from '../expression/page.js'
 import { JSON_SETTINGS } from '../expression/readable-json.js'
+import { ofProject, raw, select, sql, type Sql } from '../sql.js'
 import { FEEDBACK_FIELDS, SELECTED, storedFeedback, withReadable, type StoredFeedback } from './columns.js'
 
-export type { OrderBy } from '../expression/order.js'
 export type { StoredFeedback } from './columns.js'
 
 /** The feedback of a project that is visible at a position, where both are parameters. */
@@ -22,8 +21,8 @@ export const VISIBLE = `project_id = {project:String} AND given_position <= {pos
   AND (purged_position IS NULL OR purged_position > {position:UInt64})`
 
 /** Not on a call that is deleted at the position. Deleted calls are few: an index knows the granules without any. */
-const ON_NO_DELETED_CALL = `NOT (startsWith(ifNull(weave_ref, ''), {calls:String})
-  AND splitByChar('/', substring(assumeNotNull(weave_ref), length({calls:String}) + 1))[1] IN (
+const onNoDeletedCall = (calls: string): Sql => sql`NOT (startsWith(ifNull(weave_ref, ''), ${calls})
+  AND splitByChar('/', substring(assumeNotNull(weave_ref), length(${calls}) + 1))[1] IN (
     SELECT id FROM calls WHERE project_id = {project:String} AND deleted_position <= {position:UInt64}))`
 
 interface FeedbackSelection {
@@ -32,28 +31,15 @@ interface FeedbackSelection {
   readonly position: Position
 }
 
-export interface FeedbackQuery extends FeedbackSelection {
-  readonly order: readonly OrderBy[]
-  readonly limit: number | null
-  readonly offset: number | null
-}
+export interface FeedbackQuery extends FeedbackSelection, Page {}
 
-const condition = ({ projectId, operation, position }: FeedbackSelection) => {
-  const parameters: Readonly<Record<string, SqlParameter>> = {
-    project: projectId,
-    position,
-    calls: callRef(projectId, ''),
-  }
-  const readable = `${VISIBLE} AND ${ON_NO_DELETED_CALL}`
-  if (operation === null) return { sql: readable, parameters }
-  const compiled = compileCondition(operation, FEEDBACK_FIELDS)
+const condition = ({ projectId, operation, position }: FeedbackSelection): Sql => {
+  const readable = sql`${ofProject(projectId, position)} AND ${raw(VISIBLE)} AND ${onNoDeletedCall(callRef(projectId, ''))}`
+  if (operation === null) return readable
   const refs = refsIn(operation)
   // The index on references is only used for a plain condition.
-  const indexed = refs === undefined ? '' : 'AND weave_ref IN {refs:Array(String)}'
-  return {
-    sql: `${readable} ${indexed} AND ${compiled.sql}`,
-    parameters: { ...parameters, ...compiled.parameters, ...(refs === undefined ? {} : { refs }) },
-  }
+  const indexed = refs === undefined ? sql`` : sql`AND weave_ref IN ${refs}`
+  return sql`${readable} ${indexed} AND ${compileCondition(operation, FEEDBACK_FIELDS)}`
 }
 
 /** The references that a condition allows; undefined if it allows any. */
@@ -86,25 +72,23 @@ export interface FeedbackId {
  */
 export const feedbackIds =
   (reader: ClickHouseReader) =>
-  async ({ order: by, limit, offset, ...selection }: FeedbackQuery): Promise<readonly FeedbackId[]> => {
-    const { sql, parameters } = condition(selection)
-    const ordering = newParameters('o')
-    const order = [...orderTerms(by, FEEDBACK_FIELDS, ordering), 'id ASC'].join(', ')
-    const range = limit === null ? '' : 'LIMIT {limit:UInt64}'
-    return reader.query<FeedbackId>(
-      `${withReadable(`${sql} ${order}`)} SELECT id, ifNull(bytes, 0) AS bytes FROM feedback FINAL WHERE ${sql}
-      ORDER BY ${order} ${range} OFFSET {offset:UInt64} SETTINGS ${JSON_SETTINGS}`,
-      { ...parameters, ...ordering.all(), ...(limit === null ? {} : { limit }), offset: offset ?? 0 },
+  (query: FeedbackQuery): Promise<readonly FeedbackId[]> => {
+    const selected = sql`WHERE ${condition(query)} ${pageSql(query, FEEDBACK_FIELDS)}`
+    return select<FeedbackId>(
+      reader,
+      sql`${raw(withReadable(selected.text))} SELECT id, ifNull(bytes, 0) AS bytes FROM feedback FINAL
+      ${selected} SETTINGS ${raw(JSON_SETTINGS)}`,
     )
   }
 
 export const countFeedback =
   (reader: ClickHouseReader) =>
   async (selection: FeedbackSelection): Promise<number> => {
-    const { sql, parameters } = condition(selection)
-    const [row] = await reader.query<{ total: number }>(
-      `${withReadable(sql)} SELECT count() AS total FROM feedback FINAL WHERE ${sql} SETTINGS ${JSON_SETTINGS}`,
-      parameters,
+    const selected = condition(selection)
+    const [row] = await select<{ total: number }>(
+      reader,
+      sql`${raw(withReadable(selected.text))} SELECT count() AS total FROM feedback FINAL WHERE ${selected}
+      SETTINGS ${raw(JSON_SETTINGS)}`,
     )
     return row?.total ?? 0
   }

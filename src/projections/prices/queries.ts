@@ -1,22 +1,18 @@
-import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
 import { compileCondition } from '../expression/compile.js'
-import { orderTerms, type OrderBy } from '../expression/order.js'
-import { newParameters } from '../expression/parameters.js'
+import { pageSql, type Page } from '../expression/page.js'
+import { raw, select, sql, type Sql } from '../sql.js'
 import { PRICE_FIELDS, SELECTED, storedPrice, type StoredPrice } from './stored-price.js'
 
-export type { OrderBy } from '../expression/order.js'
 export type { StoredPrice } from './stored-price.js'
 
-export interface PriceQuestion {
+export interface PriceQuestion extends Page {
   /** A project, or a list. */
   readonly owner: string
   readonly operation: Operation | null
   readonly position: Position
-  readonly order: readonly OrderBy[]
-  readonly limit: number
-  readonly offset: number
 }
 
 /**
@@ -26,17 +22,13 @@ export interface PriceQuestion {
  */
 export const pricesOf =
   (reader: Pick<ClickHouseReader, 'query'>) =>
-  async ({ owner, operation, position, order, limit, offset }: PriceQuestion) => {
-    const compiled = operation === null ? undefined : compileCondition(operation, PRICE_FIELDS)
-    const ordering = newParameters('o')
-    const terms = [...orderTerms(order, PRICE_FIELDS, ordering), 'published_position', 'id']
-    return standing(
+  ({ owner, operation, position, ...page }: PriceQuestion) =>
+    standing(
       reader,
-      `owner = {owner:String} ${compiled === undefined ? '' : `AND ${compiled.sql}`}`,
-      `ORDER BY ${terms.join(', ')} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
-      { ...compiled?.parameters, ...ordering.all(), owner, position, limit, offset },
+      position,
+      sql`owner = ${owner} AND ${operation === null ? sql`true` : compileCondition(operation, PRICE_FIELDS)}`,
+      pageSql(page, PRICE_FIELDS, 'published_position, id'),
     )
-  }
 
 /** All prices of the given owners as of a position, in the order in which they were published. */
 export const pricesAt = (
@@ -44,7 +36,7 @@ export const pricesAt = (
   owners: readonly string[],
   position: Position,
 ): Promise<readonly StoredPrice[]> =>
-  standing(reader, 'owner IN {owners:Array(String)}', 'ORDER BY published_position, id', { owners, position })
+  standing(reader, position, sql`owner IN ${owners}`, sql`ORDER BY published_position, id`)
 
 /** The position of the last change of the given owners' prices; 0 if there is none. */
 export const pricesChangedAt = async (
@@ -74,14 +66,14 @@ export const priceListExists = async (
 
 const standing = async (
   reader: Pick<ClickHouseReader, 'query'>,
-  condition: string,
-  rest: string,
-  parameters: SqlParameters,
+  position: Position,
+  condition: Sql,
+  rest: Sql,
 ): Promise<readonly StoredPrice[]> => {
-  const rows = await reader.query<Record<string, string | null>>(
-    `SELECT ${SELECTED} FROM prices FINAL WHERE published_position <= {position:UInt64}
-    AND (withdrawn_position IS NULL OR withdrawn_position > {position:UInt64}) AND ${condition} ${rest}`,
-    parameters,
+  const rows = await select<Record<string, string | null>>(
+    reader,
+    sql`SELECT ${raw(SELECTED)} FROM prices FINAL WHERE published_position <= ${position}
+    AND (withdrawn_position IS NULL OR withdrawn_position > ${position}) AND ${condition} ${rest}`,
   )
   return rows.map(storedPrice)
 }

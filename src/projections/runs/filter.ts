@@ -2,11 +2,10 @@ import { InvalidQuery } from '../../domain/query/errors.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { CompilePattern } from '../../kernel/ports/patterns.js'
-import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
-import { compileCondition, type Compiled } from '../expression/compile.js'
+import { compileCondition } from '../expression/compile.js'
 import { fieldValue, type Fields } from '../expression/fields.js'
-import { newParameters } from '../expression/parameters.js'
 import { asText } from '../expression/value.js'
+import { joined, sql, type Sql } from '../sql.js'
 
 /** The fields of a run, in the SQL of `queries.ts`. */
 const FIELDS: Fields = {
@@ -70,71 +69,58 @@ const COMPARISONS = ['$gt', '$gte', '$lt', '$lte'] as const
  *
  * @throws InvalidQuery that names what it cannot have
  */
-export const compileRunFilter = (filter: Json, compilePattern: CompilePattern): Compiled => {
-  let parameters: Readonly<Record<string, SqlParameter>> = {}
+export const compileRunFilter = (filter: Json, compilePattern: CompilePattern): Sql => {
   let conditions = 0
 
-  const add = (compiled: Compiled): string => {
-    parameters = { ...parameters, ...compiled.parameters }
-    return `ifNull(${compiled.sql}, false)`
+  const add = (condition: Sql): Sql => {
+    conditions += 1
+    return sql`ifNull(${condition}, false)`
   }
-  const prefix = () => `f${(conditions += 1)}_`
-  const operation = (one: Operation) => add(compileCondition(one, FIELDS, prefix()))
-  const text = (field: string, test: (sql: string, pattern: string) => string, value: string) => {
-    const own = newParameters(prefix())
-    const sql = test(asText(fieldValue(FIELDS, field, own)), own.text(value))
-    return add({ sql, parameters: own.all() })
-  }
+  const operation = (one: Operation) => add(compileCondition(one, FIELDS))
+  const textOf = (field: string) => asText(fieldValue(FIELDS, field))
+  const tags = (wanted: readonly Json[]) =>
+    add(sql`hasAny(JSONExtract(ifNull(tags, '[]'), 'Array(String)'), ${wanted.map(String)})`)
 
-  const tags = (wanted: readonly Json[]) => {
-    const own = newParameters(prefix())
-    const texts = own.texts(wanted.map(String))
-    return add({
-      sql: `hasAny(JSONExtract(ifNull(tags, '[]'), 'Array(String)'), ${texts})`,
-      parameters: own.all(),
-    })
-  }
-
-  const equal = (name: string, value: Json): string => {
+  const equal = (name: string, value: Json): Sql => {
     if (name === 'tags') return tags(Array.isArray(value) ? (value as readonly Json[]) : [value])
     const field: Operand = { $getField: fieldOf(name) }
-    if (value === null) return `NOT ${exists(field)}`
+    if (value === null) return sql`NOT ${exists(field)}`
     return operation({ $eq: [field, { $literal: value }] })
   }
-  const exists = (field: Operand): string =>
+  const exists = (field: Operand): Sql =>
     operation({ $eq: [{ $convert: { input: field, to: 'exists' } }, { $literal: true }] })
 
-  const among = (name: string, values: Json): string => {
+  const among = (name: string, values: Json): Sql => {
     if (!Array.isArray(values)) throw new InvalidQuery(`$in of ${name} should be a list`)
     const list = values as readonly Json[]
     if (name === 'tags') return tags(list)
     return operation({ $in: [{ $getField: fieldOf(name) }, list.map(($literal) => ({ $literal }))] })
   }
 
-  const tested = (name: string, operator: string, value: Json): string => {
+  const tested = (name: string, operator: string, value: Json): Sql => {
     switch (operator) {
       case '$eq':
         return equal(name, value)
       case '$ne':
-        return `NOT ${equal(name, value)}`
+        return sql`NOT ${equal(name, value)}`
       case '$in':
         return among(name, value)
       case '$nin':
-        return `NOT ${among(name, value)}`
+        return sql`NOT ${among(name, value)}`
       case '$exists':
-        return `${value === false ? 'NOT ' : ''}${exists({ $getField: fieldOf(name) })}`
+        return sql`${value === false ? sql`NOT ` : sql``}${exists({ $getField: fieldOf(name) })}`
       case '$regex': {
         if (typeof value !== 'string' || name === 'tags')
           throw new InvalidQuery(`$regex of ${name} should be a text`)
         requirePattern(compilePattern, value)
-        return text(fieldOf(name), (sql, pattern) => `match(${sql}, ${pattern})`, value)
+        return add(sql`match(${textOf(fieldOf(name))}, ${value})`)
       }
       case '$contains':
         if (name === 'tags') return tags([value])
         if (typeof value !== 'string') throw new InvalidQuery(`$contains of ${name} should be a text`)
-        return text(fieldOf(name), (sql, part) => `position(${sql}, ${part}) > 0`, value)
+        return add(sql`position(${textOf(fieldOf(name))}, ${value}) > 0`)
       case '$not':
-        return `NOT ${field(name, value)}`
+        return sql`NOT ${field(name, value)}`
       default: {
         const comparison = COMPARISONS.find((one) => one === operator)
         if (comparison === undefined)
@@ -145,37 +131,37 @@ export const compileRunFilter = (filter: Json, compilePattern: CompilePattern): 
     }
   }
 
-  const field = (name: string, value: Json): string => {
+  const field = (name: string, value: Json): Sql => {
     if (conditions > MAX_CONDITIONS)
       throw new InvalidQuery(`a filter of runs can have at most ${MAX_CONDITIONS} conditions`)
     if (!isJsonObject(value) || !Object.keys(value).some((key) => key.startsWith('$')))
       return equal(name, value)
-    return joined(
+    return every(
       Object.entries(value).map(([operator, operand]) => tested(name, operator, operand)),
       'AND',
-      'true',
+      sql`true`,
     )
   }
 
-  const all = (node: Json, depth: number): string => {
+  const all = (node: Json, depth: number): Sql => {
     if (!isJsonObject(node)) throw new InvalidQuery('a filter of runs should be an object')
     if (depth > MAX_DEPTH) throw new InvalidQuery(`a filter of runs can be nested at most ${MAX_DEPTH} times`)
     const parts = Object.entries(node).map(([key, value]) => {
-      if (key === '$not') return `NOT ${all(value, depth + 1)}`
+      if (key === '$not') return sql`NOT ${all(value, depth + 1)}`
       if (key !== '$and' && key !== '$or' && key !== '$nor') return field(key, value)
       if (!Array.isArray(value)) throw new InvalidQuery(`${key} should be a list`)
       const each = (value as readonly Json[]).map((one) => all(one, depth + 1))
-      if (key === '$and') return joined(each, 'AND', 'true')
-      return `${key === '$nor' ? 'NOT ' : ''}${joined(each, 'OR', 'false')}`
+      if (key === '$and') return every(each, 'AND', sql`true`)
+      return sql`${key === '$nor' ? sql`NOT ` : sql``}${every(each, 'OR', sql`false`)}`
     })
-    return joined(parts, 'AND', 'true')
+    return every(parts, 'AND', sql`true`)
   }
 
-  return { sql: all(filter, 0), parameters }
+  return all(filter, 0)
 }
 
-const joined = (parts: readonly string[], by: 'AND' | 'OR', none: string): string =>
-  parts.length === 0 ? none : `(${parts.join(` ${by} `)})`
+const every = (parts: readonly Sql[], by: 'AND' | 'OR', none: Sql): Sql =>
+  parts.length === 0 ? none : sql`(${joined(parts, ` ${by} `)})`
 
 const requirePattern = (compile: CompilePattern, source: string): void => {
   const compiled = compile(source)

@@ -1,8 +1,8 @@
 import type { Json } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { CompilePattern } from '../../kernel/ports/patterns.js'
-import { orderTerms } from '../expression/order.js'
-import { newParameters } from '../expression/parameters.js'
+import { pageSql } from '../expression/page.js'
+import { raw, select, sql, type Sql } from '../sql.js'
 import { JSON_SETTINGS, readableJson } from '../expression/readable-json.js'
 import { DELETED, LAST } from './project.js'
 import { compileRunFilter, orderOf, RUN_FIELDS } from './filter.js'
@@ -32,28 +32,28 @@ const valuesOf = (config: string): string => {
 }
 
 /** Runs with the last value of each column. */
-const RUNS = `SELECT changed.*, ${valuesOf(readableJson('config'))} AS readable_config, ${readableJson('summary')} AS readable_summary
+const runsOf = (
+  project: string,
+): Sql => sql`SELECT changed.*, ${raw(valuesOf(readableJson('config')))} AS readable_config, ${raw(readableJson('summary'))} AS readable_summary
   FROM (
-    SELECT run_id, ${LAST.map((column) => `argMax(${column}, position) AS ${column}`).join(', ')}
-    FROM run_changes WHERE project_id = {project:String} GROUP BY run_id
-    HAVING state != '${DELETED}'
+    SELECT run_id, ${raw(LAST.map((column) => `argMax(${column}, position) AS ${column}`).join(', '))}
+    FROM run_changes WHERE project_id = ${project} GROUP BY run_id
+    HAVING state != '${raw(DELETED)}'
   ) AS changed
   LEFT JOIN (
     SELECT run_id, argMax(toNullable(summary), position) AS summary
-    FROM run_summaries WHERE project_id = {project:String} GROUP BY run_id
+    FROM run_summaries WHERE project_id = ${project} GROUP BY run_id
   ) AS summed USING run_id`
 
 /** The ids of the runs that a filter selects, in order. */
 export const runIds =
   (reader: Pick<ClickHouseReader, 'query'>, compilePattern: CompilePattern) =>
   async ({ project, filter, order, limit, offset }: RunPage): Promise<readonly string[]> => {
-    const { sql, parameters } = compileRunFilter(filter, compilePattern)
-    const ordering = newParameters('o')
-    const terms = [...orderTerms(orderOf(order), RUN_FIELDS, ordering), 'run_id ASC'].join(', ')
-    const rows = await reader.query<{ run_id: string }>(
-      `SELECT run_id FROM (${RUNS}) WHERE ${sql} ORDER BY ${terms} LIMIT {limit:UInt64} OFFSET {offset:UInt64}
-      SETTINGS ${JSON_SETTINGS}`,
-      { ...parameters, ...ordering.all(), project, limit, offset },
+    const page = pageSql({ order: orderOf(order), limit, offset }, RUN_FIELDS, 'run_id ASC')
+    const rows = await select<{ run_id: string }>(
+      reader,
+      sql`SELECT run_id FROM (${runsOf(project)}) WHERE ${compileRunFilter(filter, compilePattern)} ${page}
+      SETTINGS ${raw(JSON_SETTINGS)}`,
     )
     return rows.map(({ run_id }) => run_id)
   }
@@ -61,10 +61,10 @@ export const runIds =
 export const countRuns =
   (reader: Pick<ClickHouseReader, 'query'>, compilePattern: CompilePattern) =>
   async ({ project, filter }: RunSelection): Promise<number> => {
-    const { sql, parameters } = compileRunFilter(filter, compilePattern)
-    const [row] = await reader.query<{ total: number }>(
-      `SELECT count() AS total FROM (${RUNS}) WHERE ${sql} SETTINGS ${JSON_SETTINGS}`,
-      { ...parameters, project },
+    const [row] = await select<{ total: number }>(
+      reader,
+      sql`SELECT count() AS total FROM (${runsOf(project)}) WHERE ${compileRunFilter(filter, compilePattern)}
+      SETTINGS ${raw(JSON_SETTINGS)}`,
     )
     return row?.total ?? 0
   }

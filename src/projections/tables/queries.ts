@@ -1,7 +1,7 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { jsonAt, partAt } from '../expression/json.js'
-import { newParameters } from '../expression/parameters.js'
+import { joined, raw, sql, statementOf, typed, type Sql } from '../sql.js'
 import { JSON_SETTINGS, mayBeWide, readableJson } from '../expression/readable-json.js'
 import { nativeBlocks, type Numbers, type Strings } from '../usage/native.js'
 
@@ -153,36 +153,34 @@ export const tableOrder =
     limit,
     offset,
   }: TableQuery): Promise<readonly TableEntry[]> => {
-    const { columns, order, parameters } = sorting(sortBy)
+    const { columns, order } = sorting(sortBy)
+    const [from, count] = [Math.min(offset, MAX_INDEX), Math.min(limit ?? MAX_INDEX, MAX_INDEX)]
+    const [first, size, end] = [from, count, from + count].map((index) => typed('UInt64', index)) as [
+      Sql,
+      Sql,
+      Sql,
+    ]
     const isWhole = rowDigests === null && sortBy.length === 0
-    const selected = `
+    const within = sql`AND first_index < ${end} AND first_index + length(row_digests) > ${first}
+      AND index >= ${first} AND index < ${end}`
+    const selected = sql`
       SELECT first_index + n - 1 AS index, row_digest
       FROM table_entries FINAL
       ARRAY JOIN row_digests AS row_digest, arrayEnumerate(row_digests) AS n
-      WHERE project_id = {project:String} AND table_digest = {table:String}
-      ${isWhole ? 'AND first_index < {end:UInt64} AND first_index + length(row_digests) > {offset:UInt64}' : ''}
-      ${isWhole ? 'AND index >= {offset:UInt64} AND index < {end:UInt64}' : ''}
-      ${rowDigests === null ? '' : 'AND row_digest IN {rows:Array(String)}'}`
-    const chunks = reader.stream(
-      `SELECT toUInt32(entries.index), entries.row_digest, toUInt32(contents.bytes)
+      WHERE project_id = ${projectId} AND table_digest = ${tableDigest}
+      ${isWhole ? within : sql``} ${rowDigests === null ? sql`` : sql`AND row_digest IN ${rowDigests}`}`
+    const { text: statement, parameters } = statementOf(
+      sql`SELECT toUInt32(entries.index), entries.row_digest, toUInt32(contents.bytes)
       FROM (${selected}) AS entries
       ANY LEFT JOIN (
         SELECT digest, bytes ${columns} FROM table_rows
-        WHERE project_id = {project:String} AND digest IN (SELECT row_digest FROM (${selected}))
+        WHERE project_id = ${projectId} AND digest IN (SELECT row_digest FROM (${selected}))
       ) AS contents ON contents.digest = entries.row_digest
       ORDER BY ${order} entries.index
-      ${isWhole ? '' : 'LIMIT {limit:UInt64} OFFSET {offset:UInt64}'}
-      SETTINGS ${JSON_SETTINGS}`,
-      {
-        ...parameters,
-        project: projectId,
-        table: tableDigest,
-        offset: Math.min(offset, MAX_INDEX),
-        limit: Math.min(limit ?? MAX_INDEX, MAX_INDEX),
-        end: Math.min(offset, MAX_INDEX) + Math.min(limit ?? MAX_INDEX, MAX_INDEX),
-        ...(rowDigests === null ? {} : { rows: rowDigests }),
-      },
+      ${isWhole ? sql`` : sql`LIMIT ${size} OFFSET ${first}`}
+      SETTINGS ${raw(JSON_SETTINGS)}`,
     )
+    const chunks = reader.stream(statement, parameters)
     const entries: TableEntry[] = []
     for await (const { rows, columns } of nativeBlocks(chunks)) {
       const [index, digest, bytes] = columns as [Numbers, Strings, Numbers]
@@ -202,21 +200,22 @@ export const tableOrder =
  * text. `columns` are selected from `table_rows`, each after a comma; `order` has a comma after each term.
  */
 const sorting = (sortBy: readonly SortBy[]) => {
-  const parameters = newParameters('sort_')
-  let columns =
+  const columns =
     sortBy.length === 0
-      ? ''
-      : `, ${mayBeWide('val')} AS is_wide, ${readableJson('val', 'is_wide')} AS readable`
+      ? []
+      : [raw(`, ${mayBeWide('val')} AS is_wide, ${readableJson('val', 'is_wide')} AS readable`)]
   let order = ''
   for (const [i, { path, direction }] of sortBy.entries()) {
     const at = `part_${i}`
-    columns += `, ${partAt(jsonAt({ sql: 'readable', isWide: 'is_wide' }, path, parameters))} AS ${at}
+    columns.push(
+      sql`, ${partAt(jsonAt(raw('readable'), 'is_wide', path))} AS ${raw(`${at}
       , toString(JSONType(${at})) AS type_${i}
       , multiIf(type_${i} IN ('Int64', 'UInt64', 'Double'), 0, type_${i} IN ('String', 'Bool'), 1, 2) AS kind_${i}
       , if(kind_${i} = 0, JSONExtractFloat(${at}), 0.) AS number_${i}
       , if(kind_${i} = 0, toInt256OrZero(JSONExtractString(${at})), 0) AS exact_${i}
-      , if(kind_${i} = 1, JSONExtractString(${at}), '') AS text_${i}`
+      , if(kind_${i} = 1, JSONExtractString(${at}), '') AS text_${i}`)}`,
+    )
     order += `kind_${i}, number_${i} ${direction.toUpperCase()}, exact_${i} ${direction.toUpperCase()}, text_${i} ${direction.toUpperCase()}, `
   }
-  return { columns, order, parameters: parameters.all() }
+  return { columns: joined(columns, ''), order: raw(order) }
 }

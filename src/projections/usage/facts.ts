@@ -7,6 +7,7 @@ import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { END_LABELS, START_LABELS, type CallLabel } from './columns.js'
 import { AnswerTooLarge } from './inclusive-usage.js'
 import { isSameText, nativeBlocks, textAt, type NativeColumn, type Numbers, type Strings } from './native.js'
+import { raw, select, sql, statementOf, typed, type Sql } from '../sql.js'
 import { sinceYear2100, traceBuilder, type CallLabels, type Fact, type TraceCalls } from './trace.js'
 
 interface Loading {
@@ -30,9 +31,8 @@ export const loadTraces = async (
   { maxTraceCalls, withLabels, isSmall = false }: Loading = {},
 ): Promise<TraceCalls> => {
   const builder = traceBuilder(maxTraceCalls)
-  const sql = factsSql('{traces:Array(String)}', withLabels)
-  const parameters = { project: projectId, traces: traceIds, position }
-  await addFacts(builder, reader.stream(sql, parameters, { isSmall }))
+  const { text, parameters } = statementOf(factsSql(projectId, sql`${traceIds}`, position, withLabels))
+  await addFacts(builder, reader.stream(text, parameters, { isSmall }))
   return builder.finish()
 }
 
@@ -49,28 +49,25 @@ export const loadTracesOfCalls = async (
   { maxFacts, maxTraceCalls }: Loading & { readonly maxFacts: number },
 ): Promise<TraceCalls | undefined> => {
   const builder = traceBuilder(maxTraceCalls)
-  const parameters = { project: projectId, ids: callIds, position, limit: maxFacts + 1 }
-  const chunks = reader.stream(`${factsSql(TRACES_OF_CALLS)} LIMIT {limit:UInt64}`, parameters, {
-    isSmall: true,
-  })
+  const traces = sql`(SELECT trace_id FROM call_index
+  WHERE project_id = ${projectId} AND id IN ${callIds} AND call_index.position <= ${position})`
+  const facts = factsSql(projectId, traces, position)
+  const { text, parameters } = statementOf(sql`${facts} LIMIT ${typed('UInt64', maxFacts + 1)}`)
+  const chunks = reader.stream(text, parameters, { isSmall: true })
   return (await addFacts(builder, chunks, maxFacts)) ? builder.finish() : undefined
 }
 
-const TRACES_OF_CALLS = `(SELECT trace_id FROM call_index
-  WHERE project_id = {project:String} AND id IN {ids:Array(String)}
-    AND call_index.position <= {position:UInt64})`
-
-const factsSql = (traces: string, withLabels = false): string => `WITH
-    (started_position > 0 AND started_position <= {position:UInt64}) AS started,
-    (ended_position > 0 AND ended_position <= {position:UInt64}) AS ended,
-    (deleted_position > 0 AND deleted_position <= {position:UInt64}) AS deleted
-  SELECT ${sqlOf(FACTS)}${withLabels ? `, ${sqlOf(LABELS)}` : ''} FROM usage_facts
-  WHERE project_id = {project:String} AND trace_id IN ${traces} AND (started OR ended OR deleted)
+const factsSql = (projectId: string, traces: Sql, position: Position, withLabels = false): Sql => sql`WITH
+    (started_position > 0 AND started_position <= ${position}) AS started,
+    (ended_position > 0 AND ended_position <= ${position}) AS ended,
+    (deleted_position > 0 AND deleted_position <= ${position}) AS deleted
+  SELECT ${raw(columnsOf({ ...FACTS, ...(withLabels ? LABELS : {}) }))} FROM usage_facts
+  WHERE project_id = ${projectId} AND trace_id IN ${traces} AND (started OR ended OR deleted)
   ORDER BY usage_facts.project_id, usage_facts.trace_id, usage_facts.call_id, usage_facts.position`
 
-const sqlOf = (columns: Readonly<Record<string, { readonly sql: string }>>): string =>
+const columnsOf = (columns: Readonly<Record<string, { readonly source: string }>>): string =>
   Object.values(columns)
-    .map(({ sql }) => sql)
+    .map(({ source }) => source)
     .join(', ')
 
 /** Returns false if there are more facts than the limit. */
@@ -92,9 +89,9 @@ const addFacts = async (
   return true
 }
 
-const text = (sql: string) => ({ kind: 'strings', sql }) as const
-const number = (sql: string) => ({ kind: 'numbers', sql }) as const
-const array = (sql: string) => ({ kind: 'arrays', sql }) as const
+const text = (source: string) => ({ kind: 'strings', source }) as const
+const number = (source: string) => ({ kind: 'numbers', source }) as const
+const array = (source: string) => ({ kind: 'arrays', source }) as const
 
 const FACTS = {
   traceId: text('trace_id'),
@@ -188,11 +185,11 @@ export const usageReportingAt = async (
   projectId: string,
   position: Position,
 ): Promise<UsageReporting> => {
-  const [row] = await reader.query<{ usage_reporting: UsageReporting }>(
-    `SELECT usage_reporting FROM usage_reporting
-    WHERE project_id = {project:String} AND position <= {position:UInt64}
+  const [row] = await select<{ usage_reporting: UsageReporting }>(
+    reader,
+    sql`SELECT usage_reporting FROM usage_reporting
+    WHERE project_id = ${projectId} AND position <= ${position}
     ORDER BY position DESC LIMIT 1`,
-    { project: projectId, position },
   )
   return row?.usage_reporting ?? 'auto'
 }
@@ -219,11 +216,11 @@ export const traceSizes = async (
 ): Promise<readonly TraceSize[]> => {
   const sizes: TraceSize[] = []
   for (let from = 0, all = 0; from < traceIds.length; from += TRACES_AT_ONCE) {
-    const found = await reader.query<TraceSize>(
-      `SELECT trace_id AS traceId, count() AS facts FROM usage_facts
-      WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
+    const found = await select<TraceSize>(
+      reader,
+      sql`SELECT trace_id AS traceId, count() AS facts FROM usage_facts
+      WHERE project_id = ${projectId} AND trace_id IN ${traceIds.slice(from, from + TRACES_AT_ONCE)}
       GROUP BY trace_id ORDER BY trace_id`,
-      { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
     )
     all += sumOfFacts(found)
     if (all > maxFacts) throw new AnswerTooLarge(`traces with more than ${maxFacts} facts`)

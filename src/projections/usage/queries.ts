@@ -5,8 +5,8 @@ import { countCalls } from '../calls/count.js'
 import { soleValues } from '../calls/filter.js'
 import { callParts } from '../calls/pages.js'
 import type { CallSelection } from '../calls/select.js'
-import { listed } from '../clickhouse-values.js'
 import { cachedBooks } from '../prices/cached-books.js'
+import { listed, select, sql } from '../sql.js'
 import { usageAnswer, type UsageAnswer } from './answer.js'
 import { atOrBelow } from './inclusive-usage.js'
 import {
@@ -192,7 +192,7 @@ const matchingCalls = async (
   limit: number,
 ): Promise<readonly MatchingCall[]> => {
   const sortBy = [{ field: 'started_at', direction: 'asc' } as const]
-  const columns = 'call_id AS id, assumeNotNull(call_trace_id) AS trace_id, call_started_at AS started_at'
+  const columns = sql`call_id AS id, assumeNotNull(call_trace_id) AS trace_id, call_started_at AS started_at`
   const parts = callParts<MatchingCall>(reader, columns, { ...request, sortBy, limit, offset: null })
   const calls: MatchingCall[] = []
   for await (const part of parts) calls.push(...part)
@@ -240,10 +240,10 @@ export const withDescendants =
   (reader: ClickHouseReader) =>
   async (projectId: string, callIds: readonly string[], position: Position): Promise<readonly string[]> => {
     const byTrace = await groupByTrace(
-      await reader.query<{ id: string; trace_id: string }>(
-        `SELECT DISTINCT id, trace_id FROM call_index
-        WHERE project_id = {project:String} AND id IN ${listed('ids')} AND call_index.position <= {position:UInt64}`,
-        { project: projectId, ids: callIds, position },
+      await select<{ id: string; trace_id: string }>(
+        reader,
+        sql`SELECT DISTINCT id, trace_id FROM call_index
+        WHERE project_id = ${projectId} AND id IN ${listed(callIds)} AND call_index.position <= ${position}`,
       ),
     )
     const found: string[] = []

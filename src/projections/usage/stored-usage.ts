@@ -1,6 +1,7 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { listed, SQL_TIME } from '../clickhouse-values.js'
+import { SQL_TIME } from '../clickhouse-values.js'
+import { listed, raw, select, sql, statementOf, typed } from '../sql.js'
 import type { EntryBudget } from './inclusive-usage.js'
 import { nativeBlocks, textAt, type Numbers, type Strings } from './native.js'
 import { COUNTERS } from './columns.js'
@@ -47,13 +48,13 @@ export const locateCall = async (
   id: string,
   position: Position,
 ): Promise<LocatedCall | undefined> => {
-  const [found] = await reader.query<LocatedCall>(
-    `WITH (SELECT any((trace_id, toString(started_at))) FROM call_index
-      WHERE project_id = {project:String} AND id = {id:String} AND call_index.position <= {position:UInt64}) AS indexed
-    SELECT {id:String} AS id, indexed.1 AS trace_id, indexed.2 AS started_at, count() AS facts,
+  const [found] = await select<LocatedCall>(
+    reader,
+    sql`WITH (SELECT any((trace_id, toString(started_at))) FROM call_index
+      WHERE project_id = ${projectId} AND id = ${id} AND call_index.position <= ${position}) AS indexed
+    SELECT ${id} AS id, indexed.1 AS trace_id, indexed.2 AS started_at, count() AS facts,
       countIf(deleted_position > 0) AS deletions
-    FROM usage_facts WHERE project_id = {project:String} AND trace_id = indexed.1`,
-    { project: projectId, id, position },
+    FROM usage_facts WHERE project_id = ${projectId} AND trace_id = indexed.1`,
   )
   return found?.trace_id === '' ? undefined : found
 }
@@ -80,10 +81,7 @@ export const storedUsage = async (
   const traceIds = sizes.flatMap(({ traceId, facts }) => (facts > maxFacts ? [] : [traceId]))
   const within = new Set(traceIds)
   const readable = calls.filter(({ trace_id }) => within.has(trace_id))
-  const candidates = {
-    where: `project_id = {project:String} AND trace_id IN ${listed('traces')}`,
-    parameters: { traces: traceIds },
-  }
+  const candidates = sql`project_id = ${projectId} AND trace_id IN ${listed(traceIds)}`
   const result = await readAtState(reader, position, async (changed) => {
     const [rows, open, incomplete] = await Promise.all([
       rowsOf(reader, projectId, readable, budget),
@@ -108,12 +106,12 @@ const incompleteTraces = async (
   projectId: string,
   traceIds: readonly string[],
 ): Promise<readonly string[]> => {
-  const incomplete = `project_id = {project:String} AND (status = 'running' OR coverage IN ('own', 'none'))
-    AND trace_id IN ${listed('traces')}`
-  const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM usage_totals FINAL
+  const incomplete = sql`project_id = ${projectId} AND (status = 'running' OR coverage IN ('own', 'none'))
+    AND trace_id IN ${listed(traceIds)}`
+  const rows = await select<{ trace_id: string }>(
+    reader,
+    sql`SELECT DISTINCT trace_id FROM usage_totals FINAL
     WHERE started_at IN (SELECT started_at FROM usage_totals WHERE ${incomplete}) AND ${incomplete}`,
-    { project: projectId, traces: traceIds },
   )
   return rows.map(({ trace_id }) => trace_id)
 }
@@ -129,19 +127,14 @@ const rowsOf = async (
   const usage: StoredUsage[] = []
   for (let from = 0; from < calls.length; from += CALLS_AT_ONCE) {
     const some = calls.slice(from, from + CALLS_AT_ONCE)
-    const chunks = reader.stream(
-      `SELECT call_id, CAST(model, 'String'), ${SPAN.join(', ')},
-      ${COUNTERS.map((counter) => `toFloat64(${counter})`).join(', ')}
-    FROM usage_totals FINAL WHERE project_id = {project:String} AND call_id IN ${listed('ids')}
-    AND started_at BETWEEN {from:${SQL_TIME}} AND {to:${SQL_TIME}}
+    const columns = [...SPAN, ...COUNTERS.map((counter) => `toFloat64(${counter})`)].join(', ')
+    const { text, parameters } = statementOf(
+      sql`SELECT call_id, CAST(model, 'String'), ${raw(columns)}
+    FROM usage_totals FINAL WHERE project_id = ${projectId} AND call_id IN ${listed(some.map(({ id }) => id))}
+    AND started_at BETWEEN ${typed(SQL_TIME, some[0]!.started_at)} AND ${typed(SQL_TIME, some.at(-1)!.started_at)}
     SETTINGS optimize_move_to_prewhere_if_final = 1`,
-      {
-        project: projectId,
-        ids: some.map(({ id }) => id),
-        from: some[0]!.started_at,
-        to: some.at(-1)!.started_at,
-      },
     )
+    const chunks = reader.stream(text, parameters)
     for await (const { rows, columns } of nativeBlocks(chunks)) {
       const [ids, models, first, last, ...counters] = columns as unknown as StoredColumns
       budget.take(rows)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse, ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { select, sql, typed, type Sql } from '../sql.js'
 import { readTotalsState, TOTALS, totalsOfTraces } from './totals-state.js'
 import { TOTALS_COLUMNS, totalsKey, type TotalsRow } from './totals.js'
 
@@ -82,30 +83,27 @@ async function* tracesOfPass(
   complete: Position,
   position: Position,
 ): AsyncGenerator<ProjectTraces> {
-  const projects = await reader.query<{ project_id: string }>(
-    `SELECT DISTINCT project_id FROM usage_reporting
-    WHERE position > {complete:UInt64} AND position <= {position:UInt64} ORDER BY project_id`,
-    { complete, position },
+  const projects = await select<{ project_id: string }>(
+    reader,
+    sql`SELECT DISTINCT project_id FROM usage_reporting
+    WHERE position > ${complete} AND position <= ${position} ORDER BY project_id`,
   )
   const changed = projects.map(({ project_id }) => project_id)
-  for (const project of changed) yield* pagesOf(reader, 'project_id = {of:String}', { of: project })
-  const rest = 'position > {complete:UInt64} AND project_id NOT IN {changed:Array(String)}'
-  yield* pagesOf(reader, rest, { complete, changed })
+  for (const project of changed) yield* pagesOf(reader, sql`project_id = ${project}`)
+  yield* pagesOf(reader, sql`position > ${complete} AND project_id NOT IN ${changed}`)
 }
 
 async function* pagesOf(
   reader: Pick<ClickHouseReader, 'query'>,
-  condition: string,
-  parameters: Readonly<Record<string, string | bigint | readonly string[]>>,
+  condition: Sql,
 ): AsyncGenerator<ProjectTraces> {
   let [afterProject, afterTrace] = ['', '']
   for (let isLast = false; !isLast;) {
-    const page = await reader.query<{ project_id: string; trace_id: string }>(
-      `SELECT DISTINCT project_id, trace_id FROM usage_facts WHERE ${condition}
-      AND (project_id > {after_project:String}
-        OR project_id = {after_project:String} AND trace_id > {after_trace:String})
-      ORDER BY project_id, trace_id LIMIT {limit:UInt64}`,
-      { ...parameters, after_project: afterProject, after_trace: afterTrace, limit: TRACES_AT_ONCE },
+    const page = await select<{ project_id: string; trace_id: string }>(
+      reader,
+      sql`SELECT DISTINCT project_id, trace_id FROM usage_facts WHERE ${condition}
+      AND (project_id > ${afterProject} OR project_id = ${afterProject} AND trace_id > ${afterTrace})
+      ORDER BY project_id, trace_id LIMIT ${typed('UInt64', TRACES_AT_ONCE)}`,
     )
     isLast = page.length < TRACES_AT_ONCE
     const byProject = new Map<string, string[]>()
@@ -125,10 +123,10 @@ const seenBy = async (
   traceIds: readonly string[],
   complete: Position,
 ): Promise<readonly string[]> => {
-  const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM usage_facts WHERE project_id = {project:String}
-    AND trace_id IN {traces:Array(String)} AND started_position BETWEEN 1 AND {complete:UInt64}`,
-    { project: projectId, traces: traceIds, complete },
+  const rows = await select<{ trace_id: string }>(
+    reader,
+    sql`SELECT DISTINCT trace_id FROM usage_facts WHERE project_id = ${projectId}
+    AND trace_id IN ${traceIds} AND started_position BETWEEN 1 AND ${complete}`,
   )
   return rows.map(({ trace_id }) => trace_id)
 }

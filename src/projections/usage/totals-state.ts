@@ -1,6 +1,7 @@
-import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { SQL_TIME } from '../clickhouse-values.js'
+import { select, sql, typed, type Sql } from '../sql.js'
 import { batchesOfTraces, loadTraces, usageReportingAt } from './facts.js'
 import { AnswerTooLarge } from './inclusive-usage.js'
 import { COVERAGE_TIME, coverageRow, totalsOf, type TotalsRow } from './totals.js'
@@ -22,14 +23,14 @@ export interface TotalsState {
 }
 
 export const readTotalsState = async (reader: Querying): Promise<TotalsState> => {
-  const [row] = await reader.query<{ complete: string; target: string; tables: string }>(
-    `SELECT toString(maxIf(position, projector = {complete:String})) AS complete,
-      toString(maxIf(position, projector = {target:String})) AS target,
+  const [row] = await select<{ complete: string; target: string; tables: string }>(
+    reader,
+    sql`SELECT toString(maxIf(position, projector = ${TOTALS.complete})) AS complete,
+      toString(maxIf(position, projector = ${TOTALS.target})) AS target,
       (SELECT toString(groupArray(uuid)) FROM (SELECT uuid FROM system.tables
         WHERE database = currentDatabase() AND name IN ('checkpoints', 'usage_facts', 'usage_totals')
         ORDER BY name)) AS tables
     FROM checkpoints`,
-    TOTALS,
   )
   const { complete, target, tables } = row!
   return { complete: BigInt(complete), target: BigInt(target), tables }
@@ -72,20 +73,19 @@ export const changedTraces = async (
   reader: Querying,
   projectId: string,
   { after, upTo }: Changed,
-  candidates: { readonly where: string; readonly parameters: SqlParameters },
+  candidates: Sql,
 ): Promise<readonly string[] | null> => {
-  const parameters = { ...candidates.parameters, project: projectId, after, up_to: upTo }
   const [reportingChanges, traces] = await Promise.all([
-    reader.query(
-      `SELECT 1 AS one FROM usage_reporting
-      WHERE project_id = {project:String} AND position > {after:UInt64} AND position <= {up_to:UInt64} LIMIT 1`,
-      parameters,
+    select(
+      reader,
+      sql`SELECT 1 AS one FROM usage_reporting
+      WHERE project_id = ${projectId} AND position > ${after} AND position <= ${upTo} LIMIT 1`,
     ),
-    reader.query<{ trace_id: string }>(
-      `SELECT DISTINCT trace_id FROM usage_facts WHERE ${candidates.where} AND trace_id IN (
-        SELECT trace_id FROM usage_facts WHERE project_id = {project:String} AND position > {after:UInt64})
-      LIMIT {limit:UInt64}`,
-      { ...parameters, limit: MAX_CHANGED },
+    select<{ trace_id: string }>(
+      reader,
+      sql`SELECT DISTINCT trace_id FROM usage_facts WHERE ${candidates} AND trace_id IN (
+        SELECT trace_id FROM usage_facts WHERE project_id = ${projectId} AND position > ${after})
+      LIMIT ${typed('UInt64', MAX_CHANGED)}`,
     ),
   ])
   return reportingChanges.length > 0 ? null : traces.map(({ trace_id }) => trace_id)
@@ -97,10 +97,11 @@ export const partialTraces = async (
   projectId: string,
   lacks: 'inclusive' | 'any',
 ): Promise<readonly string[]> => {
-  const rows = await reader.query<{ trace_id: string }>(
-    `SELECT trace_id FROM usage_totals FINAL WHERE project_id = {project:String}
-    AND started_at = {time:${SQL_TIME}} AND call_id = '' AND coverage IN {coverage:Array(String)}`,
-    { project: projectId, time: COVERAGE_TIME, coverage: lacks === 'inclusive' ? ['own', 'none'] : ['none'] },
+  const rows = await select<{ trace_id: string }>(
+    reader,
+    sql`SELECT trace_id FROM usage_totals FINAL WHERE project_id = ${projectId}
+    AND started_at = ${typed(SQL_TIME, COVERAGE_TIME)} AND call_id = ''
+    AND coverage IN ${lacks === 'inclusive' ? ['own', 'none'] : ['none']}`,
   )
   return rows.map(({ trace_id }) => trace_id)
 }

@@ -26,7 +26,7 @@ describe('a statement from a template', () => {
   it('takes the placeholders of parts along', () => {
     const part = raw('a = {project:String}', { project: 'p' })
     const { text, parameters } = statementOf(sql`WHERE ${allOf([part, sql`b = ${'c'}`])} OR ${allOf([])}`)
-    assert.equal(text, 'WHERE a = {project:String} AND b = {p0:String} OR true')
+    assert.equal(text, 'WHERE (a = {project:String}) AND (b = {p0:String}) OR true')
     assert.deepEqual(parameters, { project: 'p', p0: 'c' })
   })
 })

@@ -5,10 +5,16 @@ import {
   ClickHouseUnavailable,
   type ClickHouse,
   type ClickHouseReader,
-  type SqlParameters,
   type TimeRange,
 } from '../../../src/kernel/ports/clickhouse.js'
-import { ALL_MERGED, overlapsOf, readMerged, REFUSAL_MS } from '../../../src/projections/unmerged-rows.js'
+import {
+  ALL_MERGED,
+  overlapsOf,
+  readMerged,
+  REFUSAL_MS,
+  type MergedRows,
+} from '../../../src/projections/unmerged-rows.js'
+import { select, sql, statementOf, type Sql } from '../../../src/projections/sql.js'
 import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 
@@ -99,17 +105,16 @@ describe('merged rows', () => {
       values: rows.map(({ project, second, id, value }) => [project, timeAt(second), id, value]),
     })
 
-  const condition = { where: 'project_id = {project:String}', parameters: { project: 'b' } }
-  const ordered = (sql: string, parameters: SqlParameters = {}) =>
-    clickHouse.reader.query(`SELECT * FROM (${sql}) ORDER BY started_at, id`, {
-      ...condition.parameters,
-      ...parameters,
-    })
-  const withFinal = () => ordered(`SELECT started_at, id, value FROM calls FINAL WHERE ${condition.where}`)
+  const condition = sql`project_id = ${'b'}`
+  const ordered = (rows: Sql) =>
+    select(clickHouse.reader, sql`SELECT * FROM (${rows}) ORDER BY started_at, id`)
+  const withFinal = () => ordered(sql`SELECT started_at, id, value FROM calls FINAL WHERE ${condition}`)
+  const valuesOf = (rows: MergedRows) =>
+    Object.values(statementOf(rows(sql`id`, 'calls', sql`true`)).parameters)
   const read = (before: () => Promise<unknown> = () => Promise.resolve()) =>
     readMerged(clickHouse.reader, OF_B, ['calls'], async ({ calls = ALL_MERGED }) => {
       await before()
-      return ordered(calls.sql('started_at, id, value', 'calls', condition.where), calls.parameters)
+      return ordered(calls(sql`started_at, id, value`, 'calls', condition))
     })
 
   it('equal the rows read with FINAL for any distribution over parts', async function () {
@@ -171,10 +176,10 @@ describe('merged rows', () => {
     await insert('calls', [row])
     assert.notEqual(await rows(), ALL_MERGED)
     assert.equal(daysRead(), 1)
-    const { parameters } = await rows()
-    assert.deepEqual([daysRead(), parameters], [0, {}])
+    const values = valuesOf(await rows())
+    assert.deepEqual([daysRead(), values], [0, []])
     await insert('calls', [{ ...row, value: 2 }])
-    assert.deepEqual((await rows()).parameters, { calls_from_0: timeAt(1), calls_to_0: timeAt(1) })
+    assert.deepEqual(valuesOf(await rows()), [timeAt(1)])
     assert.equal(daysRead(), 1)
   })
 
@@ -193,9 +198,9 @@ describe('merged rows', () => {
       clickHouse.reader,
       { ...OF_B, began },
       ['calls'],
-      ({ calls = ALL_MERGED }) => Promise.resolve(calls.parameters),
+      ({ calls = ALL_MERGED }) => Promise.resolve(valuesOf(calls)),
     )
-    assert.deepEqual(selected, { calls_from_0: timeAt(86_400), calls_to_0: timeAt(86_400) })
+    assert.deepEqual(selected, [timeAt(86_400)])
   })
 
   const listsParts = (sql: string): boolean => sql.includes('system.parts')

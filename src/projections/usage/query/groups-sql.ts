@@ -1,15 +1,14 @@
 import type { CalendarUnit } from '../../../domain/usage/calendar.js'
 import { REPORTED_UNIT } from '../../../domain/usage/charged.js'
 import { microseconds } from '../../../kernel/codec/instant.js'
-import type { ClickHouseReader, SqlParameters } from '../../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { statementFields } from '../../calls/fields.js'
 import { conjunctsOf, startRange } from '../../calls/locate.js'
 import { selection, type CallSelection } from '../../calls/select.js'
 import type { UsageJoin } from '../../calls/usage-fields.js'
-import { dateTime64, SQL_TIME } from '../../clickhouse-values.js'
 import { fieldValue } from '../../expression/fields.js'
-import { newParameters } from '../../expression/parameters.js'
 import { asText } from '../../expression/value.js'
+import { joined, raw, sql, timeSql, typed, type Sql } from '../../sql.js'
 import {
   CHARGED,
   COSTS,
@@ -22,7 +21,7 @@ import {
 } from '../columns.js'
 import { withPreviousRange } from './previous-range.js'
 import { priceSteps, RATES } from './price-steps.js'
-import { readManyUsage, selectsByCalls, usageRows, type Relation, type UsageRowsQuery } from './usage-rows.js'
+import { readManyUsage, selectsByCalls, usageRows, type UsageRowsQuery } from './usage-rows.js'
 
 /** What usage is grouped by, besides times and attributes, and the column that has it. */
 export const DIMENSIONS = {
@@ -70,7 +69,7 @@ const MAX_UNPRICED = 1000
 export const readGroups = <A>(
   reader: ClickHouseReader,
   query: UsageQuery,
-  read: (groups: Relation) => Promise<A>,
+  read: (groups: Sql) => Promise<A>,
 ): Promise<A> =>
   readManyUsage(
     reader,
@@ -82,9 +81,8 @@ export const readGroups = <A>(
 const isAttribute = ({ name }: { readonly name: string }): boolean => name.startsWith('attributes.')
 
 /** One row for each group up to the limit, numbered by `place`, and one for the rest. */
-const groupsSql = (query: UsageQuery): Relation => {
+const groupsSql = (query: UsageQuery): Sql => {
   const { groupBy, limit, isCompared } = query
-  const { sql, parameters } = pricedSql(query)
   const keys = groupBy.map((_, index) => `key_${index}`)
   const periods = isCompared ? (['', 'previous_'] as const) : ([''] as const)
   const hasCosts = query.open.prices !== null
@@ -97,17 +95,17 @@ const groupsSql = (query: UsageQuery): Relation => {
   })
   const pricing = periods.flatMap((prefix) => (hasCosts ? pricingOfGroups(prefix) : noPricing(prefix)))
   const all = periods.flatMap((prefix) => MEASURES.map((measure) => `${prefix}${measure}`))
-  const grouped = `SELECT ${[...keys, ...sums].join(', ')}
-    FROM (${sql}) AS priced GROUP BY ${keys.length === 0 ? 'tuple()' : keys.join(', ')}`
-  const ranked = `SELECT *, least(row_number() OVER (ORDER BY ${orderTerms(query).join(', ')}), {limit:UInt64} + 1) AS rank
+  const grouped = sql`SELECT ${raw([...keys, ...sums].join(', '))}
+    FROM (${pricedSql(query)}) AS priced GROUP BY ${raw(keys.length === 0 ? 'tuple()' : keys.join(', '))}`
+  const ranked = sql`SELECT *, least(row_number() OVER (ORDER BY ${raw(orderTerms(query).join(', '))}), ${typed('UInt64', limit)} + 1) AS rank
     FROM (${grouped})`
-  return {
-    sql: `SELECT rank AS place, count() AS group_count, ${keys.map((key) => `any(ranked.${key}) AS ${key}, `).join('')}
-      ${all.map((measure) => `toString(sum(ranked.${measure})) AS ${measure}`).join(', ')},
-      ${pricing.join(', ')}
-      FROM (${ranked}) AS ranked GROUP BY rank`,
-    parameters: { ...parameters, limit },
-  }
+  const columns = [
+    ...keys.map((key) => `any(ranked.${key}) AS ${key}`),
+    ...all.map((measure) => `toString(sum(ranked.${measure})) AS ${measure}`),
+    ...pricing,
+  ]
+  return sql`SELECT rank AS place, count() AS group_count, ${raw(columns.join(', '))}
+      FROM (${ranked}) AS ranked GROUP BY rank`
 }
 
 const pricingOfGroup = (prefix: string, isOfPeriod: string): readonly string[] => [
@@ -147,21 +145,18 @@ export const usageOfCalls = (
   open: UsageQuery['open'],
 ): UsageJoin => {
   const started = startRange(operation === null ? [] : conjunctsOf(operation))
-  const priced = (range: readonly string[]) =>
-    pricedSql({
+  const sums = raw(MEASURES.map((measure) => `sum(priced.${measure}) AS ${measure}`).join(', '))
+  return (range) => {
+    const priced = pricedSql({
       ...selected,
       open,
       kind: 'inclusive',
       operation: null,
-      range: [...started.conditions, ...range],
+      range: [...started, ...range],
       groupBy: [{ name: 'call' }],
       isCompared: false,
     })
-  const sums = MEASURES.map((measure) => `sum(priced.${measure}) AS ${measure}`)
-  return {
-    sql: (range) =>
-      `(SELECT key_0 AS call_id, ${sums.join(', ')} FROM (${priced(range).sql}) AS priced GROUP BY key_0)`,
-    parameters: { ...priced([]).parameters, ...started.parameters },
+    return sql`(SELECT key_0 AS call_id, ${sums} FROM (${priced}) AS priced GROUP BY key_0)`
   }
 }
 
@@ -169,11 +164,10 @@ export const usageOfCalls = (
  * Sums by group, model, time between two changes of prices, and period, with what they cost. Unless they are summed, the
  * rows of the calls and models themselves.
  */
-export const pricedSql = (query: PricedQuery, isSummed = true): Relation => {
-  const { isCompared, groupBy } = query
+export const pricedSql = (query: PricedQuery, isSummed = true): Sql => {
+  const { isCompared, groupBy, began } = query
   const { prices } = query.open
   const steps = prices === null ? undefined : priceSteps(prices)
-  const { sql: rows, parameters } = rowsSql(query)
   const keys = groupBy.map((_, index) => `key_${index}`)
   const counted = groupBy.some(({ name }) => name === 'model') ? 'is_first_of_model' : 'is_first'
   const counters = [
@@ -191,12 +185,13 @@ export const pricedSql = (query: PricedQuery, isSummed = true): Relation => {
     ...(steps === undefined ? [] : ['model', 'slot']),
     ...(isCompared ? ['is_current'] : []),
   ]
-  const slot = 'roundDown(priced_at, {changes:Array(Int64)}) AS slot'
-  const isCurrent = `started_at >= {current_from:${SQL_TIME}} AS is_current`
-  const columns = parts.map((part) => ({ slot, is_current: isCurrent })[part] ?? part)
+  const columns = parts.map((part) => {
+    if (part === 'slot') return sql`roundDown(priced_at, ${typed('Array(Int64)', steps!.changes)}) AS slot`
+    return part === 'is_current' ? sql`started_at >= ${timeSql(began!.from)} AS is_current` : raw(part)
+  })
   const grouping = isSummed ? `GROUP BY ${parts.length === 0 ? 'tuple()' : parts.join(', ')}` : ''
   const calls = isSummed ? `countIf(${counted})` : counted
-  const summed = `SELECT ${[...columns, `${calls} AS call_count`, ...figures].join(', ')} FROM ${rows} ${grouping}`
+  const summed = sql`SELECT ${joined([...columns, raw([`${calls} AS call_count`, ...figures].join(', '))])} FROM ${rowsSql(query)} ${raw(grouping)}`
   const costs = COSTS.map((cost) => `${steps === undefined ? 'toInt256(0)' : costSql(cost)} AS ${cost}`)
   const charged = `(${CHARGED.map(({ counter }) => `${counter}_sum != 0`).join(' OR ')})`
   const isPriced = steps === undefined ? '0' : `steps.is_priced = 1 AND ${charged}`
@@ -206,18 +201,22 @@ export const pricedSql = (query: PricedQuery, isSummed = true): Relation => {
     steps === undefined
       ? 'unrecognized_usage_sum'
       : 'if(steps.is_understood = 1, toInt128(0), unrecognized_usage_sum)'
-  const sql = `SELECT ${[...keys, isCompared ? 'is_current' : '1 AS is_current', 'call_count AS calls'].join(', ')},
-      ${SHOWN_COUNTERS.map((name) => `${name}_sum AS ${name}`).join(', ')}, ${unrecognized} AS unrecognized_usage, ${costs.join(', ')},
-      ${COSTS.join(' + ')} AS total_cost, toUInt8(${isPriced}) AS is_priced,
-      CAST(${unpriced}, 'Array(String)') AS unpriced
-    FROM (${summed}) AS summed ${steps === undefined ? '' : `ASOF LEFT JOIN ${steps.sql} AS steps ON summed.model = steps.model AND summed.slot >= steps.since`}`
-  return {
-    sql,
-    parameters: {
-      ...parameters,
-      ...(steps === undefined ? {} : { ...steps.parameters, changes: steps.changes }),
-    },
-  }
+  const selected = [
+    ...keys,
+    isCompared ? 'is_current' : '1 AS is_current',
+    'call_count AS calls',
+    ...SHOWN_COUNTERS.map((name) => `${name}_sum AS ${name}`),
+    `${unrecognized} AS unrecognized_usage`,
+    ...costs,
+    `${COSTS.join(' + ')} AS total_cost`,
+    `toUInt8(${isPriced}) AS is_priced`,
+    `CAST(${unpriced}, 'Array(String)') AS unpriced`,
+  ]
+  const priced =
+    steps === undefined
+      ? sql``
+      : sql`ASOF LEFT JOIN ${steps.steps} AS steps ON summed.model = steps.model AND summed.slot >= steps.since`
+  return sql`SELECT ${raw(selected.join(', '))} FROM (${summed}) AS summed ${priced}`
 }
 
 const costSql = (cost: Cost): string => {
@@ -233,49 +232,40 @@ const modelSql = (key: string): string =>
   `replaceAll(replaceAll(toString(substringIndex(${key}, char(31), 1)), char(30, 70), char(31)), char(30, 69), char(30))`
 
 /** The rows with the keys that they are grouped by. */
-const rowsSql = (query: PricedQuery): Relation => {
+const rowsSql = (query: PricedQuery): Sql => {
   const { groupBy, began, isCompared } = query
   const asked = withPreviousRange(query, isCompared)
-  const rows = usageRows(asked)
   const attributes = attributesSql(asked)
-  const parameters: Record<string, SqlParameters[string]> = { ...rows.parameters, ...attributes?.parameters }
-  if (isCompared && began !== undefined) {
-    parameters['current_from'] = dateTime64(began.from)
-    parameters['length'] = microseconds(began.to) - microseconds(began.from)
-  }
+  const time = sql`toUnixTimestamp64Micro(started_at)`
   const moved =
-    'toUnixTimestamp64Micro(started_at)' +
-    (isCompared ? ` + if(started_at < {current_from:${SQL_TIME}}, {length:Int64}, 0)` : '')
+    isCompared && began !== undefined
+      ? sql`${time} + if(started_at < ${timeSql(began.from)}, ${typed('Int64', microseconds(began.to) - microseconds(began.from))}, 0)`
+      : time
   const keys = groupBy.map((dimension, index) => {
+    const key = raw(` AS key_${index}`)
     if ('starts' in dimension) {
-      parameters[`starts_${index}`] = dimension.starts.map((start) => BigInt(start) * 1_000_000n)
-      return `intDiv(roundDown(${moved}, {starts_${index}:Array(Int64)}), 1000000) AS key_${index}`
+      const starts = dimension.starts.map((start) => BigInt(start) * 1_000_000n)
+      return sql`, intDiv(roundDown(${moved}, ${typed('Array(Int64)', starts)}), 1000000)${key}`
     }
-    return isAttribute(dimension)
-      ? `attributes.attribute_${index} AS key_${index}`
-      : `${dimension.name === 'model' ? modelSql('rows.model') : `toString(rows.${COLUMNS[dimension.name as keyof typeof COLUMNS]})`} AS key_${index}`
+    if (isAttribute(dimension)) return raw(`, attributes.attribute_${index} AS key_${index}`)
+    const column = COLUMNS[dimension.name as keyof typeof COLUMNS]
+    return sql`, ${raw(column === 'model' ? modelSql('rows.model') : `toString(rows.${column})`)}${key}`
   })
-  const joined =
+  const join =
     attributes === undefined
-      ? ''
-      : `INNER JOIN ${attributes.sql} AS attributes ON rows.call_id = attributes.id`
-  return {
-    sql: `(SELECT rows.*${keys.map((key) => `, ${key}`).join('')} FROM ${rows.sql} AS rows ${joined})`,
-    parameters,
-  }
+      ? sql``
+      : sql`INNER JOIN (${attributes}) AS attributes ON rows.call_id = attributes.id`
+  return sql`(SELECT rows.*${joined(keys, '')} FROM ${usageRows(asked)} AS rows ${join})`
 }
 
 /** The values of attributes of the selected calls; undefined where usage is grouped by none. */
-const attributesSql = (query: PricedQuery): Relation | undefined => {
-  const { groupBy } = query
+const attributesSql = (query: PricedQuery): Sql | undefined => {
   const { fields } = statementFields()
-  const parameters = newParameters('a')
-  const columns = groupBy.flatMap((dimension, index) =>
+  const columns = query.groupBy.flatMap((dimension, index) =>
     isAttribute(dimension)
-      ? [`ifNull(${asText(fieldValue(fields, dimension.name, parameters))}, '') AS attribute_${index}`]
+      ? [sql`ifNull(${asText(fieldValue(fields, dimension.name))}, '') AS ${raw(`attribute_${index}`)}`]
       : [],
   )
   if (columns.length === 0) return undefined
-  const selected = selection(`call_id AS id, ${columns.join(', ')}`, query, query.merged?.calls)
-  return { sql: `(${selected.sql})`, parameters: { ...selected.parameters, ...parameters.all() } }
+  return selection(sql`call_id AS id, ${joined(columns)}`, query, query.merged?.calls)
 }

@@ -1,7 +1,8 @@
-import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { yielding } from '../../../kernel/yield-to-event-loop.js'
 import type { CallSelection } from '../../calls/select.js'
-import { dateTime64, listed } from '../../clickhouse-values.js'
+import { dateTime64 } from '../../clickhouse-values.js'
+import { allOf, listed, ofProject, raw, select, sql, type Sql } from '../../sql.js'
 import { bookOfModels, type PriceBook } from '../../prices/book.js'
 import { chargesOf, type Charge } from '../charges.js'
 import { batchesOf, loadTraces, traceSizes, usageReportingAt } from '../facts.js'
@@ -69,10 +70,9 @@ const MAX_MODELS = 100_000
 /** The prices of the models of the stored rows in the range, by the names of the models. */
 const storedPrices = async (reader: Reader, reading: UsageReading): Promise<PriceBook | null> => {
   if (reading.prices === null) return null
-  const { where, parameters } = rangeOf(reading)
-  const rows = await reader.query<{ model: string }>(
-    `SELECT DISTINCT CAST(model, 'String') AS model FROM usage_totals WHERE ${where} LIMIT ${MAX_MODELS + 1}`,
-    parameters,
+  const rows = await select<{ model: string }>(
+    reader,
+    sql`SELECT DISTINCT CAST(model, 'String') AS model FROM usage_totals WHERE ${rangeOf(reading)} LIMIT ${raw(String(MAX_MODELS + 1))}`,
   )
   if (rows.length > MAX_MODELS) throw new AnswerTooLarge(`costs of more than ${MAX_MODELS} models`)
   return bookOfModels(
@@ -114,17 +114,13 @@ const openTraces = async (
 }
 
 /** The condition of the range and the traces that a reading selects. */
-const rangeOf = (reading: UsageReading) => {
-  const { projectId, filter } = reading
-  const started = startedWithin(reading)
-  const conditions = ['project_id = {project:String}', ...started.conditions]
-  const parameters: Record<string, SqlParameter> = { project: projectId, ...started.parameters }
-  const traces = filter?.trace_ids ?? []
-  if (traces.length > 0) {
-    conditions.push(`trace_id IN ${listed('traces')}`)
-    parameters['traces'] = traces
-  }
-  return { where: conditions.join(' AND '), parameters }
+const rangeOf = (reading: UsageReading): Sql => {
+  const traces = reading.filter?.trace_ids ?? []
+  return allOf([
+    ofProject(reading.projectId, reading.position),
+    ...startedWithin(reading),
+    ...(traces.length === 0 ? [] : [sql`trace_id IN ${listed(traces)}`]),
+  ])
 }
 
 /** The traces that are too large for the totals that are needed. Roots have inclusive usage in any case. */
@@ -138,21 +134,19 @@ const neededButPartial = (reader: Reader, { projectId, kind, filter }: UsageRead
 /** Refuses to read calls of traces. */
 const refuseTraces = async (reader: Reader, reading: UsageReading, traceIds: readonly string[]) => {
   if (traceIds.length === 0) return
-  const { where, parameters } = rangeOf(reading)
-  const found = await reader.query(
-    `SELECT 1 AS one FROM usage_facts WHERE ${where} AND trace_id IN ${listed('partial')}
-    AND started_position BETWEEN 1 AND {position:UInt64} LIMIT 1`,
-    { ...parameters, partial: traceIds, position: reading.position },
+  const found = await select(
+    reader,
+    sql`SELECT 1 AS one FROM usage_facts WHERE ${rangeOf(reading)} AND trace_id IN ${listed(traceIds)}
+    AND started_position BETWEEN 1 AND ${reading.position} LIMIT 1`,
   )
   if (found.length > 0) throw new AnswerTooLarge('a trace is too large for totals of its calls')
 }
 
 /** All traces with calls that started in the range. */
 const tracesInRange = async (reader: Reader, reading: UsageReading): Promise<readonly string[]> => {
-  const { where, parameters } = rangeOf(reading)
-  const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM usage_facts WHERE ${where} LIMIT ${MAX_OPEN_FACTS + 1}`,
-    parameters,
+  const rows = await select<{ trace_id: string }>(
+    reader,
+    sql`SELECT DISTINCT trace_id FROM usage_facts WHERE ${rangeOf(reading)} LIMIT ${raw(String(MAX_OPEN_FACTS + 1))}`,
   )
   return rows.map(({ trace_id }) => trace_id)
 }
@@ -168,13 +162,13 @@ const repricedTraces = async (
     timeline.steps.map(({ from }) => ({ model, from: dateTime64(from) })),
   )
   if (steps.length === 0) return []
-  const { where, parameters } = rangeOf(reading)
-  const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM usage_totals WHERE ${where}
-    AND first_started_at < last_started_at AND model IN {models:Array(String)}
+  const models = steps.map(({ model }) => model)
+  const rows = await select<{ trace_id: string }>(
+    reader,
+    sql`SELECT DISTINCT trace_id FROM usage_totals WHERE ${rangeOf(reading)}
+    AND first_started_at < last_started_at AND model IN ${models}
     AND arrayExists((priced, at) -> priced = model AND first_started_at < at AND at <= last_started_at,
-      {models:Array(String)}, arrayMap(at -> toDateTime64(at, 6, 'UTC'), {times:Array(String)}))`,
-    { ...parameters, models: steps.map(({ model }) => model), times: steps.map(({ from }) => from) },
+      ${models}, arrayMap(at -> toDateTime64(at, 6, 'UTC'), ${steps.map(({ from }) => from)}))`,
   )
   return rows.map(({ trace_id }) => trace_id)
 }

@@ -1,15 +1,14 @@
 import { microseconds } from '../../../kernel/codec/instant.js'
-import type { SqlParameters } from '../../../kernel/ports/clickhouse.js'
 import type { PriceBook } from '../../prices/book.js'
+import { joined, raw, sql, typed, type Sql } from '../../sql.js'
 import { CHARGED } from '../columns.js'
 
 /** The prices of a book as a table for SQL: a price holds for calls of its model from `since` on. */
 export interface PriceSteps {
   /** A subquery with the columns model, since (microseconds) and the rates of a token in units of 10^-12. */
-  readonly sql: string
+  readonly steps: Sql
   /** Prices do not change between two of these times, in microseconds, ascending. */
   readonly changes: readonly bigint[]
-  readonly parameters: SqlParameters
 }
 
 /** The columns of rates, in the order of `CHARGED`. */
@@ -30,17 +29,12 @@ export const priceSteps = ({ timelines }: PriceBook): PriceSteps => {
       understood.push(price.isUnderstood ? '1' : '0')
       price.costs.forEach((rate, kind) => rates[kind]!.push(String(rate)))
     }
+  const columns = RATES.map((name, kind) => `toInt256(step.${kind + 3}) AS ${name}`).join(', ')
+  const lists = joined([...rates, understood].map((list) => sql`${list}`))
   return {
-    sql: `(SELECT step.1 AS model, step.2 AS since, ${RATES.map((name, kind) => `toInt256(step.${kind + 3}) AS ${name}`).join(', ')},
-      toUInt8(step.${RATES.length + 3}) AS is_understood, 1 AS is_priced
-      FROM (SELECT arrayJoin(arrayZip({step_models:Array(String)}, {step_since:Array(Int64)},
-        ${[...RATES, 'is_understood'].map((name) => `{step_${name}:Array(String)}`).join(', ')})) AS step))`,
+    steps: sql`(SELECT step.1 AS model, step.2 AS since, ${raw(columns)},
+      toUInt8(step.${raw(String(RATES.length + 3))}) AS is_understood, 1 AS is_priced
+      FROM (SELECT arrayJoin(arrayZip(${models}, ${typed('Array(Int64)', since)}, ${lists})) AS step))`,
     changes: [...new Set([ALWAYS, ...since])].sort((a, b) => (a < b ? -1 : Number(a > b))),
-    parameters: {
-      step_models: models,
-      step_since: since,
-      step_is_understood: understood,
-      ...Object.fromEntries(RATES.map((name, kind) => [`step_${name}`, rates[kind]!])),
-    },
   }
 }

@@ -2,6 +2,7 @@ import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { LARGEST_EXACT } from '../../../domain/prices/exact.js'
 import { isCostUnknown } from '../../../domain/usage/charged.js'
 import { SETTINGS } from '../../calls/select.js'
+import { joined, raw, select, sql, statementOf, typed } from '../../sql.js'
 import { isCost, MEASURES, measureName, type Measure } from '../columns.js'
 import { readGroups, type UsageQuery } from './groups-sql.js'
 
@@ -44,8 +45,8 @@ export const usageBy = async (
   reader: ClickHouseReader,
   query: UsageQuery,
 ): Promise<readonly UsageGroup[]> => {
-  const rows = await readGroups(reader, query, ({ sql, parameters }) =>
-    reader.query<Row>(`${sql} ORDER BY place ${SETTINGS}`, parameters),
+  const rows = await readGroups(reader, query, (groups) =>
+    select<Row>(reader, sql`${groups} ORDER BY place ${SETTINGS}`),
   )
   return rows.map((row) => groupOf(row, query))
 }
@@ -62,7 +63,7 @@ export const usageParquet = (reader: ClickHouseReader, query: UsageQuery): Promi
   const keys = query.groupBy.map((dimension, index) => {
     const value =
       'starts' in dimension ? `fromUnixTimestamp64Milli(key_${index} * 1000, 'UTC')` : `key_${index}`
-    return `if(place > {limit:UInt64}, NULL, ${value}) AS ${backquoted(dimension.name)}`
+    return sql`if(place > ${typed('UInt64', query.limit)}, NULL, ${raw(value)}) AS ${raw(backquoted(dimension.name))}`
   })
   const measures = prefixes.flatMap((prefix) =>
     MEASURES.filter((measure) => hasCosts || !isCost(measure)).map((measure) =>
@@ -75,11 +76,14 @@ export const usageParquet = (reader: ClickHouseReader, query: UsageQuery): Promi
     `toInt64(${prefix}unpriced_model_count) AS ${prefix}unpriced_model_count`,
     `replaceAll(toJSONString(arraySlice(answered.${prefix}unpriced_models, 1, 100)), '\\\\/', '/') AS ${prefix}unpriced_models`,
   ])
-  const columns = [...keys, 'group_count AS groups', ...measures, ...(hasCosts ? unpriced : [])].join(', ')
-  return readGroups(reader, query, async ({ sql, parameters }) => {
+  const others = ['group_count AS groups', ...measures, ...(hasCosts ? unpriced : [])]
+  const columns = joined([...keys, raw(others.join(', '))])
+  return readGroups(reader, query, async (groups) => {
     const chunks: Uint8Array[] = []
-    const statement = `SELECT ${columns} FROM (${sql}) AS answered ORDER BY place ${SETTINGS}`
-    for await (const chunk of reader.stream(statement, parameters, { format: 'Parquet' })) chunks.push(chunk)
+    const { text, parameters } = statementOf(
+      sql`SELECT ${columns} FROM (${groups}) AS answered ORDER BY place ${SETTINGS}`,
+    )
+    for await (const chunk of reader.stream(text, parameters, { format: 'Parquet' })) chunks.push(chunk)
     return chunks
   })
 }

@@ -1,8 +1,8 @@
-import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../../kernel/ports/clickhouse.js'
-import { dateTime64, listed, SQL_TIME } from '../../clickhouse-values.js'
+import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { NO_FILTER, type CallsFilter } from '../../calls/filter.js'
 import { conjunctsOf, startRange } from '../../calls/locate.js'
-import { allOf, compileSelection, selection, tablesOfMany, type CallSelection } from '../../calls/select.js'
+import { compileSelection, selection, tablesOfMany, type CallSelection } from '../../calls/select.js'
+import { allOf, listed, ofProject, raw, sql, timeSql, type Sql } from '../../sql.js'
 import { ALL_MERGED, readMerged, type MergedTables } from '../../unmerged-rows.js'
 import type { PriceBook } from '../../prices/book.js'
 import { COUNTERS, LABEL_COLUMNS, LABELS, valuesOf } from '../columns.js'
@@ -26,7 +26,7 @@ export interface UsageRowsQuery extends CallSelection {
   readonly kind: UsageKind
   readonly open: OpenTraces
   /** Conditions on `started_at` and `id`. */
-  readonly range?: readonly string[]
+  readonly range?: readonly Sql[]
   readonly merged?: MergedTables
 }
 
@@ -52,13 +52,7 @@ export const readManyUsage = <A>(
 
 /** Whether the rows are selected by a read of `calls`. */
 export const selectsByCalls = ({ filter, operation }: UsageRowsQuery): boolean =>
-  operation !== null || !directConditions(filter, {}).isWhole
-
-export interface Relation {
-  /** A subquery. */
-  readonly sql: string
-  readonly parameters: SqlParameters
-}
+  operation !== null || !directConditions(filter).isWhole
 
 /**
  * The usage of the selected calls, a row for each call and model, as a subquery. Its columns are `started_at`, `priced_at`
@@ -73,59 +67,44 @@ export const usageRows = ({
   range = [],
   merged: { calls = ALL_MERGED, usage_totals: totals = ALL_MERGED } = {},
   ...asked
-}: UsageRowsQuery): Relation => {
-  const { projectId, filter } = asked
+}: UsageRowsQuery): Sql => {
+  const { projectId, position, filter } = asked
   const own = kind === 'own' ? 'own_' : ''
   const figures = COUNTERS.map((name) => `${own}${name} AS ${name}`)
   const columns = ['started_at', 'call_id', 'call_id AS id', 'model', 'trace_id', ...LABELS]
-  const parameters: Record<string, SqlParameter> = { project: projectId }
-  const direct = directConditions(filter, parameters)
-  const conditions = [...direct.conditions, ...range]
-  const started = startedWithin(asked)
-  conditions.push(...started.conditions)
-  Object.assign(parameters, started.parameters)
-  if (!direct.isWhole || asked.operation !== null) {
-    const selected = selection('call_id', asked, calls)
-    conditions.push(`call_id IN (${selected.sql})`)
-    Object.assign(parameters, selected.parameters)
-  }
+  const direct = directConditions(filter)
+  const conditions = [...direct.conditions, ...range, ...startedWithin(asked)]
+  if (!direct.isWhole || asked.operation !== null)
+    conditions.push(sql`call_id IN (${selection(sql`call_id`, asked, calls)})`)
   const priced = kind === 'own' ? 'started_at' : 'first_started_at'
-  const closed = open.traceIds.length === 0 ? [] : [`trace_id NOT IN ${listed('open_traces')}`]
-  const stored = totals.sql(
-    `toUnixTimestamp64Micro(${priced}) AS priced_at, ${own}usage = 'first' AS is_first, ${own}usage != 'variant' AS is_first_of_model,
-      ${[...columns, ...figures].join(', ')}`,
+  const closed = open.traceIds.length === 0 ? [] : [sql`trace_id NOT IN ${listed(open.traceIds)}`]
+  const stored = totals(
+    raw(`toUnixTimestamp64Micro(${priced}) AS priced_at, ${own}usage = 'first' AS is_first, ${own}usage != 'variant' AS is_first_of_model,
+      ${[...columns, ...figures].join(', ')}`),
     'usage_totals',
     allOf([
-      'project_id = {project:String}',
-      'is_deleted = 0',
-      `${own}usage != 'none'`,
+      ofProject(projectId, position),
+      sql`is_deleted = 0`,
+      raw(`${own}usage != 'none'`),
       ...conditions,
       ...closed,
     ]),
   )
-  const computed = `SELECT priced_at, is_first, is_first_of_model, ${[...columns, ...COUNTERS].join(', ')}
-    FROM ${OPEN_ROWS} ${conditions.length === 0 ? '' : `WHERE ${allOf(conditions)}`}`
-  Object.assign(parameters, totals.parameters)
-  if (open.isAll !== true && open.traceIds.length === 0) return { sql: `(${stored})`, parameters }
-  return {
-    sql: open.isAll === true ? `(${computed})` : `(${stored} UNION ALL ${computed})`,
-    parameters: { ...parameters, open_traces: open.traceIds, open_rows: open.rows },
-  }
+  if (open.isAll !== true && open.traceIds.length === 0) return sql`(${stored})`
+  const computed = sql`SELECT priced_at, is_first, is_first_of_model, ${raw([...columns, ...COUNTERS].join(', '))}
+    FROM (SELECT ${OPEN_SELECTED}
+      FROM (SELECT arrayJoin(JSONExtract(arrayJoin(${open.rows}), 'Array(Tuple(${OPEN_TYPES}))')) AS row))
+    WHERE ${allOf(conditions)}`
+  return open.isAll === true ? sql`(${computed})` : sql`(${stored} UNION ALL ${computed})`
 }
 
 /** Conditions on `started_at` that follow from the range and the operation of a selection. */
-export const startedWithin = ({ began, operation }: CallSelection) => {
-  const { conditions, parameters } = startRange(operation === null ? [] : conjunctsOf(operation))
-  if (began === undefined) return { conditions, parameters }
-  return {
-    conditions: [
-      ...conditions,
-      `started_at >= {usage_from:${SQL_TIME}}`,
-      `started_at < {usage_to:${SQL_TIME}}`,
-    ],
-    parameters: { ...parameters, usage_from: dateTime64(began.from), usage_to: dateTime64(began.to) },
-  }
-}
+export const startedWithin = ({ began, operation }: CallSelection): readonly Sql[] => [
+  ...startRange(operation === null ? [] : conjunctsOf(operation)),
+  ...(began === undefined
+    ? []
+    : [sql`started_at >= ${timeSql(began.from)}`, sql`started_at < ${timeSql(began.to)}`]),
+]
 
 /** The columns of an open row with their types. Times are in microseconds since 1970. */
 const OPEN_COLUMNS = {
@@ -187,16 +166,17 @@ export class OpenRows {
   }
 }
 
-const OPEN_TYPES = [...Object.values(OPEN_COLUMNS), ...COUNTERS.map(() => 'Int64')]
+const OPEN_TYPES = raw([...Object.values(OPEN_COLUMNS), ...COUNTERS.map(() => 'Int64')].join(', '))
 
-const OPEN_ROWS = `(SELECT ${[...OPEN_NAMES, ...COUNTERS]
-  .map((name, index) =>
-    name === 'started_at'
-      ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
-      : `row.${index + 1} AS ${name}`,
-  )
-  .join(', ')}
-  FROM (SELECT arrayJoin(JSONExtract(arrayJoin({open_rows:Array(String)}), 'Array(Tuple(${OPEN_TYPES.join(', ')}))')) AS row))`
+const OPEN_SELECTED = raw(
+  [...OPEN_NAMES, ...COUNTERS]
+    .map((name, index) =>
+      name === 'started_at'
+        ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
+        : `row.${index + 1} AS ${name}`,
+    )
+    .join(', '),
+)
 
 /** The keys of a filter that the rows themselves answer. */
 const DIRECT: Readonly<Partial<Record<string, string>>> = {
@@ -211,8 +191,8 @@ const DIRECT: Readonly<Partial<Record<string, string>>> = {
 }
 
 /** Conditions on the rows that a filter means; not whole where the filter says more than they do. */
-const directConditions = (filter: CallsFilter | null, parameters: Record<string, SqlParameter>) => {
-  const conditions: string[] = []
+const directConditions = (filter: CallsFilter | null) => {
+  const conditions: Sql[] = []
   let isWhole = true
   for (const [key, values] of Object.entries(filter ?? NO_FILTER)) {
     if (values === null || values === false || (Array.isArray(values) && values.length === 0)) continue
@@ -223,11 +203,10 @@ const directConditions = (filter: CallsFilter | null, parameters: Record<string,
     }
     const column = DIRECT[key]
     const isPlainOp = key === 'op_names' && (values as readonly string[]).every(isPlainName)
-    if (key === 'trace_roots_only') conditions.push('is_root')
-    else if (column !== undefined || isPlainOp) {
-      conditions.push(`${column ?? 'op'} IN ${listed(`usage_${key}`)}`)
-      parameters[`usage_${key}`] = values as readonly string[]
-    } else isWhole = false
+    if (key === 'trace_roots_only') conditions.push(sql`is_root`)
+    else if (column !== undefined || isPlainOp)
+      conditions.push(sql`${raw(column ?? 'op')} IN ${listed(values as readonly string[])}`)
+    else isWhole = false
   }
   return { conditions, isWhole }
 }

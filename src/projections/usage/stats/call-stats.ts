@@ -1,9 +1,9 @@
-import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { statementFields } from '../../calls/fields.js'
 import { compileSelection, readManyCalls, SETTINGS, type CallSelection } from '../../calls/select.js'
 import { fieldValue } from '../../expression/fields.js'
-import { newParameters } from '../../expression/parameters.js'
 import { asText } from '../../expression/value.js'
+import { joined, raw, select, sql, typed, type Sql } from '../../sql.js'
 import type { MergedRows } from '../../unmerged-rows.js'
 import {
   figures,
@@ -38,12 +38,12 @@ const AGGREGATED: Readonly<Record<Aggregation, string>> = {
   count: 'count',
 }
 
-/** The start of a selected call's bucket, in seconds as a double. */
-const BUCKET =
-  'toFloat64(intDiv(roundDown(toUnixTimestamp64Micro(assumeNotNull(call_started_at)), {starts:Array(Int64)}), 1000000))'
+const COLUMNS_OF_FIGURES = sql`call_exception IS NOT NULL AS failed, call_latency_ms AS latency`
 
-const COLUMNS_OF_FIGURES = 'call_exception IS NOT NULL AS failed, call_latency_ms AS latency'
-const COLUMNS = `${BUCKET} AS bucket, ${COLUMNS_OF_FIGURES}, call_ended_before_start AS has_no_latency`
+/** With the start of a call's bucket, in seconds as a double. `starts` are in microseconds. */
+const columnsWithBucket = (starts: readonly bigint[]): Sql =>
+  sql`toFloat64(intDiv(roundDown(toUnixTimestamp64Micro(assumeNotNull(call_started_at)), ${typed('Array(Int64)', starts)}), 1000000)) AS bucket,
+    ${COLUMNS_OF_FIGURES}, call_ended_before_start AS has_no_latency`
 
 interface CallStats {
   readonly buckets: Iterable<CallBucket>
@@ -61,13 +61,13 @@ export const callStats =
   async (span: Span, wanted: readonly RequestedMetric<CallMetric>[]): Promise<CallStats> => {
     const compiled = compileSelection(span, [])
     if (wanted.length === 0) return { buckets: [], endedBeforeStart: null }
-    const { levels, columns } = aggregated(wanted)
-    const starts = span.starts.map((start) => BigInt(start) * 1_000_000n)
+    const columns = columnsWithBucket(span.starts.map((start) => BigInt(start) * 1_000_000n))
     const read = (merged: MergedRows) =>
-      reader.query<Row>(
-        `SELECT ${['bucket', 'count() AS calls', 'countIf(has_no_latency) AS ended_before_start', ...columns].join(', ')} FROM (${compiled.selected(COLUMNS, { rows: merged })})
+      select<Row>(
+        reader,
+        sql`SELECT bucket, count() AS calls, countIf(has_no_latency) AS ended_before_start${aggregated(wanted)}
+      FROM (${compiled.selected(columns, { rows: merged })})
       GROUP BY bucket ${SETTINGS}`,
-        { ...compiled.parameters, ...merged.parameters, ...levels, starts },
       )
     const rows = await readManyCalls(reader, compiled, read)
     const found = new Map(rows.map((row) => [row['bucket'], row]))
@@ -79,21 +79,20 @@ export const callStats =
     }
   }
 
-/** The columns of the requested figures, and the parameters of their percentiles. */
-const aggregated = (wanted: readonly RequestedMetric<CallMetric>[]) => {
-  const levels: Record<string, SqlParameter> = {}
-  const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
-    ...aggregations.map(
-      (aggregation) => `${AGGREGATED[aggregation]}(${VALUES[metric]}) AS ${columnOf(place, aggregation)}`,
-    ),
-    ...percentiles.map((percentile, nth) => {
-      const name = levelOf(place, nth)
-      levels[name] = percentile / 100
-      return `quantileExactInclusiveOrNull({${name}:Float64})(${VALUES[metric]}) AS ${name}`
-    }),
-  ])
-  return { levels, columns }
-}
+/** The columns of the requested figures, each after a comma. */
+const aggregated = (wanted: readonly RequestedMetric<CallMetric>[]): Sql =>
+  joined(
+    wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
+      ...aggregations.map((aggregation) =>
+        raw(`, ${AGGREGATED[aggregation]}(${VALUES[metric]}) AS ${columnOf(place, aggregation)}`),
+      ),
+      ...percentiles.map((percentile, nth) => {
+        const level = typed('Float64', percentile / 100)
+        return sql`, quantileExactInclusiveOrNull(${level})(${raw(VALUES[metric])}) AS ${raw(levelOf(place, nth))}`
+      }),
+    ]),
+    '',
+  )
 
 export interface CallGroup {
   /** The texts of the fields; null where the calls have no value. */
@@ -126,19 +125,20 @@ export const callGroups = async (
   limit: number,
 ): Promise<CallGroups> => {
   const { fields, joins } = statementFields()
-  const parameters = newParameters('g')
   const keys = names.map(
-    (name, n) => `leftUTF8(${asText(fieldValue(fields, name, parameters))}, ${KEY_CHARACTERS}) AS key_${n}`,
+    (name, n) =>
+      sql`leftUTF8(${asText(fieldValue(fields, name))}, ${raw(String(KEY_CHARACTERS))}) AS ${raw(`key_${n}`)}`,
   )
   const compiled = compileSelection(selection, [])
-  const { levels, columns } = aggregated(wanted)
-  const by = names.map((_, n) => `key_${n}`).join(', ')
+  const by = raw(names.map((_, n) => `key_${n}`).join(', '))
+  const columns = joined([...keys, COLUMNS_OF_FIGURES])
   const read = (merged: MergedRows) =>
-    reader.query<Row & { readonly key: readonly (string | null)[] }>(
-      `SELECT ${[`array(${by}) AS key`, 'toFloat64(count()) AS calls', 'toFloat64(countIf(failed)) AS failures', 'toFloat64(sum(count()) OVER ()) AS all_calls', ...columns].join(', ')}
-        FROM (${compiled.selected([...keys, COLUMNS_OF_FIGURES].join(', '), { rows: merged, joins: joins() })})
-      GROUP BY ${by} ORDER BY calls DESC, ${by} LIMIT {groups:UInt64} ${SETTINGS}`,
-      { ...compiled.parameters, ...merged.parameters, ...parameters.all(), ...levels, groups: limit },
+    select<Row & { readonly key: readonly (string | null)[] }>(
+      reader,
+      sql`SELECT array(${by}) AS key, toFloat64(count()) AS calls, toFloat64(countIf(failed)) AS failures,
+        toFloat64(sum(count()) OVER ()) AS all_calls${aggregated(wanted)}
+        FROM (${compiled.selected(columns, { rows: merged, joins: joins() })})
+      GROUP BY ${by} ORDER BY calls DESC, ${by} LIMIT ${typed('UInt64', limit)} ${SETTINGS}`,
     )
   const rows = await readManyCalls(reader, compiled, read)
   const groups = rows.map((row) => ({

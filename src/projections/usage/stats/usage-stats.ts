@@ -1,4 +1,4 @@
-import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { numberFrom } from '../../../domain/prices/decimal.js'
 import { SETTINGS } from '../../calls/select.js'
 import {
@@ -9,9 +9,10 @@ import {
   type Counter,
   type ShownCounter,
 } from '../columns.js'
+import { joined, raw, select, sql, typed, type Sql } from '../../sql.js'
 import { pricedSql } from '../query/groups-sql.js'
 import { clamped } from '../query/queries.js'
-import { readManyUsage, selectsByCalls, type OpenTraces, type Relation } from '../query/usage-rows.js'
+import { readManyUsage, selectsByCalls, type OpenTraces } from '../query/usage-rows.js'
 import {
   figures,
   NOTHING,
@@ -79,8 +80,7 @@ export const usageStats =
     const rows = await readManyUsage(reader, asked, selectsByCalls(asked), (merged) => {
       const groupBy = [{ name: 'bucket', starts: span.starts }, { name: 'model' }] as const
       const priced = pricedSql({ ...asked, merged, groupBy, isCompared: false }, wanted.every(isOfSums))
-      const { sql, parameters } = statsSql(wanted, priced)
-      return reader.query<Row>(sql, parameters)
+      return select<Row>(reader, statsSql(wanted, priced))
     })
     if (rows.length > MAX_ROWS) requireFew(Infinity)
     const byModel = new Map<string, Map<number, Row>>()
@@ -144,27 +144,22 @@ const isUnknown = (row: Row, metric: UsageMetric): boolean =>
 const levelOf = (place: number, nth: number): string => `level_${place}_${nth}`
 
 /** Figures of the priced rows of calls and models, by bucket and model. */
-const statsSql = (wanted: readonly RequestedMetric<UsageMetric>[], priced: Relation): Relation => {
-  const levels: Record<string, SqlParameter> = {}
+const statsSql = (wanted: readonly RequestedMetric<UsageMetric>[], priced: Sql): Sql => {
   const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => {
     const value = MEASURED[metric]
+    const size = raw(isCost(metric) ? `toFloat64(${value}) / 1e12` : `toFloat64(${value})`)
     return [
-      ...aggregatesOf(aggregations).map((each) => `toString(${each}(${value})) AS ${each}_${place}`),
+      ...aggregatesOf(aggregations).map((each) => raw(`toString(${each}(${value})) AS ${each}_${place}`)),
       ...percentiles.map((percentile, nth) => {
-        const name = levelOf(place, nth)
-        levels[name] = percentile / 100
-        const size = isCost(metric) ? `toFloat64(${value}) / 1e12` : `toFloat64(${value})`
-        return `quantileExactInclusive({${name}:Float64})(${size}) AS ${name}`
+        const level = typed('Float64', percentile / 100)
+        return sql`quantileExactInclusive(${level})(${size}) AS ${raw(levelOf(place, nth))}`
       }),
     ]
   })
-  return {
-    sql: `SELECT key_0, key_1, toInt64(sum(calls)) AS calls, max(notEmpty(unpriced)) AS is_unpriced,
-      toString(sum(provider_cost)) AS provider, ${columns.join(', ')}
-      FROM (${priced.sql}) AS priced
-      GROUP BY key_0, key_1 ORDER BY key_1, key_0 LIMIT ${MAX_ROWS + 1} ${SETTINGS}`,
-    parameters: { ...priced.parameters, ...levels },
-  }
+  return sql`SELECT key_0, key_1, toInt64(sum(calls)) AS calls, max(notEmpty(unpriced)) AS is_unpriced,
+      toString(sum(provider_cost)) AS provider, ${joined(columns)}
+      FROM (${priced}) AS priced
+      GROUP BY key_0, key_1 ORDER BY key_1, key_0 LIMIT ${raw(String(MAX_ROWS + 1))} ${SETTINGS}`
 }
 
 /** Whether sums of several calls are enough. */

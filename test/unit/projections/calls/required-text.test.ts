@@ -6,6 +6,7 @@ import { callsProjection } from '../../../../src/projections/calls/project.js'
 import { callIdPages, callIds } from '../../../../src/projections/calls/pages.js'
 import { requiredTexts } from '../../../../src/projections/calls/required-text.js'
 import { migrate } from '../../../../src/projections/migrate.js'
+import { allOf, statementOf } from '../../../../src/projections/sql.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import type { Call } from '../../../support/expression/call.js'
 import { eventsOfCalls } from '../../../support/expression/events-of-calls.js'
@@ -128,7 +129,10 @@ describe('calls by a text in their payload', () => {
 })
 
 describe('the texts that conditions require', () => {
-  const required = (operation: Operation) => Object.values(requiredTexts([operation]).parameters)
+  const required = (operation: Operation) => {
+    const { ofStart, ofEnd } = requiredTexts([operation])
+    return Object.values(statementOf(allOf([...ofStart, ...ofEnd])).parameters)
+  }
   const equal = (field: string, $literal: Json): Operation => ({ $eq: [{ $getField: field }, { $literal }] })
 
   it('are those of payload fields whose JSON holds them as written', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { compileCondition } from '../../../../src/projections/expression/compile.js'
 import { JSON_SETTINGS } from '../../../../src/projections/expression/readable-json.js'
+import { raw, select, sql } from '../../../../src/projections/sql.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 
 const FIELDS = { name: { kind: 'text', sql: 'name' }, payload: { kind: 'json', sql: 'payload' } } as const
@@ -29,10 +30,10 @@ describe('a literal that a text is to contain', () => {
       it(`is not copied for each row: ${operator} in ${$getField}`, async () => {
         const spec = { input: { $getField }, substr: { $literal: LITERAL }, case_insensitive: true }
         const operation = operator === '$contains' ? { $contains: spec } : { $containsToken: spec }
-        const { sql, parameters } = compileCondition(operation, FIELDS)
-        const rows = await clickHouse.reader.query(
-          `SELECT count() AS total FROM texts WHERE ${sql} SETTINGS ${JSON_SETTINGS}, max_memory_usage = ${MEMORY}`,
-          parameters,
+        const rows = await select(
+          clickHouse.reader,
+          sql`SELECT count() AS total FROM texts WHERE ${compileCondition(operation, FIELDS)}
+          SETTINGS ${raw(`${JSON_SETTINGS}, max_memory_usage = ${MEMORY}`)}`,
         )
         assert.deepEqual(rows, [{ total: 0 }])
       })

@@ -5,6 +5,7 @@ import type { Operand, Operation } from '../../../../src/domain/query/expression
 import { query } from '../../../../src/domain/query/query.js'
 import { compileCondition } from '../../../../src/projections/expression/compile.js'
 import { JSON_SETTINGS } from '../../../../src/projections/expression/readable-json.js'
+import { raw, select, sql } from '../../../../src/projections/sql.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 
@@ -98,11 +99,10 @@ describe('the largest expressions', () => {
   for (const [name, operation] of Object.entries(LARGEST).slice(0, COUNTS.largestExpressions))
     it(`of ${name} are within what ClickHouse takes`, async () => {
       assert.ok(query.is({ $expr: operation }))
-      const { sql, parameters } = compileCondition(operation, FIELDS)
-      const from = `(SELECT toNullable('a') AS name, toNullable(now64(6)) AS at, toNullable('{"a":"a"}') AS payload)`
-      const rows = await clickHouse.reader.query(
-        `SELECT count() AS total FROM ${from} WHERE ${sql} SETTINGS ${JSON_SETTINGS}`,
-        parameters,
+      const from = sql`(SELECT toNullable('a') AS name, toNullable(now64(6)) AS at, toNullable('{"a":"a"}') AS payload)`
+      const rows = await select(
+        clickHouse.reader,
+        sql`SELECT count() AS total FROM ${from} WHERE ${compileCondition(operation, FIELDS)} SETTINGS ${raw(JSON_SETTINGS)}`,
       )
       assert.equal(rows.length, 1)
     })

@@ -5,6 +5,7 @@ import { query } from '../../../../src/domain/query/query.js'
 import { compileCondition } from '../../../../src/projections/expression/compile.js'
 import { JSON_SETTINGS, readableJson } from '../../../../src/projections/expression/readable-json.js'
 import type { Fields } from '../../../../src/projections/expression/fields.js'
+import { raw, select, sql, typed, type Sql } from '../../../../src/projections/sql.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import { arbitraryOperation, arbitraryRow } from '../../../support/expression/arbitrary.js'
@@ -60,11 +61,15 @@ describe('the meaning of a query', () => {
         async (rows, operation) => {
           assert.ok(query.is({ $expr: operation }))
           const first = await insert(rows)
-          const { sql, parameters } = compileCondition(operation, FIELDS)
-          const answers = await clickHouse.reader.query<{ truth: number | boolean | null }>(
-            `WITH ${readableJson('payload')} AS readable SELECT ${sql} AS truth FROM rows WHERE number >= {first:UInt32} AND number < {end:UInt32}
-            ORDER BY number SETTINGS ${JSON_SETTINGS}`,
-            { ...parameters, first, end: first + rows.length },
+          const truth = compileCondition(operation, FIELDS)
+          const [from, to] = [first, first + rows.length].map((number) => typed('UInt32', number)) as [
+            Sql,
+            Sql,
+          ]
+          const answers = await select<{ truth: number | boolean | null }>(
+            clickHouse.reader,
+            sql`WITH ${raw(readableJson('payload'))} AS readable SELECT ${truth} AS truth FROM rows
+            WHERE number >= ${from} AND number < ${to} ORDER BY number SETTINGS ${raw(JSON_SETTINGS)}`,
           )
           cases += rows.length
           assert.deepEqual(

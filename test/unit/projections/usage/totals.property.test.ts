@@ -11,6 +11,7 @@ import {
 import { withDescendants } from '../../../../src/projections/usage/queries.js'
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { TOTALS_COLUMNS, type TotalsRow } from '../../../../src/projections/usage/totals.js'
+import { sql } from '../../../../src/projections/sql.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import { arbitraryUsageCase } from '../../../support/oracle/cases.js'
@@ -124,7 +125,7 @@ const killedAfter = (
   }
 }
 
-const ALL = { where: 'project_id = {project:String}', parameters: {} }
+const ALL = sql`project_id = ${PROJECT}`
 
 const tracesOf = async ({ reader }: ClickHouse): Promise<readonly string[]> =>
   (await reader.query<{ trace_id: string }>('SELECT DISTINCT trace_id FROM usage_facts')).map(

@@ -50,7 +50,7 @@ const present = async <A>(each: readonly Promise<A | undefined>[]) =>
 
 type LineageServices = Pick<Services, 'access' | 'reading' | 'eventStore'>
 
-interface Kept {
+interface RunsAndCollections {
   readonly runs: Runs
   readonly collections: Collections
 }
@@ -62,7 +62,10 @@ const inProject = (services: LineageServices) =>
     scope: ({ project }: { readonly project: string }) => project,
   }) as const
 
-const artifactsOfRunRoute = (services: LineageServices, { runs, collections }: Kept): AnyRoute =>
+const artifactsOfRunRoute = (
+  services: LineageServices,
+  { runs, collections }: RunsAndCollections,
+): AnyRoute =>
   readPresent(services, {
     ...inProject(services),
     path: '/api/runs/:entity/:project/:run/artifacts',
@@ -89,7 +92,7 @@ const artifactsOfRunRoute = (services: LineageServices, { runs, collections }: K
     },
   })
 
-const runsOfVersionRoute = (services: LineageServices, { runs, collections }: Kept): AnyRoute =>
+const runsOfVersionRoute = (services: LineageServices, { runs, collections }: RunsAndCollections): AnyRoute =>
   readPresent(services, {
     ...inProject(services),
     path: '/api/artifacts/:entity/:project/:collection/versions/:version/used_by',
@@ -112,7 +115,7 @@ const runsOfVersionRoute = (services: LineageServices, { runs, collections }: Ke
   })
 
 /** Which runs made and used which versions. */
-export const lineageRoutes = (services: LineageServices, kept: Kept): readonly AnyRoute[] => [
+export const lineageRoutes = (services: LineageServices, kept: RunsAndCollections): readonly AnyRoute[] => [
   artifactsOfRunRoute(services, kept),
   runsOfVersionRoute(services, kept),
 ]

@@ -8,7 +8,7 @@ type CommonHeader = 'x-request-id' | 'WWW-Authenticate'
 const count = { type: 'integer', minimum: 0 }
 const position = { type: 'integer', format: 'int64', minimum: 0 }
 
-const ASKED: Readonly<Record<RequestHeader, JsonObject>> = {
+const REQUEST_HEADERS: Readonly<Record<RequestHeader, JsonObject>> = {
   'Tallytree-Min-Position': {
     description: 'A log position from an earlier response. The read waits up to two seconds for it.',
     schema: position,
@@ -64,7 +64,7 @@ const ASKED: Readonly<Record<RequestHeader, JsonObject>> = {
   },
 }
 
-const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
+const RESPONSE_HEADERS: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
   'x-request-id': {
     description: 'The id of the request, also in the log: a UUID, or under /v1 the id from the request.',
     required: true,
@@ -129,8 +129,8 @@ const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
 }
 
 export const headerParameters = (names: readonly RequestHeader[]): readonly JsonObject[] =>
-  names.map((name) => ({ name, in: 'header', required: false, ...ASKED[name] }))
+  names.map((name) => ({ name, in: 'header', required: false, ...REQUEST_HEADERS[name] }))
 
 /** The headers of a response, including the request id. */
 export const headersByName = (names: readonly (ResponseHeader | CommonHeader)[]): JsonObject =>
-  Object.fromEntries((['x-request-id', ...names] as const).map((name) => [name, ANSWERED[name]]))
+  Object.fromEntries((['x-request-id', ...names] as const).map((name) => [name, RESPONSE_HEADERS[name]]))

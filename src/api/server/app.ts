@@ -90,9 +90,9 @@ const CHAT_PATH = /^(\/traces)?\/v1(\/|$)/
 
 /** Sets the request id and turns errors into responses. */
 const handleErrors = (log: Log) => async (ctx: Context, next: Next) => {
-  const isOfField = CHAT_PATH.test(ctx.path)
-  if (isOfField) respondAsChat(ctx)
-  const requestId = (isOfField ? requestIdIn(ctx.req.headers) : undefined) ?? randomUUID()
+  const isChatPath = CHAT_PATH.test(ctx.path)
+  if (isChatPath) respondAsChat(ctx)
+  const requestId = (isChatPath ? requestIdIn(ctx.req.headers) : undefined) ?? randomUUID()
   ctx.set('x-request-id', requestId)
   try {
     await next()

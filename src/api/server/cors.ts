@@ -11,7 +11,7 @@ const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const PREFLIGHT_SECONDS = '600'
 
 /** Records, so that no header is forgotten. */
-const ASKED: Readonly<Record<Exclude<RequestHeader, 'Vendor-Project'>, true>> = {
+const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Vendor-Project'>, true>> = {
   'Tallytree-Min-Position': true,
   'Tallytree-Stale': true,
   'Tallytree-As-Of': true,
@@ -23,7 +23,7 @@ const ASKED: Readonly<Record<Exclude<RequestHeader, 'Vendor-Project'>, true>> = 
   'Tallytree-Record': true,
   'X-WANDB-ASYNC-CLIENT-ID': true,
 }
-const ANSWERED: Readonly<Record<ResponseHeader, true>> = {
+const RESPONSE_HEADERS: Readonly<Record<ResponseHeader, true>> = {
   'Retry-After': true,
   'Tallytree-Position': true,
   'Tallytree-Call-Id': true,
@@ -40,13 +40,19 @@ const ANSWERED: Readonly<Record<ResponseHeader, true>> = {
   'Tallytree-Unpriced-Models': true,
 }
 
-const ALLOWED = ['Authorization', 'Content-Type', 'Content-Encoding', 'x-request-id', ...Object.keys(ASKED)]
+const ALLOWED = [
+  'Authorization',
+  'Content-Type',
+  'Content-Encoding',
+  'x-request-id',
+  ...Object.keys(REQUEST_HEADERS),
+]
 const EXPOSED = [
   'x-request-id',
   'x-should-retry',
   'Content-Disposition',
   'WWW-Authenticate',
-  ...Object.keys(ANSWERED),
+  ...Object.keys(RESPONSE_HEADERS),
 ]
 
 /**

@@ -37,7 +37,7 @@ export const respond = (
   if (type !== undefined) ctx.type = type
   if (headers !== undefined) ctx.set({ ...headers })
   if (position !== undefined) ctx.set('Tallytree-Position', String(position))
-  sayTime(ctx)
+  setProcessingTime(ctx)
 }
 
 const isPlain = (body: unknown): body is JsonObject =>
@@ -67,11 +67,11 @@ export const respondAsGraphQl = (ctx: Context): void => {
 }
 
 /** Clients of chat completions expect `Retry-After` with these. */
-const WAITED_AFTER = new Set([429, 503])
+const RETRYABLE = new Set([429, 503])
 
 const isChat = (ctx: Context): boolean => ctx.state[CHAT_SINCE] !== undefined
 
-const sayTime = (ctx: Context): void => {
+const setProcessingTime = (ctx: Context): void => {
   const since: unknown = ctx.state[CHAT_SINCE]
   if (typeof since === 'number')
     ctx.set('openai-processing-ms', String(Math.round(performance.now() - since)))
@@ -87,13 +87,12 @@ export const respondFailure = (ctx: Context, error: unknown): boolean => {
   if (ctx.state[AS_GRAPHQL] === true && told.kind !== 'invalid')
     ctx.body = { ...bodyOf(told), errors: [{ message: told.reason }] }
   ctx.set({ ...failure?.details.headers })
-  const retryAfter =
-    failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
+  const retryAfter = failure?.details.retryAfter ?? (isChat(ctx) && RETRYABLE.has(ctx.status) ? 1 : undefined)
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
   if (failure?.kind === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="tallytree", Bearer')
   if (isChat(ctx))
     ctx.set('x-should-retry', String(failure?.details.isFinal !== true && shouldRetry(ctx.status)))
-  sayTime(ctx)
+  setProcessingTime(ctx)
   return failure !== undefined
 }
 
@@ -102,7 +101,7 @@ export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, r
   ctx.status = status
   ctx.body = isChat(ctx) ? chatErrorOf({ reason, details: { code } }, status) : { reason }
   if (isChat(ctx)) ctx.set('x-should-retry', 'false')
-  sayTime(ctx)
+  setProcessingTime(ctx)
 }
 
 const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>

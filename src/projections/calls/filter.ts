@@ -122,5 +122,5 @@ const containsRef =
   (list: readonly string[]): Sql =>
     sql`arrayExists(
     r -> position(ifNull(${raw(column)}, ''),
-      concat('\n', if(endsWith(r, ':*'), substring(r, 1, length(r) - 1), concat(r, '\n')))) > 0,
+      concat('\\n', if(endsWith(r, ':*'), substring(r, 1, length(r) - 1), concat(r, '\\n')))) > 0,
     ${list})`

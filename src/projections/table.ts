@@ -9,7 +9,7 @@ export interface Column<Value> {
   /** Its type in the engine, and what follows it in a statement. */
   readonly type: string
   /** How queries compare and sort it. */
-  readonly kind?: 'text' | 'number' | 'instant'
+  readonly kind?: 'text' | 'number' | 'instant' | 'json'
   /** The value of a row to insert, by default as it is. */
   readonly write?: (value: Value) => unknown
   /** The value of a row that was read, by default as it is. */
@@ -29,13 +29,23 @@ export const instant: Column<Instant> = {
   read: instantFrom,
 }
 
+/** A column that the engine makes of others. */
+export const computed = (type: string, expression: string) => ({
+  type: `${type} MATERIALIZED ${expression}`,
+  isComputed: true as const,
+})
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a column takes and gives its value
 type Columns = Readonly<Record<string, Column<any>>>
 
 type ValueOf<C> = C extends Column<infer Value> ? Value : never
 
+type Row<C> = {
+  readonly [Name in keyof C as C[Name] extends { readonly isComputed: true } ? never : Name]: ValueOf<C[Name]>
+}
+
 /** A row as projections write it. */
-export type RowOf<T> = T extends Table<infer C> ? { readonly [Name in keyof C]: ValueOf<C[Name]> } : never
+export type RowOf<T> = T extends Table<infer C> ? Row<C> : never
 
 /** Columns of a table as queries read them. */
 export type ReadOf<T, Name> =
@@ -44,37 +54,48 @@ export type ReadOf<T, Name> =
 export interface Table<C extends Columns> {
   readonly name: string
   readonly columns: C
+  /** The columns that rows are written with. */
   readonly names: readonly (keyof C & string)[]
   /** Creates it. */
   readonly statement: string
-  readonly rows: (rows: readonly { readonly [Name in keyof C]: ValueOf<C[Name]> }[]) => Rows
+  readonly rows: (rows: readonly Row<C>[]) => Rows
 }
 
-const DURABLE = 'SETTINGS fsync_after_insert = 1, fsync_part_directory = 1'
+interface Options {
+  readonly engine?: string
+  /** What follows their names. */
+  readonly indexes?: Readonly<Record<string, string>>
+  /** Rows that a read reads at least. */
+  readonly granularity?: number
+}
+
+const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1'
 
 /** Declares a table of the read models, in whose sorting key `orderBy` are columns. Parts are synced before an insert is acknowledged. */
 export const table = <C extends Columns>(
   name: string,
   columns: C,
   orderBy: readonly (keyof C & string)[],
+  { engine = 'ReplacingMergeTree', indexes = {}, granularity }: Options = {},
 ): Table<C> => {
-  const names = Object.keys(columns)
-  const lines = names.map((column) => `    ${column} ${columns[column]!.type}`)
+  const names = Object.keys(columns).filter((column) => !('isComputed' in columns[column]!))
+  const writes = names.map((column) => columns[column]!.write)
+  const valuesOf = (row: Readonly<Record<string, unknown>>) =>
+    names.map((column, index) => {
+      const write = writes[index]
+      return write === undefined ? row[column] : write(row[column])
+    })
+  const lines = [
+    ...Object.entries(columns).map(([column, { type }]) => `    ${column} ${type}`),
+    ...Object.entries(indexes).map(([index, text]) => `    INDEX ${index} ${text} GRANULARITY 1`),
+  ]
+  const settings = granularity === undefined ? DURABLE : `index_granularity = ${granularity}, ${DURABLE}`
   return {
     name,
     columns,
     names,
-    statement: `CREATE TABLE ${name}\n(\n${lines.join(',\n')}\n)\nENGINE = ReplacingMergeTree\nORDER BY (${orderBy.join(', ')})\n${DURABLE}`,
-    rows: (rows) => ({
-      table: name,
-      columns: names,
-      values: rows.map((row) =>
-        names.map((column) => {
-          const value: unknown = row[column]
-          return columns[column]!.write?.(value) ?? value
-        }),
-      ),
-    }),
+    statement: `CREATE TABLE ${name}\n(\n${lines.join(',\n')}\n)\nENGINE = ${engine}\nORDER BY (${orderBy.join(', ')})\nSETTINGS ${settings}`,
+    rows: (rows) => ({ table: name, columns: names, values: rows.map(valuesOf) }),
   }
 }
 

@@ -53,8 +53,6 @@ export const projectEvents = {
 
 export type ProjectEvent = EventOf<typeof projectEvents>
 
-export type ProjectChosen = Extract<ProjectEvent, { readonly type: 'UsageReportingChosen' }>
-
 export const projectStream = (projectId: string): string => `project-${projectId}`
 
 export interface ChooseUsageReporting {

@@ -3,6 +3,7 @@ import type { Json } from '../../kernel/json/json.js'
 import type { JsonText } from '../../kernel/ports/clickhouse.js'
 
 interface CallColumn {
+  readonly type: string
   /** The event that brings the value. `key` columns are part of every row of a call. */
   readonly from: 'key' | 'start' | 'end' | 'any'
   /** How queries read it; absent for columns that only the projection and the conditions use. */
@@ -14,38 +15,44 @@ interface CallColumn {
 }
 
 /**
- * The columns of `calls`. Inserts, reads as of a position, `$expr` fields and digests are derived from this list; types
- * are in `schema`.
+ * The columns of `calls` with values of events: its table, inserts, reads as of a position, `$expr` fields and digests are
+ * derived from this list. Log positions let reads as of a position leave out what came later. Their codec, and that of the
+ * project, make counting cheap.
  */
 export const CALL_COLUMNS = {
-  project_id: { from: 'key', kind: 'text', isRequired: true },
-  started_at: { from: 'key', kind: 'instant', isRequired: true },
-  id: { from: 'key', kind: 'text', isRequired: true },
-  op_name: { from: 'start', kind: 'text', isRequired: true },
-  op: { from: 'start' },
-  display_name: { from: 'start', kind: 'text' },
-  names: { from: 'any' },
-  trace_id: { from: 'start', kind: 'text', isRequired: true },
-  parent_id: { from: 'start', kind: 'text' },
-  thread_id: { from: 'start', kind: 'text' },
-  turn_id: { from: 'start', kind: 'text' },
-  ended_at: { from: 'end', kind: 'instant' },
-  end_status: { from: 'end' },
-  exception: { from: 'end', kind: 'text' },
-  attributes: { from: 'start', kind: 'json', isPayload: true },
-  inputs: { from: 'start', kind: 'json', isPayload: true },
-  output: { from: 'end', kind: 'json', isPayload: true },
-  summary: { from: 'end', kind: 'json', isPayload: true },
-  otel_dump: { from: 'start', kind: 'json', isPayload: true },
-  input_refs: { from: 'start' },
-  output_refs: { from: 'end' },
-  wb_user_id: { from: 'start', kind: 'text' },
-  wb_run_id: { from: 'start', kind: 'text' },
-  wb_run_step: { from: 'start', kind: 'number' },
-  wb_run_step_end: { from: 'end', kind: 'number' },
-  started_position: { from: 'any' },
-  ended_position: { from: 'any' },
-  deleted_position: { from: 'any' },
+  project_id: { type: 'LowCardinality(String)', from: 'key', kind: 'text', isRequired: true },
+  started_at: {
+    type: "DateTime64(6, 'UTC') CODEC(Delta, LZ4)",
+    from: 'key',
+    kind: 'instant',
+    isRequired: true,
+  },
+  id: { type: 'String', from: 'key', kind: 'text', isRequired: true },
+  op_name: { type: 'LowCardinality(Nullable(String))', from: 'start', kind: 'text', isRequired: true },
+  op: { type: 'LowCardinality(Nullable(String))', from: 'start' },
+  display_name: { type: 'Nullable(String)', from: 'start', kind: 'text' },
+  names: { type: 'SimpleAggregateFunction(groupUniqArrayArray, Array(Tuple(UInt64, String)))', from: 'any' },
+  trace_id: { type: 'Nullable(String)', from: 'start', kind: 'text', isRequired: true },
+  parent_id: { type: 'Nullable(String)', from: 'start', kind: 'text' },
+  thread_id: { type: 'Nullable(String)', from: 'start', kind: 'text' },
+  turn_id: { type: 'Nullable(String)', from: 'start', kind: 'text' },
+  ended_at: { type: "Nullable(DateTime64(6, 'UTC'))", from: 'end', kind: 'instant' },
+  end_status: { type: 'LowCardinality(Nullable(String))', from: 'end' },
+  exception: { type: 'Nullable(String)', from: 'end', kind: 'text' },
+  attributes: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true },
+  inputs: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true },
+  output: { type: 'Nullable(String)', from: 'end', kind: 'json', isPayload: true },
+  summary: { type: 'Nullable(String)', from: 'end', kind: 'json', isPayload: true },
+  otel_dump: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true },
+  input_refs: { type: 'Nullable(String)', from: 'start' },
+  output_refs: { type: 'Nullable(String)', from: 'end' },
+  wb_user_id: { type: 'LowCardinality(Nullable(String))', from: 'start', kind: 'text' },
+  wb_run_id: { type: 'Nullable(String)', from: 'start', kind: 'text' },
+  wb_run_step: { type: 'Nullable(Int64)', from: 'start', kind: 'number' },
+  wb_run_step_end: { type: 'Nullable(Int64)', from: 'end', kind: 'number' },
+  started_position: { type: 'Nullable(UInt64) CODEC(Delta, LZ4)', from: 'any' },
+  ended_position: { type: 'Nullable(UInt64) CODEC(Delta, LZ4)', from: 'any' },
+  deleted_position: { type: 'SimpleAggregateFunction(min, Nullable(UInt64)) CODEC(Delta, LZ4)', from: 'any' },
 } as const satisfies Readonly<Record<string, CallColumn>>
 
 type Columns = typeof CALL_COLUMNS

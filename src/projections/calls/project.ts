@@ -1,37 +1,36 @@
-import type { CallEnded, CallEvent } from '../../domain/calls/call.js'
+import { callEvents, type CallEnded, type CallStarted } from '../../domain/calls/call.js'
 import { opOf } from '../../domain/calls/op.js'
 import { endStatus } from '../../domain/calls/status.js'
 import type { Instant } from '../../kernel/codec/instant.js'
+import type { EventOf } from '../../kernel/decider.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { endOfString } from '../../kernel/json/number-tokens.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { asText, dateTime64, int64, payloadText, storedText } from '../clickhouse-values.js'
-import type { FieldTexts, ProjectedEvent, Projection } from '../projection.js'
+import { projectionOf, type FieldTexts, type Projected } from '../projection.js'
+import type { RowOf } from '../table.js'
 import { columnNames, rowValues, type CallRow } from './columns.js'
 import type { CompletedStart } from './complete.js'
+import { CALL_INDEX } from './tables.js'
 
-type Positioned = CallEvent & Pick<ProjectedEvent, 'position' | 'texts'>
-
-const INDEX_COLUMNS = ['project_id', 'id', 'trace_id', 'started_at', 'position'] as const
+const { CallStarted, CallEnded, CallRenamed, CallDeleted } = callEvents
+const EVENTS = { CallStarted, CallEnded, CallRenamed, CallDeleted }
 
 /** The events of one call within a batch become one row of `calls`. Events of a call that has not started make none. */
-export const callsProjection: Projection = {
-  name: 'calls',
-  rowsOf: (events) => {
-    const rows = new Map<string, CallRow>()
-    const index: Json[][] = []
-    for (const event of events as readonly Positioned[]) applyTo(rows, index, event)
-    return [
-      { table: 'calls', columns: columnNames, values: [...rows.values()].map(rowValues) },
-      { table: 'call_index', columns: INDEX_COLUMNS, values: index },
-    ].filter(({ values }) => values.length > 0)
-  },
-}
+export const callsProjection = projectionOf('calls', EVENTS, (events) => {
+  const rows = new Map<string, CallRow>()
+  const index: RowOf<typeof CALL_INDEX>[] = []
+  for (const event of events) applyTo(rows, index, event)
+  return [
+    { table: 'calls', columns: columnNames, values: [...rows.values()].map(rowValues) },
+    CALL_INDEX.rows(index),
+  ]
+})
 
 const applyTo = (
   rows: Map<string, CallRow>,
-  index: Json[][],
-  { type, data, position, texts = {} }: Positioned,
+  index: RowOf<typeof CALL_INDEX>[],
+  { type, data, position, texts = {} }: Projected<EventOf<typeof EVENTS>>,
 ): void => {
   switch (type) {
     case 'CallStarted': {
@@ -40,7 +39,8 @@ const applyTo = (
       const { end, names = [] } = data as CompletedStart
       if (end && 'position' in end) Object.assign(row, endOf(end, end.position, end.texts))
       row.names = [...names, ...namesOf(row)]
-      index.push([data.project_id, data.id, data.trace_id, dateTime64(data.started_at), String(position)])
+      const { project_id, id, trace_id, started_at } = data
+      index.push({ project_id, id, trace_id, started_at, position })
       return
     }
     case 'CallEnded': {
@@ -62,19 +62,11 @@ const applyTo = (
       const row = rowOf(rows, data, startedAt)
       if (position < BigInt((row.deleted_position as string | undefined) ?? position + 1n))
         row.deleted_position = String(position)
-      return
     }
-    case 'ConflictingCallStartReported':
-    case 'ConflictingCallEndReported':
-      return
   }
 }
 
-const startOf = (
-  data: Extract<CallEvent, { type: 'CallStarted' }>['data'],
-  position: Position,
-  texts: FieldTexts,
-): CallRow => ({
+const startOf = (data: CallStarted, position: Position, texts: FieldTexts): CallRow => ({
   op_name: data.op_name,
   op: opOf(data.op_name),
   display_name: data.display_name,

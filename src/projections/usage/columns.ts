@@ -10,6 +10,7 @@ import {
 } from '../../domain/usage/charged.js'
 import { totalTokens, type Figure } from '../../domain/usage/reported.js'
 import type { Json } from '../../kernel/json/json.js'
+import { keyword, text, type Column } from '../table.js'
 
 /** An end that a later start repeats has no summary. */
 interface End {
@@ -19,6 +20,7 @@ interface End {
 
 /** A text that usage is grouped by, a column of `usage_facts` and `usage_totals`. */
 type LabelColumn = {
+  readonly column: Column<string>
   /** The name in `group_by` of `/usage/query`. */
   readonly dimension: string
   /** The key of a calls filter that selects by it. */
@@ -32,26 +34,29 @@ type LabelColumn = {
 )
 
 /**
- * Rows of facts and totals, reads of open traces, the dimensions of `/usage/query` and digests are derived from these lists of
- * columns; types are in `schema`.
+ * Tables and rows of facts and totals, reads of open traces, the dimensions of `/usage/query` and digests are derived from these
+ * lists of columns.
  */
 export const LABEL_COLUMNS = {
-  op: { from: 'start', dimension: 'op', of: ({ op_name }) => opOf(op_name) },
-  root_op: { from: 'root', dimension: 'root_op' },
+  op: { column: keyword, from: 'start', dimension: 'op', of: ({ op_name }) => opOf(op_name) },
+  root_op: { column: keyword, from: 'root', dimension: 'root_op' },
   wb_user_id: {
+    column: keyword,
     from: 'start',
     dimension: 'user',
     filter: 'wb_user_ids',
     of: ({ wb_user_id }) => wb_user_id ?? '',
   },
   thread_id: {
+    column: text,
     from: 'start',
     dimension: 'thread',
     filter: 'thread_ids',
     of: ({ thread_id }) => thread_id ?? '',
   },
-  wb_run_id: { from: 'start', dimension: 'run', of: ({ wb_run_id }) => wb_run_id ?? '' },
+  wb_run_id: { column: text, from: 'start', dimension: 'run', of: ({ wb_run_id }) => wb_run_id ?? '' },
   status: {
+    column: keyword,
     from: 'end',
     dimension: 'status',
     of: ({ exception, summary }) => endStatus(exception, summary ?? null),
@@ -199,6 +204,5 @@ export const emptyFact = (project_id: string, trace_id: string, call_id: string)
   ...NO_EVENT,
 })
 
-export const FACT_COLUMNS = Object.keys(emptyFact('', '', '')) as readonly (keyof UsageFact)[]
 export const START_COLUMNS = Object.keys(NO_START)
 export const END_COLUMNS = Object.keys(NO_END)

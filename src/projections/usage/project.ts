@@ -1,4 +1,4 @@
-import type { CallEvent } from '../../domain/calls/call.js'
+import { callEvents, type CallStarted } from '../../domain/calls/call.js'
 import {
   extrasOf,
   FIGURES,
@@ -9,41 +9,25 @@ import {
 } from '../../domain/usage/reported.js'
 import { EXTRAS } from '../../domain/usage/variant.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import type { ProjectChosen } from '../../domain/projects/project.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { usageReportingChosen } from '../../domain/projects/project.js'
 import { dateTime64 } from '../clickhouse-values.js'
-import type { ProjectedEvent, Projection } from '../projection.js'
-import {
-  emptyFact,
-  END_LABELS,
-  FACT_COLUMNS,
-  LABEL_COLUMNS,
-  START_LABELS,
-  type UsageFact,
-} from './columns.js'
+import { projectionOf, type Projected } from '../projection.js'
+import type { RowOf } from '../table.js'
+import { emptyFact, END_LABELS, LABEL_COLUMNS, START_LABELS, type UsageFact } from './columns.js'
+import { FACTS, REPORTING } from './tables.js'
 
-type Positioned = (CallEvent | ProjectChosen) & Pick<ProjectedEvent, 'position'>
+const { CallStarted, CallEnded, CallDeleted } = callEvents
+const EVENTS = { CallStarted, CallEnded, CallDeleted, UsageReportingChosen: usageReportingChosen }
+type UsageEvent = Projected<EventOf<typeof EVENTS>>
 
 /** Projects calls to `usage_facts`, and a project's choice of reporting to `usage_reporting`. */
-export const usageProjection: Projection = {
-  name: 'usage',
-  rowsOf: (events) => {
-    const facts = new Map<string, UsageFact>()
-    const choices: unknown[][] = []
-    for (const event of events as readonly Positioned[]) {
-      if (event.type === 'UsageReportingChosen')
-        choices.push([event.data.project_id, String(event.position), event.data.usage_reporting])
-      else applyTo(facts, event)
-    }
-    return [
-      {
-        table: 'usage_facts',
-        columns: FACT_COLUMNS,
-        values: Array.from(facts.values(), (fact) => FACT_COLUMNS.map((column) => fact[column])),
-      },
-      { table: 'usage_reporting', columns: ['project_id', 'position', 'usage_reporting'], values: choices },
-    ].filter(({ values }) => values.length > 0)
-  },
-}
+export const usageProjection = projectionOf('usage', EVENTS, (events) => {
+  const facts = new Map<string, UsageFact>()
+  const choices: RowOf<typeof REPORTING>[] = []
+  for (const event of events) applyTo(facts, choices, event)
+  return [FACTS.rows([...facts.values()]), REPORTING.rows(choices)]
+})
 
 /**
  * An end whose start is not known yet makes no fact: it has no trace, and the start that follows carries the end's
@@ -51,7 +35,8 @@ export const usageProjection: Projection = {
  */
 const applyTo = (
   facts: Map<string, UsageFact>,
-  event: CallEvent & Pick<ProjectedEvent, 'position'>,
+  choices: RowOf<typeof REPORTING>[],
+  event: UsageEvent,
 ): void => {
   const position = String(event.position)
   switch (event.type) {
@@ -80,10 +65,8 @@ const applyTo = (
         fact.deleted_position = position
       return
     }
-    case 'CallRenamed':
-    case 'ConflictingCallStartReported':
-    case 'ConflictingCallEndReported':
-      return
+    case 'UsageReportingChosen':
+      choices.push({ ...event.data, position: event.position })
   }
 }
 
@@ -104,10 +87,7 @@ const factOf = (
   return fact
 }
 
-type Structure = Pick<
-  Extract<CallEvent, { type: 'CallStarted' }>['data'],
-  'parent_id' | 'started_at' | 'source'
->
+type Structure = Pick<CallStarted, 'parent_id' | 'started_at' | 'source'>
 
 const structure = (fact: UsageFact, { parent_id, started_at, source }: Structure): void => {
   fact.parent_id = parent_id ?? ''

@@ -4,7 +4,8 @@ import type { Log } from '../../kernel/ports/log.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { select, sql, typed, type Sql } from '../sql.js'
 import { readTotalsState, TOTALS, totalsOfTraces } from './totals-state.js'
-import { TOTALS_COLUMNS, totalsKey, type TotalsRow } from './totals.js'
+import { USAGE_TOTALS } from './tables.js'
+import { totalsKey, type TotalsRow } from './totals.js'
 
 type Tables = Pick<ClickHouse, 'reader' | 'writer'>
 
@@ -66,8 +67,8 @@ const insert = async (
 ): Promise<void> => {
   if (rows.length === 0) return
   await writer.insert({
-    table: 'usage_totals',
-    columns: [...TOTALS_COLUMNS, 'position', 'is_deleted'],
+    table: USAGE_TOTALS.name,
+    columns: USAGE_TOTALS.names,
     values: rows.map((row) => [...row, String(position), Number(isDeleted)]),
   })
 }

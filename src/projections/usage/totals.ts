@@ -10,6 +10,7 @@ import {
 } from './inclusive-usage.js'
 import { modelOf } from '../../domain/usage/variant.js'
 import { COUNTERS, LABELS, valuesOf, type Label } from './columns.js'
+import { NAMED_COLUMNS, TOTALS_KEY } from './tables.js'
 import { ownUsage, saturated, type OwnUsage } from './own-usage.js'
 import { YEAR_2100, type ModelEntries, type TraceCalls } from './trace.js'
 
@@ -18,30 +19,12 @@ const WIDTH = COUNTERS.length
 /** Of a trace without all usage. `own`: inclusive usage is only known for roots. `none`: it is too large to be summed. */
 type Coverage = 'own' | 'none'
 
-/** The usage of a model by a call: values of `TOTALS_COLUMNS`. */
+/** The usage of a model by a call: values of `USAGE_TOTALS`, without the position and whether the row is deleted. */
 export type TotalsRow = readonly (string | number | boolean)[]
-
-const KEY_COLUMNS = ['project_id', 'started_at', 'call_id', 'model'] as const
-const NAMED_COLUMNS = [
-  ...KEY_COLUMNS,
-  'trace_id',
-  'is_root',
-  'own_usage',
-  'usage',
-  'coverage',
-  'first_started_at',
-  'last_started_at',
-] as const
-
-export const TOTALS_COLUMNS = [
-  ...NAMED_COLUMNS,
-  ...LABELS,
-  ...COUNTERS.map((counter) => `own_${counter}`),
-  ...COUNTERS,
-]
 
 const totalsRow = (
   named: Readonly<Record<(typeof NAMED_COLUMNS)[number], string | boolean>>,
+  [first, last]: readonly [first: string, last: string],
   labels: Readonly<Record<Label, string>>,
   own: readonly number[],
   inclusive: readonly number[],
@@ -51,6 +34,7 @@ const totalsRow = (
   for (const label of LABELS) row.push(labels[label])
   for (const counter of own) row.push(saturated(counter))
   for (let k = 0; k < WIDTH; k += 1) row.push(saturated(inclusive[k]!))
+  row.push(first, last)
   return row
 }
 
@@ -101,9 +85,8 @@ export async function* totalsOf(
             own_usage: ownRow(model, ownSums),
             usage: inclusiveRow(model, sums.slice(0, WIDTH)),
             coverage: '',
-            first_started_at: textOf(sums[WIDTH]!),
-            last_started_at: textOf(sums[WIDTH + 1]!),
           },
+          [textOf(sums[WIDTH]!), textOf(sums[WIDTH + 1]!)],
           labels,
           ownSums,
           sums,
@@ -169,16 +152,15 @@ export const coverageRow = (projectId: string, traceId: string, coverage: Covera
       own_usage: 'none',
       usage: 'none',
       coverage,
-      first_started_at: COVERAGE_TIME,
-      last_started_at: COVERAGE_TIME,
     },
+    [COVERAGE_TIME, COVERAGE_TIME],
     valuesOf(LABELS, ''),
     NOTHING,
     NOTHING,
   )
 
 /** What identifies a row. */
-export const totalsKey = (row: TotalsRow): string => JSON.stringify(row.slice(0, KEY_COLUMNS.length))
+export const totalsKey = (row: TotalsRow): string => JSON.stringify(row.slice(0, TOTALS_KEY.length))
 
 /** Reads the labels of a call's rows. */
 export const labelReader = ({ labels }: TraceCalls, { node, parent, order }: Forest) => {

@@ -10,7 +10,8 @@ import { usageAnswer } from '../../../../src/projections/usage/answer.js'
 import { atOrBelow } from '../../../../src/projections/usage/inclusive-usage.js'
 import { usageProjection } from '../../../../src/projections/usage/project.js'
 import { traceBuilder, type Fact, type TraceCalls } from '../../../../src/projections/usage/trace.js'
-import { FACT_COLUMNS, SOURCES, type UsageFact } from '../../../../src/projections/usage/columns.js'
+import { SOURCES, type UsageFact } from '../../../../src/projections/usage/columns.js'
+import { FACTS } from '../../../../src/projections/usage/tables.js'
 import { COUNTS } from '../../../counts.js'
 import { arbitraryUsageCase } from '../../../support/oracle/cases.js'
 import { costsAfter, isEqual, type Fraction } from '../../../support/oracle/costs.js'
@@ -107,7 +108,7 @@ const callsAt = (events: readonly ProjectedEvent[], batch: number, position: big
       if (table === 'usage_facts')
         for (const row of values)
           rows.push(
-            Object.fromEntries(FACT_COLUMNS.map((column, k) => [column, row[k]])) as unknown as UsageFact,
+            Object.fromEntries(FACTS.names.map((column, k) => [column, row[k]])) as unknown as UsageFact,
           )
   const facts = rows
     .toSorted(

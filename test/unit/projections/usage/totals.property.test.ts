@@ -10,7 +10,8 @@ import {
 } from '../../../../src/projections/usage/totals-state.js'
 import { withDescendants } from '../../../../src/projections/usage/queries.js'
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
-import { TOTALS_COLUMNS, type TotalsRow } from '../../../../src/projections/usage/totals.js'
+import { USAGE_TOTALS } from '../../../../src/projections/usage/tables.js'
+import type { TotalsRow } from '../../../../src/projections/usage/totals.js'
 import { sql } from '../../../../src/projections/sql.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
@@ -125,6 +126,7 @@ const killedAfter = (
   }
 }
 
+const COLUMNS = USAGE_TOTALS.names.slice(0, -2)
 const ALL = sql`project_id = ${PROJECT}`
 
 const tracesOf = async ({ reader }: ClickHouse): Promise<readonly string[]> =>
@@ -134,10 +136,10 @@ const tracesOf = async ({ reader }: ClickHouse): Promise<readonly string[]> =>
 
 const storedRows = async ({ reader }: ClickHouse, open: readonly string[]): Promise<readonly TotalsRow[]> => {
   const rows = await reader.query<Record<string, string | number | boolean>>(
-    `SELECT ${TOTALS_COLUMNS.join(', ')} FROM usage_totals FINAL WHERE trace_id NOT IN {open:Array(String)}`,
+    `SELECT ${COLUMNS.join(', ')} FROM usage_totals FINAL WHERE trace_id NOT IN {open:Array(String)}`,
     { open },
   )
-  return rows.map((row) => TOTALS_COLUMNS.map((column) => row[column]!))
+  return rows.map((row) => COLUMNS.map((column) => row[column]!))
 }
 
 const freshRows = async (clickHouse: ClickHouse, position: bigint): Promise<readonly TotalsRow[]> => {

@@ -3,7 +3,7 @@ import type { CallEvent } from '../../../../src/domain/calls/call.js'
 import { NO_FILTER } from '../../../../src/projections/calls/filter.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
-import { FACT_COLUMNS } from '../../../../src/projections/usage/columns.js'
+import { FACTS } from '../../../../src/projections/usage/tables.js'
 import { usageFrom } from '../../../../src/projections/usage/queries.js'
 import { usageProjection } from '../../../../src/projections/usage/project.js'
 import { EXTRAS } from '../../../../src/domain/usage/variant.js'
@@ -19,7 +19,7 @@ const modelsOf = async (usage: Json, isEarlier: boolean): Promise<unknown> => {
   for (const operation of [started('a'), ended('a', 1, usage)]) await recorder.take(operation)
   const events = recorder.events.map((event) => (isEarlier ? ofEarlierRelease(event) : event))
   const rows = usageProjection.rowsOf(events).find(({ table }) => table === 'usage_facts')!
-  return rows.values.at(-1)![FACT_COLUMNS.indexOf('models')]
+  return rows.values.at(-1)![FACTS.names.indexOf('models')]
 }
 
 const ofEarlierRelease = (event: ProjectedEvent): ProjectedEvent => {

@@ -2,6 +2,31 @@
 const PURE_KERNEL =
   '^src/kernel/((codec|json|ports|spill)/|(circuit-breaker|decider|event|ids|later|once-for|pages|sorted|uuid-of-digest)\\.ts$)'
 
+/** Features in the order in which they build on each other, by the names of their folders. */
+const FEATURES = [
+  ...['projects', 'access', 'service', 'secrets', 'refs', 'files', 'objects', 'artifacts', 'runs'],
+  ...['annotation-queues', 'feedback', 'prices', 'calls', 'threads', 'usage', 'tables', 'evaluations'],
+  ...['webhooks', 'training', 'gateway', 'rebuilds', 'wandb', 'audit', 'pages'],
+]
+
+/** Files that import a later feature. Remove a file once it does not. */
+const OUT_OF_ORDER = [
+  'api/(calls/(call-reads|usage-fields)|evaluations/rules|files/artifact-content|objects/query)',
+  'application/(annotation-queues/items|refs/sources)',
+  'domain/(access/(roles|visible)|calls/call|evaluations/scorers/http-settings|secrets/secret)',
+  'domain/prices/(cache-costs|call-cost|offered-tiers|tiers)',
+  'domain/webhooks/automations/matching/trigger-of',
+  'projections/(annotation-queues/queries|calls/(subtree-counts|usage-fields))',
+].map((files) => `^src/${files}\\.ts$`)
+
+/** Within a room, a feature imports only those before it. */
+const featuresInOrder = FEATURES.slice(0, -1).map((feature, index) => ({
+  name: 'features-in-order',
+  severity: 'error',
+  from: { path: `^src/(domain|projections|application|dispatch|api)/${feature}/`, pathNot: OUT_OF_ORDER },
+  to: { path: `^src/$1/(${FEATURES.slice(index + 1).join('|')})/` },
+}))
+
 /**
  * Each folder of `src/` imports only those before it:
  *
@@ -127,6 +152,7 @@ module.exports = {
       from: { path: '^web/' },
       to: { path: '^(src|test|bench|demo)/' },
     },
+    ...featuresInOrder,
     { name: 'every-import-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {

@@ -137,14 +137,12 @@ describe('tenants', () => {
   })
 
   it('read and write their own projects', async () => {
-    for (const endpoint of await endpoints(own)) {
+    for (const [index, endpoint] of (await endpoints(own)).entries()) {
       const valid = OF_PROJECTS[nameOf(endpoint)]
       if (valid === undefined) continue
-      for (const prefix of ['', '/traces']) {
-        await makeFor(service, endpoint.path, `${own}/project`, key)
-        const answer = await ask(endpoint, valid(`${own}/project`), key, prefix)
-        assert.equal(answer.status, 200, nameOf(endpoint))
-      }
+      await makeFor(service, endpoint.path, `${own}/project`, key)
+      const answer = await ask(endpoint, valid(`${own}/project`), key, index % 2 === 0 ? '' : '/traces')
+      assert.equal(answer.status, 200, nameOf(endpoint))
     }
   })
 

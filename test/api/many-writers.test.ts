@@ -3,7 +3,8 @@ import { registryStream } from '../../src/domain/artifacts/events.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import { limitsStream } from '../../src/domain/gateway/limits/limits.js'
 import type { Answered } from '../support/client.js'
-import { startTestService, type TestService } from '../support/service.js'
+import type { TestService } from '../support/service.js'
+import { sharedService } from './shared-service.js'
 import { eventsOf } from './calls/given.js'
 
 const MANY = 40
@@ -11,10 +12,9 @@ const MANY = 40
 describe('many who write to one thing at once', () => {
   let service: TestService
   before(async () => {
-    service = await startTestService()
+    service = await sharedService()
     await service.teams.create('crowd')
   })
-  after(() => service.stop())
 
   const atOnce = (ask: (n: number) => Promise<Answered>) =>
     Promise.all(Array.from({ length: MANY }, (_, n) => ask(n)))

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import { failingWith, inTurn, saying, usageOf } from '../../support/upstreams/behaviours.js'
 import type { Behaviour } from '../../support/upstreams/upstream.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
-import { startTestService, type TestService } from '../../support/service.js'
-import { someProject } from '../shared-service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService, someProject } from '../shared-service.js'
 import { callsOfTrace, finishedStatus, logRun, rescore, type Call } from './logged-run.js'
 
 const ROWS = [
@@ -30,7 +30,7 @@ describe('rescoring with an LLM judge', () => {
   let project: string
   let source: string
   before(async () => {
-    service = await startTestService()
+    service = await sharedService()
     gateway = await startGateway(service, {
       id: 'judge-model',
       upstream: { models: [{ id: 'judge-model', upstream_id: 'chat-1', price: PRICE }] },
@@ -39,7 +39,6 @@ describe('rescoring with an LLM judge', () => {
     source = (await logRun(service, project, ROWS)).id
   })
   after(async () => {
-    await service.stop()
     await gateway.upstream.close()
   })
 

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { beginningWith, behind, failingWith, saying } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type Behaviour, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { accepted } from '../calls/given.js'
@@ -133,11 +134,10 @@ describe('what completions are charged', () => {
   let upstream: ScriptedUpstream
 
   before(async () => {
-    service = await startTestService()
+    service = await sharedService()
     upstream = await startUpstream(saying(['Hi']))
   })
   after(async () => {
-    await service.stop()
     await upstream.close()
   })
 

@@ -6,8 +6,8 @@ import { canonicalJson } from '../../../src/kernel/json/canonical.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { rambling } from '../../support/upstreams/rambling.js'
-import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'
-import { someProject } from '../shared-service.js'
+import { ADMINISTRATOR_KEY, type TestService } from '../../support/service.js'
+import { sharedService, someProject } from '../shared-service.js'
 
 interface EndedCall {
   readonly id: string
@@ -26,11 +26,10 @@ describe('long streamed answers', () => {
   let service: TestService
   let gateway: Gateway
   before(async () => {
-    service = await startTestService()
+    service = await sharedService()
     gateway = await startGateway(service)
   })
   after(async () => {
-    await service.stop()
     await gateway.upstream.close()
   })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { saying } from '../../support/upstreams/behaviours.js'
 import {
   arbitraryCosts,
@@ -23,11 +24,10 @@ describe('random usages of an upstream', () => {
   let upstream: ScriptedUpstream
 
   before(async () => {
-    service = await startTestService()
+    service = await sharedService()
     upstream = await startUpstream(saying(['Hi']))
   })
   after(async () => {
-    await service.stop()
     await upstream.close()
   })
 

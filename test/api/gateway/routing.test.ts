@@ -3,7 +3,8 @@ import { systemIds } from '../../../src/adapters/system/system.js'
 import { execute } from '../../../src/kernel/execute.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { secretDecider, secretStream } from '../../../src/domain/secrets/secret.js'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { until } from '../../support/until.js'
 import { saying } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type Behaviour, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
@@ -26,10 +27,7 @@ describe('asking one of several upstreams', () => {
   let made: string[]
   let first: ScriptedUpstream
   let second: ScriptedUpstream
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  before(async () => (service = await sharedService()))
   beforeEach(async () => {
     const given = await givenTeam(service)
     ;({ team } = given)

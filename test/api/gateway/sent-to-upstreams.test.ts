@@ -3,7 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import { upstreamContent } from '../../../src/domain/gateway/upstreams/content.js'
 import { decode } from '../../../src/kernel/codec/codec.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { failingWith, saying } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { until } from '../../support/until.js'
@@ -18,10 +19,7 @@ describe('a request to an upstream', () => {
   let key: string
   let project: string
   let append: Awaited<ReturnType<typeof givenTeam>>['append']
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  before(async () => (service = await sharedService()))
   beforeEach(async () => {
     const given = await givenTeam(service)
     ;({ team, append } = given)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { aStart } from '../../support/call-requests.js'
 import { eventsOf } from '../calls/given.js'
 
@@ -13,10 +14,9 @@ interface Slow {
 describe('a body that takes long to come', () => {
   let service: TestService
   before(async () => {
-    service = await startTestService()
+    service = await sharedService()
     await service.teams.create('slow')
   })
-  after(() => service.stop())
 
   const keyOf = async (user: string) => await service.teams.keyOf('slow', user, 'member')
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { accepted } from '../calls/given.js'
 import { memberOf } from '../graphql/given.js'
 import { put } from '../wandb/given.js'
@@ -12,10 +13,7 @@ const step = (loss: unknown) => ({ type: 'gradient_step', metrics: { loss } })
 
 describe('a bad worker', () => {
   let service: TestService
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  before(async () => (service = await sharedService()))
 
   /** A job that a worker has. */
   const given = async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import OpenAI, { toFile } from 'openai'
-import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'
+import { ADMINISTRATOR_KEY, type TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { until } from '../../support/until.js'
 import { memberOf } from '../graphql/given.js'
 
@@ -20,10 +21,7 @@ const supervised = (hyperparameters: object) => ({
 
 describe('fine-tuning with the package openai', () => {
   let service: TestService
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  before(async () => (service = await sharedService()))
 
   const clientOf = (project: string, apiKey = ADMINISTRATOR_KEY) =>
     new OpenAI({ baseURL: `${service.address}/v1`, apiKey, project, maxRetries: 0 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { accepted } from '../calls/given.js'
 import { ask, dataOf } from '../graphql/given.js'
 import { trainingClientOf } from './given.js'
@@ -21,10 +22,7 @@ interface Completion {
 
 describe('the training API', () => {
   let service: TestService
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  before(async () => (service = await sharedService()))
 
   /** Four attempts with different rewards. */
   const groupsOf = async (client: ReturnType<typeof trainingClientOf>, name: string) => {

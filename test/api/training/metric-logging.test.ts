@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { until } from '../../support/until.js'
 import { accepted } from '../calls/given.js'
 import { clientOf } from '../wandb/given.js'
@@ -21,10 +22,7 @@ const LINES = ['ping', 'up', 'left', 'yes']
 
 describe('a fine-tuning job with metric_logging', () => {
   let service: TestService
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  before(async () => (service = await sharedService()))
 
   const given = async () => {
     const project = `team-${randomUUID().slice(0, 8)}/p`

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { accepted } from '../calls/given.js'
 import { trainingClientOf } from './given.js'
@@ -12,7 +13,7 @@ describe('a model of a worker', () => {
   let gateway: Gateway
   const base = `base-${randomUUID()}`
   before(async () => {
-    service = await startTestService()
+    service = await sharedService()
     const models = [
       {
         id: base,
@@ -24,7 +25,6 @@ describe('a model of a worker', () => {
     gateway = await startGateway(service, { id: base, upstream: { models } })
   })
   after(async () => {
-    await service.stop()
     await gateway.upstream.close()
   })
 

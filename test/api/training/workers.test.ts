@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { startTestService, type TestService } from '../../support/service.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
 import { accepted } from '../calls/given.js'
 import { trainingClientOf } from './given.js'
 import { md5, workerOf } from './worker.js'
@@ -9,10 +10,7 @@ const someProject = () => `team-${randomUUID().slice(0, 8)}/p`
 
 describe('a worker', () => {
   let service: TestService
-  before(async () => {
-    service = await startTestService()
-  })
-  after(() => service.stop())
+  before(async () => (service = await sharedService()))
 
   const given = async () => {
     const base = `base-${randomUUID()}`

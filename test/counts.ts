@@ -2,22 +2,27 @@ import { randomInt } from 'node:crypto'
 
 export const isFull = process.env['TEST_FULL'] === '1'
 
+/** A test of long data, which runs in `npm run test:random` only. */
+export const itInFull = (title: string, test: Mocha.AsyncFunc): void => {
+  if (isFull) it(title, test)
+}
+
 const repetitions = (fast: number, full: number): number => (isFull ? full : fast)
 
 /** How often the repeated tests repeat: the first figure in `npm test`, the second with TEST_FULL=1 (`npm run test:all`). */
 export const COUNTS = {
   // random cases
   asOfPositions: repetitions(2, 40),
-  usageRollups: repetitions(300, 20_000),
+  usageRollups: repetitions(60, 20_000),
   usageAnswers: repetitions(6, 200),
   usageFields: repetitions(6, 200),
-  usageTotals: repetitions(3, 100),
+  usageTotals: repetitions(1, 100),
   usageSums: repetitions(12, 300),
-  usageAgreements: repetitions(6, 100),
-  budgetCharges: repetitions(8, 150),
+  usageAgreements: repetitions(1, 100),
+  budgetCharges: repetitions(1, 150),
   mergedParts: repetitions(15, 500),
   stats: repetitions(2, 30),
-  selectionQuestions: repetitions(15, 600),
+  selectionQuestions: repetitions(5, 600),
   digestLogs: repetitions(1, 8),
   digestTableRows: repetitions(60_000, 300_000),
   objectReplays: repetitions(1, 8),
@@ -29,11 +34,11 @@ export const COUNTS = {
   budgets: repetitions(50, 3_000),
   templates: repetitions(1_000, 50_000),
   priceHistories: repetitions(50, 3_000),
-  deliveryCosts: repetitions(3, 24),
+  deliveryCosts: repetitions(1, 24),
   callReplays: repetitions(2, 30),
   feedbackReplays: repetitions(2, 30),
   deliveryReplays: repetitions(2, 10),
-  lawBatches: repetitions(3, 100),
+  lawBatches: repetitions(1, 100),
   expressionMeanings: repetitions(30, 1_500),
   largestExpressions: repetitions(14, 100),
   expressionPathDepth: repetitions(8, 30),
@@ -43,6 +48,8 @@ export const COUNTS = {
   backtests: repetitions(30, 400),
   packs: repetitions(60, 3_000),
   packedReads: repetitions(60, 1_500),
+  steppedTexts: repetitions(100, 2_000),
+  tracePages: repetitions(1, 60),
   fuzzRequests: repetitions(120, 10_000),
   shapedRequests: repetitions(1, 4),
   mutatedAnswers: repetitions(40, 2_000),
@@ -55,7 +62,7 @@ export const COUNTS = {
   rescoredRows: repetitions(200, 2_000),
   rebuildKills: repetitions(2, 10),
   /** Cuts a rebuild off after every so many exchanged tables. */
-  rebuildCutStep: repetitions(12, 1),
+  rebuildCutStep: repetitions(20, 1),
   migrationRaces: repetitions(1, 20),
   /** Cuts the migrations off after every so many statements. */
   migrationCutStep: repetitions(18, 3),

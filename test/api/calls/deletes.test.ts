@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
+import { itInFull } from '../../counts.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { aCompleted, anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
 import { accepted, reasonOf, told, typesOf, writesNothing } from './given.js'
@@ -141,7 +142,7 @@ describe('a deletion', () => {
     )
   })
 
-  it('takes all of more than 10,000 descendants', async () => {
+  itInFull('takes all of more than 10,000 descendants', async () => {
     const project = someProject()
     const size = 10_500
     const calls = Array.from({ length: size }, (_, i) =>

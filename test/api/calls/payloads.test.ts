@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { JSON_TYPE, sendBytes } from '../http/raw.js'
+import { itInFull } from '../../counts.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { aCompleted, anEnd, arbitraryCallId, aStart, startItem } from '../../support/call-requests.js'
 import { accepted, refusedElementsOf, reasonOf, told, writesNothing } from './given.js'
@@ -236,7 +237,7 @@ describe('a payload of many megabytes', () => {
 
   const LONG = 'x'.repeat(10_000_000)
 
-  it('is kept in every field that may be long', async () => {
+  itInFull('is kept in every field that may be long', async () => {
     const project = someProject()
     const id = arbitraryCallId()
     const start = aStart(project, { id, inputs: { a: LONG }, attributes: { b: LONG } })

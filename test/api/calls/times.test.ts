@@ -68,10 +68,12 @@ describe('a literal that a time is compared with', () => {
     ['/cost/query', 'created_at', {}],
   ] as const)
     it(`is a 422 that names it and ${name} if it is no time, at ${path}`, async () => {
-      for (const value of NO_TIMES)
+      for (const [of, value] of NO_TIMES.entries())
         for (const [at, form] of FORMS.entries()) {
           // Only text is converted to text as it is.
           if (at === FORMS.length - 1 && typeof value === 'boolean') continue
+          // All pairs at one endpoint; elsewhere each value in a form of its own.
+          if (name !== 'started_at' || path !== '/calls/query') if (at !== of % FORMS.length) continue
           const $expr = form(name, value)
           const answer = await service.post(path, { project_id: project, ...more, query: { $expr } })
           assert.deepEqual(told(answer), ['value_error query'], JSON.stringify($expr))

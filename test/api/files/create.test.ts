@@ -6,6 +6,7 @@ import { Failure } from '../../../src/application/failure.js'
 import { readUpload } from '../../../src/api/files/upload.js'
 import type { TestService } from '../../support/service.js'
 import { sendBytes, type RawAnswer } from '../http/raw.js'
+import { itInFull } from '../../counts.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { eventsOf, textIn, writesNothing } from '../calls/given.js'
 
@@ -199,7 +200,7 @@ describe('a file', () => {
       })
     })
 
-  it('may be as large as the limit, and no larger', async () => {
+  itInFull('may be as large as the limit, and no larger', async () => {
     const project = someProject()
     const content = Buffer.alloc(LIMIT, 'z')
     const fits = await send(form(field('project_id', project), file(content)))

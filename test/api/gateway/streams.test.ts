@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
+import { itInFull } from '../../counts.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { chunksIn, eventsIn, MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { ADMINISTRATOR_KEY } from '../../support/service.js'
@@ -281,30 +282,33 @@ describe('streamed completions', () => {
     assert.equal(await gateway.upstream.arrivals.at(-1)?.left, false)
   })
 
-  it('come no faster than they are read, however long they are, and are kept up to a limit', async () => {
-    const words = 4000
-    const { behaviour, progress } = does.endless(words, 16_384)
-    gateway.upstream.behave(behaviour)
-    const project = someProject()
-    const { response } = await open(project)
-    response.pause()
-    let before = -1
-    while (progress.sent !== before) {
-      before = progress.sent
-      await new Promise((resolve) => setTimeout(resolve, 250))
-    }
-    assert.ok(progress.sent < words / 2, `${progress.sent} of ${words} were taken though nobody read`)
-    let bytes = 0
-    response.on('data', (piece: Buffer) => (bytes += piece.length))
-    response.resume()
-    await once(response, 'end')
-    assert.ok(bytes > words * 16_384)
-    const [call] = await gateway.ended(project)
-    assert.equal(call?.summary.tallytree?.metering, 'reported')
-    assert.equal(call.summary.usage?.[gateway.model]?.['completion_tokens'], words)
-    const recorded = call.spilled['output']?.size ?? 0
-    assert.ok(recorded > 32_000_000 && recorded < 34_000_000, `${recorded} bytes are recorded`)
-  })
+  itInFull(
+    'come no faster than they are read, however long they are, and are kept up to a limit',
+    async () => {
+      const words = 4000
+      const { behaviour, progress } = does.endless(words, 16_384)
+      gateway.upstream.behave(behaviour)
+      const project = someProject()
+      const { response } = await open(project)
+      response.pause()
+      let before = -1
+      while (progress.sent !== before) {
+        before = progress.sent
+        await new Promise((resolve) => setTimeout(resolve, 250))
+      }
+      assert.ok(progress.sent < words / 2, `${progress.sent} of ${words} were taken though nobody read`)
+      let bytes = 0
+      response.on('data', (piece: Buffer) => (bytes += piece.length))
+      response.resume()
+      await once(response, 'end')
+      assert.ok(bytes > words * 16_384)
+      const [call] = await gateway.ended(project)
+      assert.equal(call?.summary.tallytree?.metering, 'reported')
+      assert.equal(call.summary.usage?.[gateway.model]?.['completion_tokens'], words)
+      const recorded = call.spilled['output']?.size ?? 0
+      assert.ok(recorded > 32_000_000 && recorded < 34_000_000, `${recorded} bytes are recorded`)
+    },
+  )
 })
 
 describe('what is recorded of completions', () => {

@@ -9,7 +9,7 @@ import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { aStart } from '../../support/call-requests.js'
 import { JSON_TYPE, sendBytes, type RawAnswer } from './raw.js'
-import { COUNTS } from '../../counts.js'
+import { COUNTS, itInFull } from '../../counts.js'
 
 const BOMB_BYTES = COUNTS.decompressionBombBytes
 
@@ -67,7 +67,9 @@ for (const [encoding, encode] of Object.entries(encoders))
         assert.match(answer.text, /Content-Encoding/)
       })
 
-    it('may be as large as the limit, and no larger, once it is in clear', async () => {
+    // All encodings share the code that counts.
+    const itOnce = encoding === 'gzip' ? it : itInFull
+    itOnce('may be as large as the limit, and no larger, once it is in clear', async () => {
       const fits = Buffer.concat([startBody()], MAX_BODY_BYTES).fill(' ', startBody().length)
       assert.equal((await send(service, encoding, encode(fits))).status, 200)
       const tooLarge = Buffer.concat([fits, Buffer.from(' ')])
@@ -76,7 +78,7 @@ for (const [encoding, encode] of Object.entries(encoders))
       assert.match(answer.text, /33554432 bytes/)
     })
 
-    it('that is a bomb is not inflated to its end', async () => {
+    itOnce('that is a bomb is not inflated to its end', async () => {
       const bomb = encode(Buffer.alloc(BOMB_BYTES, ' '))
       global.gc?.()
       const before = process.memoryUsage()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
+import { itInFull } from '../../counts.js'
 import { aCompleted, aStart } from '../../support/call-requests.js'
 import { startTestService, type TestService } from '../../support/service.js'
 
@@ -177,7 +178,7 @@ describe('the memory for requests', () => {
     assert.equal((await whole('a', 0, { body, path: '/call/upsert_batch' })).status, 200)
   })
 
-  it('lets usage of more calls than the default limit wait, and usage of fewer not', async () => {
+  itInFull('lets usage of more calls than the default limit wait, and usage of fewer not', async () => {
     for (let batch = 0; batch < 11; batch += 1) {
       const calls = Array.from({ length: 1000 }, () => aCompleted('a/usage'))
       const body = JSON.stringify({ batch: calls })

@@ -7,7 +7,7 @@ import { trainRl, type RlGroup, type RlTrajectory } from '../../../src/engine/rl
 import { rlGroup, RL_OPTIONS } from './support.js'
 
 const JOBS = 16
-const SEEDS = isFull ? 5 : 2
+const SEEDS = isFull ? 5 : 1
 
 const state = baseState('tiny/byte')
 const noStep = (): void => assert.fail('no step was expected')

@@ -18,7 +18,7 @@ const lossOf = (state: ModelState, examples: readonly SftExample[]): number => m
 
 const BATCH = 4
 const BATCHES_OF_JOB = 4
-const EPOCHS = 8
+const EPOCHS = 4
 const PEAK = 3e-3
 
 const greedyAnswer = (state: ModelState, content: string): string => {

@@ -14,6 +14,7 @@ import { canonicalJsonInSteps, jsonTextInSteps } from '../../../../src/kernel/js
 import { pythonText, pythonTextInSteps } from '../../../../src/kernel/json/python-text.js'
 import { jsonText } from '../../../../src/kernel/json/text.js'
 import { wellFormed } from '../../../../src/kernel/json/well-formed.js'
+import { COUNTS } from '../../../counts.js'
 
 const token = fc.oneof(
   fc.constantFrom(
@@ -75,7 +76,7 @@ describe('JSON in steps', () => {
           await outcome(() => wellFormed(parseJson(text))),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: COUNTS.steppedTexts },
     )
   })
 
@@ -88,7 +89,7 @@ describe('JSON in steps', () => {
           await outcome(() => parseJson(text)),
         )
       }),
-      { numRuns: 300 },
+      { numRuns: COUNTS.steppedTexts },
     )
   })
 
@@ -104,7 +105,7 @@ describe('JSON in steps', () => {
         for (const options of [{ sortKeys: true, replace }, { sortKeys: false }])
           assert.equal(await pythonTextInSteps(value, options, values), pythonText(value, options))
       }),
-      { numRuns: 1000 },
+      { numRuns: COUNTS.steppedTexts },
     )
   })
 
@@ -127,7 +128,7 @@ describe('JSON in steps', () => {
           await outcome(() => wellFormed(parseJson(text))),
         )
       }),
-      { numRuns: 1500 },
+      { numRuns: COUNTS.steppedTexts },
     )
   })
 

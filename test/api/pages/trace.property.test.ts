@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
+import { COUNTS } from '../../counts.js'
 import { accepted } from '../calls/given.js'
 import { sharedService, someProject } from '../shared-service.js'
 import type { TestService } from '../../support/service.js'
@@ -254,7 +255,7 @@ describe('POST /api/pages/trace', () => {
           page.own_tokens.reduce((all, one) => all + one, 0),
         )
       }),
-      { numRuns: 20 },
+      { numRuns: COUNTS.tracePages },
     )
   })
 })

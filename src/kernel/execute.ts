@@ -103,6 +103,17 @@ export const execute =
     return appendDecided(ports, stream, cause, decide, append)
   }
 
+/** {@link execute} for an aggregate whose commands name their stream. */
+export const commandsOf =
+  <State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    streamOf: (command: Command) => string,
+    options?: Options<State>,
+  ) =>
+  (ports: ExecutePorts, command: Command) =>
+  (cause: Cause): Promise<ExecuteResult<State, Event>> =>
+    execute(ports)(decider, streamOf(command), [command], cause, options)
+
 /** Runs one command on the kept fold, which gets the events once they are written. */
 const executeKept = async <State, Command, Event extends DomainEvent>(
   ports: ExecutePorts,
@@ -209,14 +220,15 @@ const unchanged = <State, Event>({
   expected,
 })
 
-/** Folds the whole stream, into a state that the caller may change. */
+/** Folds the whole stream, or up to a position, into a state that the caller may change. */
 export const load = async <State, Command, Event extends DomainEvent>(
   ports: Pick<Ports, 'eventStore'>,
   decider: Decider<State, Command, Event>,
   stream: string,
+  until?: Position,
 ): Promise<LoadedState<State>> => {
   const fold = newFold(decider.initialState())
-  await catchUp(ports.eventStore, stream, fold, evolveBy(decider))
+  await catchUp(ports.eventStore, stream, fold, evolveBy(decider), until)
   return { state: fold.state, expected: expectedOf(fold), position: fold.position }
 }
 

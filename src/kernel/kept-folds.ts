@@ -18,14 +18,16 @@ export const newFold = <State>(state: State): FoldOfStream<State> => ({
   read: 0,
 })
 
-/** Reads the events that a fold lacks. Concurrent calls read the same events; each event is applied once. */
+/** Reads the events that a fold lacks, up to a position if one is given. Concurrent calls read the same events; each event is applied once. */
 export const catchUp = async <State>(
   eventStore: Pick<EventStore, 'readStream'>,
   stream: string,
   fold: FoldOfStream<State>,
   evolve: (state: State, event: RecordedEvent) => State,
+  until?: Position,
 ): Promise<void> => {
   for await (const event of eventStore.readStream(stream, { from: fold.next })) {
+    if (until !== undefined && event.position > until) return
     if (event.revision !== fold.next) continue
     fold.state = evolve(fold.state, event)
     fold.next = event.revision + 1n

@@ -9,7 +9,7 @@ import { query } from '../../domain/query/query.js'
 import { isCallField } from '../../projections/calls/fields.js'
 import type { OrderBy } from '../../projections/expression/order.js'
 import { Failure, invalidField } from '../../application/failure.js'
-import { callsFilter } from './filter.js'
+import { callsFilter } from '../../application/calls/filter.js'
 
 const off = withDefault(boolean, false, true)
 

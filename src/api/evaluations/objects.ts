@@ -3,25 +3,22 @@ import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
-import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { Cause } from '../../kernel/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
-import { objectDecider } from '../../domain/objects/decider.js'
-import { objectId, objectStream } from '../../domain/objects/events.js'
+import { objectId } from '../../domain/objects/events.js'
 import { inPages } from '../../kernel/pages.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { versionRef } from '../../domain/refs/ref.js'
 import { versionPlaces, versionsAt, type StoredVersion } from '../../projections/objects/queries.js'
-import { execute } from '../../kernel/execute.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
-import { publishObject } from '../../application/objects/publish.js'
+import { deletedVersions, deleteVersions, publishObject } from '../../application/objects/publish.js'
 import type { AnyRoute } from '../server/route.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
@@ -37,7 +34,7 @@ export interface Collection<Body> {
   readonly baseClass: string | null
   readonly body: Codec<Body>
   readonly created: AnyCodec
-  readonly shown: AnyCodec
+  readonly stored: AnyCodec
   readonly nameOf: (body: Body) => string
   /** Makes the content of the object, and stores what it refers to first. */
   readonly valueOf: (body: Body, project: string, id: string, cause: Cause) => Promise<JsonObject>
@@ -68,7 +65,7 @@ type ReadCollection = Omit<Collection<never>, 'body' | 'nameOf' | 'valueOf'>
 
 const kindOf = ({ baseClass }: ReadCollection) => (baseClass === null ? 'op' : 'object')
 
-const shownVersion = async (
+const versionJson = async (
   { membersOf }: ReadCollection,
   version: StoredVersion,
   project: string,
@@ -106,7 +103,7 @@ const listLatest = (services: CollectionServices, collection: ReadCollection): A
     path: inV2(collection.name),
     summary: `List the latest versions of ${collection.name}, one per line.`,
     query: open('EvaluationObjectsQuery', { optional: page }),
-    response: { schema: linesOf('One object per line.', collection.shown.schema), type: JSON_LINES },
+    response: { schema: linesOf('One object per line.', collection.stored.schema), type: JSON_LINES },
     project: inPath,
     handle:
       ({ query: { limit, offset }, project, reader }) =>
@@ -121,13 +118,13 @@ const listLatest = (services: CollectionServices, collection: ReadCollection): A
           is_op: collection.baseClass === null,
           base_object_classes: collection.baseClass === null ? null : [collection.baseClass],
         }
-        const question = { projectId: project, filter, position, sortBy: [], limit, offset }
-        const places = await versionPlaces(reader)(question)
+        const query = { projectId: project, filter, position, sortBy: [], limit, offset }
+        const places = await versionPlaces(reader)(query)
         async function* texts() {
           for (const some of inPages(places, ({ bytes }) => bytes, PAGE)) {
-            const shown = { withVal: true, withLabels: false }
-            const versions = await versionsAt(reader)(project, some, position, shown)
-            yield await Promise.all(versions.map((one) => shownVersion(collection, one, project, position)))
+            const wanted = { withVal: true, withLabels: false }
+            const versions = await versionsAt(reader)(project, some, position, wanted)
+            yield await Promise.all(versions.map((one) => versionJson(collection, one, project, position)))
           }
         }
         return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
@@ -142,7 +139,7 @@ const readVersion = (services: CollectionServices, collection: ReadCollection): 
     method: 'get',
     path: inV2(`${collection.name}/:object_id/versions/:digest`),
     summary: `Read a version of ${collection.singular} by digest, latest, v<number> or alias.`,
-    response: collection.shown,
+    response: collection.stored,
     project: inPath,
     handle:
       ({ params, project }) =>
@@ -153,13 +150,13 @@ const readVersion = (services: CollectionServices, collection: ReadCollection): 
         const isOfClass = baseClass === null || version?.base_object_class === baseClass
         if (version?.kind !== kind || !isOfClass) throw noSuch('Object version')
         requireNotDeleted(version)
-        const body = await shownVersion(collection, version, project, position)
+        const body = await versionJson(collection, version, project, position)
         return { body, type: 'application/json; charset=utf-8' }
       },
   })
 }
 
-const deleteVersions = (services: CollectionServices, collection: ReadCollection): AnyRoute =>
+const deleteRoute = (services: CollectionServices, collection: ReadCollection): AnyRoute =>
   changeProject(services, {
     method: 'delete',
     path: inV2(`${collection.name}/:object_id`),
@@ -171,14 +168,8 @@ const deleteVersions = (services: CollectionServices, collection: ReadCollection
       requireFew(digests ?? [], ['query', 'digests'])
       const object_id = params['object_id']!
       if (!objectId.is(object_id)) throw noSuch('Object')
-      const deleted_at: Instant = instantOf(services.clock.now())
-      const by = { deleted_at, wb_user_id: principal.userId }
-      const command = { type: 'DeleteVersions', project_id, object_id, versions: digests, ...by } as const
-      const stream = objectStream(project_id, object_id)
-      return writing(
-        (cause) => execute(services)(objectDecider, stream, [command], cause),
-        ({ events }) => ({ num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length }),
-      )
+      const of = { project_id, object_id, versions: digests, wb_user_id: principal.userId }
+      return writing(deleteVersions(services, of), deletedVersions)
     },
   })
 
@@ -190,5 +181,5 @@ export const collectionRoutes = <Body>(
   createVersion(services, collection),
   listLatest(services, collection),
   readVersion(services, collection),
-  deleteVersions(services, collection),
+  deleteRoute(services, collection),
 ]

@@ -1,40 +1,23 @@
-import { presentPositions } from '../server/read-conditions.js'
+import { presentReads } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
-import type * as t from 'io-ts'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, jsonObject, number, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import {
-  evaluationRuleDecider,
   existingRules,
   MAX_RULES,
-  type EvaluationRules,
-  type EvaluationRuleCommand,
-  evaluationRulesStream,
   ruleName,
+  type EvaluationRules,
   type RuleContent,
 } from '../../domain/evaluations/rules/rule.js'
-import type { Cause } from '../../kernel/event.js'
 import { query } from '../../domain/query/query.js'
-import { callIds } from '../../projections/calls/pages.js'
-import { NO_FILTER } from '../../projections/calls/filter.js'
-import { execute, readState } from '../../kernel/execute.js'
+import { changeRule, createRule, deleteRule, ruleIn, rulesOf } from '../../application/evaluations/rules.js'
 import { definedFields } from '../webhooks/defined-fields.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
-import { requireProjectAdministrator } from '../../application/access/rights.js'
-import { requireScorers } from '../../application/evaluations/referenced-objects.js'
-import { Failure, invalidField } from '../../application/failure.js'
-import type { AnyRoute, RouteRequest } from '../server/route.js'
-import {
-  alsoReads,
-  changeProject,
-  readProjectLog,
-  writeProject,
-  type ProjectRequest,
-} from '../server/route-kinds.js'
+import type { AnyRoute } from '../server/route.js'
+import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { requireBoundedFilter } from '../calls/filter.js'
 import { idFor } from '../server/generated-id.js'
 
 const PATH = '/api/evaluation-rules/:entity/:project'
@@ -66,7 +49,7 @@ const ruleChange = closed('EvaluationRuleChange', {
   },
 })
 
-const ruleJson = open('EvaluationRule', {
+const ruleCodec = open('EvaluationRule', {
   required: {
     id: string,
     project_id: string,
@@ -85,63 +68,23 @@ const ruleJson = open('EvaluationRule', {
   },
 })
 
-const ruleList = open('EvaluationRuleList', { required: { data: arrayOf(ruleJson) } })
+const ruleList = open('EvaluationRuleList', { required: { data: arrayOf(ruleCodec) } })
 
-const shownRule = (project_id: string, id: string, { key_id: _, ...content }: RuleContent) => ({
+const ruleJson = (project_id: string, id: string, { key_id: _, ...content }: RuleContent) => ({
   id,
   project_id,
   ...content,
 })
-
-const noSuchRule = (): Failure => new Failure('not-found', 'Evaluation rule not found in this project.')
 
 type RuleServices = Pick<
   Services,
   'eventStore' | 'ids' | 'sha256' | 'access' | 'reading' | 'throttle' | 'scoringTools'
 >
 
-const rulesOf = async (services: Pick<Services, 'eventStore'>, project: string): Promise<EvaluationRules> =>
-  await readState(services, evaluationRuleDecider, evaluationRulesStream(project))
+const oneRule = (project: string, id: string, rules: EvaluationRules) =>
+  ruleJson(project, id, ruleIn(rules, id))
 
-const run =
-  (services: Pick<Services, 'eventStore' | 'ids'>, command: EvaluationRuleCommand) => (cause: Cause) =>
-    execute(services)(evaluationRuleDecider, evaluationRulesStream(command.project_id), [command], cause)
-
-const shown = (project: string, id: string, rules: EvaluationRules) => {
-  const rule = rules.get(id)
-  if (rule === undefined || rule.deleted) throw noSuchRule()
-  return shownRule(project, id, rule.content)
-}
-
-/** Refuses what cannot be applied: scorers, a sample rate, or fields that calls do not have. */
-const requireValid = async (
-  services: Pick<RuleServices, 'access' | 'reading' | 'scoringTools'>,
-  request: ProjectRequest & Pick<RouteRequest, 'principal'>,
-  { scorer_refs, sample_rate, filter }: Partial<t.TypeOf<typeof newRule>>,
-): Promise<void> => {
-  const rateRule = 'Value error, input should be greater than 0 and at most 1'
-  if (sample_rate !== undefined && !(sample_rate > 0 && sample_rate <= 1))
-    throw invalidField(['sample_rate'], 'value_error', rateRule)
-  const { reader, project: projectId } = request
-  const reads = { reader, positionOf: presentPositions(services, request) }
-  if (scorer_refs !== undefined)
-    await requireScorers(services.scoringTools, reads, scorer_refs, ['scorer_refs'])
-  if (filter === undefined || filter === null) return
-  const { op_names, trace_roots_only } = filter
-  const asked = { ...NO_FILTER, op_names, trace_roots_only, call_ids: ['-'] }
-  requireBoundedFilter(asked)
-  await callIds(reader)({
-    projectId,
-    filter: asked,
-    operation: filter.query?.$expr ?? null,
-    position: 0n,
-    sortBy: [],
-    limit: 1,
-    offset: null,
-  })
-}
-
-const listRules = (services: RuleServices): AnyRoute =>
+const listRoute = (services: RuleServices): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: PATH,
@@ -152,11 +95,11 @@ const listRules = (services: RuleServices): AnyRoute =>
       ({ project }) =>
       async () => {
         const rules = existingRules(await rulesOf(services, project))
-        return { body: { data: rules.map(({ id, content }) => shownRule(project, id, content)) } }
+        return { body: { data: rules.map(({ id, content }) => ruleJson(project, id, content)) } }
       },
   })
 
-const createRule = (services: RuleServices): AnyRoute =>
+const createRoute = (services: RuleServices): AnyRoute =>
   writeProject(services, {
     method: 'post',
     path: PATH,
@@ -166,49 +109,31 @@ const createRule = (services: RuleServices): AnyRoute =>
     body: newRule,
     requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
     errors: [...alsoReads.errors, 'conflict', 'forbidden'],
-    response: ruleJson,
+    response: ruleCodec,
     project: inPath,
     handle: async (request) => {
       const { body, project, principal } = request
-      await requireValid(services, request, body)
       const id = idFor(services, request, 0)
-      const rule: RuleContent = {
-        ...body,
-        filter: contentOfFilter(body.filter ?? NO_CONDITIONS),
-        wb_user_id: principal.userId,
-        key_id: principal.keyId,
-      }
-      return writing(
-        run(services, { type: 'CreateEvaluationRule', project_id: project, id, rule }),
-        ({ state }) => shown(project, id, state),
-      )
+      const fields = { ...body, filter: body.filter ?? NO_CONDITIONS }
+      const reads = presentReads(services, request)
+      const write = await createRule(services, reads, principal, { project_id: project, id }, fields)
+      return writing(write, ({ state }) => oneRule(project, id, state))
     },
   })
 
-const readRule = (services: RuleServices): AnyRoute =>
+const readRoute = (services: RuleServices): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: `${PATH}/:id`,
     summary: 'Read an evaluation rule.',
-    response: ruleJson,
+    response: ruleCodec,
     project: inPath,
     handle:
       ({ project, params }) =>
-      async () => ({ body: shown(project, params['id']!, await rulesOf(services, project)) }),
+      async () => ({ body: oneRule(project, params['id']!, await rulesOf(services, project)) }),
   })
 
-/** A member changes the rules that they made or changed last; those of others are for administrators of the project. */
-const requireOwnRule = (
-  { access }: Pick<RuleServices, 'access'>,
-  { project, params, principal }: Pick<RouteRequest, 'params' | 'principal'> & { readonly project: string },
-  rules: EvaluationRules,
-): void => {
-  const rule = rules.get(params['id']!)
-  if (rule !== undefined && rule.content.wb_user_id !== principal.userId)
-    requireProjectAdministrator(access, principal, project)
-}
-
-const changeRule = (services: RuleServices): AnyRoute =>
+const changeRoute = (services: RuleServices): AnyRoute =>
   writeProject(services, {
     method: 'patch',
     path: `${PATH}/:id`,
@@ -219,33 +144,19 @@ const changeRule = (services: RuleServices): AnyRoute =>
     body: ruleChange,
     requestHeaders: alsoReads.requestHeaders,
     errors: [...alsoReads.errors, 'conflict', 'forbidden'],
-    response: ruleJson,
+    response: ruleCodec,
     project: inPath,
     handle: async (request) => {
       const { body, project, principal, params } = request
       const id = params['id']!
-      const change = definedFields(body)
-      const rules = await rulesOf(services, project)
-      shown(project, id, rules)
-      requireOwnRule(services, request, rules)
-      await requireValid(services, request, change)
-      const { filter, ...others } = change
-      const command: EvaluationRuleCommand = {
-        type: 'ChangeEvaluationRule',
-        project_id: project,
-        id,
-        change: {
-          ...others,
-          ...(filter === undefined ? {} : { filter: contentOfFilter(filter) }),
-          wb_user_id: principal.userId,
-          key_id: principal.keyId,
-        },
-      }
-      return writing(run(services, command), ({ state }) => shown(project, id, state))
+      const reads = presentReads(services, request)
+      const of = { project_id: project, id }
+      const write = await changeRule(services, reads, principal, of, definedFields(body))
+      return writing(write, ({ state }) => oneRule(project, id, state))
     },
   })
 
-const deleteRule = (services: RuleServices): AnyRoute =>
+const deleteRoute = (services: RuleServices): AnyRoute =>
   changeProject(services, {
     method: 'delete',
     path: `${PATH}/:id`,
@@ -255,26 +166,17 @@ const deleteRule = (services: RuleServices): AnyRoute =>
     errors: ['forbidden'],
     response: emptyResponse,
     project: inPath,
-    handle: async (request) => {
-      const { project, params } = request
-      requireOwnRule(services, request, await rulesOf(services, project))
-      return writing(run(services, { type: 'DeleteEvaluationRule', project_id: project, id: params['id']! }))
-    },
+    handle: async ({ principal, project: project_id, params }) =>
+      writing(await deleteRule(services, principal, { project_id, id: params['id']! })),
   })
 
 /** Rules that score calls of a project as they end. */
 export const evaluationRuleRoutes = (services: RuleServices): readonly AnyRoute[] => [
-  listRules(services),
-  createRule(services),
-  readRule(services),
-  changeRule(services),
-  deleteRule(services),
+  listRoute(services),
+  createRoute(services),
+  readRoute(services),
+  changeRoute(services),
+  deleteRoute(services),
 ]
 
-const NO_CONDITIONS: t.TypeOf<typeof newFilter> = { op_names: null, trace_roots_only: false, query: null }
-
-const contentOfFilter = ({
-  op_names,
-  trace_roots_only,
-  query: asked,
-}: t.TypeOf<typeof newFilter>): RuleContent['filter'] => ({ op_names, trace_roots_only, query: asked })
+const NO_CONDITIONS = { op_names: null, trace_roots_only: false, query: null }

@@ -3,12 +3,9 @@ import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
-import { fileStream, type FileEvent } from '../../domain/files/file.js'
 import { projectId } from '../../kernel/ids.js'
-import type { Position } from '../../kernel/ports/event-store.js'
-import type { Ports } from '../../kernel/ports/ports.js'
 import { inBody } from '../server/authorization.js'
-import { Failure } from '../../application/failure.js'
+import { storedFile } from '../../application/files/files.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 
@@ -42,20 +39,3 @@ export const contentRoutes = (
       }),
     }),
   )
-
-const MAX_DIGEST = 256
-
-/** Reads the log instead of a projection, so that an acknowledged file is readable at once. */
-export const storedFile = async (
-  { eventStore }: Pick<Ports, 'eventStore'>,
-  project_id: string,
-  digest: string,
-  at: Position,
-) => {
-  if (digest.length <= MAX_DIGEST)
-    for await (const { data, position } of eventStore.readStream(fileStream(project_id, digest), {
-      limit: 1,
-    }))
-      if (position <= at) return data as unknown as FileEvent['data']
-  throw new Failure('not-found', 'File not found in this project.')
-}

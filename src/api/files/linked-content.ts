@@ -3,12 +3,12 @@ import { Readable } from 'node:stream'
 import { entityOf } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
-import { fileDecider, fileStream, md5Digest } from '../../domain/files/file.js'
+import { md5Digest } from '../../domain/files/file.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
-import { execute } from '../../kernel/execute.js'
 import { BlobTooLarge, type BlobRange } from '../../kernel/ports/blobs.js'
 import { Failure } from '../../application/failure.js'
+import { storeFile } from '../../application/files/files.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import type { Runs } from '../../application/runs/runs.js'
 import type { AnyRoute, RouteRequest, RouteResponse } from '../server/route.js'
@@ -78,14 +78,7 @@ const recordFile = async (
 ) => {
   const digest = md5Digest(md5)
   const file = { project_id, digest, blob, size, wb_user_id: cause.actor }
-  const command = { type: 'StoreFile', file } as const
-  const { readableAt } = await execute(services)(
-    fileDecider,
-    fileStream(project_id, digest),
-    [command],
-    cause,
-  )
-  return readableAt
+  return (await storeFile(services, { type: 'StoreFile', file })(cause)).readableAt
 }
 
 const recordRunFile = async (

@@ -4,13 +4,12 @@ import type { Readable } from 'node:stream'
 import busboy from 'busboy'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { execute } from '../../kernel/execute.js'
-import { fileDecider, fileStream } from '../../domain/files/file.js'
 import { entityOf, projectId } from '../../kernel/ids.js'
 import { BlobTooLarge, type BlobStore } from '../../kernel/ports/blobs.js'
 import { weaveDigest } from '../../domain/objects/weave-digest.js'
 import type { Authorization } from '../server/authorization.js'
 import { Failure, invalid, invalidField } from '../../application/failure.js'
+import { storeFile } from '../../application/files/files.js'
 import { authorizeRead } from '../../application/access/project-access.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeAuthorized } from '../server/route-kinds.js'
@@ -45,12 +44,7 @@ export const uploadRoutes = (
         checkDigest(fields, digest)
         const { digest: blob, size } = file
         const stored = { project_id, digest, blob, size, wb_user_id: principal.userId }
-        const command = { type: 'StoreFile', file: stored } as const
-        const stream = fileStream(project_id, digest)
-        return writing(
-          (cause) => execute(services)(fileDecider, stream, [command], cause, { assumeNew: true }),
-          () => ({ digest }),
-        )
+        return writing(storeFile(services, { type: 'StoreFile', file: stored }), () => ({ digest }))
       },
     }),
   )

@@ -4,16 +4,15 @@ import { decode } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { execute } from '../../kernel/execute.js'
 import { projectId } from '../../kernel/ids.js'
 import type { ObjectCommand } from '../../domain/objects/commands.js'
-import { objectDecider } from '../../domain/objects/decider.js'
-import { objectId, objectStream } from '../../domain/objects/events.js'
+import { objectId } from '../../domain/objects/events.js'
 import { aliasName, tagName } from '../../domain/objects/labels.js'
 import { aliasesOf, tagsOf } from '../../projections/objects/queries.js'
 import { inBody, inQuery } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { invalid } from '../../application/failure.js'
+import { writeObject } from '../../application/objects/publish.js'
 import type { AnyRoute, RouteSpec } from '../server/route.js'
 import { changeProject, readProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
@@ -62,8 +61,7 @@ export const labelRoutes = (
         const object_id = objectInPath(params)
         const version = params['digest'] ?? ''
         const labelled = command(body, { project_id, object_id, wb_user_id: principal.userId, version })
-        const stream = objectStream(project_id, object_id)
-        return writing((cause) => execute(services)(objectDecider, stream, [labelled], cause))
+        return writing(writeObject(services, labelled))
       },
     })
 

@@ -2,16 +2,14 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import { readConditionsIn } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
 import { arrayOf, nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
-import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, json, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
-import { objectDecider } from '../../domain/objects/decider.js'
-import { objectId, objectStream } from '../../domain/objects/events.js'
+import { objectId } from '../../domain/objects/events.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { contentDigestInSteps } from '../../domain/objects/weave-digest.js'
 import type { StoredVersion } from '../../projections/objects/queries.js'
-import { execute } from '../../kernel/execute.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
@@ -19,7 +17,7 @@ import { changeProject, readProject, writeProject } from '../server/route-kinds.
 import { writing } from '../server/run.js'
 import { builtinObject } from '../../application/objects/builtin-object.js'
 import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
-import { publishObject } from '../../application/objects/publish.js'
+import { deletedVersions, deleteVersions, publishObject } from '../../application/objects/publish.js'
 
 /** The OpenAPI schema of what `objectJson` writes. */
 export const objectSchema = open('Object', {
@@ -51,7 +49,7 @@ export interface ObjectJsonOptions {
 }
 
 /** Serialises a version and inserts its stored JSON content without parsing it. */
-export const objectJson = (projectId: string, version: StoredVersion, shown: ObjectJsonOptions): string => {
+export const objectJson = (projectId: string, version: StoredVersion, options: ObjectJsonOptions): string => {
   const { tags, aliases, is_latest } = version
   const members = {
     project_id: projectId,
@@ -65,8 +63,8 @@ export const objectJson = (projectId: string, version: StoredVersion, shown: Obj
     base_object_class: version.base_object_class,
     leaf_object_class: version.leaf_object_class,
     wb_user_id: version.wb_user_id,
-    ...(shown.include_storage_size === true ? { size_bytes: version.size_bytes } : {}),
-    ...(shown.include_tags_and_aliases
+    ...(options.include_storage_size === true ? { size_bytes: version.size_bytes } : {}),
+    ...(options.include_tags_and_aliases
       ? { tags, aliases: is_latest ? [...aliases, 'latest'] : aliases }
       : {}),
   }
@@ -175,18 +173,7 @@ export const deleteObject = (
     handle: ({ body: { project_id, object_id, digests }, principal }) => {
       if (digests !== null && digests.length > MAX_DIGESTS)
         throw new Failure('bad-request', `At most ${MAX_DIGESTS} digests per request.`)
-      const command = {
-        type: 'DeleteVersions',
-        project_id,
-        object_id,
-        versions: digests,
-        deleted_at: instantOf(services.clock.now()),
-        wb_user_id: principal.userId,
-      } as const
-      const stream = objectStream(project_id, object_id)
-      return writing(
-        (cause) => execute(services)(objectDecider, stream, [command], cause),
-        ({ events }) => ({ num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length }),
-      )
+      const of = { project_id, object_id, versions: digests, wb_user_id: principal.userId }
+      return writing(deleteVersions(services, of), deletedVersions)
     },
   })

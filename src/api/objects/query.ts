@@ -20,7 +20,7 @@ import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { asArray } from '../server/json-pages.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import { requireBoundedValues } from '../calls/filter.js'
+import { requireBoundedValues } from '../../application/calls/filter.js'
 import { objectJson, objectSchema, type ObjectJsonOptions } from './objects.js'
 import { range } from '../server/sorted-range.js'
 

@@ -6,6 +6,7 @@ import { parseInstant } from '../../kernel/codec/instant.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { RouteRequest } from './route.js'
+import type { HasReader } from './run.js'
 
 /** The conditions in the headers of a request to a route that reads the present or the past. */
 export const readConditionsIn = (headers: IncomingHttpHeaders): ReadConditions => ({
@@ -37,13 +38,17 @@ export const positionsAsOf =
       ? reading.waitForAsOf(projectId, readConditionsIn(headers))
       : undefined
 
-/** The same for requests that only read the present. */
-export const presentPositions =
-  ({ access, reading }: ReadsProjects, { principal, headers }: Caller) =>
-  async (projectId: string): Promise<Position | undefined> =>
+/** How a request that only reads the present reads the projects that it refers to. */
+export const presentReads = (
+  { access, reading }: ReadsProjects,
+  { principal, headers, reader }: Caller & HasReader,
+) => ({
+  reader,
+  positionOf: async (projectId: string): Promise<Position | undefined> =>
     access.canAccessTeam(principal, entityOf(projectId))
       ? reading.waitForNow(projectId, presentConditionsIn(headers))
-      : undefined
+      : undefined,
+})
 
 const AS_OF = 'tallytree-as-of'
 const POSITION = /^\d{1,100}$/

@@ -20,7 +20,7 @@ import type { AnyRoute, RouteRequest } from '../server/route.js'
 import type { HasReader } from '../server/run.js'
 import { readProject } from '../server/route-kinds.js'
 import { requestedCosts, unpricedHeader, waitForPrices } from '../calls/requested-costs.js'
-import { callsFilter, requireBoundedFilter, requireBoundedValues } from '../calls/filter.js'
+import { callsFilter, requireBoundedFilter, requireBoundedValues } from '../../application/calls/filter.js'
 import { unpricedModels } from '../../application/calls/unpriced-models.js'
 import { modelUsage, usageJson } from '../../application/calls/usage-json.js'
 

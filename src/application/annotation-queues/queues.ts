@@ -6,8 +6,7 @@ import {
   type AnnotationQueueCommand,
   type QueueContent,
 } from '../../domain/annotation-queues/queue.js'
-import type { Cause } from '../../kernel/event.js'
-import { execute, load } from '../../kernel/execute.js'
+import { commandsOf, load } from '../../kernel/execute.js'
 import { id } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { Failure, invalidField } from '../failure.js'
@@ -33,10 +32,13 @@ const requireValid = ({ name, scorer_refs = [] }: Partial<QueueContent>): void =
     throw invalidField(['scorer_refs'], 'too_long', `List should have at most ${MAX_SCORERS} items`)
 }
 
+const commands = commandsOf(annotationQueueDecider, ({ project_id, id }) =>
+  annotationQueueStream(project_id, id),
+)
+
 /** Creates, changes or deletes a queue. */
 export const writeQueue = (ports: Pick<Ports, 'eventStore' | 'ids'>, command: AnnotationQueueCommand) => {
   if (command.type === 'CreateAnnotationQueue') requireValid(command.content)
   if (command.type === 'ChangeAnnotationQueue') requireValid(command.change)
-  const stream = annotationQueueStream(command.project_id, command.id)
-  return (cause: Cause) => execute(ports)(annotationQueueDecider, stream, [command], cause)
+  return commands(ports, command)
 }

@@ -3,18 +3,34 @@ import type { Cause } from '../../kernel/event.js'
 import type { Json } from '../../kernel/json/json.js'
 import { classesOf, kindOf } from '../../domain/objects/classes.js'
 import { objectDecider } from '../../domain/objects/decider.js'
-import { objectStream } from '../../domain/objects/events.js'
+import type { DeleteVersions } from '../../domain/objects/commands.js'
+import { objectStream, type ObjectEvent } from '../../domain/objects/events.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { spill } from '../../kernel/spill/spill.js'
 import { contentDigestInSteps } from '../../domain/objects/weave-digest.js'
-import { execute } from '../../kernel/execute.js'
+import { commandsOf, type ExecuteResult } from '../../kernel/execute.js'
 
 export interface Published {
   readonly digest: string
   readonly version_index: number
   readonly position: Position | undefined
 }
+
+export const writeObject = commandsOf(objectDecider, (command) => {
+  const { project_id, object_id } = command.type === 'PublishObject' ? command.content : command
+  return objectStream(project_id, object_id)
+})
+
+/** Deletes some or all versions of an object. */
+export const deleteVersions = (
+  ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>,
+  of: Omit<DeleteVersions, 'type' | 'deleted_at'>,
+) => writeObject(ports, { type: 'DeleteVersions', ...of, deleted_at: instantOf(ports.clock.now()) })
+
+export const deletedVersions = ({ events }: Pick<ExecuteResult<unknown, ObjectEvent>, 'events'>) => ({
+  num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length,
+})
 
 /** Publishes a version of an object; the same content under the same name is the same version. `known` is its digest. */
 export const publishObject =
@@ -39,8 +55,7 @@ export const publishObject =
       wb_user_id: cause.actor,
     }
     const command = { type: 'PublishObject', content: await spill(ports)(content, ['val']) } as const
-    const stream = objectStream(project_id, object_id)
-    const { state, readableAt } = await execute(ports)(objectDecider, stream, [command], cause)
+    const { state, readableAt } = await writeObject(ports, command)(cause)
     const version_index = state.versions.findIndex((version) => version.digest === digest)
     return { digest, version_index, position: readableAt }
   }

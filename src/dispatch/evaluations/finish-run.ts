@@ -1,17 +1,15 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import {
-  evaluationDecider,
-  evaluationStream,
-  type EvaluationRunFinished,
-  type EvaluationRunRequested,
+import type {
+  EvaluationRunFinished,
+  EvaluationRunRequested,
 } from '../../domain/evaluations/evaluation-run.js'
 import type { Cause } from '../../kernel/event.js'
 import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
-import { execute } from '../../kernel/execute.js'
 import { endCall } from '../../application/calls/record.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 import { recordCalls } from '../../application/evaluations/record.js'
 import type { EvaluationServices } from '../../application/evaluations/services.js'
+import { writeRun } from '../../application/evaluations/requested-runs.js'
 import { openCalls } from '../../application/evaluations/source-rows.js'
 import { finishedRun, type RunJob } from './run-evaluation.js'
 import { isStoreAway } from './store-away.js'
@@ -65,9 +63,8 @@ export const finish = async (
   finished: EvaluationRunFinished,
   cause: Cause,
 ): Promise<void> => {
-  const stream = evaluationStream(finished.project_id, finished.id)
   const append = (run: EvaluationRunFinished) =>
-    execute(services)(evaluationDecider, stream, [{ type: 'FinishEvaluationRun', finished: run }], cause)
+    writeRun(services, { type: 'FinishEvaluationRun', finished: run })(cause)
   try {
     await append(finished)
   } catch (error) {

@@ -7,10 +7,10 @@ import {
 import type { Cause } from '../../kernel/event.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { backoff } from '../../kernel/backoff.js'
-import { execute } from '../../kernel/execute.js'
 import { CANCELED } from './canceled.js'
 import { evaluateModel } from './evaluate-model.js'
 import { fail, finish } from './finish-run.js'
+import { writeRun } from '../../application/evaluations/requested-runs.js'
 import { RunFailed, type EvaluationServices } from '../../application/evaluations/services.js'
 import { rescore } from './rescore.js'
 import type { RunJob } from './run-evaluation.js'
@@ -143,8 +143,7 @@ const claimRun = async (
     now: instantOf(now),
     expiredBefore: instantOf(expired),
   } as const
-  const stream = evaluationStream(run.project_id, run.id)
-  const { refusals } = await execute(services)(evaluationDecider, stream, [command], cause)
+  const { refusals } = await writeRun(services, command)(cause)
   return refusals.size === 0
 }
 

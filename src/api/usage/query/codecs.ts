@@ -13,7 +13,7 @@ import { MEASURES } from '../../../projections/usage/columns.js'
 import { DIMENSIONS } from '../../../projections/usage/query/groups-sql.js'
 import { unpricedModels } from '../../../application/calls/unpriced-models.js'
 import { usageMembers } from '../../../application/calls/usage-json.js'
-import { callsFilter } from '../../calls/filter.js'
+import { callsFilter } from '../../../application/calls/filter.js'
 
 const MAX_GROUPS = 10_000
 

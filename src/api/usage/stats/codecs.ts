@@ -11,7 +11,7 @@ import { AGGREGATIONS } from '../../../projections/usage/stats/metric.js'
 import { CALL_METRICS } from '../../../projections/usage/stats/call-stats.js'
 import { USAGE_METRICS } from '../../../projections/usage/stats/usage-stats.js'
 import { unpricedModels } from '../../../application/calls/unpriced-models.js'
-import { callsFilter } from '../../calls/filter.js'
+import { callsFilter } from '../../../application/calls/filter.js'
 
 const UNITS = { minute: 60, hour: 3600, day: 86_400 } as const
 const LONGEST = 31 * 86_400

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
-import { callsFilter } from '../../../../src/api/calls/filter.js'
+import { callsFilter } from '../../../../src/application/calls/filter.js'
 import { usageJson } from '../../../../src/application/calls/usage-json.js'
 import type { ClickHouseReader, Rows } from '../../../../src/kernel/ports/clickhouse.js'
 import { projections } from '../../../../src/projections/all.js'

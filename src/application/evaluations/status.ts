@@ -1,87 +1,39 @@
-import type { Services } from '../../application/services.js'
-import { closed } from '../../kernel/codec/struct.js'
 import {
   evaluationDecider,
   evaluationStream,
-  type EvaluationEvent,
   type EvaluationRunFinished,
 } from '../../domain/evaluations/evaluation-run.js'
 import { isEvaluationRun } from '../../domain/evaluations/run-calls.js'
-import { id, projectId } from '../../kernel/ids.js'
+import { parseRef } from '../../domain/refs/ref.js'
+import { load } from '../../kernel/execute.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
-import { parseRef } from '../../domain/refs/ref.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { tableStats } from '../../projections/tables/queries.js'
-import { inBody } from '../server/authorization.js'
-import { Failure } from '../../application/failure.js'
-import { writtenAs, type AnyRoute } from '../server/route.js'
-import { readProject } from '../server/route-kinds.js'
-import { foldedCall } from '../../application/calls/folded-call.js'
-import { countRows } from '../../application/evaluations/progress.js'
+import { foldedCall } from '../calls/folded-call.js'
+import { Failure } from '../failure.js'
+import type { Services } from '../services.js'
+import { countRows } from './progress.js'
 
-const statusRequest = closed('EvaluationStatusRequest', { required: { project_id: projectId, call_id: id } })
-
-const code = (value: string, properties: JsonObject) => ({
-  type: 'object',
-  properties: { code: { const: value }, ...properties },
-  required: ['code', ...Object.keys(properties)],
-})
-const rows = { type: 'integer', minimum: 0 }
-
-type Status =
+export type Status =
   | { readonly code: 'not_found' }
   | { readonly code: 'running'; readonly completed_rows: number; readonly total_rows: number }
   | { readonly code: 'failed'; readonly error: string | null }
   | { readonly code: 'complete'; readonly output: Json; readonly warnings: readonly string[] }
 
-const statusResponse = writtenAs<{ readonly status: Status }>({
-  title: 'EvaluationStatusResponse',
-  type: 'object',
-  required: ['status'],
-  properties: {
-    status: {
-      anyOf: [
-        code('not_found', {}),
-        code('running', { completed_rows: rows, total_rows: rows }),
-        code('failed', { error: { anyOf: [{ type: 'string' }, { type: 'null' }] } }),
-        code('complete', { output: {}, warnings: { type: 'array', items: { type: 'string' } } }),
-      ],
-    },
-  },
-})
-
-/** `POST /evaluations/status`: of runs that the service was asked for, and of runs that clients log. */
-export const statusRoute = (
-  services: Pick<Services, 'eventStore' | 'blobs' | 'access' | 'reading'>,
-): AnyRoute =>
-  readProject(services, {
-    method: 'post',
-    path: '/evaluations/status',
-    summary:
-      'Read the status of an evaluation run: not_found, running with its progress, failed or complete.',
-    body: statusRequest,
-    errors: ['bad-request'],
-    response: statusResponse,
-    project: inBody,
-    handle:
-      ({ body: { project_id, call_id }, reader }) =>
-      async (position) => ({
-        body: { status: await statusOf(services, reader, project_id, call_id, position) },
-      }),
-  })
-
-const statusOf = async (
+/** The status of a run that the service was asked for, or that a client logs. */
+export const statusOf = async (
   services: Pick<Services, 'eventStore' | 'blobs'>,
   reader: ClickHouseReader,
   projectId: string,
   id: string,
   position: Position,
 ): Promise<Status> => {
-  const { request, finished } = await runAt(services, projectId, id, position)
+  const stream = evaluationStream(projectId, id)
+  const { request, finished } = (await load(services, evaluationDecider, stream, position)).state
   const call = await foldedCall(services)(projectId, id, position)
   if (request !== null) {
     if (finished !== null) {
@@ -92,15 +44,6 @@ const statusOf = async (
     return { code: 'running', completed_rows, total_rows: Math.max(completed_rows, request.total_rows) }
   }
   return call === undefined ? { code: 'not_found' } : statusOfCall(reader, call, position)
-}
-
-const runAt = async (services: Pick<Services, 'eventStore'>, projectId: string, id: string, at: Position) => {
-  let state = evaluationDecider.initialState()
-  for await (const event of services.eventStore.readStream(evaluationStream(projectId, id))) {
-    if (event.position > at) break
-    state = evaluationDecider.evolve(state, event as unknown as EvaluationEvent)
-  }
-  return state
 }
 
 const statusOfFinished = ({ outcome, error, summary, warnings }: EvaluationRunFinished): Status =>

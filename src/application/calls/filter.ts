@@ -2,7 +2,7 @@ import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { boolean, string } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
-import { Failure } from '../../application/failure.js'
+import { Failure } from '../failure.js'
 
 const values = nullable(arrayOf(string))
 

@@ -11,8 +11,6 @@ import { printFieldPath } from '../../domain/query/field-path.js'
 import type { EvaluationRow } from '../../domain/evaluations/row.js'
 import { predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluations/rows-of-calls.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
-import type { JsonObject } from '../../kernel/json/json.js'
-import { jsonText } from '../../kernel/json/text.js'
 import { inSteps, yielding } from '../../kernel/yield-to-event-loop.js'
 import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
@@ -79,13 +77,13 @@ export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
           const isLowerBetter = isNamedIn(new Set(body.lower_is_better))
           const { runs: figures, scores, rows } = await inSteps(compareRuns(runs, isLowerBetter))
           const page = rows.slice(body.offset, body.offset + body.limit)
-          const answer: JsonObject = {
-            evaluation_runs: runIds.map((id, at) => writtenRun(id, calls.get(id), figures[at]!)),
-            scores: scores.map((score) => writtenScore(score, runIds)),
-            rows: page.map(writtenRow),
+          const answer = {
+            evaluation_runs: runIds.map((id, at) => runJson(id, calls.get(id), figures[at]!)),
+            scores: scores.map((score) => scoreJson(score, runIds)),
+            rows: page.map(rowJson),
             total_rows: rows.length,
           }
-          return { body: jsonText(answer), type: 'application/json; charset=utf-8' }
+          return { body: answer }
         },
       }
     },
@@ -108,11 +106,11 @@ const nameOf = ({ scorer, path }: ScoreField): string =>
 const tooManyRows = () =>
   invalidField(['evaluation_run_ids'], 'value_error', `Value error, a run has more than ${MAX_ROWS} rows`)
 
-const writtenRun = (
+const runJson = (
   evaluation_run_id: string,
   run: EvaluationCall | undefined,
   { rows: row_count, unmatched, leftOut, meanCost, meanLatency }: RunFigures,
-): JsonObject => ({
+) => ({
   evaluation_run_id,
   evaluation: textOf(run?.inputs['self']),
   model: textOf(run?.inputs['model']),
@@ -124,10 +122,10 @@ const writtenRun = (
   mean_latency: meanLatency,
 })
 
-const writtenScore = (
+const scoreJson = (
   { scorer, path, kind, means, counts, differences }: ComparedScore,
   runIds: readonly string[],
-): JsonObject => ({
+) => ({
   scorer,
   path,
   kind,
@@ -140,7 +138,7 @@ const writtenScore = (
   })),
 })
 
-const writtenRow = ({ exampleDigest, occurrence, regression, rows }: ComparedRow): JsonObject => ({
+const rowJson = ({ exampleDigest, occurrence, regression, rows }: ComparedRow) => ({
   row_digest: exampleDigest,
   occurrence,
   regression,

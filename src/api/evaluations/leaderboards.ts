@@ -11,9 +11,8 @@ import {
 } from '../../domain/evaluations/leaderboard.js'
 import { RUN_OP } from '../../domain/evaluations/run-calls.js'
 import { projectId } from '../../kernel/ids.js'
-import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { isJsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
-import { jsonText } from '../../kernel/json/text.js'
 import { objectId } from '../../domain/objects/events.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
@@ -83,7 +82,7 @@ export const leaderboardRoute = (
           columns: columns.map((one) => ({ ...one })),
           models: await modelsOf(reader, project, columns, position),
         }
-        return { body: jsonText(body), type: 'application/json; charset=utf-8' }
+        return { body }
       },
   })
 }
@@ -94,7 +93,7 @@ const modelsOf = async (
   projectId: string,
   columns: readonly LeaderboardColumn[],
   position: Position,
-): Promise<JsonObject[]> => {
+) => {
   const board = newLeaderboard(columns)
   const valid = columns.filter(({ error }) => error === null)
   const input_refs = [...new Set(valid.map(({ evaluation_object_ref: ref }) => ref))]

@@ -16,7 +16,6 @@ import {
 } from '../../domain/evaluations/run-calls.js'
 import { id } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
-import { jsonText } from '../../kernel/json/text.js'
 import { inPath } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
@@ -161,7 +160,7 @@ const readPrediction = (services: PredictionServices): AnyRoute =>
       ({ params, project }) =>
       async () => {
         const { call, row } = await predictionNow(services)(project, params['prediction_id']!)
-        return { body: jsonText(predictionJson(call, row)), type: 'application/json; charset=utf-8' }
+        return { body: predictionJson(call, row) }
       },
   })
 
@@ -222,7 +221,7 @@ export const predictionRoutes = (services: PredictionServices): readonly AnyRout
 ]
 
 /** Takes the inputs from the row if it has them as a value. */
-const predictionJson = (call: EvaluationCall, row: EvaluationCall | undefined): JsonObject => {
+const predictionJson = (call: EvaluationCall, row: EvaluationCall | undefined) => {
   const weave = weaveAttributes(call)
   const example = exampleOf(row ?? call)
   const inputs = isJsonObject(example) ? example : exampleOf(call)

@@ -15,7 +15,7 @@ import {
   type EvaluationCall,
 } from '../../domain/evaluations/run-calls.js'
 import { id } from '../../kernel/ids.js'
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
@@ -151,7 +151,7 @@ const readRun = (services: RunServices): AnyRoute =>
       ({ params, project }) =>
       async () => {
         const call = await runNow(services)(project, params['evaluation_run_id']!)
-        return { body: jsonText(runJson(call)), type: 'application/json; charset=utf-8' }
+        return { body: runJson(call) }
       },
   })
 
@@ -238,7 +238,7 @@ const among = (field: string, values: readonly string[] | null): Operation | und
     ? undefined
     : { $in: [{ $getField: field }, values.map((value): Operand => ({ $literal: value }))] }
 
-const runJson = (call: EvaluationCall): JsonObject => {
+const runJson = (call: EvaluationCall): (typeof run)['answer'] => {
   const weave = weaveAttributes(call)
   return {
     evaluation_run_id: call.id,

@@ -15,8 +15,6 @@ import {
   type EvaluationCall,
 } from '../../domain/evaluations/run-calls.js'
 import { id } from '../../kernel/ids.js'
-import type { JsonObject } from '../../kernel/json/json.js'
-import { jsonText } from '../../kernel/json/text.js'
 import { callRef } from '../../domain/refs/ref.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
@@ -125,7 +123,7 @@ const readScore = (services: ScoreServices): AnyRoute =>
         const parent = call && (await parentNow(services)(project, call))
         if (call === undefined || roleOf(call, parent) !== 'score') throw noSuch('Score')
         const runId = parent !== undefined && roleOf(parent) === 'row' ? parent.parent_id : null
-        return { body: jsonText(scoreJson(call, runId)), type: 'application/json; charset=utf-8' }
+        return { body: scoreJson(call, runId) }
       },
   })
 
@@ -167,7 +165,7 @@ const feedbackOf = (
 
 const decodeFeedback = decode(feedbackCreate)
 
-const scoreJson = (call: EvaluationCall, runId: string | null): JsonObject => {
+const scoreJson = (call: EvaluationCall, runId: string | null) => {
   const weave = weaveAttributes(call)
   return {
     score_id: call.id,

@@ -14,7 +14,7 @@ import { noSuchProject } from '../../application/access/project-access.js'
 import { acknowledgeProjects } from '../server/write-steps.js'
 import type { RouteRequest } from '../server/route.js'
 import { projectOf, type CallWrite } from '../../application/calls/record.js'
-import { recordRejected, type RejectedElement } from './rejected-elements.js'
+import { recordRejected, type RejectedElement } from '../../application/calls/rejected-elements.js'
 import { later } from '../../kernel/later.js'
 import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
 

@@ -1,6 +1,6 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
-import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
+import { Codec, describedAs, refuse, type JsonSchema } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { json, oneOf } from '../../kernel/codec/leaves.js'
 import { problemSchema, type Problem } from '../../kernel/codec/problem.js'
@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { ParsedJson } from '../../kernel/json/parse-in-steps.js'
 import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
-import type { AnyRoute, RouteRequest } from '../server/route.js'
+import type { AnyRoute, RequestHeader, RouteRequest } from '../server/route.js'
 import { writeAuthorized } from '../server/route-kinds.js'
 import {
   authorizeElements,
@@ -99,68 +99,80 @@ interface BatchAnswer {
   readonly rejected?: readonly Problem[]
 }
 
-/** An invalid element of a batch never rejects the others. */
-export const batchRoutes = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-): readonly AnyRoute[] => {
-  const route = (
-    path: string,
-    summary: string,
-    body: NonNullable<AnyRoute['body']>,
-    authorize: (request: RouteRequest<ParsedJson>) => AuthorizedBatch,
-    respond: (results: readonly JsonObject[]) => BatchAnswer,
-  ): AnyRoute => ({
-    ...writeAuthorized<AuthorizedBatch, ParsedJson, undefined, BatchAnswer>(services, {
-      method: 'post',
-      path,
-      summary,
-      requestHeaders: body === upsertBody ? ['Idempotency-Key'] : [],
-      response: {
-        schema: body === upsertBody ? upsertResponse : completeResponse,
-        headers: ['Tallytree-Position', 'Tallytree-Refused'],
-      },
-      authorization: { errors: ['not-found'], authorize },
-      handle: (request) => async () => {
-        const { results, rejected, ...response } = await recordBatch(services, request)
-        return { body: { ...respond(results), ...(rejected.length === 0 ? {} : { rejected }) }, ...response }
-      },
-    }),
-    body,
-    lenientBatch: true,
-  })
-  return [
-    route(
-      '/call/upsert_batch',
-      'Record starts and ends of calls in order, with one result per element.',
-      upsertBody,
-      (request) => {
-        const writesOf = (item: BatchItem, index: number) =>
-          item.mode === 'start'
-            ? [startWrite(item.start, item.start.id ?? idFor(services, request, index, item.start))]
-            : [endCall(item.end)]
-        const elements = elementsOf(request.body, closedEnvelope).map(decodeElement(batchItem, writesOf))
-        return authorizeElements(services, elements, request.principal)
-      },
-      (res) => ({ res }),
-    ),
-    route(
-      '/v2/:entity/:project/calls/complete',
-      'Record completed calls, each with start and end.',
-      completeBody,
-      ({ body, params, principal }) => {
-        const project = projectInPath(params)
-        authorizeRead(services.access, principal, project)
-        const elements = elementsOf(body, openEnvelope)
-          .map(decodeElement(completedCall, completeWrites))
-          .map((element) => (isOf(project)(element) ? element : reject(element, OTHER_PROJECT)))
-        return authorizeElements(services, elements, principal, project)
-      },
-      () => ({}),
-    ),
-  ]
-}
-
 const upsertBody = closed('CallsUpsertBatch', batchOf(batchItem))
 const completeBody = open('CallsComplete', batchOf(completedCall))
 const closedEnvelope = closed('Batch', { required: { batch: arrayOf(json) } })
 const openEnvelope = open('Batch', { required: { batch: arrayOf(json) } })
+
+type BatchServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
+
+interface Batch {
+  readonly path: string
+  readonly summary: string
+  readonly body: NonNullable<AnyRoute['body']>
+  readonly requestHeaders?: readonly RequestHeader[]
+  readonly schema: JsonSchema
+  readonly authorize: (request: RouteRequest<ParsedJson>) => AuthorizedBatch
+  readonly answer: (results: readonly JsonObject[]) => BatchAnswer
+}
+
+/** An invalid element of a batch never rejects the others. */
+const batchRoute = (
+  services: BatchServices,
+  { path, summary, body, requestHeaders = [], schema, authorize, answer }: Batch,
+): AnyRoute => ({
+  ...writeAuthorized<AuthorizedBatch, ParsedJson, undefined, BatchAnswer>(services, {
+    method: 'post',
+    path,
+    summary,
+    requestHeaders,
+    response: { schema, headers: ['Tallytree-Position', 'Tallytree-Refused'] },
+    authorization: { errors: ['not-found'], authorize },
+    handle: (request) => async () => {
+      const { results, rejected, ...response } = await recordBatch(services, request)
+      return { body: { ...answer(results), ...(rejected.length === 0 ? {} : { rejected }) }, ...response }
+    },
+  }),
+  body,
+  lenientBatch: true,
+})
+
+const upsertRoute = (services: BatchServices): AnyRoute =>
+  batchRoute(services, {
+    path: '/call/upsert_batch',
+    summary: 'Record starts and ends of calls in order, with one result per element.',
+    body: upsertBody,
+    requestHeaders: ['Idempotency-Key'],
+    schema: upsertResponse,
+    authorize: (request) => {
+      const writesOf = (item: BatchItem, index: number) =>
+        item.mode === 'start'
+          ? [startWrite(item.start, item.start.id ?? idFor(services, request, index, item.start))]
+          : [endCall(item.end)]
+      const elements = elementsOf(request.body, closedEnvelope).map(decodeElement(batchItem, writesOf))
+      return authorizeElements(services, elements, request.principal)
+    },
+    answer: (res) => ({ res }),
+  })
+
+const completeRoute = (services: BatchServices): AnyRoute =>
+  batchRoute(services, {
+    path: '/v2/:entity/:project/calls/complete',
+    summary: 'Record completed calls, each with start and end.',
+    body: completeBody,
+    schema: completeResponse,
+    authorize: ({ body, params, principal }) => {
+      const project = projectInPath(params)
+      authorizeRead(services.access, principal, project)
+      const elements = elementsOf(body, openEnvelope)
+        .map(decodeElement(completedCall, completeWrites))
+        .map((element) => (isOf(project)(element) ? element : reject(element, OTHER_PROJECT)))
+      return authorizeElements(services, elements, principal, project)
+    },
+    answer: () => ({}),
+  })
+
+export const batchRoutes = (services: BatchServices): readonly AnyRoute[] => [
+  upsertRoute(services),
+  completeRoute(services),
+]

@@ -17,59 +17,57 @@ const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
 
 export const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
 
+type CallServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
+
+const startRoute = (services: CallServices, path: string, summary: string): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path,
+    summary,
+    body: startRequest,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: started,
+    project: (request) => inPathOr(request.body.start, request),
+    handle: (request) => {
+      const { start } = request.body
+      requireSameProject(request, start, 'start')
+      const write = startWrite(start, start.id ?? idFor(services, request, 0, start))
+      return async (cause) => {
+        const { written, position } = await writeCalls(services)([write], cause)
+        const { id, trace_id } = taken(written[0]!)
+        return { body: { id, trace_id }, position }
+      }
+    },
+  })
+
+const endRoute = (services: CallServices, path: string, summary: string): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path,
+    summary,
+    body: endRequest,
+    errors: ['conflict'],
+    response: emptyResponse,
+    project: (request) => inPathOr(request.body.end, request),
+    handle: (request) => {
+      const { end } = request.body
+      requireSameProject(request, end, 'end')
+      return async (cause) => {
+        const { written, position } = await writeCalls(services)([endCall(end)], cause)
+        taken(written[0]!)
+        return { body: {}, position }
+      }
+    },
+  })
+
 /** `/call/start` and `/call/end`, also under a project's path. */
-export const startAndEndRoutes = (
-  services: Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>,
-): readonly AnyRoute[] => {
-  const startRoute = (path: string, summary: string) =>
-    writeProject(services, {
-      method: 'post',
-      path,
-      summary,
-      body: startRequest,
-      requestHeaders: ['Idempotency-Key'],
-      errors: ['conflict'],
-      response: started,
-      project: (request) => inPathOr(request.body.start, request),
-      handle: (request) => {
-        const { start } = request.body
-        requireSameProject(request, start, 'start')
-        const write = startWrite(start, start.id ?? idFor(services, request, 0, start))
-        return async (cause) => {
-          const { written, position } = await writeCalls(services)([write], cause)
-          const { id, trace_id } = taken(written[0]!)
-          return { body: { id, trace_id }, position }
-        }
-      },
-    })
-
-  const endRoute = (path: string, summary: string) =>
-    writeProject(services, {
-      method: 'post',
-      path,
-      summary,
-      body: endRequest,
-      errors: ['conflict'],
-      response: emptyResponse,
-      project: (request) => inPathOr(request.body.end, request),
-      handle: (request) => {
-        const { end } = request.body
-        requireSameProject(request, end, 'end')
-        return async (cause) => {
-          const { written, position } = await writeCalls(services)([endCall(end)], cause)
-          taken(written[0]!)
-          return { body: {}, position }
-        }
-      },
-    })
-
-  return [
-    startRoute('/call/start', 'Record the start of a call.'),
-    endRoute('/call/end', 'Record the end of a call.'),
-    startRoute('/v2/:entity/:project/call/start', 'Record the start of a call of this project.'),
-    endRoute('/v2/:entity/:project/call/end', 'Record the end of a call of this project.'),
-  ]
-}
+export const startAndEndRoutes = (services: CallServices): readonly AnyRoute[] => [
+  startRoute(services, '/call/start', 'Record the start of a call.'),
+  endRoute(services, '/call/end', 'Record the end of a call.'),
+  startRoute(services, '/v2/:entity/:project/call/start', 'Record the start of a call of this project.'),
+  endRoute(services, '/v2/:entity/:project/call/end', 'Record the end of a call of this project.'),
+]
 
 const taken = (written: WriteResult): WriteResult => {
   const { refused } = written

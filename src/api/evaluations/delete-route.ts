@@ -4,7 +4,8 @@ import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { inPath } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject } from '../server/route-kinds.js'
-import { deletingCalls } from '../calls/rename-and-delete.js'
+import { deletingCalls } from '../../application/calls/change-calls.js'
+import { presentConditionsIn } from '../server/read-conditions.js'
 import { deleted, listInQuery, requireFew } from './codecs.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
 import { inV2 } from './found-calls.js'
@@ -32,8 +33,7 @@ export const deleteRoute = (
     errors: alsoReads.errors,
     response: deleted,
     project: inPath,
-    handle: async (request) => {
-      const { query, project } = request
+    handle: async ({ query, project, reader, headers }) => {
       const ids = [...new Set(query[parameter])]
       requireFew(ids, ['query', parameter])
       const roots: string[] = []
@@ -42,7 +42,7 @@ export const deleteRoute = (
         const root = call === undefined ? undefined : await rootOf(call, project)
         if (root !== undefined) roots.push(root)
       }
-      const deleting = await deletingCalls(services)(project, roots, request)
+      const deleting = await deletingCalls(services)(reader, project, roots, presentConditionsIn(headers))
       return async (cause) => {
         const { position } = await deleting(cause)
         return { body: { num_deleted: roots.length }, position }

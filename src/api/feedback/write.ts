@@ -1,20 +1,13 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import type { Problem } from '../../kernel/codec/problem.js'
-import { feedbackDecider, feedbackStream } from '../../domain/feedback/feedback.js'
-import { id as feedbackId } from '../../kernel/ids.js'
-import { execute } from '../../kernel/execute.js'
-import { inChunks } from '../../kernel/in-chunks.js'
 import { inBody } from '../server/authorization.js'
 import { idFor } from '../server/generated-id.js'
 import { emptyResponse } from '../server/empty-response.js'
-import { isCallDeleted } from '../../application/calls/folded-call.js'
-import { parseRef } from '../../domain/refs/ref.js'
-import { Failure, invalidField } from '../../application/failure.js'
+import { invalidField } from '../../application/failure.js'
 import { namedIds } from '../server/purging.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { changeProject, writeProject } from '../server/route-kinds.js'
-import { later } from '../../kernel/later.js'
 import {
   feedbackBatch,
   feedbackBatchCreated,
@@ -23,11 +16,9 @@ import {
   feedbackReplace,
 } from './codecs.js'
 import { feedbackCreate, type FeedbackCreate } from '../../application/feedback/new-feedback.js'
-import { feedbackChecks } from '../../application/feedback/check-references.js'
 import {
-  AT_ONCE,
-  lastOf,
-  prepareBatch,
+  checkedBatches,
+  purgeFeedback,
   type BatchOptions,
 } from '../../application/feedback/record-feedback.js'
 
@@ -43,34 +34,13 @@ export const feedbackWriteRoutes = (services: WriteServices): readonly AnyRoute[
   ]
 }
 
-/** Feedback in a batch is recorded, and not readable, so that a deleted call does not refuse the rest. */
-const refuseDeletedCalls = async (
-  { eventStore }: Pick<Services, 'eventStore'>,
-  batch: readonly FeedbackCreate[],
-): Promise<void> => {
-  for (const { project_id, weave_ref } of batch) {
-    const ref = parseRef(weave_ref)
-    if (ref?.kind === 'call' && (await isCallDeleted(eventStore, project_id, ref.id)))
-      throw new Failure('not-found', 'weave_ref: the call was deleted.')
-  }
-}
-
-const newId =
-  (services: Pick<Services, 'ids' | 'sha256'>, request: RouteRequest) =>
-  (index: number, one: FeedbackCreate): string =>
-    idFor(services, request, index, one)
-
 type Prepare = ReturnType<typeof preparing>
 
 /** Checks the feedback of a request and returns a function that records it. */
 const preparing = (services: WriteServices) => {
-  const check = feedbackChecks(services)
-  return async (request: RouteRequest, batch: readonly FeedbackCreate[], options: BatchOptions = {}) => {
-    const record = prepareBatch(services, batch, request.cause, newId(services, request), options)
-    if (options.placed === undefined) await refuseDeletedCalls(services, batch)
-    await check(request.principal, batch, options.placed ?? ((problem) => problem))
-    return record
-  }
+  const prepare = checkedBatches(services)
+  return (request: RouteRequest, batch: readonly FeedbackCreate[], options?: BatchOptions) =>
+    prepare(request, batch, (index, one) => idFor(services, request, index, one), options)
 }
 
 const createRoute = (services: WriteServices, prepare: Prepare): AnyRoute =>
@@ -124,18 +94,11 @@ const purgeRoute = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | '
     response: emptyResponse,
     project: inBody,
     handle: ({ body: { project_id, query } }) => {
-      const ids = [...new Set(namedIds(query.$expr, 'Feedback is'))].filter(feedbackId.is)
-      return async (cause) => {
-        const purged = await inChunks(ids, AT_ONCE, (id) => {
-          const command = { type: 'PurgeFeedback', project_id, id } as const
-          return execute(services)(feedbackDecider, feedbackStream(project_id, id), [command], cause)
-        })
-        return { body: {}, position: lastOf(purged.map(({ readableAt }) => readableAt)) }
-      }
+      const purge = purgeFeedback(services, project_id, namedIds(query.$expr, 'Feedback is'))
+      return async (cause) => ({ body: {}, position: await purge(cause) })
     },
   })
 
-/** Writes the replacement before purging the old feedback, so that an interruption loses neither. */
 const replaceRoute = (services: WriteServices, prepare: Prepare): AnyRoute =>
   writeProject(services, {
     method: 'post',
@@ -148,18 +111,12 @@ const replaceRoute = (services: WriteServices, prepare: Prepare): AnyRoute =>
     project: inBody,
     handle: async (request) => {
       const { feedback_id: id, ...replacement } = request.body
-      const { project_id } = replacement
       if (replacement.id === id)
         throw invalidField(['id'], 'value_error', 'Value error, a replacement should have a new id')
       const record = await prepare(request, [replacement], { replacing: id })
-      return async (cause) => {
+      return async () => {
         const { responses, position } = await record()
-        const body = responses[0]!
-        if (!feedbackId.is(id)) return { body, position }
-        const command = { type: 'ReplaceFeedback', project_id, id, replaced_by: body.id } as const
-        const stream = feedbackStream(project_id, id)
-        const replaced = await execute(services)(feedbackDecider, stream, [command], cause)
-        return { body, position: later(position, replaced.readableAt) }
+        return { body: responses[0]!, position }
       }
     },
   })

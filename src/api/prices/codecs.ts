@@ -1,6 +1,5 @@
 import type * as t from 'io-ts'
-import type { Codec } from '../../kernel/codec/codec.js'
-import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
+import { arrayOf, eachNullable, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { number, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -66,9 +65,7 @@ export const COST_FIELDS = Object.keys({ ...COST, ...EXTRA_COST }) as readonly C
 
 const cost = open('Cost', {
   says: "A project's price per token for a model.",
-  required: Object.fromEntries(
-    Object.entries(COST).map(([field, codec]) => [field, nullable(codec as Codec<unknown>)]),
-  ) as { readonly [F in keyof typeof COST]: Codec<unknown, (typeof COST)[F]['answer'] | null> },
+  required: eachNullable(COST),
   optional: { ...EXTRA_COST, tiers: withDefault(priceTiers, undefined) },
 })
 

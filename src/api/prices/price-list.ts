@@ -1,18 +1,10 @@
 import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
-import { instantOf } from '../../kernel/codec/instant.js'
 import { integerBetween, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { execute } from '../../kernel/execute.js'
-import { priceDecider } from '../../domain/prices/decider.js'
-import {
-  DEFAULT_LIST,
-  listName,
-  MAX_LISTED_PRICES,
-  priceStream,
-  priceText,
-} from '../../domain/prices/events.js'
+import { DEFAULT_LIST, listName, MAX_LISTED_PRICES, priceText } from '../../domain/prices/events.js'
 import { contentsOf, listProblem, priceListMembers } from '../../domain/prices/list-file.js'
+import { importPrices } from '../../application/prices/prices.js'
 import { administratorKey } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
@@ -45,27 +37,14 @@ export const priceListRoutes = (
       },
     }),
     authorization: administratorKey,
-    handle: ({ body, principal: { userId } }) => {
+    handle: ({ body }) => {
       const problem = listProblem(body)
       if (problem !== undefined) throw invalidField(problem.loc, 'value_error', problem.msg)
       const { list, version, source } = body
-      const prices = contentsOf(body).map((price) => ({ id: services.ids.next(), price }))
-      const now = instantOf(services.clock.now())
-      const command = {
-        type: 'ImportPrices',
-        list,
-        version,
-        source,
-        prices,
-        once: false,
-        userId,
-        now,
-      } as const
-      const stream = priceStream({ project_id: null, list })
+      const prices = contentsOf(body)
       return async (cause) => {
-        // `PriceListImported` comes last, so that a retry completes an interrupted import.
-        const options = { splitAppends: true }
-        const { events, position } = await execute(services)(priceDecider, stream, [command], cause, options)
+        const imported = { list, version, source, prices, once: false }
+        const { events, position } = await importPrices(services, imported, cause)
         const published = events.filter(({ type }) => type === 'PricePublished').length
         const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
         return {

@@ -1,13 +1,12 @@
 import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
-import { execute } from '../../kernel/execute.js'
-import { priceDecider } from '../../domain/prices/decider.js'
-import { priceStream, MAX_MODEL_BYTES, modelName } from '../../domain/prices/events.js'
+import { MAX_MODEL_BYTES, modelName } from '../../domain/prices/events.js'
 import { inBody } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { namedIds } from '../server/purging.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
+import { orderOf } from '../server/sorted-range.js'
 import {
   costPurge,
   COST_FIELDS,
@@ -24,11 +23,9 @@ import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
 import { UnknownField } from '../../domain/query/errors.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
 import { invalidField } from '../../application/failure.js'
+import { publishPrices, withdrawPrices } from '../../application/prices/prices.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { instantOf } from '../../kernel/codec/instant.js'
-import type { OfferedPrice } from '../../domain/prices/commands.js'
 import { exactCosts, withoutPlaceholders } from '../../domain/prices/offered.js'
-import { recognised, type PriceState } from '../../domain/prices/state.js'
 import { idFor } from '../server/generated-id.js'
 
 const MOST = 1000
@@ -45,33 +42,18 @@ const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'
     project: inBody,
     handle: (request) => {
       const { project_id, costs } = request.body
-      const { userId } = request.principal
-      const offered = Object.entries(costs)
-      requireModels(offered.map(([model]) => model))
-      const now = instantOf(services.clock.now())
-      const prices = offered.map(([llm_id, { effective_date, ...costs }], place) => {
-        const price: OfferedPrice = { llm_id, effective_date, ...exactCosts(withoutPlaceholders(costs)) }
+      requireModels(Object.keys(costs))
+      const prices = Object.entries(costs).map(([llm_id, { effective_date, ...costs }], place) => {
+        const price = { llm_id, effective_date, ...exactCosts(withoutPlaceholders(costs)) }
         return { id: idFor(services, request, place, price), price }
       })
-      const owner = { project_id, list: null }
-      const command = { type: 'PublishPrices', owner, prices, userId, now } as const
-      return writing(
-        (cause) => execute(services)(priceDecider, priceStream(owner), [command], cause),
-        ({ state }) => {
-          const ids = prices.map(({ id, price }) => [standingId(state, id, price, now), price.llm_id])
-          return { ids }
-        },
-      )
+      const publish = publishPrices(services, project_id, prices)
+      return async (cause) => {
+        const { ids, position, readableAt } = await publish(cause)
+        return { body: { ids }, position, readableAt }
+      }
     },
   })
-
-/** The id of the price, or of an earlier identical one. */
-const standingId = (
-  state: PriceState,
-  id: string,
-  price: OfferedPrice,
-  now: Parameters<typeof recognised>[2],
-): string => (state.known.has(id) ? id : (recognised(state, price, now)?.id ?? id))
 
 const requireModels = (models: readonly string[]): void => {
   if (models.length > MOST)
@@ -81,8 +63,6 @@ const requireModels = (models: readonly string[]): void => {
   const rule = `String should have at most ${MAX_MODEL_BYTES} bytes`
   throw invalidField(['costs', tooLong.slice(0, 64).toWellFormed()], 'string_too_long', rule)
 }
-
-const MAX_SORT_FIELDS = 8
 
 const queryRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
   readProject(services, {
@@ -95,7 +75,7 @@ const queryRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
     project: inBody,
     handle: ({ body: { fields, query, sort_by, limit, offset }, project: owner, reader }) => {
       const row = rowOf(fields)
-      const order = orderOf(sort_by)
+      const order = orderOf(sort_by, [])
       return async (position) => {
         const prices = await pricesOf(reader)({
           owner,
@@ -109,19 +89,6 @@ const queryRoute = (services: Pick<Services, 'access' | 'reading'>): AnyRoute =>
       }
     },
   })
-
-/** If a field is repeated, its first occurrence counts. */
-const orderOf = (asked: CostQuery['sort_by']) => {
-  const order = new Map<string, NonNullable<typeof asked>[number]>()
-  for (const one of asked ?? []) if (!order.has(one.field)) order.set(one.field, one)
-  if (order.size > MAX_SORT_FIELDS)
-    throw invalidField(
-      ['sort_by'],
-      'too_long',
-      `List should have at most ${MAX_SORT_FIELDS} items after validation`,
-    )
-  return [...order.values()]
-}
 
 const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => CostJson) => {
   const unknown = fields?.find((field) => !COST_FIELDS.includes(field as CostField))
@@ -143,7 +110,7 @@ const valueOf = (price: StoredPrice, field: CostField): string | number => {
   return field.endsWith('_cost') ? numberFrom(amountFrom(value)) : value
 }
 
-const purgeRoute = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading'>): AnyRoute =>
+const purgeRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'>): AnyRoute =>
   changeProject(services, {
     method: 'post',
     path: '/cost/purge',
@@ -151,14 +118,8 @@ const purgeRoute = (services: Pick<Services, 'eventStore' | 'ids' | 'access' | '
     body: costPurge,
     response: emptyResponse,
     project: inBody,
-    handle: ({ body: { project_id, query } }) => {
-      const owner = { project_id, list: null }
-      const ids = [...new Set(namedIds(query.$expr, 'Prices are'))]
-      const commands = ids.map((id) => ({ type: 'WithdrawPrice', owner, id }) as const)
-      return writing((cause) =>
-        execute(services)(priceDecider, priceStream(owner), commands, cause, { splitAppends: true }),
-      )
-    },
+    handle: ({ body: { project_id, query } }) =>
+      writing(withdrawPrices(services, project_id, namedIds(query.$expr, 'Prices are'))),
   })
 
 export const costRoutes = (services: Services): readonly AnyRoute[] => [

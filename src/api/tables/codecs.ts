@@ -7,11 +7,8 @@ import { projectId } from '../../kernel/ids.js'
 import { fieldPath } from '../../domain/query/field-path.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import type { SortBy } from '../../projections/tables/queries.js'
-import { Failure, invalidField } from '../../application/failure.js'
+import { invalidField } from '../../application/failure.js'
 import { range, sortBy } from '../server/sorted-range.js'
-
-export const noSuchTable = (): Failure =>
-  new Failure('not-found', 'Table not found: the project has no table with this digest.')
 
 export const tableCreate = closed('TableCreateRequest', {
   required: {

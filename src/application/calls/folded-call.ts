@@ -4,9 +4,9 @@ import {
   type CallState,
   callStream,
   type CallEnded,
-  type CallEvent,
   type CallStarted,
 } from '../../domain/calls/call.js'
+import { load } from '../../kernel/execute.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText, memberText } from '../../kernel/json/text.js'
 import type { EventStore, Position } from '../../kernel/ports/event-store.js'
@@ -21,11 +21,7 @@ import type { StoredCall } from '../../projections/calls/columns.js'
 export const foldedCall =
   ({ eventStore, blobs }: Pick<Ports, 'eventStore' | 'blobs'>) =>
   async (projectId: string, id: string, at?: Position): Promise<StoredCall | undefined> => {
-    let state = callDecider.initialState()
-    for await (const { position, type, data } of eventStore.readStream(callStream(projectId, id))) {
-      if (at !== undefined && position > at) break
-      state = callDecider.evolve(state, { type, data } as unknown as CallEvent)
-    }
+    const { state } = await load({ eventStore }, callDecider, callStream(projectId, id), at)
     const { start, end, deleted } = state
     if (start === null || deleted) return undefined
     const { parent_id, trace_id } = start
@@ -36,7 +32,7 @@ export const foldedCall =
 
 /** Whether a call or one above it in its trace is deleted. Calls may be on a cycle. */
 export const isCallDeleted = async (
-  eventStore: Pick<EventStore, 'readStream'>,
+  eventStore: EventStore,
   projectId: string,
   id: string | null,
   { at, traceId }: { readonly at?: Position | undefined; readonly traceId?: string } = {},
@@ -45,17 +41,11 @@ export const isCallDeleted = async (
   let trace = traceId
   for (let current = id; current !== null && !seen.has(current);) {
     seen.add(current)
-    let start: CallStarted | undefined
-    let isDeleted = false
-    for await (const recorded of eventStore.readStream(callStream(projectId, current))) {
-      if (at !== undefined && recorded.position > at) break
-      const event = recorded as unknown as CallEvent
-      if (event.type === 'CallStarted') start = event.data
-      isDeleted ||= event.type === 'CallDeleted'
-    }
+    const { start, deleted } = (await load({ eventStore }, callDecider, callStream(projectId, current), at))
+      .state
     trace ??= start?.trace_id
     if (start?.trace_id !== trace) return false
-    if (isDeleted) return true
+    if (deleted) return true
     current = start?.parent_id ?? null
   }
   return false

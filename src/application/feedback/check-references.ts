@@ -13,7 +13,7 @@ import type { Principal } from '../principal.js'
 import type { Services } from '../services.js'
 import type { FeedbackCreate } from './new-feedback.js'
 
-type CheckServices = Pick<Services, 'eventStore' | 'blobs' | 'access' | 'scoringTools'>
+export type CheckServices = Pick<Services, 'eventStore' | 'blobs' | 'access' | 'scoringTools'>
 
 const MAX_BYTES = 1024 * 1024
 /** CPU time. A schema can take 2 s to compile, and a batch can name many. */

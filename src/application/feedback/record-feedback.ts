@@ -7,28 +7,34 @@ import {
   sameFeedback,
   feedbackStream,
   type FeedbackContent,
+  type PurgeFeedback,
+  type ReplaceFeedback,
 } from '../../domain/feedback/feedback.js'
 import { keptPayload, kindProblems } from '../../domain/feedback/kinds.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { REF_SCHEME } from '../../domain/refs/ref.js'
+import { parseRef, REF_SCHEME } from '../../domain/refs/ref.js'
 import { spill } from '../../kernel/spill/spill.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
-import { execute } from '../../kernel/execute.js'
+import { commandsOf, execute } from '../../kernel/execute.js'
+import { id as feedbackId } from '../../kernel/ids.js'
 import { inChunks } from '../../kernel/in-chunks.js'
 import { Failure, invalidBody } from '../failure.js'
 import { later } from '../../kernel/later.js'
+import { isCallDeleted } from '../calls/folded-call.js'
+import type { Principal } from '../principal.js'
+import { feedbackChecks, type CheckServices } from './check-references.js'
 import { emojiName } from './emoji-names.js'
 import type { FeedbackCreate } from './new-feedback.js'
 
 type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
 /** Limits concurrency, so that a large batch does not start all reads and writes at once. */
-export const AT_ONCE = 100
+const AT_ONCE = 100
 
-export const lastOf = (positions: readonly (Position | undefined)[]): Position | undefined =>
+const lastOf = (positions: readonly (Position | undefined)[]): Position | undefined =>
   positions.reduce(later, undefined)
 
 const MAX_PROBLEMS = 100
@@ -36,17 +42,19 @@ const MAX_PROBLEMS = 100
 export interface BatchOptions {
   /** The location of a problem of one element; a conflict is then such a problem too, and nothing is recorded. */
   readonly placed?: (problem: Problem, index: number) => Problem
-  /** The id of the feedback to be replaced. */
+  /** The id of the feedback that the one of the batch replaces. */
   readonly replacing?: string | null
 }
+
+/** Makes the id of an element that names none. */
+type NewId = (index: number, one: FeedbackCreate) => string
 
 /** Validates all feedback and returns a function that records it. Results and problems keep the order of the request. */
 export const prepareBatch = (
   ports: FeedbackPorts,
   batch: readonly FeedbackCreate[],
   cause: Cause,
-  /** Makes the id of an element that names none. */
-  newId: (index: number, one: FeedbackCreate) => string,
+  newId: NewId,
   { placed, replacing = null }: BatchOptions = {},
 ) => {
   const problems = batch.flatMap((one, index) =>
@@ -71,7 +79,60 @@ export const prepareBatch = (
       // Purged feedback with a derived id gets a new id, because its old id stays invisible.
       return recordFeedback(ports, { ...one, content: { ...one.content, id: ports.ids.next() } }, now, cause)
     })
-    return { responses: recorded.map(responseOf), position: lastOf(recorded.map(({ position }) => position)) }
+    const responses = recorded.map(responseOf)
+    const position = lastOf(recorded.map((one) => one.position))
+    if (!feedbackId.is(replacing)) return { responses, position }
+    // Last, so that an interruption loses neither.
+    const { project_id } = batch[0]!
+    const replace = {
+      type: 'ReplaceFeedback',
+      project_id,
+      id: replacing,
+      replaced_by: responses[0]!.id,
+    } as const
+    return { responses, position: later(position, (await changeFeedback(ports, replace)(cause)).readableAt) }
+  }
+}
+
+const changeFeedback = commandsOf(feedbackDecider, ({ project_id, id }: ReplaceFeedback | PurgeFeedback) =>
+  feedbackStream(project_id, id),
+)
+
+/** Purges feedback by its ids. */
+export const purgeFeedback =
+  (ports: Pick<Ports, 'eventStore' | 'ids'>, project_id: string, ids: readonly string[]) =>
+  async (cause: Cause): Promise<Position | undefined> => {
+    const purged = await inChunks([...new Set(ids)].filter(feedbackId.is), AT_ONCE, (id) =>
+      changeFeedback(ports, { type: 'PurgeFeedback', project_id, id })(cause),
+    )
+    return lastOf(purged.map(({ readableAt }) => readableAt))
+  }
+
+/** As {@link prepareBatch}, once what the feedback refers to is checked too. */
+export const checkedBatches = (services: FeedbackPorts & CheckServices) => {
+  const check = feedbackChecks(services)
+  return async (
+    { principal, cause }: { readonly principal: Principal; readonly cause: Cause },
+    batch: readonly FeedbackCreate[],
+    newId: NewId,
+    options: BatchOptions = {},
+  ) => {
+    const record = prepareBatch(services, batch, cause, newId, options)
+    if (options.placed === undefined) await refuseDeletedCalls(services, batch)
+    await check(principal, batch, options.placed ?? ((problem) => problem))
+    return record
+  }
+}
+
+/** Feedback in a batch is recorded, and not readable, so that a deleted call does not refuse the rest. */
+const refuseDeletedCalls = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  batch: readonly FeedbackCreate[],
+): Promise<void> => {
+  for (const { project_id, weave_ref } of batch) {
+    const ref = parseRef(weave_ref)
+    if (ref?.kind === 'call' && (await isCallDeleted(eventStore, project_id, ref.id)))
+      throw new Failure('not-found', 'weave_ref: the call was deleted.')
   }
 }
 

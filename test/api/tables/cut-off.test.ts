@@ -3,7 +3,7 @@ import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blo
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { systemIds, sha256, systemClock } from '../../../src/adapters/system/system.js'
 import { digestedRows, publishTable } from '../../../src/application/tables/publish-table.js'
-import { rowDigestsOf } from '../../../src/api/tables/write.js'
+import { rowDigestsOf } from '../../../src/application/tables/row-digests.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { EventTooLarge, StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
 

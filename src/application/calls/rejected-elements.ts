@@ -7,7 +7,7 @@ import { deeperThan } from '../../kernel/json/measure.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import type { Services } from '../../application/services.js'
+import type { Services } from '../services.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { later } from '../../kernel/later.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Client } from '../../support/client.js'
-import { reasonOf, told } from '../calls/given.js'
+import { reasonOf, told } from './given.js'
 import { sharedService, someProject } from '../shared-service.js'
 
 describe('threads', () => {

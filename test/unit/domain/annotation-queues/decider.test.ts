@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import {
   type AnnotationQueueCommand,
   annotationQueueDecider,
+  NO_CONTENT,
 } from '../../../../src/domain/annotation-queues/queue.js'
 import {
   annotationItemDecider,
@@ -23,7 +24,7 @@ const after = <State, Command, Event extends DomainEvent>(
 
 describe('an annotation queue', () => {
   const of = { project_id: 'team/p', id: 'q', now }
-  const content = { name: 'q', description: '', scorer_refs: [] }
+  const content = { ...NO_CONTENT, name: 'q' }
   const create: AnnotationQueueCommand = { type: 'CreateAnnotationQueue', ...of, content, userId: 'ada' }
   const change: AnnotationQueueCommand = { type: 'ChangeAnnotationQueue', ...of, change: { name: 'b' } }
   const remove: AnnotationQueueCommand = { type: 'DeleteAnnotationQueue', ...of }

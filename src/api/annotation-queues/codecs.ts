@@ -1,4 +1,4 @@
-import { addedContent, queueContent } from '../../domain/annotation-queues/queue.js'
+import { queueContent } from '../../domain/annotation-queues/queue.js'
 import { arrayOf, eachNullable, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
@@ -13,13 +13,12 @@ const written = {
   name: textUpToBytes(1024),
   description: textUpToBytes(65_536),
   scorer_refs: arrayOf(textUpToBytes(8192)),
-  ...addedContent,
 }
-const { description, priority, ...required } = written
+const { description, ...required } = written
 
 export const queueCreate = closed('AnnotationQueueCreateRequest', {
   required: { project_id: projectId, ...required },
-  optional: { description: withDefault(description, '', true), priority, wb_user_id: nullable(string) },
+  optional: { description: withDefault(description, '', true), wb_user_id: nullable(string) },
 })
 
 export const queueChange = closed('AnnotationQueueUpdateRequest', {
@@ -42,7 +41,6 @@ export const queueCodec = open('AnnotationQueue', {
     id: string,
     project_id: projectId,
     ...queueContent,
-    ...addedContent,
     created_at: instant,
     created_by: string,
     updated_at: instant,

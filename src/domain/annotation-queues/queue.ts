@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
-import { arrayOf, withDefault } from '../../kernel/codec/containers.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
 import { instant, type Instant } from '../../kernel/codec/instant.js'
-import { string, wholeNumber } from '../../kernel/codec/leaves.js'
+import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { type EventOf, nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
 import { id, projectId } from '../../kernel/ids.js'
@@ -17,21 +17,16 @@ export const queueContent = {
   scorer_refs: arrayOf(string),
 }
 
-/** Content that earlier releases did not write. */
-export const addedContent = { priority: withDefault(wholeNumber, 0) }
-
 const creation = { created_by: string, created_at: instant }
 
 const queueCreated = open('AnnotationQueueCreated', {
   says: 'An annotation queue was created: calls of a project that people review.',
   required: { ...ofQueue, ...queueContent, ...creation },
-  optional: addedContent,
 })
 
 const queueChanged = open('AnnotationQueueChanged', {
   says: 'An annotation queue was updated. The event has its whole new content.',
   required: { ...ofQueue, ...queueContent, ...creation, updated_at: instant },
-  optional: addedContent,
 })
 
 const queueDeleted = open('AnnotationQueueDeleted', {
@@ -45,13 +40,10 @@ export const annotationQueueEvents = {
   AnnotationQueueDeleted: queueDeleted,
 }
 
-export type QueueContent = Pick<
-  t.TypeOf<typeof queueCreated>,
-  keyof typeof queueContent | keyof typeof addedContent
->
+export type QueueContent = Pick<t.TypeOf<typeof queueCreated>, keyof typeof queueContent>
 
 /** The content of deleted queues, and of fields that an event was written without. */
-export const NO_CONTENT: QueueContent = { name: '', description: '', scorer_refs: [], priority: 0 }
+export const NO_CONTENT: QueueContent = { name: '', description: '', scorer_refs: [] }
 
 export type AnnotationQueueEvent = EventOf<typeof annotationQueueEvents>
 

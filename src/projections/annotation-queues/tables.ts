@@ -10,7 +10,6 @@ export const QUEUES = table(
     name: text,
     description: text,
     scorer_refs: texts,
-    priority: { type: 'UInt64', kind: 'number', read: Number },
     created_by: text,
     created_at: instant,
     updated_at: instant,

@@ -33,7 +33,6 @@ describe('annotation queues', () => {
       description: 'Be kind',
       scorer_refs: ['weave:///a/b/scorer/s:1'],
       created_by: 'admin',
-      priority: 0,
       deleted_at: null,
     })
     assert.equal(created_at, updated_at)
@@ -44,18 +43,6 @@ describe('annotation queues', () => {
     assert.deepEqual(deleted, { ...changed, deleted_at: deleted['deleted_at'] })
     assert.ok(typeof deleted['deleted_at'] === 'string')
     assert.deepEqual(await names(), [])
-  })
-
-  it('are sorted by their priority when the request asks for it', async () => {
-    const [low, high] = [
-      await client.queues.create('low'),
-      await client.queues.create('high', { priority: 3 }),
-    ]
-    const { queue } = (await change(low, { priority: 1 })).json<{ queue: { readonly priority: number } }>()
-    assert.equal(queue.priority, 1)
-    await change(high, { description: 'first' })
-    const sort_by = [{ field: 'priority', direction: 'desc' }]
-    assert.deepEqual(await names({ sort_by }), ['high', 'low'])
   })
 
   it('answer 404 when the queue is absent or deleted', async () => {

@@ -128,8 +128,10 @@ export const createApiKey = (
     errors: ['conflict'],
     response: createdApiKey,
     authorization: anyKey,
-    handle: ({ body: { name, scope, expires_at }, headers, principal: { userId: user, keyId: made_by } }) => {
-      const id = repeatableId(services, user, headers['idempotency-key'])
+    handle: (request) => {
+      const { name, scope, expires_at } = request.body
+      const { userId: user, keyId: made_by } = request.principal
+      const id = repeatableId(services, request)
       const { key, known } = makeKey(services, name, id)
       if (expires_at !== null && expires_at <= known.issued_at)
         throw invalidField(['expires_at'], 'value_error', 'Input should be in the future')

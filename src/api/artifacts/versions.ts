@@ -115,9 +115,9 @@ const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
 /** Includes the collection, since artifact ids are unique in the whole service but an `Idempotency-Key` is not. */
 const artifactId = (
   services: Pick<Services, 'ids' | 'sha256'>,
-  { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,
+  request: Pick<RouteRequest, 'headers' | 'principal'>,
   place: ProjectPlace,
-) => repeatableId(services, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
+) => repeatableId(services, request, collectionStream(place))
 
 const versionJson = (stored: StoredVersion) => {
   const { known, event, aliases } = stored

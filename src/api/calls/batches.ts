@@ -32,7 +32,7 @@ import {
   type EndedCall,
   type StartedCall,
 } from './client-call.js'
-import { idFor } from '../server/generated-id.js'
+import { idFor } from '../server/idempotency.js'
 import { started } from './start-and-end.js'
 
 const batchOf = <A>(codec: Codec<A>) => ({

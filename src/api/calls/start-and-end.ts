@@ -9,7 +9,7 @@ import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { writeProject } from '../server/route-kinds.js'
 import { endCall } from '../../application/calls/record.js'
 import { endedCall, startedCall, startWrite } from './client-call.js'
-import { idFor } from '../server/generated-id.js'
+import { idFor } from '../server/idempotency.js'
 import { writeCalls, type WriteResult } from '../../application/calls/write-calls.js'
 
 const startRequest = closed('CallStartRequest', { required: { start: startedCall } })

@@ -18,7 +18,7 @@ import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { idFor } from '../server/generated-id.js'
+import { idFor } from '../server/idempotency.js'
 
 const PATH = '/api/evaluation-rules/:entity/:project'
 

@@ -32,7 +32,7 @@ import {
   writeProject,
   type ProjectRequest,
 } from '../server/route-kinds.js'
-import { idFor } from '../server/generated-id.js'
+import { idFor } from '../server/idempotency.js'
 import { callNow, callPages } from '../../application/evaluations/parsed-call.js'
 import { listInQuery, page, refText, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'

@@ -22,7 +22,7 @@ import { feedbackCreate, type FeedbackCreate } from '../../application/feedback/
 import { prepareBatch } from '../../application/feedback/record-feedback.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProjectLog, writeProject } from '../server/route-kinds.js'
-import { idFor } from '../server/generated-id.js'
+import { idFor } from '../server/idempotency.js'
 import { later } from '../../kernel/later.js'
 import { objectOrOpRef } from './codecs.js'
 import { deleteRoute } from './delete-route.js'

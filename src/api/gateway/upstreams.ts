@@ -34,13 +34,10 @@ export const createUpstream = (
         return {}
       },
     },
-    handle: async ({ body: { team, ...content }, headers, principal }) => {
+    handle: async (request) => {
+      const { team, ...content } = request.body
       await requireGoodUpstream(services, team, content)
-      const id = repeatableId(
-        services,
-        `${principal.userId}\n${team ?? ''}\nupstream`,
-        headers['idempotency-key'],
-      )
+      const id = repeatableId(services, request, team ?? '', 'upstream')
       const command = { type: 'CreateUpstream', id, team, content } as const
       return written(
         services,

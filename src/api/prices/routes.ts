@@ -26,7 +26,7 @@ import { invalidField } from '../../application/failure.js'
 import { publishPrices, withdrawPrices } from '../../application/prices/prices.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { exactCosts, withoutPlaceholders } from '../../domain/prices/offered.js'
-import { idFor } from '../server/generated-id.js'
+import { idFor } from '../server/idempotency.js'
 
 const MOST = 1000
 

@@ -100,10 +100,11 @@ const startRun = (services: RunServices, write: WriteRun): AnyRoute =>
     errors: ['conflict'],
     response: createdRun,
     project: inPath,
-    handle: ({ body, headers, principal: { userId: user }, project: project_id }) => {
-      const made = repeatableId(services, `${user}\n${project_id}`, headers['idempotency-key'])
-      const run_id = body.id ?? made
+    handle: (request) => {
+      const { body, principal, project: project_id } = request
+      const run_id = body.id ?? repeatableId(services, request, project_id)
       const now = instantOf(services.clock.now())
+      const { userId: user } = principal
       return write({ type: 'StartRun', project_id, run_id, name: body.name, user, now }, { id: run_id })
     },
   })

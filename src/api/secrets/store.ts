@@ -20,7 +20,7 @@ import {
 import { reconcileSecret } from '../../application/secrets/reconcile.js'
 import { secretName } from '../../domain/webhooks/webhook.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
-import { repeatableId } from '../server/idempotency.js'
+import { idFromKey } from '../server/idempotency.js'
 import { requireKeptUses } from './users.js'
 import { roleInTeam } from '../server/authorization.js'
 import { Failure, invalid, invalidField } from '../../application/failure.js'
@@ -97,12 +97,13 @@ export const storeSecret = (
     errors: ['conflict'],
     response: stored,
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: async ({ team, body: { value, used_for: usedFor }, params, headers, principal, cause }) => {
+    handle: async (route) => {
+      const { team, body, params, cause } = route
+      const { value, used_for: usedFor } = body
       const secret = { team, name: nameIn(params) }
       requireSendable(services, secret, value)
       if (usedFor !== null) await requireKeptUses(services, secret, usedFor, cause)
-      const key = headers['idempotency-key']
-      const request = key === undefined ? null : repeatableId(services, principal.userId, key)
+      const request = idFromKey(services, route) ?? null
       return async (cause) => {
         const { version, position } = await mutex.runExclusive(secretStream(team, secret.name), () =>
           storeNextVersion(services, secret, { value, request, usedFor }, cause),

@@ -9,7 +9,7 @@ import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { teamName } from '../../kernel/ids.js'
 import { namesAfter } from '../../domain/webhooks/names/names.js'
-import { repeatableId } from '../server/idempotency.js'
+import { idFromKey } from '../server/idempotency.js'
 import { pageFields, pageOf, takePage } from '../server/page.js'
 import { throwIfRefused, requireRole } from '../../application/access/rights.js'
 import { memberOfTeam } from '../server/authorization.js'
@@ -50,17 +50,18 @@ export const createAutomation = (
         return {}
       },
     },
-    handle: ({ body, headers, principal, reader }) => {
+    handle: (request) => {
+      const { body, reader } = request
       const { team, name, description, enabled, payload, ...proposed } = body
-      const key = headers['idempotency-key']
-      const id = repeatableId(services, `${principal.userId}\n${team}\nautomation`, key)
+      const fromKey = idFromKey(services, request, team, 'automation')
+      const id = fromKey ?? services.ids.next()
       const named = { team, kind: 'automation', name, id } as const
       const run = (command: AutomationCommand, cause: Cause) =>
         execute(services)(automationDecider, automationStream(id), [command], cause)
 
       return (cause) =>
         runExclusive(async () => {
-          const before = key === undefined ? null : await automationById(services, id, cause)
+          const before = fromKey === undefined ? null : await automationById(services, id, cause)
           // A retry is compared with the original request, even if its webhook or secrets have changed.
           const isRepeat = before !== null
           const webhook = isRepeat

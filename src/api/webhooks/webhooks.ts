@@ -11,7 +11,7 @@ import {
   webhookStream,
   type WebhookContent,
 } from '../../domain/webhooks/webhook.js'
-import { repeatableId } from '../server/idempotency.js'
+import { idFromKey } from '../server/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
 import { throwIfRefused } from '../../application/access/rights.js'
 import { anyAdministratorOfTeam, roleInTeam } from '../server/authorization.js'
@@ -43,9 +43,10 @@ export const createWebhook = (
     errors: ['conflict'],
     response: webhookJson,
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: ({ team, body, headers, principal, reader }) => {
-      const key = headers['idempotency-key']
-      const id = repeatableId(services, `${principal.userId}\n${team}\nwebhook`, key)
+    handle: (request) => {
+      const { team, body, principal, reader } = request
+      const fromKey = idFromKey(services, request, team, 'webhook')
+      const id = fromKey ?? services.ids.next()
       const { enabled, ...rest } = body
       const content: WebhookContent = rest
       const named = { team, kind: 'webhook', name: content.name, id } as const
@@ -54,7 +55,7 @@ export const createWebhook = (
 
       return (cause) =>
         runExclusive(async () => {
-          const isRepeat = key !== undefined && (await webhookById(services, id, cause)) !== null
+          const isRepeat = fromKey !== undefined && (await webhookById(services, id, cause)) !== null
           if (!isRepeat) {
             await requireGoodWebhook(services, team, content, content)
             await takeName(services, named, cause)

@@ -95,11 +95,17 @@ describe('a start without an id', () => {
     assert.notEqual(theirs['id'], mine['id'])
   })
 
-  it('takes a key of 255 bytes, and says so of a longer one', async () => {
+  it('accepts an Idempotency-Key of 1 to 255 bytes, and names the header when it refuses another', async () => {
     const project = someProject()
     const options = (length: number) => ({ headers: { 'Idempotency-Key': 'k'.repeat(length) } })
     accepted(await start(withoutId(project), options(255)))
-    assert.match(reasonOf(await start(withoutId(project), options(256)), 400), /255 bytes/)
+    for (const length of [0, 256]) {
+      const refused = await start(withoutId(project), options(length))
+      assert.equal(refused.status, 422)
+      assert.match(refused.text, /\["header","Idempotency-Key"\]/)
+    }
+    const retryId = { headers: { 'X-Weave-Retry-Id': 'k'.repeat(256) } }
+    assert.match((await start(withoutId(project), retryId)).text, /\["header","X-Weave-Retry-Id"\]/)
     // A start that has its id needs no key.
     accepted(await start(aStart(project), options(256)))
   })

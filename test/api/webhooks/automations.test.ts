@@ -235,6 +235,16 @@ describe('automations', () => {
     )
   })
 
+  it('are refused when the Idempotency-Key has less than 1 or more than 255 bytes', async () => {
+    const { team, postAutomation } = await givenHook()
+    for (const length of [0, 256]) {
+      const headers = { 'idempotency-key': 'k'.repeat(length) }
+      const refused = await postAutomation(anAutomation(team), { headers })
+      assert.equal(refused.status, 422)
+      assert.match(refused.text, /\["header","Idempotency-Key"\]/)
+    }
+  })
+
   it('repeat under an Idempotency-Key whatever became of their webhook, and with another one are a conflict', async () => {
     const { team, hook, postAutomation, postWebhook, send, webhooks } = await givenHook()
     const repeat = (webhook: string) =>

@@ -5,7 +5,7 @@ import { versionName } from '../../../domain/artifacts/version-name.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { entityOf } from '../../../kernel/ids.js'
-import { repeatableId } from '../../server/idempotency.js'
+import { idFromKey } from '../../server/idempotency.js'
 import { pageFields, pageOf } from '../../server/page.js'
 import type { Collections } from '../../../application/artifacts/collections.js'
 import { collectionInPath, placeInProject } from '../place.js'
@@ -126,15 +126,10 @@ export const linkRoutes = (services: LinkServices, collections: Collections): re
 
 /** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
 const linkId = (
-  services: Pick<Services, 'ids' | 'sha256'>,
-  { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,
+  services: Pick<Services, 'sha256'>,
+  request: Pick<RouteRequest, 'headers' | 'principal'>,
   place: CollectionPlace,
-) => {
-  const key = headers['idempotency-key']
-  return key === undefined
-    ? null
-    : repeatableId(services, `${principal.userId}\n${collectionStream(place)}`, key)
-}
+) => idFromKey(services, request, collectionStream(place)) ?? null
 
 const registeredJson = (stored: StoredVersion) => {
   const { known, event, aliases, described } = stored

@@ -45,9 +45,9 @@ export const registryRoutes = (
           return {}
         },
       },
-      handle: ({ body: { name, team }, headers, principal }) => {
-        const key = headers['idempotency-key']
-        const id = repeatableId(services, `${principal.userId}\n${team}\nregistry`, key)
+      handle: (request) => {
+        const { name, team } = request.body
+        const id = repeatableId(services, request, team, 'registry')
         return writing(
           (cause) => createRegistry(services, { team, registry: name, id }, cause),
           () => ({ id, name, team }),

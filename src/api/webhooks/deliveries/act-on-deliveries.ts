@@ -66,7 +66,7 @@ export const actOnDeliveries = (services: Pick<Services, keyof Ports | 'access'>
     const state = idCodec.is(id) ? (await load(services, deliveryDecider, stream)).state : undefined
     if (state === undefined || !isOfTeam(state, team)) return 'not_found'
     if (!(await isManager(state.automation))) return 'forbidden'
-    const eventId = eventIdFor(services, acting, `${id}\n${action}`)
+    const eventId = eventIdFor(services, acting, id, action)
     if (eventId !== undefined && (await hasEvent(services, stream, eventId))) return undefined
     if (action !== 'cancel' && (await isDeleted(state.webhook))) return 'webhook_deleted'
     if (states?.some((one) => one === state.phase) === false) return 'not_dead'

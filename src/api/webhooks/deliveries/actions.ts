@@ -61,7 +61,7 @@ export const resendRoute = (services: Pick<Services, keyof Ports | 'access' | 'r
         throw new Failure('conflict', 'The webhook of the delivery has been deleted.')
       const { delivery_id: deliveryId } = scheduled
       const now = instantOf(services.clock.now())
-      const eventId = eventIdFor(services, request, `${deliveryId}\nresend`)
+      const eventId = eventIdFor(services, request, deliveryId, 'resend')
       const isRepeat =
         eventId !== undefined && (await hasEvent(services, deliveryStream(deliveryId), eventId))
       return act(

@@ -1,6 +1,6 @@
 import type { Services } from '../../../application/services.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
-import { repeatableId } from '../../server/idempotency.js'
+import { idFromKey } from '../../server/idempotency.js'
 import type { RouteRequest } from '../../server/route.js'
 
 /**
@@ -8,12 +8,12 @@ import type { RouteRequest } from '../../server/route.js'
  * without a key.
  */
 export const eventIdFor = (
-  services: Pick<Services, 'ids' | 'sha256'>,
-  { headers, principal }: Pick<RouteRequest<unknown>, 'headers' | 'principal'>,
-  about: string,
+  services: Pick<Services, 'sha256'>,
+  request: Pick<RouteRequest<unknown>, 'headers' | 'principal'>,
+  ...about: readonly string[]
 ): string | undefined => {
-  const key = headers['idempotency-key']
-  return key === undefined ? undefined : asUuid(repeatableId(services, `${principal.userId}\n${about}`, key))
+  const id = idFromKey(services, request, ...about)
+  return id && asUuid(id)
 }
 
 const asUuid = (hex: string): string =>

@@ -50,6 +50,10 @@ const valueOf = (part: Exclude<Part, Sql>): Value => ({
 /** A time as a value. */
 export const timeSql = (time: Instant): Sql => typed(SQL_TIME, dateTime64(time))
 
+/** A condition on a value if there is one. */
+export const given = <V>(value: V | null | undefined, condition: (value: V) => Sql): readonly Sql[] =>
+  value == null ? [] : [condition(value)]
+
 /**
  * The condition on the project. It has the values of `{project:String}` and `{position:UInt64}`: parts of statements that are
  * made once have these placeholders.

@@ -1,7 +1,7 @@
 import type { Instant } from '../kernel/codec/instant.js'
 import type { Rows } from '../kernel/ports/clickhouse.js'
 import type { Position } from '../kernel/ports/event-store.js'
-import { dateTime64, instantFrom, SQL_TIME } from './clickhouse-values.js'
+import { dateTime64, instantFrom, int64 as integer, SQL_TIME } from './clickhouse-values.js'
 import type { Column as Field } from './expression/fields.js'
 
 /** A column of a table. */
@@ -21,12 +21,26 @@ export const text: Column<string> = { type: 'String', kind: 'text' }
 export const keyword: Column<string> = { type: 'LowCardinality(String)', kind: 'text' }
 export const texts: Column<readonly string[]> = { type: 'Array(String)' }
 export const boolean: Column<boolean> = { type: 'Bool' }
-export const position: Column<Position> = { type: 'UInt64', write: String }
+export const number: Column<number> = { type: 'Float64', kind: 'number' }
+export const int64: Column<number> = { type: 'Int64', kind: 'number', write: integer }
+/** Read it as text: the engine's integers are read as doubles. */
+export const position: Column<Position> = { type: 'UInt64', write: String, read: BigInt }
 export const instant: Column<Instant> = {
   type: SQL_TIME,
   kind: 'instant',
   write: dateTime64,
   read: instantFrom,
+}
+
+interface NullableColumn<Value> extends Column<Value | null> {
+  readonly isNullable: true
+}
+
+/** Null where a row to insert has no value. */
+export const nullable = <Value>(column: Column<Value>): NullableColumn<Value> => {
+  const inner = /^LowCardinality\((.*)\)$/.exec(column.type)?.[1]
+  const type = inner === undefined ? `Nullable(${column.type})` : `LowCardinality(Nullable(${inner}))`
+  return { ...column, type, isNullable: true } as NullableColumn<Value>
 }
 
 /** A column that the engine makes of others. */
@@ -40,8 +54,11 @@ type Columns = Readonly<Record<string, Column<any>>>
 
 type ValueOf<C> = C extends Column<infer Value> ? Value : never
 
-type Row<C> = {
-  readonly [Name in keyof C as C[Name] extends { readonly isComputed: true } ? never : Name]: ValueOf<C[Name]>
+type NameOf<C, Kind> = { [Name in keyof C]: C[Name] extends Kind ? Name : never }[keyof C]
+type Absent = { readonly isNullable: true } | { readonly isComputed: true }
+
+type Row<C> = { readonly [Name in Exclude<keyof C, NameOf<C, Absent>>]: ValueOf<C[Name]> } & {
+  readonly [Name in NameOf<C, { readonly isNullable: true }>]?: ValueOf<C[Name]> | undefined
 }
 
 /** A row as projections write it. */
@@ -82,29 +99,33 @@ export const table = <C extends Columns>(
   const writes = names.map((column) => columns[column]!.write)
   const valuesOf = (row: Readonly<Record<string, unknown>>) =>
     names.map((column, index) => {
+      const value = row[column] ?? null
       const write = writes[index]
-      return write === undefined ? row[column] : write(row[column])
+      return value === null || write === undefined ? value : write(value)
     })
   const lines = [
     ...Object.entries(columns).map(([column, { type }]) => `    ${column} ${type}`),
     ...Object.entries(indexes).map(([index, text]) => `    INDEX ${index} ${text} GRANULARITY 1`),
   ]
+  const key =
+    orderBy.length === 1 ? orderBy[0]! : orderBy.length === 0 ? 'tuple()' : `(${orderBy.join(', ')})`
   const settings = granularity === undefined ? DURABLE : `index_granularity = ${granularity}, ${DURABLE}`
   return {
     name,
     columns,
     names,
-    statement: `CREATE TABLE ${name}\n(\n${lines.join(',\n')}\n)\nENGINE = ${engine}\nORDER BY (${orderBy.join(', ')})\nSETTINGS ${settings}`,
+    statement: `CREATE TABLE ${name}\n(\n${lines.join(',\n')}\n)\nENGINE = ${engine}\nORDER BY ${key}\nSETTINGS ${settings}`,
     rows: (rows) => ({ table: name, columns: names, values: rows.map(valuesOf) }),
   }
 }
 
-/** Makes the values of some columns of a row that was read. */
+/** Makes the values of those of some columns that a row has. */
 export const reading = (columns: Columns) => {
-  const readers = Object.entries(columns).flatMap(([name, { read }]) => (read ? [[name, read] as const] : []))
-  return <Row>(row: Row): Row => {
-    const raw = row as Readonly<Record<string, string>>
-    return { ...row, ...Object.fromEntries(readers.map(([name, read]) => [name, read(raw[name]!)])) }
+  const entries = Object.entries(columns).flatMap(([name, { read }]) => (read ? [[name, read] as const] : []))
+  return <Row extends object>(row: Row): Row => {
+    const values = { ...row } as Record<string, unknown>
+    for (const [name, read] of entries) if (values[name] != null) values[name] = read(values[name] as string)
+    return values as Row
   }
 }
 

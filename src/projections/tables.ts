@@ -1,6 +1,18 @@
 import { ITEMS, PROGRESS, QUEUES } from './annotation-queues/tables.js'
 import { CALL_INDEX, CALLS } from './calls/tables.js'
 import { FACTS, REPORTING, USAGE_TOTALS } from './usage/tables.js'
+import { CHANGES, DELIVERIES } from './webhooks/tables.js'
 
 /** The tables of the read models that are not in `schema`. */
-export const TABLES = [QUEUES, ITEMS, PROGRESS, CALLS, CALL_INDEX, FACTS, REPORTING, USAGE_TOTALS]
+export const TABLES = [
+  QUEUES,
+  ITEMS,
+  PROGRESS,
+  CALLS,
+  CALL_INDEX,
+  FACTS,
+  REPORTING,
+  USAGE_TOTALS,
+  DELIVERIES,
+  CHANGES,
+]

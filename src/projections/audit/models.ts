@@ -1,5 +1,5 @@
 import { ITEMS, PROGRESS, QUEUES } from '../annotation-queues/tables.js'
-import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from '../webhooks/project.js'
+import { CHANGES, DELIVERIES } from '../webhooks/tables.js'
 import { FEEDBACK_COLUMNS } from '../feedback/columns.js'
 import { ALIAS_COLUMNS, TAG_COLUMNS, VERSION_COLUMNS } from '../objects/project.js'
 import { PRICE_COLUMNS } from '../prices/stored-price.js'
@@ -95,7 +95,7 @@ export const digestedModels: readonly DigestedModel[] = [
   history('deliveries', {
     key: ['team', 'automation_id'],
     subject: ['team', 'automation_id', 'delivery_id'],
-    columns: DELIVERY_COLUMNS,
+    columns: DELIVERIES.names,
   }),
   history('run_changes', {
     key: ['project_id', 'run_id'],
@@ -109,5 +109,5 @@ export const digestedModels: readonly DigestedModel[] = [
   contents('artifact_uses', ['project_id', 'run_id', 'artifact_id'], ['source_project', 'collection']),
   contents('artifact_makers', ['project_id', 'run_id', 'collection', 'version'], []),
   contents('projects', ['project_id'], ['created_at']),
-  history('delivery_changes', { key: ['team', 'delivery_id'], columns: CHANGE_COLUMNS }),
+  history('delivery_changes', { key: ['team', 'delivery_id'], columns: CHANGES.names }),
 ]

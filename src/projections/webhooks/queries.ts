@@ -1,7 +1,8 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { dateTime64, instantFrom, SQL_TIME } from '../clickhouse-values.js'
+import { allOf, given, select, sql, timeSql, typed, type Sql } from '../sql.js'
+import { instant, position, reading } from '../table.js'
 
 /** `held`: pending or retrying, and its webhook is one of `DeliveryQuery.disabled`. The others are from its own events. */
 export type DeliveryPhase =
@@ -58,33 +59,36 @@ export interface DeliveryQuery {
   readonly before?: Position | undefined
 }
 
+type Reader = Pick<ClickHouseReader, 'query'>
+
 /** Deliveries as of a position, the last scheduled first. */
 export const deliveriesOf =
-  (reader: Pick<ClickHouseReader, 'query'>) =>
+  (reader: Reader) =>
   async (query: DeliveryQuery, limit: number): Promise<readonly StoredDelivery[]> => {
-    const { sql, parameters } = selection(query, limit)
-    const rows = await reader.query<Row>(
-      `SELECT ${COLUMNS} FROM (${sql}) ORDER BY placed DESC LIMIT {limit:UInt64}`,
-      { ...parameters, limit },
+    const rows = await select<Row>(
+      reader,
+      sql`SELECT * EXCEPT (own_state, place), toString(place) AS position FROM (${selection(query, limit)})
+      ORDER BY place DESC LIMIT ${typed('UInt64', limit)}`,
     )
     return rows.map(deliveryFrom)
   }
 
 export const countDeliveries =
-  (reader: Pick<ClickHouseReader, 'query'>) =>
+  (reader: Reader) =>
   async (query: DeliveryQuery): Promise<number> => {
-    const { sql, parameters } = selection(query)
-    const [row] = await reader.query<{ total: number }>(`SELECT count() AS total FROM (${sql})`, parameters)
+    const [row] = await select<{ total: number }>(
+      reader,
+      sql`SELECT count() AS total FROM (${selection(query)})`,
+    )
     return row?.total ?? 0
   }
 
 export const webhooksOf =
-  (reader: Pick<ClickHouseReader, 'query'>) =>
+  (reader: Reader) =>
   async (query: DeliveryQuery): Promise<readonly string[]> => {
-    const { sql, parameters } = selection(query)
-    const rows = await reader.query<{ webhook: string }>(
-      `SELECT DISTINCT webhook FROM (${sql}) WHERE webhook IS NOT NULL`,
-      parameters,
+    const rows = await select<{ webhook: string }>(
+      reader,
+      sql`SELECT DISTINCT webhook FROM (${selection(query)}) WHERE webhook IS NOT NULL`,
     )
     return rows.map(({ webhook }) => webhook)
   }
@@ -98,173 +102,98 @@ export interface DeliveryCount {
 
 /** The number of deliveries for each state, webhook and automation. */
 export const deliveryCounts =
-  (reader: Pick<ClickHouseReader, 'query'>) =>
-  (query: DeliveryQuery): Promise<readonly DeliveryCount[]> => {
-    const { sql, parameters } = selection(query)
-    return reader.query<DeliveryCount & Record<string, unknown>>(
-      `SELECT state_now AS state, webhook, automation, toUInt32(count()) AS deliveries FROM (${sql})
-       GROUP BY state_now, webhook, automation`,
-      parameters,
+  (reader: Reader) =>
+  (query: DeliveryQuery): Promise<readonly DeliveryCount[]> =>
+    select<DeliveryCount>(
+      reader,
+      sql`SELECT state, webhook, automation, toUInt32(count()) AS deliveries FROM (${selection(query)})
+      GROUP BY state, webhook, automation`,
     )
-  }
-
-const COLUMNS = `id, owner, automation, webhook, event_type, source_id, source_type, source_position,
-  toString(placed) AS place, suppressed, scheduled, state_now, attempts, status, error, duration_ms, reason, finished, next_at, changed`
-
-const OVER = `('succeeded', 'dead', 'canceled')`
 
 /** Without conditions on the state, the limit applies before states are computed. */
-const selection = (query: DeliveryQuery, limit?: number) => {
-  const { conditions, parameters } = scheduledConditions(query)
-  const conditionsOnState = stateConditions(query, parameters)
-  const first = conditionsOnState.length === 0 && limit !== undefined
-  const picked = `SELECT delivery_id FROM deliveries FINAL WHERE ${conditions}
-    ${first ? 'ORDER BY deliveries.position DESC LIMIT {limit:UInt64}' : ''}`
-  const sql = `
-    SELECT d.delivery_id AS id, d.team AS owner, d.automation_id AS automation, d.webhook_id AS webhook,
+const selection = (query: DeliveryQuery, limit?: number): Sql => {
+  const { team, disabled = [] } = query
+  const inState = stateConditions(query)
+  const first =
+    inState.length === 0 && limit !== undefined
+      ? sql`ORDER BY deliveries.position DESC LIMIT ${typed('UInt64', limit)}`
+      : sql``
+  const scheduled = sql`FROM deliveries FINAL WHERE ${scheduledConditions(query)} ${first}`
+  return sql`
+    SELECT d.delivery_id AS id, d.team AS team, d.automation_id AS automation, d.webhook_id AS webhook,
       d.event_type AS event_type, d.source_id AS source_id, d.source_type AS source_type,
-      d.source_position AS source_position, d.position AS placed, d.suppressed AS suppressed,
-      d.scheduled_at AS scheduled,
+      d.source_position AS source_position, d.position AS place, d.suppressed AS suppressed,
+      d.scheduled_at AS scheduled_at,
       multiIf(d.suppressed IS NOT NULL, 'suppressed', c.delivery_id = '', 'pending', c.last.1) AS own_state,
-      if(own_state IN ('pending', 'retrying') AND has({disabled:Array(String)}, ifNull(webhook, '')), 'held', own_state) AS state_now,
-      c.tries AS attempts, c.ended.1 AS status, c.ended.2 AS error, c.ended.3 AS duration_ms,
-      c.last.2 AS reason, if(c.last.1 IN ${OVER}, c.last.4, NULL) AS finished, c.last.3 AS next_at, c.last.4 AS changed
-    FROM (SELECT * FROM deliveries FINAL WHERE ${conditions}
-      ${first ? 'ORDER BY deliveries.position DESC LIMIT {limit:UInt64}' : ''}) AS d
+      if(own_state IN ('pending', 'retrying') AND has(${disabled}, ifNull(webhook, '')), 'held', own_state) AS state,
+      c.tries AS attempts, c.ended.1 AS status, c.ended.2 AS error, c.ended.3 AS duration_ms, c.last.2 AS reason,
+      if(c.last.1 IN ('succeeded', 'dead', 'canceled'), c.last.4, NULL) AS finished_at,
+      if(state = 'pending', ifNull(c.last.3, d.scheduled_at), c.last.3) AS next_at,
+      ifNull(c.last.4, d.scheduled_at) AS changed_at
+    FROM (SELECT * ${scheduled}) AS d
     LEFT JOIN (
       SELECT delivery_id, max(attempt) AS tries,
         argMax(tuple(toString(state), reason, next_at, at), position) AS last,
         argMaxIf(tuple(status, error, duration_ms), position, type = 'AttemptFinished') AS ended
       FROM delivery_changes
-      WHERE team = {team:String} AND position <= {position:UInt64} AND delivery_id IN (${picked})
+      WHERE team = ${team} AND position <= ${query.position} AND delivery_id IN (SELECT delivery_id ${scheduled})
       GROUP BY delivery_id
     ) AS c ON c.delivery_id = d.delivery_id
-    ${conditionsOnState.length === 0 ? '' : `WHERE ${conditionsOnState.join(' AND ')}`}`
-  return { sql, parameters }
+    WHERE ${allOf(inState)}`
 }
 
-type Parameters = Record<string, SqlParameter>
+const scheduledConditions = (query: DeliveryQuery): Sql =>
+  allOf([
+    sql`team = ${query.team} AND position <= ${query.position}`,
+    ...given(query.automation, (id) => sql`automation_id = ${id}`),
+    ...given(query.webhook, (id) => sql`webhook_id = ${id}`),
+    ...given(query.withoutWebhooks, (ids) => sql`ifNull(webhook_id, '') NOT IN ${ids}`),
+    ...given(query.eventType, (type) => sql`event_type = ${type}`),
+    ...given(query.sourceEvent, (id) => sql`source_id = ${id}`),
+    ...given(
+      query.run,
+      (id) => sql`match(source_stream, '^run-[^/]+/[^/]+/') AND endsWith(source_stream, ${`/${id}`})`,
+    ),
+    ...given(
+      query.artifact,
+      (name) =>
+        sql`match(source_stream, '^(artifact|registered)-') AND endsWith(source_stream, ${`/${name}`})`,
+    ),
+    ...given(query.from, (from) => sql`scheduled_at >= ${timeSql(from)}`),
+    ...given(query.to, (to) => sql`scheduled_at < ${timeSql(to)}`),
+    ...given(query.before, (before) => sql`position < ${before}`),
+  ])
 
-const scheduledConditions = ({
-  team,
-  position,
-  automation,
-  webhook,
-  withoutWebhooks,
-  eventType,
-  sourceEvent,
-  run,
-  artifact,
-  disabled = [],
-  from,
-  to,
-  before,
-}: DeliveryQuery) => {
-  const conditions = ['team = {team:String}', 'position <= {position:UInt64}']
-  const parameters: Parameters = { team, position, disabled }
-  const and = (sql: string, name: string, value: SqlParameter | undefined) => {
-    if (value === undefined) return
-    conditions.push(sql)
-    parameters[name] = value
-  }
-  and('automation_id = {automation:String}', 'automation', automation)
-  and('webhook_id = {webhook:String}', 'webhook', webhook)
-  and(`ifNull(webhook_id, '') NOT IN {without:Array(String)}`, 'without', withoutWebhooks)
-  and('event_type = {eventType:String}', 'eventType', eventType)
-  and('source_id = {sourceEvent:String}', 'sourceEvent', sourceEvent)
-  and(
-    `match(source_stream, '^run-[^/]+/[^/]+/') AND endsWith(source_stream, {run:String})`,
-    'run',
-    run && `/${run}`,
-  )
-  and(
-    `match(source_stream, '^(artifact|registered)-') AND endsWith(source_stream, {artifact:String})`,
-    'artifact',
-    artifact && `/${artifact}`,
-  )
-  and(`scheduled_at >= {from:${SQL_TIME}}`, 'from', from && dateTime64(from))
-  and(`scheduled_at < {to:${SQL_TIME}}`, 'to', to && dateTime64(to))
-  and('position < {before:UInt64}', 'before', before)
-  return { conditions: conditions.join(' AND '), parameters }
-}
+const stateConditions = ({ states, status, reason, text }: DeliveryQuery): readonly Sql[] => [
+  ...given(states, (some) => sql`state IN ${some}`),
+  ...given(status, (code) => sql`status = ${typed('Int64', code)}`),
+  ...given(reason, (why) => sql`ifNull(suppressed, reason) = ${why}`),
+  ...given(
+    text,
+    ({ text: part, webhooks, automations }) =>
+      sql`(positionCaseInsensitiveUTF8(id, ${part}) > 0 OR positionCaseInsensitiveUTF8(ifNull(error, ''), ${part}) > 0
+      OR positionCaseInsensitiveUTF8(ifNull(reason, ''), ${part}) > 0
+      OR automation IN ${automations} OR ifNull(webhook, '') IN ${webhooks})`,
+  ),
+]
 
-const stateConditions = (
-  { states, status, reason, text }: DeliveryQuery,
-  parameters: Parameters,
-): readonly string[] => {
-  const conditionsOnState: string[] = []
-  if (states !== undefined) {
-    conditionsOnState.push('state_now IN {states:Array(String)}')
-    parameters['states'] = states
-  }
-  if (status !== undefined) {
-    conditionsOnState.push('status = {status:Int64}')
-    parameters['status'] = status
-  }
-  if (reason !== undefined) {
-    conditionsOnState.push('ifNull(suppressed, reason) = {reason:String}')
-    parameters['reason'] = reason
-  }
-  if (text !== undefined) {
-    const contains = ['id', "ifNull(error, '')", "ifNull(reason, '')"].map(
-      (column) => `positionCaseInsensitiveUTF8(${column}, {text:String}) > 0`,
-    )
-    const named =
-      "automation IN {textAutomations:Array(String)} OR ifNull(webhook, '') IN {textWebhooks:Array(String)}"
-    conditionsOnState.push(`(${[...contains, named].join(' OR ')})`)
-    Object.assign(parameters, {
-      text: text.text,
-      textAutomations: text.automations,
-      textWebhooks: text.webhooks,
-    })
-  }
-  return conditionsOnState
-}
-
-interface Row {
-  readonly id: string
-  readonly owner: string
-  readonly automation: string
-  readonly webhook: string | null
-  readonly event_type: string | null
+type Row = Omit<StoredDelivery, 'source'> & {
   readonly source_id: string
   readonly source_type: string
   readonly source_position: string
-  readonly place: string
   readonly suppressed: string | null
-  readonly scheduled: string
-  readonly state_now: DeliveryPhase
-  readonly attempts: number
-  readonly status: number | null
-  readonly error: string | null
-  readonly duration_ms: number | null
-  readonly reason: string | null
-  readonly finished: string | null
-  readonly next_at: string | null
-  readonly changed: string | null
 }
 
-const instantOrNull = (text: string | null): Instant | null => (text === null ? null : instantFrom(text))
-
-const deliveryFrom = (row: Row): StoredDelivery => ({
-  id: row.id,
-  team: row.owner,
-  automation: row.automation,
-  webhook: row.webhook,
-  event_type: row.event_type,
-  source: { event_id: row.source_id, type: row.source_type, position: row.source_position },
-  position: BigInt(row.place),
-  state: row.state_now,
-  attempts: row.attempts,
-  status: row.status,
-  error: row.error,
-  duration_ms: row.duration_ms,
-  reason: row.suppressed ?? row.reason,
-  scheduled_at: instantFrom(row.scheduled),
-  finished_at: instantOrNull(row.finished),
-  next_at:
-    row.state_now === 'pending' && row.next_at === null
-      ? instantFrom(row.scheduled)
-      : instantOrNull(row.next_at),
-  changed_at: instantFrom(row.changed ?? row.scheduled),
+const asDelivery = reading({
+  position,
+  scheduled_at: instant,
+  finished_at: instant,
+  next_at: instant,
+  changed_at: instant,
 })
+
+const deliveryFrom = (row: Row): StoredDelivery => {
+  const { source_id, source_type, source_position, suppressed, ...delivery } = asDelivery(row)
+  const source = { event_id: source_id, type: source_type, position: source_position }
+  return { ...delivery, source, reason: suppressed ?? delivery.reason }
+}

@@ -14,21 +14,21 @@ import {
   hasRecovered,
   type AttemptObserved,
 } from './endpoint.js'
-import type { Endpoints } from './endpoints.js'
+import type { EndpointStore } from './endpoint-store.js'
 import type { HealthReports } from './health.js'
 import type { Matched } from './matching.js'
 import type { Measures } from './measures.js'
 import type { Outbox } from './outbox.js'
 import type { Prices } from './prices.js'
-import { schedulingsOf, type Scheduling } from './scheduling.js'
+import { scheduleEvents, type ScheduleEvent } from './schedule-event.js'
 import type { Scheduler } from './scheduler.js'
 import type { SecretVersions } from './secret-versions.js'
 
-interface Applying {
+interface ApplyDeps {
   readonly sha256: Sha256
   readonly state: Pick<DispatcherState, 'delivery' | 'get' | 'put'>
   readonly match: (event: RecordedEvent) => Promise<readonly Matched[]>
-  readonly endpoints: Endpoints
+  readonly endpoints: EndpointStore
   readonly automations: Automations
   readonly prices: Pick<Prices, 'apply'>
   readonly secrets: SecretVersions
@@ -44,7 +44,7 @@ interface Applying {
  * state changes. That function is synchronous, so that a commit never has half an event, and a failed read needs no
  * rollback.
  */
-export const applyingEvents = (given: Applying) => {
+export const eventApplier = (given: ApplyDeps) => {
   const { deliveries, outbox, measures } = given
   return async (event: RecordedEvent): Promise<() => void> => {
     const began = performance.now()
@@ -59,16 +59,16 @@ export const applyingEvents = (given: Applying) => {
 }
 
 const toSchedule = (
-  { sha256, state, endpoints, measures }: Applying,
+  { sha256, state, endpoints, measures }: ApplyDeps,
   event: RecordedEvent,
   matches: readonly Matched[],
-): readonly Scheduling[] => {
+): readonly ScheduleEvent[] => {
   const delivery = deliveryIdOf(event.stream)
   const depth = delivery === undefined ? 0 : (state.delivery(delivery)?.delivery.depth ?? 0)
   const schedulings = matches
     // The webhook may have been deleted before the event.
     .filter(({ automation }) => endpoints.get(automation.content.webhook) !== undefined)
-    .map((match) => schedulingsOf(sha256, event, depth, () => nextSequence(state, match.team))(match))
+    .map((match) => scheduleEvents(sha256, event, depth, () => nextSequence(state, match.team))(match))
   for (const { type, data } of schedulings)
     if (type === 'DeliverySuppressed') measures.suppressed(data.reason)
   return schedulings
@@ -77,7 +77,7 @@ const toSchedule = (
 const SEQUENCE = 'sequence'
 
 /** Counted in the order of the log, so it is the same in every dispatcher and after a rebuild. */
-const nextSequence = (state: Applying['state'], team: string): number => {
+const nextSequence = (state: ApplyDeps['state'], team: string): number => {
   const next = Number(state.get(SEQUENCE, team) ?? 0) + 1
   state.put(SEQUENCE, team, next)
   return next
@@ -87,7 +87,7 @@ const nextSequence = (state: Applying['state'], team: string): number => {
 const RESETTING = new Set(['WebhookChanged', 'WebhookEnabled', 'WebhookReleased'])
 
 const apply = (
-  given: Applying,
+  given: ApplyDeps,
   event: RecordedEvent,
   applyDelivery: () => DeliveryChange | undefined,
 ): void => {
@@ -122,13 +122,13 @@ const apply = (
 }
 
 const followDelivery = (
-  { outbox, endpoints, scheduler, health }: Applying,
+  { outbox, endpoints, scheduler, health }: ApplyDeps,
   event: RecordedEvent,
   { before, after }: DeliveryChange,
 ): void => {
   const { type, data } = event
   if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed')
-    outbox.remove(data as unknown as Scheduling['data'])
+    outbox.remove(data as unknown as ScheduleEvent['data'])
   if (after.phase === 'absent' || after.phase === 'suppressed') return
   const { webhook } = after
   const observed = before && observedIn(event, before)

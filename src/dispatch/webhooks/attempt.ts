@@ -15,9 +15,9 @@ import type { SendResult, WebhookSender } from '../../kernel/ports/webhook-sende
 import { readAnswer, type AnswerRead } from './answers.js'
 import type { Endpoint } from './endpoint.js'
 import type { Outgoing, Prepared } from './message.js'
-import { record, type Recording } from './recording.js'
+import { appendEvent, type AppendDeps } from './append-event.js'
 
-export interface Attempting extends Recording {
+export interface AttemptDeps extends AppendDeps {
   readonly clock: Clock
   readonly sender: WebhookSender
   readonly instance: string
@@ -63,7 +63,7 @@ const LEEWAY_MS = 2000
  * same attempt.
  */
 export const attempt = async (
-  given: Attempting,
+  given: AttemptDeps,
   { id, revision, delivery }: Claimed,
   webhook: Endpoint,
   signal: AbortSignal,
@@ -89,7 +89,7 @@ export const attempt = async (
   if (started === undefined) return { kind: 'fenced' }
   if (signal.aborted) return { kind: 'postponed' }
   try {
-    await record(given, stream, revision, started, cause, { tries: 2 })
+    await appendEvent(given, stream, revision, started, cause, { tries: 2 })
   } catch (error) {
     return { kind: error instanceof ConcurrencyConflict ? 'fenced' : 'postponed' }
   }
@@ -101,7 +101,7 @@ export const attempt = async (
   const appendEnd = async (event: DeliveryEvent | undefined): Promise<Appended | undefined> => {
     if (event === undefined) return undefined
     try {
-      return await record(given, stream, revision + 1n, event, cause, { keepTrying })
+      return await appendEvent(given, stream, revision + 1n, event, cause, { keepTrying })
     } catch {
       return undefined
     }

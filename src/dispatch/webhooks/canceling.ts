@@ -1,14 +1,14 @@
 import { deliveryDecider } from '../../domain/webhooks/deliveries/decider.js'
 import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
 import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
-import { record, type Recording } from './recording.js'
+import { appendEvent, type AppendDeps } from './append-event.js'
 
 const AT_ONCE = 200
 const AGAIN_MS = 1000
 
 /** Cancels the waiting messages of deleted webhooks; an attempt in progress ends by itself. */
 export const canceling = (
-  ports: Recording,
+  ports: AppendDeps,
   state: Pick<DispatcherState, 'deliveriesOf'>,
   wake: (webhook: string) => void,
 ): ((webhook: string) => void) => {
@@ -22,7 +22,7 @@ export const canceling = (
     }).events
     if (event === undefined) return
     try {
-      await record(ports, deliveryStream(id), revision, event, id, { tries: 1 })
+      await appendEvent(ports, deliveryStream(id), revision, event, id, { tries: 1 })
     } catch {
       // A conflict: another event of the delivery arrives soon.
     }

@@ -1,7 +1,7 @@
 import { backoff } from '../../kernel/backoff.js'
 import { openSkippedEvents } from './follow.js'
 import { measuring } from './measures.js'
-import { keepingRecords } from './record-keeping.js'
+import { attemptRecordWriter } from './attempt-records.js'
 import { startRun, type DispatcherOptions, type DispatcherPorts, type DispatcherRun } from './run.js'
 
 export interface Dispatcher {
@@ -31,7 +31,7 @@ export const startDispatcher = async (
     ...options,
     instance: ports.ids.next(),
     measures: measuring(ports.metrics),
-    records: keepingRecords(ports.records, log),
+    records: attemptRecordWriter(ports.records, log),
     skipped: openSkippedEvents(state, log),
   }
   const stopping = new AbortController()

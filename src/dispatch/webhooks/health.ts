@@ -2,9 +2,9 @@ import { instantAt } from '../../domain/webhooks/deliveries/times.js'
 import { HEALTHY, healthOf, webhookHealthStream, type WebhookHealth } from '../../domain/webhooks/health.js'
 import { jsonEqual } from '../../kernel/json/equal.js'
 import type { Endpoint } from './endpoint.js'
-import { record, type Recording } from './recording.js'
+import { appendEvent, type AppendDeps } from './append-event.js'
 
-interface Reporting extends Recording {
+interface HealthDeps extends AppendDeps {
   readonly endpoint: (webhook: string) => Endpoint | undefined
 }
 
@@ -21,7 +21,7 @@ const BETWEEN_STATES_MS = 5000
 const BETWEEN_COUNTS_MS = 60_000
 
 /** Reports the health of webhooks to the API, which may run in another process. */
-export const reportingHealth = ({ endpoint, ...ports }: Reporting): HealthReports => {
+export const reportingHealth = ({ endpoint, ...ports }: HealthDeps): HealthReports => {
   const changed = new Set<string>()
   const writing = new Set<string>()
 
@@ -30,7 +30,7 @@ export const reportingHealth = ({ endpoint, ...ports }: Reporting): HealthReport
     try {
       const expected = reported === null ? 'none' : BigInt(reported.revision)
       const event = { type: 'WebhookHealthChanged', data: { id, team, ...health } } as const
-      await record(ports, webhookHealthStream(id), expected, event, id, { tries: 1 })
+      await appendEvent(ports, webhookHealthStream(id), expected, event, id, { tries: 1 })
     } catch {
       // Another process reported, or the log is not available: compare again later.
       changed.add(id)

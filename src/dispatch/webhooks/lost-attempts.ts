@@ -4,9 +4,9 @@ import { instantAt, millisOf } from '../../domain/webhooks/deliveries/times.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { Endpoint } from './endpoint.js'
-import { record, type Recording } from './recording.js'
+import { appendEvent, type AppendDeps } from './append-event.js'
 
-interface LostAttemptPorts extends Recording {
+interface LostAttemptDeps extends AppendDeps {
   readonly state: Pick<DispatcherState, 'inFlight'>
   readonly clock: Clock
   readonly instance: string
@@ -23,7 +23,7 @@ const GRACE_MS = 5000
  * Records the outcome of attempts as unknown if their process is gone: at once if the lock of the log proves it, otherwise
  * some seconds after their deadline. A result that arrives later meets a conflict.
  */
-export const recordingLostAttempts = (given: LostAttemptPorts) => {
+export const recordingLostAttempts = (given: LostAttemptDeps) => {
   /** When this process first saw attempts of others in flight, by the monotonic clock. */
   let seen = new Map<string, number>()
 
@@ -54,7 +54,7 @@ export const recordingLostAttempts = (given: LostAttemptPorts) => {
 }
 
 const lose = async (
-  given: LostAttemptPorts,
+  given: LostAttemptDeps,
   { id, delivery, revision }: OpenEntry,
   now: number,
 ): Promise<void> => {
@@ -68,7 +68,7 @@ const lose = async (
   }).events
   if (event === undefined) return
   try {
-    await record(given, deliveryStream(id), revision, event, id, { tries: 1 })
+    await appendEvent(given, deliveryStream(id), revision, event, id, { tries: 1 })
     given.onLost()
   } catch {
     // It has ended, or the next round records it.

@@ -41,7 +41,7 @@ export type Prepared =
       ) => Pick<AttemptRecord, 'requestHeaders' | 'responseHeaders' | 'responseBody'>
     }
 
-interface Preparing {
+interface MessageDeps {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly templates: TemplateOf
   readonly secrets: (webhook: Endpoint) => Promise<WebhookSecrets>
@@ -52,7 +52,7 @@ interface Preparing {
 }
 
 /** Makes the message of each attempt from the variables of the schedule and the current secrets. */
-export const preparing = ({ eventStore, templates, secrets, hmac, sha256, vendor }: Preparing) => {
+export const messagePreparer = ({ eventStore, templates, secrets, hmac, sha256, vendor }: MessageDeps) => {
   const headersOf = messageHeaders(hmac)
   const templateOf = templatesByRevision(eventStore, templates)
 
@@ -121,7 +121,7 @@ const MOST_REMEMBERED = 1000
 /** The template of the automation's revision that scheduled a delivery. */
 const templatesByRevision = (
   eventStore: Pick<EventStore, 'readStream'>,
-  templates: Preparing['templates'],
+  templates: MessageDeps['templates'],
 ) => {
   const known = new Map<string, Promise<Template | undefined>>()
   const read = async (automation: string, revision: number) => {

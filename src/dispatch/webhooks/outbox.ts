@@ -2,8 +2,8 @@ import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import { ConcurrencyConflict, EventTooLarge } from '../../kernel/ports/event-store-errors.js'
 import type { Log } from '../../kernel/ports/log.js'
-import { record, type Recording } from './recording.js'
-import type { Scheduling } from './scheduling.js'
+import { appendEvent, type AppendDeps } from './append-event.js'
+import type { ScheduleEvent } from './schedule-event.js'
 
 /**
  * Deliveries to schedule, in the state until the log has them: matching need not wait for the appends, and none is lost
@@ -11,14 +11,14 @@ import type { Scheduling } from './scheduling.js'
  */
 export interface Outbox {
   /** All deliveries of an event at once. Events come in the order of the log. */
-  readonly put: (schedulings: readonly Scheduling[]) => void
+  readonly put: (schedulings: readonly ScheduleEvent[]) => void
   /** The log has it. */
   readonly remove: (scheduled: ScheduledKey) => void
   /** Appends what was put before, and from now on what is put. */
   readonly open: () => void
 }
 
-type ScheduledKey = Pick<Scheduling['data'], 'delivery_id' | 'source'>
+type ScheduledKey = Pick<ScheduleEvent['data'], 'delivery_id' | 'source'>
 
 const MAX_CONCURRENT = 64
 const KIND = 'outbox'
@@ -33,7 +33,7 @@ export const openOutbox = (
     signal,
     repeatAfterMs = REPEAT_AFTER_MS,
     ...ports
-  }: Recording & {
+  }: AppendDeps & {
     readonly log: Pick<Log, 'error'>
     readonly onFailure: (error: unknown) => void
     readonly signal: AbortSignal
@@ -44,23 +44,23 @@ export const openOutbox = (
   let inFlight = 0
   /** The key of the last one whose append started. */
   let last = ''
-  let page: Scheduling[] = []
+  let page: ScheduleEvent[] = []
   let repeating: NodeJS.Timeout | undefined
 
-  const next = (): Scheduling | undefined => {
+  const next = (): ScheduleEvent | undefined => {
     if (page.length === 0)
-      page = state.some(KIND, MAX_CONCURRENT, last).map(([, value]) => value as Scheduling)
+      page = state.some(KIND, MAX_CONCURRENT, last).map(([, value]) => value as ScheduleEvent)
     const found = page.shift()
     if (found !== undefined) last = keyOf(found.data)
     return found
   }
   const remove = (scheduled: ScheduledKey) => state.remove(KIND, keyOf(scheduled))
-  const append = async ({ type, data }: Scheduling): Promise<void> => {
+  const append = async ({ type, data }: ScheduleEvent): Promise<void> => {
     const { delivery_id, source } = data
     try {
       // Matching does not wait for it, so it can try until the log is back.
       const keepTrying = () => !signal.aborted
-      await record(ports, deliveryStream(delivery_id), 'none', { type, data }, source.event_id, {
+      await appendEvent(ports, deliveryStream(delivery_id), 'none', { type, data }, source.event_id, {
         keepTrying,
       })
     } catch (error) {

@@ -10,14 +10,14 @@ import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { SecretStore } from '../../kernel/ports/secret-store.js'
 import type { WebhookSender } from '../../kernel/ports/webhook-sender.js'
-import { applyingEvents } from './apply-event.js'
+import { eventApplier } from './apply-event.js'
 import { attempt } from './attempt.js'
 import { openAutomations } from './automations.js'
 import { canceling } from './canceling.js'
 import { openDeliveries } from './deliveries.js'
 import { disabling } from './disabling.js'
 import { afterClockSetBack } from './endpoint.js'
-import { openEndpoints } from './endpoints.js'
+import { openEndpointStore } from './endpoint-store.js'
 import { followInto, isOfLog, type SkippedEvents } from './follow.js'
 import { reportingHealth } from './health.js'
 import { watchingLag } from './lag.js'
@@ -25,11 +25,11 @@ import { recordingLostAttempts } from './lost-attempts.js'
 import { wholeHistory, withWholeHistory } from '../../application/runs/whole-history.js'
 import { matching } from './matching.js'
 import type { Measures } from './measures.js'
-import { preparing } from './message.js'
+import { messagePreparer } from './message.js'
 import { openMetricValues } from './metric-values.js'
 import { openOutbox } from './outbox.js'
 import { openPrices } from './prices.js'
-import type { RecordKeeping } from './record-keeping.js'
+import type { AttemptRecordWriter } from './attempt-records.js'
 import { openScheduler } from './scheduler.js'
 import { secretValues } from './secret-values.js'
 import { openSecretVersions } from './secret-versions.js'
@@ -54,7 +54,7 @@ export interface DispatcherOptions extends MessageNames {
 interface RunOptions extends DispatcherOptions {
   readonly instance: string
   readonly measures: Measures
-  readonly records: RecordKeeping
+  readonly records: AttemptRecordWriter
   readonly skipped: SkippedEvents
   readonly onCaughtUp: () => void
 }
@@ -99,7 +99,7 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
     settle(error)
   }
 
-  const endpoints = openEndpoints(state)
+  const endpoints = openEndpointStore(state)
   const automations = openAutomations(state)
   const prices = openPrices(state)
   const secrets = openSecretVersions(state)
@@ -108,13 +108,13 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
   const outbox = openOutbox(state, { ...ports, onFailure: fail, signal: ending.signal })
   const disable = disabling(ports, endpoints.get)
   const health = reportingHealth({ ...ports, endpoint: endpoints.get })
-  const attempting = {
+  const attemptDeps = {
     ...ports,
     instance,
     scheduled: deliveries.scheduled,
     webhook: endpoints.get,
     keep: records.keep,
-    prepare: preparing({ ...ports, templates, secrets: secretValues(ports.secrets, secrets), vendor }),
+    prepare: messagePreparer({ ...ports, templates, secrets: secretValues(ports.secrets, secrets), vendor }),
   }
   const scheduler = openScheduler({
     state,
@@ -122,7 +122,7 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
     endpoint: endpoints.get,
     attempt: async (claimed, endpoint, onAnswer) => {
       measures.started(claimed, now())
-      const ended = await attempt(attempting, claimed, endpoint, aborting.signal, onAnswer)
+      const ended = await attempt(attemptDeps, claimed, endpoint, aborting.signal, onAnswer)
       if (ended.kind !== 'answered') return ended
       measures.answered(ended, now())
       disable(ended, claimed, now())
@@ -162,7 +162,7 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
     state,
     skipped,
     log,
-    prepare: applyingEvents({
+    prepare: eventApplier({
       sha256,
       state,
       match: matching({

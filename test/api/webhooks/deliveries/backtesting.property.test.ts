@@ -9,11 +9,11 @@ import { judgeWithVersion, judgeAtTime } from '../../../../src/application/webho
 import { storedTemplate } from '../../../../src/domain/webhooks/templates/parse.js'
 import { openAutomations } from '../../../../src/dispatch/webhooks/automations.js'
 import { afterWebhookEvent } from '../../../../src/dispatch/webhooks/endpoint.js'
-import { openEndpoints } from '../../../../src/dispatch/webhooks/endpoints.js'
+import { openEndpointStore } from '../../../../src/dispatch/webhooks/endpoint-store.js'
 import { matching } from '../../../../src/dispatch/webhooks/matching.js'
 import { openMetricValues } from '../../../../src/dispatch/webhooks/metric-values.js'
 import { openPrices } from '../../../../src/dispatch/webhooks/prices.js'
-import { schedulingsOf } from '../../../../src/dispatch/webhooks/scheduling.js'
+import { scheduleEvents } from '../../../../src/dispatch/webhooks/schedule-event.js'
 import { rememberedTemplates } from '../../../../src/dispatch/webhooks/templates.js'
 import { cachedPatterns } from '../../../../src/kernel/patterns.js'
 import { pastVariables } from '../../../../src/domain/webhooks/automations/matching/past-variables.js'
@@ -35,7 +35,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   const eventStore = logOf(events)
   const state = openSqliteDispatcherState(':memory:')
   const automations = openAutomations(state)
-  const endpoints = openEndpoints(state)
+  const endpoints = openEndpointStore(state)
   const prices = openPrices(state)
   const match = matching({
     eventStore,
@@ -52,7 +52,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   for (const event of events) {
     for (const matched of await match(event)) {
       if (endpoints.get(matched.automation.content.webhook) === undefined) continue
-      const { data } = schedulingsOf(sha256, event, 0, () => 1)(matched)
+      const { data } = scheduleEvents(sha256, event, 0, () => 1)(matched)
       const variables = 'variables' in data ? data.variables : {}
       sent.push({ id: data.delivery_id, position: event.position, variables })
     }

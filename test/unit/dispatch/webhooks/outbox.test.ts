@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { systemIds } from '../../../../src/adapters/system/system.js'
 import { openOutbox } from '../../../../src/dispatch/webhooks/outbox.js'
-import type { Scheduling } from '../../../../src/dispatch/webhooks/scheduling.js'
+import type { ScheduleEvent } from '../../../../src/dispatch/webhooks/schedule-event.js'
 import {
   ConcurrencyConflict,
   EventTooLarge,
@@ -12,7 +12,7 @@ import type { Appended } from '../../../../src/kernel/ports/event-store.js'
 import { until } from '../../../support/until.js'
 import { aScheduled } from '../../domain/webhooks/deliveries/arbitrary.js'
 
-const scheduling = (n: number, id = `dlv_${n}`): Scheduling => ({
+const scheduling = (n: number, id = `dlv_${n}`): ScheduleEvent => ({
   type: 'DeliveryScheduled',
   data: aScheduled({ delivery_id: id, source: { ...aScheduled().source, position: String(1000 + n) } }),
 })

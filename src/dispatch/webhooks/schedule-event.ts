@@ -6,10 +6,10 @@ import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import type { Matched } from './matching.js'
 
-export type Scheduling = Extract<DeliveryEvent, { type: 'DeliveryScheduled' | 'DeliverySuppressed' }>
+export type ScheduleEvent = Extract<DeliveryEvent, { type: 'DeliveryScheduled' | 'DeliverySuppressed' }>
 
 /** The event to append for each match: the same for every dispatcher and every replay. */
-export const schedulingsOf = (
+export const scheduleEvents = (
   sha256: Sha256,
   event: RecordedEvent,
   depthOfDelivery: number,
@@ -24,7 +24,7 @@ export const schedulingsOf = (
     position: String(event.position),
     recorded_at: recordedAt,
   }
-  return ({ automation, eventType, team, depth, variables }: Matched): Scheduling => {
+  return ({ automation, eventType, team, depth, variables }: Matched): ScheduleEvent => {
     const common = {
       delivery_id: deliveryIdOf(sha256, { eventId: event.id, automationId: automation.id, action: 0 }),
       team,

@@ -2,7 +2,7 @@ import type { AttemptRecord, AttemptRecords } from '../../kernel/ports/attempt-r
 import type { Log } from '../../kernel/ports/log.js'
 
 /** Stores the records of attempts in batches, for 90 days. They are not vital: a failed write is logged. */
-export interface RecordKeeping {
+export interface AttemptRecordWriter {
   readonly keep: (attempt: AttemptRecord) => void
   /** Deletes some of the expired records. */
   readonly prune: (now: number) => void
@@ -14,7 +14,10 @@ const PRUNE_AT_ONCE = 1000
 /** Measured: batches of a second block the event loop for 2 ms; batches of sixteen cost 14 % of the rate. */
 const GATHER_MS = 100
 
-export const keepingRecords = (records: AttemptRecords, log: Pick<Log, 'error'>): RecordKeeping => {
+export const attemptRecordWriter = (
+  records: AttemptRecords,
+  log: Pick<Log, 'error'>,
+): AttemptRecordWriter => {
   const gathered: AttemptRecord[] = []
   let writing: NodeJS.Timeout | undefined
   const tried = (task: () => unknown) => {

@@ -5,7 +5,7 @@ import { AppendOutcomeUnknown, StoreUnavailable } from '../../kernel/ports/event
 import type { Ids } from '../../kernel/ports/clock.js'
 import { retry } from '../../kernel/backoff.js'
 
-export interface Recording {
+export interface AppendDeps {
   readonly eventStore: Pick<EventStore, 'append'>
   readonly ids: Ids
 }
@@ -23,8 +23,8 @@ interface Trying {
  * Appends one event at the expected revision. Retries transient failures with the same event id, which the store
  * recognises.
  */
-export const record = async (
-  { eventStore, ids }: Recording,
+export const appendEvent = async (
+  { eventStore, ids }: AppendDeps,
   stream: string,
   expected: Expected,
   event: DomainEvent,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { openSqliteAttemptRecords } from '../../../../src/adapters/attempt-records/sqlite-attempt-records.js'
-import { keepingRecords } from '../../../../src/dispatch/webhooks/record-keeping.js'
+import { attemptRecordWriter } from '../../../../src/dispatch/webhooks/attempt-records.js'
 import type { AttemptRecord, AttemptRecords } from '../../../../src/kernel/ports/attempt-records.js'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -22,7 +22,7 @@ describe('what attempts looked like', () => {
 
   const opened = (records: AttemptRecords = openSqliteAttemptRecords(':memory:')) => {
     const logged: string[] = []
-    const keeping = keepingRecords(records, { error: (message) => logged.push(message) })
+    const keeping = attemptRecordWriter(records, { error: (message) => logged.push(message) })
     const kept = () => records.of('dlv_a', { first: 1, last: 100 }).map((one) => one.attempt)
     const keep = (from: number, to: number) => {
       for (let n = from; n <= to; n += 1) keeping.keep(attempt(n))

@@ -2,7 +2,7 @@ import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatche
 import type { Endpoint } from './endpoint.js'
 
 /** The endpoints of all webhooks that are not deleted. */
-export interface Endpoints {
+export interface EndpointStore {
   readonly get: (id: string) => Endpoint | undefined
   readonly all: () => Iterable<Endpoint>
   /** Stores what the function returns; undefined removes the endpoint. */
@@ -11,7 +11,7 @@ export interface Endpoints {
 
 const KIND = 'webhook'
 
-export const openEndpoints = (state: Pick<DispatcherState, 'all' | 'put' | 'remove'>): Endpoints => {
+export const openEndpointStore = (state: Pick<DispatcherState, 'all' | 'put' | 'remove'>): EndpointStore => {
   const endpoints = new Map<string, Endpoint>()
   for (const [id, endpoint] of state.all(KIND)) endpoints.set(id, endpoint as Endpoint)
 

@@ -12,7 +12,7 @@ import {
 } from '../../domain/evaluations/rules/rule.js'
 import { query } from '../../domain/query/query.js'
 import { changeRule, createRule, deleteRule, ruleIn, rulesOf } from '../../application/evaluations/rules.js'
-import { definedFields } from '../webhooks/defined-fields.js'
+import { definedFields } from '../../kernel/defined-fields.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute } from '../server/route.js'

@@ -7,7 +7,7 @@ import { Failure } from '../../application/failure.js'
 import { usesOfSecret } from '../../application/secrets/secret-uses.js'
 import { webhooksOf } from '../../application/webhooks/current-state.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
-import type { User } from '../server/in-use.js'
+import type { User } from '../../application/in-use.js'
 
 type UserServices = Pick<GatewayServices, 'eventStore' | 'ids' | 'gateway'>
 

@@ -115,7 +115,7 @@ export function writing<State, Event>(run: Run<State, Event>): PlannedWrite<Read
 /** `refusalBody` are further members of the body when the first command is refused. */
 export function writing<State, Event, Answer>(
   run: Run<State, Event>,
-  answer: (executed: ExecuteResult<State, Event>) => Answer,
+  answer: (executed: ExecuteResult<State, Event>) => Eventually<Answer>,
   refusalBody?: (state: State) => JsonObject,
 ): PlannedWrite<Answer>
 export function writing<State, Event>(
@@ -126,6 +126,6 @@ export function writing<State, Event>(
   return async (cause) => {
     const executed = await run(cause)
     throwIfRefused(executed.refusals.get(0), refusalBody?.(executed.state))
-    return { body: answer(executed), position: executed.position, readableAt: executed.readableAt }
+    return { body: await answer(executed), position: executed.position, readableAt: executed.readableAt }
   }
 }

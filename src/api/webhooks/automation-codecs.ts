@@ -1,4 +1,3 @@
-import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import type { Services } from '../../application/services.js'
 import { authorshipOf } from '../../application/webhooks/authorship.js'
@@ -22,7 +21,6 @@ import {
   scope,
   scopeFields,
   templateText,
-  type AutomationCondition,
 } from '../../domain/webhooks/automations/events.js'
 import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
@@ -33,7 +31,6 @@ import { query } from '../../domain/query/query.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, teamName } from '../../kernel/ids.js'
 import { givenMetricName } from '../../domain/runs/given-metrics.js'
-import { definedFields } from './defined-fields.js'
 import { authorshipFields, resourceName } from './webhook-codecs.js'
 
 const newScope = closed('NewAutomationScope', scopeFields)
@@ -103,17 +100,6 @@ export const automationChange = closed('AutomationChange', {
     action_type: withDefault(actionType, undefined),
   },
 })
-
-/** Conditions belong to one event type, so that changing the type resets them. */
-export const changedEvent = (
-  before: AutomationCondition,
-  change: t.TypeOf<typeof eventChange> = {} as t.TypeOf<typeof eventChange>,
-): AutomationCondition => {
-  const type = change.type ?? before.type
-  const changed = { ...(type === before.type ? before : {}), ...definedFields(change), type }
-  const complete = condition.decode(changed)
-  return E.isRight(complete) ? complete.right : before
-}
 
 export const automationJson = open('Automation', {
   says:

@@ -1,29 +1,18 @@
 import type { Services } from '../../application/services.js'
 import { missingRight } from '../../domain/access/rights.js'
-import {
-  automationDecider,
-  noSuchAutomation,
-  type Automation,
-} from '../../domain/webhooks/automations/decider.js'
-import { automationStream, type AutomationContent } from '../../domain/webhooks/automations/events.js'
-import { execute } from '../../kernel/execute.js'
-import { throwIfRefused, requireRole } from '../../application/access/rights.js'
+import { noSuchAutomation, type Automation } from '../../domain/webhooks/automations/decider.js'
+import { requireRole } from '../../application/access/rights.js'
 import { anyKey, type Authorization } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readDirectory, writeDirectory } from '../server/route-kinds.js'
-import { automationChange, automationJson, changedEvent, showingAutomations } from './automation-codecs.js'
+import { automationChange, automationJson, showingAutomations } from './automation-codecs.js'
 import type { RunExclusive } from './webhooks.js'
-import {
-  checkedContent,
-  roleFor,
-  findWebhook,
-  type ValidationPorts,
-} from '../../application/webhooks/checks.js'
-import { definedFields } from './defined-fields.js'
+import { roleFor, type ValidationPorts } from '../../application/webhooks/checks.js'
+import { changeAutomation, deleteAutomation } from '../../application/webhooks/automations.js'
+import { writing } from '../server/run.js'
 import { automationById } from '../../application/webhooks/current-state.js'
-import { releaseName, takeName } from '../../application/webhooks/names.js'
 
 const PATH = '/api/automations/:id'
 
@@ -72,7 +61,7 @@ export const showAutomation = (
     },
   })
 
-export const changeAutomation = (
+export const changeAutomationRoute = (
   services: ValidationPorts & Pick<Services, 'clock' | 'access'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
@@ -86,63 +75,22 @@ export const changeAutomation = (
     errors: ['not-found', 'forbidden', 'conflict'],
     response: automationJson,
     authorization: anyKey,
-    handle: (request) => (cause) =>
-      runExclusive(async () => {
-        const { body, principal } = request
-        const automation = requireExisting(await automationInPath(services, request))
-        const { id, team, edition, content: before } = automation
-        for (const scope of [before.scope, body.scope ?? before.scope])
-          requireRole(services.access, principal, team, roleFor(scope))
-        const content = await applyChange(services, request, automation)
-        const named = { team, kind: 'automation', id } as const
-        const isRenamed = content.name !== before.name
-        if (isRenamed) await takeName(services, { ...named, name: content.name }, cause)
-        const { state, refusals, position } = await execute(services)(
-          automationDecider,
-          automationStream(id),
-          [{ type: 'ChangeAutomation', id, team, edition, content, enabled: body.enabled ?? null }],
-          cause,
-        )
-        const refused = refusals.get(0)
-        if (isRenamed)
-          await releaseName(services, { ...named, name: (refused ? content : before).name }, cause)
-        throwIfRefused(refused)
-        const show = await showingAutomations(services, team, { ...request, cause })
-        return { body: await show(state!), position }
-      }),
+    handle: (request) =>
+      writing(
+        (cause) =>
+          runExclusive(async () => {
+            const { body, principal } = request
+            const automation = requireExisting(await automationInPath(services, request))
+            const { scope } = automation.content
+            for (const one of [scope, body.scope ?? scope])
+              requireRole(services.access, principal, automation.team, roleFor(one))
+            return changeAutomation(services, automation, body, cause)
+          }),
+        async ({ state }) => (await showingAutomations(services, state!.team, request))(state!),
+      ),
   })
 
-type Change = RouteRequest<(typeof automationChange)['_A']>
-
-/** Applies a change to the content. The payload is only validated again if it or the webhook changes. */
-export const applyChange = async (
-  services: ValidationPorts,
-  { body, cause }: Pick<Change, 'body' | 'cause'>,
-  { team, content: before }: Automation,
-): Promise<AutomationContent> => {
-  const { name, description, payload, scope, event, run_filters, query } = definedFields(body)
-  const isSentElsewhere = body.webhook !== undefined
-  const webhook =
-    isSentElsewhere || payload !== undefined
-      ? await findWebhook(services, team, body.webhook ?? before.webhook, cause)
-      : undefined
-  const filters = run_filters === null ? null : { ...before.run_filters, ...definedFields(run_filters ?? {}) }
-  const proposed = {
-    scope: scope ?? before.scope,
-    event: changedEvent(before.event, event),
-    run_filters: filters === null ? null : { user: null, name_pattern: null, ...filters },
-    query: query === undefined ? before.query : query,
-  }
-  const checked = await checkedContent(services, team, proposed, payload ?? before.payload, webhook)
-  return {
-    ...before,
-    ...definedFields({ name, description }),
-    webhook: webhook?.id ?? before.webhook,
-    ...checked,
-  }
-}
-
-export const deleteAutomation = (
+export const deleteAutomationRoute = (
   services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
   runExclusive: RunExclusive,
 ): AnyRoute =>
@@ -156,16 +104,9 @@ export const deleteAutomation = (
     authorization: anyKey,
     handle: (request) => (cause) =>
       runExclusive(async () => {
-        const { id, team, content } = await automationInPath(services, request)
-        requireRole(services.access, request.principal, team, roleFor(content.scope))
-        const command = { type: 'DeleteAutomation', id, team } as const
-        const { position } = await execute(services)(
-          automationDecider,
-          automationStream(id),
-          [command],
-          cause,
-        )
-        await releaseName(services, { team, kind: 'automation', name: content.name, id }, cause)
+        const automation = await automationInPath(services, request)
+        requireRole(services.access, request.principal, automation.team, roleFor(automation.content.scope))
+        const { position } = await deleteAutomation(services, automation, cause)
         return { body: {}, position }
       }),
   })

@@ -4,22 +4,22 @@ import type { Services } from '../../application/services.js'
 import { nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { int64, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { execute } from '../../kernel/execute.js'
 import { id } from '../../kernel/ids.js'
 import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
 import { templateText } from '../../domain/webhooks/automations/events.js'
 import type { SigningSecret } from '../../domain/webhooks/signing.js'
 import { headerSecrets } from '../../domain/webhooks/static-headers.js'
-import { webhookDecider, webhookStream, type WebhookContent } from '../../domain/webhooks/webhook.js'
+import type { WebhookContent } from '../../domain/webhooks/webhook.js'
 import { roleInTeam } from '../server/authorization.js'
 import { Failure, invalidBody } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
-import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
+import { existingWebhook, requireGoodWebhook, writeToWebhook } from '../../application/webhooks/webhooks.js'
+import { WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
 import { secretValuesOf } from '../../application/secrets/secret-values.js'
 import { sendTest, type TestResult } from '../../application/webhooks/send-test.js'
 import { newWebhookFields, resourceName } from './webhook-codecs.js'
-import { PATH, requireGoodWebhook } from './webhooks.js'
+import { PATH } from './webhooks.js'
 
 const payload = nullable(templateText)
 
@@ -125,13 +125,13 @@ export const testRoutes = (services: TestServices): readonly AnyRoute[] => {
     response: testResult,
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async (request) => {
-      const { id, team, content } = requireExisting(await webhookInPath(services, request))
+      const { id, team, content } = await existingWebhook(services, webhookInPath(request), request.cause)
       const result = await test(team, content, request.body.payload)
       return async (cause) => {
         if (result.request === null) return { body: result }
         const { status, duration_ms } = result
         const command = { type: 'RecordTest', id, team, status, duration_ms } as const
-        const { position } = await execute(services)(webhookDecider, webhookStream(id), [command], cause)
+        const { position } = await writeToWebhook(services, command, cause)
         return { body: answered(result), position }
       }
     },

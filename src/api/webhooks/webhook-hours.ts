@@ -9,7 +9,8 @@ import { roleInTeam } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readPresent } from '../server/route-kinds.js'
 import { ackScopeOf } from './deliveries/list.js'
-import { requireExisting, webhookInPath, WEBHOOK_PATH } from './one-webhook.js'
+import { existingWebhook } from '../../application/webhooks/webhooks.js'
+import { webhookInPath, WEBHOOK_PATH } from './one-webhook.js'
 
 const DAY_MS = 24 * 3600 * 1000
 const MAX_DAYS = 92
@@ -44,7 +45,7 @@ export const webhookHoursRoute = (
     authorization: roleInTeam(services.access, 'team_administrator'),
     scope: ({ team }) => ackScopeOf(team),
     handle: async (request) => {
-      const { id, team } = requireExisting(await webhookInPath(services, request))
+      const { id, team } = await existingWebhook(services, webhookInPath(request), request.cause)
       const now = services.clock.now().getTime()
       const { to = instantOf(new Date(now)) } = request.query
       const { from = instantOf(new Date(Date.parse(to) - DAY_MS)) } = request.query

@@ -1,4 +1,5 @@
 import type { Cause } from '../../kernel/event.js'
+import type { Decider, DomainEvent } from '../../kernel/decider.js'
 import { execute } from '../../kernel/execute.js'
 import { ownerOf, namesDecider, namesStream, type NamedKind } from '../../domain/webhooks/names/names.js'
 import type { Ports } from '../../kernel/ports/ports.js'
@@ -75,3 +76,77 @@ const nameTaken = (kind: NamedKind, id: string): Failure =>
   new Failure('conflict', `The team already has ${NAMED[kind]} with this name.`, { body: { id } })
 
 const NAMED = { webhook: 'a webhook', automation: 'an automation' }
+
+interface OfTeam {
+  readonly id: string
+  readonly team: string
+}
+
+interface Edited<Content> extends OfTeam {
+  readonly edition: number
+  readonly content: Content
+}
+
+/** How webhooks or automations are written. */
+interface NamedSpec<Content, State, Command, Event extends DomainEvent> {
+  readonly kind: NamedKind
+  readonly decider: Decider<State, Command, Event>
+  readonly stream: (id: string) => string
+  readonly create: (resource: OfTeam & { readonly content: Content; readonly enabled: boolean }) => Command
+  readonly change: (changed: Edited<Content> & { readonly enabled: boolean | null }) => Command
+  readonly remove: (resource: OfTeam) => Command
+}
+
+/** Creates, changes, renames and deletes resources whose name is unique in their team. Callers run one at a time. */
+export const namedResources = <
+  Content extends { readonly name: string },
+  State,
+  Command,
+  Event extends DomainEvent,
+>(
+  spec: NamedSpec<Content, State, Command, Event>,
+) => {
+  const { kind, decider, stream } = spec
+  const run = (ports: Streams, id: string, command: Command, cause: Cause) =>
+    execute(ports)(decider, stream(id), [command], cause)
+  return {
+    create: async (
+      ports: Streams,
+      resource: Parameters<typeof spec.create>[0],
+      isRepeat: boolean,
+      cause: Cause,
+    ) => {
+      const { id, team, content } = resource
+      const named = { team, kind, name: content.name, id }
+      if (!isRepeat) await takeName(ports, named, cause)
+      const created = await run(ports, id, spec.create(resource), cause)
+      if (!isRepeat && created.refusals.size === 0)
+        await confirmName(ports, named, cause, () => run(ports, id, spec.remove({ id, team }), cause))
+      return created
+    },
+    change: async (
+      ports: Streams,
+      { id, team, edition, content: before }: Edited<Content>,
+      content: Content,
+      enabled: boolean | null,
+      cause: Cause,
+    ) => {
+      const named = { team, kind, id }
+      const isRenamed = content.name !== before.name
+      if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
+      const changed = await run(ports, id, spec.change({ id, team, edition, content, enabled }), cause)
+      const unused = changed.refusals.size > 0 ? content : before
+      if (isRenamed) await releaseName(ports, { ...named, name: unused.name }, cause)
+      return changed
+    },
+    remove: async (
+      ports: Streams,
+      { id, team, content: { name } }: OfTeam & { readonly content: Content },
+      cause: Cause,
+    ) => {
+      const removed = await run(ports, id, spec.remove({ id, team }), cause)
+      await releaseName(ports, { team, kind, name, id }, cause)
+      return removed
+    },
+  }
+}

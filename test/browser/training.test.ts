@@ -74,8 +74,6 @@ describeInBrowser('the pages of training', () => {
       const page = await pages.open(`/${PROJECT}/training${path}`)
       await page.getByText(text).first().waitFor()
       assert.deepEqual(await accessibilityProblems(page), [])
-      await page.emulateMedia({ colorScheme: 'dark' })
-      assert.deepEqual(await accessibilityProblems(page), [])
       await page.setViewportSize({ width: 390, height: 800 })
       await page.getByRole('button', { name: 'Menu' }).waitFor()
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390, path)

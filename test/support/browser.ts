@@ -119,14 +119,23 @@ const watch = (page: Page, address: string, report: (problem: string) => void): 
   })
 }
 
-/** What axe-core finds serious or critical on the page. */
+/** What axe-core finds serious or critical on the page in both themes, which differ in their colors alone. */
 export const accessibilityProblems = async (page: Page): Promise<readonly string[]> => {
   // The strict policy blocks a script element.
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run: () => Promise<axe.AxeResults> } }
-    return axe.run()
-  })
+  const light = await violationsOf(page, {})
+  await page.emulateMedia({ colorScheme: 'dark' })
+  return [...light, ...(await violationsOf(page, { runOnly: ['color-contrast'] }))]
+}
+
+const violationsOf = async (page: Page, options: axe.RunOptions): Promise<readonly string[]> => {
+  const { violations } = await page.evaluate(
+    async (asked) => {
+      const { axe } = globalThis as unknown as { axe: Pick<typeof import('axe-core'), 'run'> }
+      return axe.run(asked)
+    },
+    { resultTypes: ['violations'], ...options } satisfies axe.RunOptions,
+  )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) =>

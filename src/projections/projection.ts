@@ -41,5 +41,7 @@ export const projectionOf = <Codecs extends Readonly<Record<string, AnyCodec>>>(
   name,
   types: new Set(Object.keys(codecs)),
   rowsOf: (events) =>
-    rowsOf(events as readonly Projected<EventOf<Codecs>>[]).filter(({ values }) => values.length > 0),
+    rowsOf(
+      events.filter(({ type }) => Object.hasOwn(codecs, type)) as readonly Projected<EventOf<Codecs>>[],
+    ).filter(({ values }) => values.length > 0),
 })

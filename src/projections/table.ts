@@ -1,5 +1,7 @@
 import type { Instant } from '../kernel/codec/instant.js'
-import type { Rows } from '../kernel/ports/clickhouse.js'
+import type { Json } from '../kernel/json/json.js'
+import { parseJson } from '../kernel/json/parse.js'
+import type { JsonText, Rows } from '../kernel/ports/clickhouse.js'
 import type { Position } from '../kernel/ports/event-store.js'
 import { dateTime64, instantFrom, int64 as integer, SQL_TIME } from './clickhouse-values.js'
 import type { Column as Field } from './expression/fields.js'
@@ -20,6 +22,9 @@ export const text: Column<string> = { type: 'String', kind: 'text' }
 /** A text that few rows differ in. */
 export const keyword: Column<string> = { type: 'LowCardinality(String)', kind: 'text' }
 export const texts: Column<readonly string[]> = { type: 'Array(String)' }
+/** An insert makes the text of objects and lists. */
+export const json: Column<Json | JsonText> = { type: 'String', kind: 'json', read: parseJson }
+export const uint64: Column<number> = { type: 'UInt64', kind: 'number' }
 export const boolean: Column<boolean> = { type: 'Bool' }
 export const number: Column<number> = { type: 'Float64', kind: 'number' }
 export const int64: Column<number> = { type: 'Int64', kind: 'number', write: integer }
@@ -42,6 +47,12 @@ export const nullable = <Value>(column: Column<Value>): NullableColumn<Value> =>
   const type = inner === undefined ? `Nullable(${column.type})` : `LowCardinality(Nullable(${inner}))`
   return { ...column, type, isNullable: true } as NullableColumn<Value>
 }
+
+/** What rows with the same key become. */
+export const aggregate = <Value>(name: 'any' | 'min', column: Column<Value>): Column<Value> => ({
+  ...column,
+  type: `SimpleAggregateFunction(${name}, ${column.type})`,
+})
 
 /** A column that the engine makes of others. */
 export const computed = (type: string, expression: string) => ({

@@ -1,5 +1,8 @@
 import { ITEMS, PROGRESS, QUEUES } from './annotation-queues/tables.js'
 import { CALL_INDEX, CALLS } from './calls/tables.js'
+import { FILES } from './files/tables.js'
+import { PROJECTS } from './projects/tables.js'
+import { ENTRIES, PUBLISHED, ROWS } from './tables/tables.js'
 import { FACTS, REPORTING, USAGE_TOTALS } from './usage/tables.js'
 import { CHANGES, DELIVERIES } from './webhooks/tables.js'
 
@@ -13,6 +16,11 @@ export const TABLES = [
   FACTS,
   REPORTING,
   USAGE_TOTALS,
+  ROWS,
+  ENTRIES,
+  PUBLISHED,
+  FILES,
+  PROJECTS,
   DELIVERIES,
   CHANGES,
 ]

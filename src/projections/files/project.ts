@@ -1,18 +1,7 @@
-import type { FileEvent } from '../../domain/files/file.js'
-import { int64 } from '../clickhouse-values.js'
-import type { ProjectedEvent, Projection } from '../projection.js'
+import { fileEvents } from '../../domain/files/file.js'
+import { projectionOf } from '../projection.js'
+import { FILES } from './tables.js'
 
-type Positioned = FileEvent & Pick<ProjectedEvent, 'position'>
-
-export const filesProjection: Projection = {
-  name: 'files',
-  rowsOf: (events) => {
-    const values: unknown[][] = []
-    for (const { type, data, position } of events as readonly Positioned[])
-      if ((type as string) === 'FileStored')
-        values.push([data.project_id, data.digest, int64(data.size), String(position)])
-    return values.length === 0
-      ? []
-      : [{ table: 'files', columns: ['project_id', 'digest', 'bytes', 'position'], values }]
-  },
-}
+export const filesProjection = projectionOf('files', fileEvents, (events) => [
+  FILES.rows(events.map(({ data, position }) => ({ ...data, bytes: data.size, position }))),
+])

@@ -1,42 +1,30 @@
-import type { TableEvent } from '../../domain/tables/table.js'
-import type { ProjectedEvent, Projection } from '../projection.js'
+import { tableEvents } from '../../domain/tables/table.js'
 import { payloadText } from '../clickhouse-values.js'
+import { projectionOf } from '../projection.js'
+import type { RowOf } from '../table.js'
+import { ENTRIES, PUBLISHED, ROWS } from './tables.js'
 
-type Positioned = TableEvent & Pick<ProjectedEvent, 'position'>
+/** Digests per row of `table_entries`. */
+const DIGESTS = 4096
 
-/** Entries per row of `table_entries`. */
-const ENTRIES = 4096
-
-export const tablesProjection: Projection = {
-  name: 'tables',
-  rowsOf: (events) => {
-    const contents: unknown[][] = []
-    const entries: unknown[][] = []
-    const tables: unknown[][] = []
-    for (const { type, data, position: at } of events as readonly Positioned[]) {
-      const position = String(at)
-      switch (type) {
-        case 'TableRowsStored':
-          for (const { digest, val } of data.rows ?? [])
-            contents.push([data.project_id, digest, payloadText(val), position])
-          break
-        case 'TablePublished': {
-          const { project_id, digest, row_count } = data
-          const digests = data.row_digests ?? []
-          for (let first = 0; first < digests.length; first += ENTRIES)
-            entries.push([project_id, digest, first, digests.slice(first, first + ENTRIES), position])
-          tables.push([project_id, digest, String(row_count), position])
+export const tablesProjection = projectionOf('tables', tableEvents, (events) => {
+  const rows: RowOf<typeof ROWS>[] = []
+  const entries: RowOf<typeof ENTRIES>[] = []
+  const tables: RowOf<typeof PUBLISHED>[] = []
+  for (const { type, data, position } of events)
+    switch (type) {
+      case 'TableRowsStored':
+        for (const { digest, val } of data.rows ?? [])
+          rows.push({ project_id: data.project_id, digest, val: payloadText(val), position })
+        break
+      case 'TablePublished': {
+        const { project_id, digest: table_digest, row_digests: digests } = data
+        for (let first_index = 0; first_index < (digests?.length ?? 0); first_index += DIGESTS) {
+          const row_digests = digests!.slice(first_index, first_index + DIGESTS)
+          entries.push({ project_id, table_digest, first_index, row_digests, position })
         }
+        tables.push({ ...data, position })
       }
     }
-    return [
-      { table: 'table_rows', columns: ['project_id', 'digest', 'val', 'position'], values: contents },
-      {
-        table: 'table_entries',
-        columns: ['project_id', 'table_digest', 'first_index', 'row_digests', 'position'],
-        values: entries,
-      },
-      { table: 'tables', columns: ['project_id', 'digest', 'row_count', 'position'], values: tables },
-    ].filter(({ values }) => values.length > 0)
-  },
-}
+  return [ROWS.rows(rows), ENTRIES.rows(entries), PUBLISHED.rows(tables)]
+})

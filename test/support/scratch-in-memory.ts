@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
@@ -32,6 +33,10 @@ if (process.env['MOCHA_WORKER_ID'] === undefined && existsSync(MEMORY)) {
   if (freeBytes() > NEEDED_BYTES) {
     const directory = join(MEMORY, `tallytree-${process.pid}`)
     mkdirSync(directory)
+    // What tsx has compiled stays for the next run.
+    const compiled = `tsx-${process.geteuid!()}`
+    mkdirSync(join(tmpdir(), compiled), { recursive: true })
+    symlinkSync(join(tmpdir(), compiled), join(directory, compiled))
     process.env['TMPDIR'] = directory
     process.once('exit', () => remove(directory))
   }

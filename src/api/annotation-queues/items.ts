@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { addItems, callsOfItems, PAGE, progressItem } from '../../application/annotation-queues/items.js'
 import { noSuchQueue } from '../../application/annotation-queues/queues.js'
 import type { Services } from '../../application/services.js'
@@ -10,10 +9,9 @@ import { open } from '../../kernel/codec/struct.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { annotationItems, type StoredItem } from '../../projections/annotation-queues/queries.js'
 import { inBody } from '../server/authorization.js'
-import { asArray } from '../server/json-pages.js'
+import { streamedArray } from '../server/json-pages.js'
 import { presentConditionsIn } from '../server/read-conditions.js'
 import type { AnyRoute } from '../server/route.js'
 import { alsoReads, changeProject, readProject, writeProject } from '../server/route-kinds.js'
@@ -86,8 +84,7 @@ const queryRoute = (services: ItemServices): AnyRoute =>
         if ((await queueById(reader, projectId, queueId, position)) === undefined) throw noSuchQueue()
         const query = { projectId, queueId, position, filter, withPosition, order, limit, offset }
         const items = await annotationItems(reader)(query)
-        const texts = await prefetchFirst(itemTexts(reader, projectId, items, position))
-        return { body: Readable.from(asArray('items', texts)), type: 'application/json; charset=utf-8' }
+        return streamedArray('items')(itemTexts(reader, projectId, items, position))
       }
     },
   })

@@ -25,19 +25,21 @@ export const extrasOf = async (
   projectId: string,
   calls: readonly StoredCall[],
   position: Position,
-  asked: RequestedExtras,
+  requested: RequestedExtras,
 ): Promise<(call: StoredCall) => JsonObject> => {
-  const ids = asked.include_storage_size ? calls.map(({ id }) => id) : []
-  const roots = asked.include_total_storage_size ? calls.filter(isRoot) : []
+  const ids = requested.include_storage_size ? calls.map(({ id }) => id) : []
+  const roots = requested.include_total_storage_size ? calls.filter(isRoot) : []
   const traceIds = [...new Set(roots.map(({ trace_id }) => trace_id))]
   const own = await callSizes(reader)(projectId, ids, position)
   const total = await traceSizesInBytes(reader)(projectId, traceIds, position)
   return (call) => ({
-    ...(asked.include_storage_size ? { storage_size_bytes: own.get(call.id) ?? null } : {}),
-    ...(asked.include_total_storage_size
+    ...(requested.include_storage_size ? { storage_size_bytes: own.get(call.id) ?? null } : {}),
+    ...(requested.include_total_storage_size
       ? { total_storage_size_bytes: (isRoot(call) ? total.get(call.trace_id) : undefined) ?? null }
       : {}),
-    ...(asked.include_usernames === true && call.wb_user_id !== null ? { wb_username: call.wb_user_id } : {}),
+    ...(requested.include_usernames === true && call.wb_user_id !== null
+      ? { wb_username: call.wb_user_id }
+      : {}),
   })
 }
 

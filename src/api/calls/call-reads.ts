@@ -1,6 +1,5 @@
 import { positionsAsOf, readConditionsIn } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
-import { Readable } from 'node:stream'
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { boolean, int64 } from '../../kernel/codec/leaves.js'
@@ -17,9 +16,8 @@ import type { CallSelection } from '../../projections/calls/select.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
 import { cachedBooks, type Books } from '../../projections/prices/cached-books.js'
 import { usageFrom } from '../../projections/usage/queries.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { inBody } from '../server/authorization.js'
-import { asArray, asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
+import { JSON_LINES, linesOf, streamedArray, streamedLines } from '../server/json-pages.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readProject, type ProjectRequest } from '../server/route-kinds.js'
 import { callCosts, knownOfUsage } from '../../application/calls/call-costs.js'
@@ -90,8 +88,8 @@ const readOneCall = (reads: CallReads): AnyRoute =>
   })
 
 /** Whether the response needs more than the call's own stream. */
-const readsModels = (asked: t.TypeOf<typeof callRead>): boolean =>
-  asked.include_costs || asked.include_storage_size || asked.include_total_storage_size
+const readsModels = (body: t.TypeOf<typeof callRead>): boolean =>
+  body.include_costs || body.include_storage_size || body.include_total_storage_size
 
 const queryCalls = (reads: CallReads): AnyRoute =>
   readProject(reads, {
@@ -102,8 +100,7 @@ const queryCalls = (reads: CallReads): AnyRoute =>
     errors: ['forbidden'],
     response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
     project: inBody,
-    handle: (request) =>
-      answer(reads, request, (texts) => asArray('calls', texts), 'application/json; charset=utf-8'),
+    handle: (request) => answer(reads, request, streamedArray('calls')),
   })
 
 const streamCalls = (reads: CallReads): AnyRoute =>
@@ -115,7 +112,7 @@ const streamCalls = (reads: CallReads): AnyRoute =>
     errors: ['forbidden'],
     response: { schema: linesOf('One call per line.', readCall.schema), type: JSON_LINES },
     project: inBody,
-    handle: (request) => answer(reads, request, asLines, JSON_LINES),
+    handle: (request) => answer(reads, request, streamedLines),
   })
 
 type QueryRequest = ProjectRequest & Pick<RouteRequest<CallsQuery>, 'body' | 'principal' | 'memory'>
@@ -123,13 +120,8 @@ type QueryRequest = ProjectRequest & Pick<RouteRequest<CallsQuery>, 'body' | 'pr
 /** Memory for a byte of a page: the engine's rows, their values, and the text of the answer twice. */
 const MEMORY_PER_BYTE = 4
 
-/** Answers a query in the given format, from the JSON texts of the calls by page. */
-const answer = (
-  reads: CallReads,
-  request: QueryRequest,
-  formatted: (texts: AsyncIterable<readonly string[]>) => AsyncIterable<string>,
-  type: string,
-) => {
+/** Answers a query with the JSON texts of the calls by page, streamed as given. */
+const answer = (reads: CallReads, request: QueryRequest, streamed: typeof streamedLines) => {
   const { body, reader } = request
   refuseUnsupported(body)
   if (body.include_usage) requireLimit(body.limit)
@@ -141,8 +133,7 @@ const answer = (
   return {
     waitFor: waitFor(reads, request, body.include_costs || hasCosts),
     read: async (position: Position) => {
-      const texts = await prefetchFirst(textsOf(reads, request, pagesAt(position), position, expand))
-      return { body: Readable.from(formatted(texts)), type }
+      return streamed(textsOf(reads, request, pagesAt(position), position, expand))
     },
   }
 }
@@ -213,8 +204,8 @@ const countQueriedCalls = (reads: CallReads): AnyRoute =>
         waitFor: waitFor(reads, request, usage.hasCosts),
         read: async (position) => {
           const sources = () => sourcesFrom(reader, positionsAsOf(reads, request))
-          const asked = { selection: { projectId, filter, operation, position }, sortBy: [] }
-          const { selection } = await withReferencedFields(reader, sources, asked, expand_columns)
+          const query = { selection: { projectId, filter, operation, position }, sortBy: [] }
+          const { selection } = await withReferencedFields(reader, sources, query, expand_columns)
           const { bytes, ...counted } =
             filter?.thread_ids?.length === 0
               ? { count: 0, has_more: false, bytes: withBytes ? 0 : null }

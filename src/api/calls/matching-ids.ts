@@ -37,8 +37,8 @@ export const matchingIds = (
   if (usage.isUsed) requireLimit(limit)
   async function* pagesAt(position: Position): AsyncGenerator<readonly CallId[]> {
     const sources = () => sourcesFrom(reader, positionsAsOf(services, request))
-    const asked = { selection: { projectId, filter, operation, position }, sortBy }
-    const { selection, ...order } = await withReferencedFields(reader, sources, asked, body.expand_columns)
+    const query = { selection: { projectId, filter, operation, position }, sortBy }
+    const { selection, ...order } = await withReferencedFields(reader, sources, query, body.expand_columns)
     const page = { ...order, limit, offset }
     if (usage.isUsed) {
       const idsOf = (selected: CallSelection) => callIds(reader)({ ...selected, ...page })

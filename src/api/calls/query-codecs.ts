@@ -66,10 +66,10 @@ const NOT_SERVED = ['latest_only'] as const
 
 /** Refuses unsupported options instead of ignoring them. */
 export const refuseUnsupported = (
-  asked: Readonly<Partial<Record<(typeof NOT_SERVED)[number], unknown>>>,
+  body: Readonly<Partial<Record<(typeof NOT_SERVED)[number], unknown>>>,
 ): void => {
   for (const field of NOT_SERVED) {
-    const value = asked[field]
+    const value = body[field]
     const isOff =
       value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0)
     if (!isOff)
@@ -82,10 +82,10 @@ const MAX_SORT_FIELDS = 32
 const MAX_SORT_PARTS = 256
 
 /** The default order is by start; an empty list orders by id. If a field is repeated, its first occurrence counts. */
-export const sortingOf = (asked: CallsQuery['sort_by']): readonly OrderBy[] => {
-  if (asked === null) return [{ field: 'started_at', direction: 'asc' }]
+export const sortingOf = (sortBy: CallsQuery['sort_by']): readonly OrderBy[] => {
+  if (sortBy === null) return [{ field: 'started_at', direction: 'asc' }]
   const order = new Map<string, OrderBy>()
-  for (const [index, one] of asked.entries()) {
+  for (const [index, one] of sortBy.entries()) {
     if (order.has(one.field)) continue
     requireSortable(one.field, index)
     order.set(one.field, one)

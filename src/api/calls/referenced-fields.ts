@@ -36,8 +36,8 @@ export const withReferencedFields = async (
 ): Promise<SortedSelection> => {
   const paths = expansionPaths(columns).map(({ field, path }): FieldPath => [field, ...path])
   const { operation } = selection
-  const asked = [...(operation === null ? [] : askedFields(operation)), ...sortBy.map(({ field }) => field)]
-  const used = paths.filter((path) => asked.some((name) => isBehind(fieldPath(name), path)))
+  const names = [...(operation === null ? [] : askedFields(operation)), ...sortBy.map(({ field }) => field)]
+  const used = paths.filter((path) => names.some((name) => isBehind(fieldPath(name), path)))
   if (used.length === 0) return { selection, sortBy }
 
   /** The name of a field within the innermost of some expanded columns. */
@@ -55,8 +55,12 @@ export const withReferencedFields = async (
     const values = await resolveRefs(sources(), refs.map(parseRef))
     if (values.reduce((sum, { length }) => sum + length, 0) > MAX_CHARACTERS)
       throw tooMany(nameOf(path), `references to more than ${MAX_CHARACTERS} characters`)
-    const known = refs.flatMap((ref, at) => (values[at] === 'null' ? [] : [{ ref, value: values[at]! }]))
-    expansions.push({ field, refs: known.map(({ ref }) => ref), values: known.map(({ value }) => value) })
+    const resolved = refs.flatMap((ref, at) => (values[at] === 'null' ? [] : [{ ref, value: values[at]! }]))
+    expansions.push({
+      field,
+      refs: resolved.map(({ ref }) => ref),
+      values: resolved.map(({ value }) => value),
+    })
   }
   return {
     selection: {

@@ -50,7 +50,7 @@ export const threadRoutes = (services: Pick<Services, 'access' | 'reading'>): re
     response: { schema: linesOf('One thread per line.', threadJson.schema), type: JSON_LINES },
     project: inBody,
     handle: ({ body: { filter, sort_by, limit, offset }, project: projectId, reader }) => {
-      const asked = {
+      const query = {
         projectId,
         threadIds: filter?.thread_ids ?? [],
         after: filter?.after_datetime ?? null,
@@ -60,7 +60,7 @@ export const threadRoutes = (services: Pick<Services, 'access' | 'reading'>): re
         offset,
       }
       return async (position) => {
-        const found = await threads(reader)({ ...asked, position })
+        const found = await threads(reader)({ ...query, position })
         return { body: found.map((thread) => `${JSON.stringify(thread)}\n`).join(''), type: JSON_LINES }
       }
     },

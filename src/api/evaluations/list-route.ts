@@ -1,5 +1,4 @@
 import type { Services } from '../../application/services.js'
-import { Readable } from 'node:stream'
 import type { AnyCodec } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -11,8 +10,7 @@ import { jsonText } from '../../kernel/json/text.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { inPath } from '../server/authorization.js'
-import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
+import { JSON_LINES, linesOf, streamedLines } from '../server/json-pages.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { callPages } from '../../application/evaluations/parsed-call.js'
@@ -51,7 +49,7 @@ export const listRoute = (
           runId === null
             ? marked(reader, projectId, listed, position, { limit, offset })
             : part(inRows(reader, projectId, runId, listed, position), offset ?? 0, limit ?? Infinity)
-        return { body: Readable.from(asLines(await prefetchFirst(asTexts(pages)))), type: JSON_LINES }
+        return streamedLines(asTexts(pages))
       }
     },
   })

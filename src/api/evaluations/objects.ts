@@ -1,6 +1,5 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
-import { Readable } from 'node:stream'
 import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -15,8 +14,7 @@ import { versionRef } from '../../domain/refs/ref.js'
 import { versionPlaces, versionsAt, type StoredVersion } from '../../projections/objects/queries.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
-import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
+import { JSON_LINES, linesOf, streamedLines } from '../server/json-pages.js'
 import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
 import { deletedVersions, deleteVersions, publishObject } from '../../application/objects/publish.js'
 import type { AnyRoute } from '../server/route.js'
@@ -127,7 +125,7 @@ const listLatest = (services: CollectionServices, collection: ReadCollection): A
             yield await Promise.all(versions.map((one) => versionJson(collection, one, project, position)))
           }
         }
-        return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
+        return streamedLines(texts())
       },
   })
 

@@ -1,10 +1,9 @@
 import { positionsAsOf } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
-import { Readable } from 'node:stream'
 import { newRowGroups, type RowGroup, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
 import { exampleDigest, exampleOf, predictionOf, rowOfCalls } from '../../domain/evaluations/rows-of-calls.js'
 import { roleOf, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
-import { newRunScores } from '../../domain/evaluations/run-scores.js'
+import { newRunScores, type FieldScores, type RunScores } from '../../domain/evaluations/run-scores.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { inPages } from '../../kernel/pages.js'
@@ -12,7 +11,7 @@ import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { callsById } from '../../projections/calls/read.js'
 import { inPath } from '../server/authorization.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
+import { streamed } from '../server/json-pages.js'
 import type { Sources } from '../../application/refs/resolve.js'
 import { sourcesFrom } from '../../application/refs/sources.js'
 import type { AnyRoute } from '../server/route.js'
@@ -22,10 +21,39 @@ import { inV2 } from './found-calls.js'
 import { parsedCall } from '../../application/evaluations/parsed-call.js'
 import { bareRowsOf, rowCallsById, rowCallsOf } from '../../application/evaluations/read-rows.js'
 import { rawRows, resultRow } from './result-rows.js'
-import { leftOutOf, scorerStat } from './scorer-stats.js'
 import { ordersIn, results, resultsQuery, runIdsIn, type ResultsQuery } from './results-codecs.js'
 import { rowCostsFrom, type CostOf } from '../../application/evaluations/row-costs.js'
 import { textOf } from './runs.js'
+import { printFieldPath } from '../../domain/query/field-path.js'
+
+const VALUE_TYPES = { number: 'continuous', boolean: 'binary', text: 'text' } as const
+
+/** A field of the scores as `eval_results/query` answers it. Its trials are the rows of the run. */
+export const scorerStat = (
+  { scorer, path, kind, numbers, mean, ...field }: FieldScores,
+  trials: number,
+): JsonObject => ({
+  scorer_key: scorer,
+  path: path.length === 0 ? null : printFieldPath(path),
+  value_type: kind && VALUE_TYPES[kind],
+  trial_count: trials,
+  numeric_count: numbers.length,
+  numeric_mean: mean,
+  pass_known_count: field.booleanCount,
+  pass_true_count: field.trueCount,
+  pass_rate: field.trueFraction,
+  pass_signal_coverage: field.booleanCount === 0 ? null : field.booleanCount / trials,
+  none_count: field.noneCount,
+  other_count: field.otherCount,
+})
+
+/** What the statistics of a run leave out. */
+const leftOutOf = (runId: string, { scorers }: RunScores): readonly string[] =>
+  scorers.flatMap(({ scorer, leftOut }) =>
+    leftOut === 0
+      ? []
+      : [`Run ${runId}: ${leftOut} values of the scorer ${scorer} are in too many or too deep fields.`],
+  )
 
 /** Rows that are read at a time. */
 const PAGE = { items: 200, weight: Infinity }
@@ -146,9 +174,9 @@ export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
           const summary = body.include_summary ? await summaryOf(read, runs, groups.result(inAll)) : null
           const rows = body.include_rows ? groups.result(body.require_intersection) : []
           const page = rows.slice(body.offset, body.offset + (body.limit ?? rows.length))
-          const pages = await prefetchFirst(resultPages(read, page))
-          const answer = written(pages, rows.length, summary, read.warnings)
-          return { body: Readable.from(answer), type: 'application/json; charset=utf-8' }
+          return streamed(resultPages(read, page), (pages) =>
+            written(pages, rows.length, summary, read.warnings),
+          )
         },
       }
     },

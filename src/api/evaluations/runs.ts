@@ -1,7 +1,6 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import { presentConditionsIn } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
-import { Readable } from 'node:stream'
 import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
@@ -21,8 +20,7 @@ import type { Operand, Operation } from '../../domain/query/expression.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { NO_FILTER } from '../../projections/calls/filter.js'
 import { inPath } from '../server/authorization.js'
-import { asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
+import { JSON_LINES, linesOf, streamedLines } from '../server/json-pages.js'
 import type { AnyRoute } from '../server/route.js'
 import {
   alsoReads,
@@ -135,7 +133,7 @@ const listRuns = (services: RunServices): AnyRoute =>
         async function* texts() {
           for await (const page of pages) yield page.map((call) => jsonText(runJson(call)))
         }
-        return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
+        return streamedLines(texts())
       }
     },
   })
@@ -229,8 +227,8 @@ export const runRoutes = (services: RunServices): readonly AnyRoute[] => [
 ]
 
 const allOf = (...operations: readonly (Operation | undefined)[]): Operation | null => {
-  const given = operations.filter((operation) => operation !== undefined)
-  return given.length === 0 ? null : { $and: given }
+  const present = operations.filter((operation) => operation !== undefined)
+  return present.length === 0 ? null : { $and: present }
 }
 
 const among = (field: string, values: readonly string[] | null): Operation | undefined =>

@@ -2,11 +2,10 @@ import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
-import { decode } from '../../kernel/codec/codec.js'
 import { nullable, nullableText } from '../../kernel/codec/containers.js'
 import { json, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { feedbackTypeOf, scoreCallsOf } from '../../domain/evaluations/rows-of-calls.js'
+import { scoreCallsOf } from '../../domain/evaluations/rows-of-calls.js'
 import {
   nameIn,
   roleOf,
@@ -15,10 +14,9 @@ import {
   type EvaluationCall,
 } from '../../domain/evaluations/run-calls.js'
 import { id } from '../../kernel/ids.js'
-import { callRef } from '../../domain/refs/ref.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
-import { feedbackCreate, type FeedbackCreate } from '../../application/feedback/new-feedback.js'
+import { scoreFeedback } from '../../application/evaluations/record.js'
 import { prepareBatch } from '../../application/feedback/record-feedback.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProjectLog, writeProject } from '../server/route-kinds.js'
@@ -72,7 +70,7 @@ const createScore = (services: ScoreServices): AnyRoute =>
     project: inPath,
     handle: async (request) => {
       const { body, project: projectId } = request
-      const { prediction_id, value, evaluation_run_id } = body
+      const { prediction_id, scorer, value, evaluation_run_id } = body
       const found = await predictionNow(services)(projectId, prediction_id)
       const { call: prediction, row } = found
       const runOfRow = row && (await parentNow(services)(projectId, row))
@@ -84,17 +82,16 @@ const createScore = (services: ScoreServices): AnyRoute =>
       const { startedAt, isRepeat } = await startOf(services, request, projectId, scoreId)
       if (!isRepeat) for (const run of [runOfRow, namedRun]) if (run !== undefined) requireInProgress(run)
       const call = scoreCall({ projectId, id: scoreId, startedAt }, found, runId, body)
-      const give = prepareBatch(
-        services,
-        [feedbackOf(projectId, prediction_id, scoreId, body)],
-        request.cause,
-        () => scoreId,
-      )
+      const of = { projectId, callId: prediction_id, scorerRef: scorer, scoreCallId: scoreId }
+      const feedback = scoreFeedback({ ...of, scorer: nameIn(scorer)!, value })
+      if (E.isLeft(feedback))
+        throw invalidField(['scorer'], 'value_error', feedback.left[0]?.msg ?? 'Value error')
+      const record = prepareBatch(services, [feedback.right], request.cause, () => scoreId)
       return async (cause) => {
         const writes = [starting(services, call), ending(call, startedAt, value)]
         const { position } = await writeEvaluationCalls(services, projectId, [SCORE_OP], writes, cause)
-        const given = await give()
-        return { body: { score_id: scoreId }, position: later(position, given.position) }
+        const recorded = await record()
+        return { body: { score_id: scoreId }, position: later(position, recorded.position) }
       }
     },
   })
@@ -143,27 +140,6 @@ export const scoreRoutes = (services: ScoreServices): readonly AnyRoute[] => [
   readScore(services),
   deleteScores(services),
 ]
-
-/** A score as the SDKs give it on a call. */
-const feedbackOf = (
-  projectId: string,
-  predictionId: string,
-  scoreId: string,
-  { scorer, value }: t.TypeOf<typeof scoreCreate>,
-): FeedbackCreate => {
-  const decoded = decodeFeedback({
-    project_id: projectId,
-    weave_ref: callRef(projectId, predictionId),
-    feedback_type: feedbackTypeOf(nameIn(scorer)!),
-    payload: { output: value },
-    runnable_ref: scorer,
-    call_ref: callRef(projectId, scoreId),
-  })
-  if (E.isLeft(decoded)) throw invalidField(['scorer'], 'value_error', decoded.left[0]?.msg ?? 'Value error')
-  return decoded.right
-}
-
-const decodeFeedback = decode(feedbackCreate)
 
 const scoreJson = (call: EvaluationCall, runId: string | null) => {
   const weave = weaveAttributes(call)

@@ -1,5 +1,4 @@
 import type { Services } from '../../application/services.js'
-import { Readable } from 'node:stream'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
@@ -13,8 +12,8 @@ import {
   type StoredFeedback,
 } from '../../projections/feedback/queries.js'
 import { inBody } from '../server/authorization.js'
+import { streamed } from '../server/json-pages.js'
 import { invalidField } from '../../application/failure.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute } from '../server/route.js'
 import { orderOf } from '../server/sorted-range.js'
 import { readProject } from '../server/route-kinds.js'
@@ -48,8 +47,8 @@ export const feedbackReadRoute = (services: Pick<Services, 'access' | 'reading'>
         const ids = await feedbackIds(reader)({ ...selection, order, limit, offset })
         const isAll = limit === null && (offset ?? 0) === 0
         const total = isAll ? ids.length : await countFeedback(reader)(selection)
-        const rows = await prefetchFirst(rowsOfPages(reader, projectId, ids, position, row))
-        return { body: Readable.from(asResponse(rows, total)), type: 'application/json; charset=utf-8' }
+        const rows = rowsOfPages(reader, projectId, ids, position, row)
+        return streamed(rows, (texts) => asResponse(texts, total))
       }
     },
   })
@@ -112,10 +111,10 @@ const ALWAYS = [
 ] as const
 
 export const feedbackJson = (feedback: StoredFeedback): JsonObject => {
-  const given = Object.entries(feedback).filter(([, value]) => value !== null)
+  const present = Object.entries(feedback).filter(([, value]) => value !== null)
   return {
     ...Object.fromEntries(ALWAYS.map((column) => [column, feedback[column]])),
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(present),
   }
 }
 

@@ -107,7 +107,7 @@ const isInForce = ({ until }: Link, now: Date): boolean => {
 /** Whether the caller who got the link may still use the project with the same key. */
 const mayStill = (directory: Directory, { user, key, project }: Link, now: Date): boolean => {
   if (key == null) return true
-  const known = directory.keys.get(key)
-  if (known === undefined || isOver(known, instantOf(now))) return false
+  const apiKey = directory.keys.get(key)
+  if (apiKey === undefined || isOver(apiKey, instantOf(now))) return false
   return canAccessTeam(principalOfUser(directory, user, key), entityOf(project))
 }

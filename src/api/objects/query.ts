@@ -1,5 +1,4 @@
 import type { Services } from '../../application/services.js'
-import { Readable } from 'node:stream'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -16,8 +15,7 @@ import {
 } from '../../projections/objects/queries.js'
 import { inBody } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import { asArray } from '../server/json-pages.js'
+import { streamedArray } from '../server/json-pages.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { requireBoundedValues } from '../../application/calls/filter.js'
@@ -65,13 +63,13 @@ export const queryObjects = (services: Pick<Services, 'access' | 'reading'>): An
     projectId: string,
     places: readonly VersionPlace[],
     position: Position,
-    shown: ObjectJsonOptions,
+    options: ObjectJsonOptions,
   ) {
-    const wanted = { withVal: !shown.metadata_only, withLabels: shown.include_tags_and_aliases }
+    const wanted = { withVal: !options.metadata_only, withLabels: options.include_tags_and_aliases }
     const weight = ({ bytes }: VersionPlace) => (wanted.withVal ? bytes : 0)
     for (const page of inPages(places, weight, PAGE)) {
       const versions = await versionsAt(reader)(projectId, page, position, wanted)
-      yield versions.map((version) => objectJson(projectId, version, shown))
+      yield versions.map((version) => objectJson(projectId, version, options))
     }
   }
 
@@ -89,10 +87,9 @@ export const queryObjects = (services: Pick<Services, 'access' | 'reading'>): An
       )
       const sortBy = (body.sort_by ?? []).map(sorting)
       return async (position) => {
-        const question = { projectId, filter, position, sortBy, limit, offset }
-        const places = await versionPlaces(reader)(question)
-        const pages = await prefetchFirst(pagesOf(reader, projectId, places, position, body))
-        return { body: Readable.from(asArray('objs', pages)), type: 'application/json; charset=utf-8' }
+        const query = { projectId, filter, position, sortBy, limit, offset }
+        const places = await versionPlaces(reader)(query)
+        return streamedArray('objs')(pagesOf(reader, projectId, places, position, body))
       }
     },
   })
@@ -102,8 +99,8 @@ const sorting = (
   { field, direction }: { readonly field: string; readonly direction: 'asc' | 'desc' },
   index: number,
 ): ObjectSort => {
-  const known = SORT_FIELDS.find((one) => one === field)
-  if (known !== undefined) return { field: known, direction }
+  const sortField = SORT_FIELDS.find((one) => one === field)
+  if (sortField !== undefined) return { field: sortField, direction }
   const fields = SORT_FIELDS.map((one) => `'${one}'`).join(' or ')
   throw invalidField(['sort_by', index, 'field'], 'literal_error', `Input should be ${fields}`)
 }

@@ -1,23 +1,12 @@
 import type { Services } from '../../application/services.js'
-import type { AnyRoute } from '../server/route.js'
+import { writtenAs, type AnyRoute } from '../server/route.js'
 import { MAX_MODEL_BYTES, modelName } from '../../domain/prices/events.js'
 import { inBody } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { namedIds } from '../server/purging.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
-import { orderOf } from '../server/sorted-range.js'
-import {
-  costPurge,
-  COST_FIELDS,
-  costQueried,
-  costQuery,
-  costCreate,
-  costCreated,
-  type CostField,
-  type CostJson,
-  type CostQuery,
-} from './codecs.js'
+import { orderOf, range, sortBy } from '../server/sorted-range.js'
 import { pricesInForceRoute } from './prices-in-force.js'
 import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
 import { UnknownField } from '../../domain/query/errors.js'
@@ -25,8 +14,81 @@ import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
 import { invalidField } from '../../application/failure.js'
 import { publishPrices, withdrawPrices } from '../../application/prices/prices.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { exactCosts, withoutPlaceholders } from '../../domain/prices/offered.js'
+import { exactCosts, withoutPlaceholders, offeredCosts } from '../../domain/prices/offered.js'
 import { idFor } from '../server/idempotency.js'
+import type * as t from 'io-ts'
+import { arrayOf, eachNullable, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { number, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { id, projectId } from '../../kernel/ids.js'
+import { priceTiers } from '../../domain/prices/tiers.js'
+import { fieldName } from '../../domain/query/field-path.js'
+import { query } from '../../domain/query/query.js'
+
+const offeredCost = open('OfferedCost', {
+  says: 'Token prices of a model, effective now if no date is given. A cost of the cache that is 0 counts as not given.',
+  required: offeredCosts.required,
+  optional: { ...offeredCosts.optional, effective_date: nullable(instant) },
+})
+
+const costCreate = closed('CostCreateRequest', {
+  required: { project_id: projectId, costs: recordOf(offeredCost) },
+  optional: { wb_user_id: nullable(string) },
+})
+
+/** Id and model, the order in which SDKs read them. */
+const pair = { type: 'array', prefixItems: [id.schema, string.schema], minItems: 2, maxItems: 2 }
+
+const costCreated = writtenAs<{ readonly ids: readonly (readonly string[])[] }>({
+  type: 'object',
+  title: 'CostCreateResponse',
+  properties: { ids: { type: 'array', items: pair } },
+  required: ['ids'],
+})
+
+const costQuery = closed('CostQueryRequest', {
+  required: { project_id: projectId },
+  optional: { fields: nullable(arrayOf(fieldName)), query: nullable(query), sort_by: sortBy, ...range },
+})
+type CostQuery = t.TypeOf<typeof costQuery>
+
+/** A price in a response; fields that were not requested are null. */
+const COST = {
+  id,
+  llm_id: string,
+  prompt_token_cost: number,
+  completion_token_cost: number,
+  cache_read_input_token_cost: number,
+  cache_creation_input_token_cost: number,
+  cache_creation_1h_input_token_cost: number,
+  prompt_token_cost_unit: string,
+  completion_token_cost_unit: string,
+  effective_date: instant,
+  provider_id: string,
+}
+
+/** Only where the price states them. */
+const EXTRA_COST = {
+  prompt_audio_token_cost: nullable(number),
+  completion_audio_token_cost: nullable(number),
+  web_search_cost: nullable(number),
+}
+
+type CostField = keyof typeof COST | keyof typeof EXTRA_COST
+const COST_FIELDS = Object.keys({ ...COST, ...EXTRA_COST }) as readonly CostField[]
+
+const cost = open('Cost', {
+  says: "A project's price per token for a model.",
+  required: eachNullable(COST),
+  optional: { ...EXTRA_COST, tiers: withDefault(priceTiers, undefined) },
+})
+
+type CostJson = (typeof cost)['answer']
+
+const costQueried = open('CostQueryResponse', { required: { results: arrayOf(cost) } })
+
+const costPurge = closed('CostPurgeRequest', { required: { project_id: projectId, query } })
 
 const MOST = 1000
 

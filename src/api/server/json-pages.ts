@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream'
 import type { JsonSchema } from '../../kernel/codec/codec.js'
+import { prefetchFirst } from '../../kernel/prefetch-first.js'
 
 export const JSON_LINES = 'application/jsonl'
 
@@ -10,15 +12,27 @@ export const linesOf = (description: string, line: JsonSchema): JsonSchema => ({
   contentSchema: line,
 })
 
-export async function* asLines(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+/** Streams what is written of pages. An error before the first page still gets its own status. */
+export const streamed = async <Page>(
+  pages: AsyncIterable<Page>,
+  written: (pages: AsyncIterable<Page>) => AsyncIterable<string>,
+  type = 'application/json; charset=utf-8',
+) => ({ body: Readable.from(written(await prefetchFirst(pages))), type })
+
+export type Texts = AsyncIterable<readonly string[]>
+
+/** Streams pages of JSON texts as lines. */
+export const streamedLines = (pages: Texts) => streamed(pages, asLines, JSON_LINES)
+
+/** Streams pages of JSON texts as an object with one array. */
+export const streamedArray = (member: string) => (pages: Texts) =>
+  streamed(pages, (texts) => asArray(member, texts))
+
+async function* asLines(pages: Texts): AsyncGenerator<string> {
   for await (const texts of pages) if (texts.length > 0) yield `${texts.join('\n')}\n`
 }
 
-/** Wraps pages of JSON texts in an object with one array. */
-export async function* asArray(
-  member: string,
-  pages: AsyncIterable<readonly string[]>,
-): AsyncGenerator<string> {
+async function* asArray(member: string, pages: Texts): AsyncGenerator<string> {
   let separator = ''
   yield `{${JSON.stringify(member)}:[`
   for await (const texts of pages) {

@@ -1,5 +1,4 @@
 import type { Services } from '../../application/services.js'
-import { Readable } from 'node:stream'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { int64, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -16,8 +15,7 @@ import {
 } from '../../projections/tables/queries.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
-import { asArray, asLines, JSON_LINES, linesOf } from '../server/json-pages.js'
-import { prefetchFirst } from '../../kernel/prefetch-first.js'
+import { JSON_LINES, linesOf, streamedArray, streamedLines } from '../server/json-pages.js'
 import type { AnyRoute, ResponseSpec } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { sortFieldsOf, tableQuery, tableQueryStats, tableQueryStatsBatch, type TableQuery } from './codecs.js'
@@ -27,15 +25,13 @@ export const tableReadRoutes = (services: Pick<Services, 'access' | 'reading'>):
     path: '/table/query',
     summary: 'Read the rows of a table in one response.',
     response: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
-    bodyOf: (pages) => asArray('rows', pages),
-    type: 'application/json; charset=utf-8',
+    streamed: streamedArray('rows'),
   }),
   rowsRoute(services, {
     path: '/table/query_stream',
     summary: 'Stream the rows of a table, one per line.',
     response: { schema: linesOf('One row per line.', tableRow.schema), type: JSON_LINES },
-    bodyOf: asLines,
-    type: JSON_LINES,
+    streamed: streamedLines,
   }),
   countRoute(services),
   countsRoute(services),
@@ -58,14 +54,10 @@ interface RowsRoute {
   readonly path: string
   readonly summary: string
   readonly response: ResponseSpec
-  readonly bodyOf: (pages: AsyncIterable<readonly string[]>) => AsyncIterable<string>
-  readonly type: string
+  readonly streamed: typeof streamedLines
 }
 
-const rowsRoute = (
-  reads: Pick<Services, 'access' | 'reading'>,
-  { bodyOf, type, ...spec }: RowsRoute,
-): AnyRoute =>
+const rowsRoute = (reads: Pick<Services, 'access' | 'reading'>, { streamed, ...spec }: RowsRoute): AnyRoute =>
   readProject(reads, {
     ...spec,
     method: 'post',
@@ -77,8 +69,7 @@ const rowsRoute = (
       checkMaxItems('filter.row_digests', rowDigests, MAX_ROWS)
       return async (position) => {
         const entries = await entriesOf(reader, body, rowDigests, sortBy, position)
-        const pages = await prefetchFirst(pagesOfRows(reader, body.project_id, entries, position))
-        return { body: Readable.from(bodyOf(pages)), type }
+        return streamed(pagesOfRows(reader, body.project_id, entries, position))
       }
     },
   })

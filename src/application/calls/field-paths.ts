@@ -22,8 +22,8 @@ export const fieldPaths = (calls: readonly JsonObject[]): readonly FieldPath[] =
           if (/^[^.[\]]+$/.test(key)) add(`${path}.${key}`, member, levels + 1)
       return
     }
-    const known = found.get(path)
-    if (known !== undefined) known.count += 1
+    const field = found.get(path)
+    if (field !== undefined) field.count += 1
     else if (found.size < MAX_PATHS) found.set(path, { path, count: 1, ...described(value) })
   }
   for (const call of calls) for (const [root, value] of Object.entries(call)) add(root, value, 0)

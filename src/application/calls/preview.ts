@@ -9,8 +9,8 @@ import { jsonText, memberText } from '../../kernel/json/text.js'
 export const preview = (text: string, side: 'input' | 'output', characters: number): string => {
   const value = parsed(text)
   const isAsWritten = value === undefined || typeof value === 'number'
-  const shown = isAsWritten ? text : side === 'input' ? ofInputs(value) : ofOutput(value)
-  return oneLine(shown, characters)
+  const content = isAsWritten ? text : side === 'input' ? ofInputs(value) : ofOutput(value)
+  return oneLine(content, characters)
 }
 
 const parsed = (text: string): Json | undefined => {
@@ -24,8 +24,8 @@ const parsed = (text: string): Json | undefined => {
 const ofInputs = (value: Json): string => {
   if (!isJsonObject(value)) return plain(value)
   const messages = listOf(value['messages'] ?? value['input'])
-  const asked = messages.findLast((message) => message['role'] === 'user') ?? messages.at(-1)
-  if (asked !== undefined) return contentOf(asked)
+  const question = messages.findLast((message) => message['role'] === 'user') ?? messages.at(-1)
+  if (question !== undefined) return contentOf(question)
   return members(value)
 }
 

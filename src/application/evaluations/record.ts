@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { feedbackTypeOf } from '../../domain/evaluations/rows-of-calls.js'
 import { callRef, versionRef } from '../../domain/refs/ref.js'
+import { decode } from '../../kernel/codec/codec.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Json } from '../../kernel/json/json.js'
@@ -60,23 +61,31 @@ export interface CallScore {
   readonly value: Json
 }
 
-export const giveScore = async (
-  services: WriteServices,
-  { projectId, id, callId, scorer, scorerRef, scoreCallId, value }: CallScore,
-  cause: Cause,
-): Promise<void> => {
-  const decoded = feedbackCreate.decode({
+const decodeFeedback = decode(feedbackCreate)
+
+/** A score as the SDKs give it on a call. */
+export const scoreFeedback = ({
+  projectId,
+  callId,
+  scorer,
+  scorerRef,
+  scoreCallId,
+  value,
+}: Omit<CallScore, 'id'>) =>
+  decodeFeedback({
     project_id: projectId,
-    id,
     weave_ref: callRef(projectId, callId),
     feedback_type: feedbackTypeOf(scorer),
     payload: { output: value },
     runnable_ref: scorerRef,
     call_ref: scoreCallId === null ? null : callRef(projectId, scoreCallId),
   })
-  if (E.isLeft(decoded)) throw new Error(`the score is no valid feedback: ${decoded.left[0]?.message}`)
-  const prepared = await prepareFeedback(services, decoded.right, id)
+
+export const giveScore = async (services: WriteServices, score: CallScore, cause: Cause): Promise<void> => {
+  const decoded = scoreFeedback(score)
+  if (E.isLeft(decoded)) throw new Error(`the score is no valid feedback: ${decoded.left[0]?.msg}`)
+  const prepared = await prepareFeedback(services, decoded.right, score.id)
   // The first score is kept where another was given under this id.
   const { position } = await recordFeedback(services, prepared, instantOf(services.clock.now()), cause)
-  acknowledge(services, projectId, position)
+  acknowledge(services, score.projectId, position)
 }

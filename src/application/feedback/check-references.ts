@@ -89,10 +89,10 @@ const END_OF_LOG = 2n ** 63n
 
 /** Remembers answers for the elements of one batch. */
 const memory = () => {
-  const known = new Map<string, unknown>()
+  const answers = new Map<string, unknown>()
   return async <A>(key: string, ask: () => Promise<A>): Promise<A> => {
-    if (!known.has(key)) known.set(key, await ask())
-    return known.get(key) as A
+    if (!answers.has(key)) answers.set(key, await ask())
+    return answers.get(key) as A
   }
 }
 

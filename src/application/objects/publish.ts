@@ -32,7 +32,7 @@ export const deletedVersions = ({ events }: Pick<ExecuteResult<unknown, ObjectEv
   num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length,
 })
 
-/** Publishes a version of an object; the same content under the same name is the same version. `known` is its digest. */
+/** Publishes a version of an object; the same content under the same name is the same version. `knownDigest` is its digest. */
 export const publishObject =
   (ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>) =>
   async (
@@ -40,9 +40,9 @@ export const publishObject =
     object_id: string,
     val: Json,
     cause: Cause,
-    known?: string,
+    knownDigest?: string,
   ): Promise<Published> => {
-    const digest = known ?? (await contentDigestInSteps(ports.sha256, val))
+    const digest = knownDigest ?? (await contentDigestInSteps(ports.sha256, val))
     const content = {
       project_id,
       object_id,

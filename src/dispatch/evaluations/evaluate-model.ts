@@ -55,8 +55,8 @@ const askModel =
   async ({ key, example, exampleValue }, { rowId, start }) => {
     const { projectId, runId, user, signal } = run
     const id = run.idOf(key, '', 'predict')
-    const known = await callNow(services, projectId, id)
-    if (known !== undefined && known.ended_at !== null) return recordedPrediction(known)
+    const recorded = await callNow(services, projectId, id)
+    if (recorded !== undefined && recorded.ended_at !== null) return recordedPrediction(recorded)
     const startedAt = instantOf(services.clock.now())
     const predictStart = startCall(id, {
       project_id: projectId,
@@ -67,7 +67,7 @@ const askModel =
       attributes: attributesOf(run),
       inputs: { self: run.model, example },
     })
-    await recordCalls(services, known === undefined ? [start, predictStart] : [start], run.cause)
+    await recordCalls(services, recorded === undefined ? [start, predictStart] : [start], run.cause)
     const began = performance.now()
     const answer = await model(exampleValue, {
       projectId,
@@ -75,7 +75,7 @@ const askModel =
       rowId,
       scoreId: id,
       traceId: runId,
-      mayBeRepeat: known !== undefined,
+      mayBeRepeat: recorded !== undefined,
       ...user,
       signal,
     })

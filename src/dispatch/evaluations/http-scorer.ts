@@ -76,8 +76,8 @@ export const httpScorer = (services: HttpServices, firstWaitMs = 1000) => {
         const scored = scoreIn(sent)
         if ('value' in scored || !isRetryable(sent)) return scored
         if (attempt === MAX_ATTEMPTS || context.signal.aborted) return { ...scored, isUnavailable: true }
-        const asked = retryAfterMs(sent.headers['retry-after'], clock.now())
-        const waitMs = Math.min(asked ?? firstWaitMs * 2 ** (attempt - 1), MAX_WAIT_MS)
+        const retryAfter = retryAfterMs(sent.headers['retry-after'], clock.now())
+        const waitMs = Math.min(retryAfter ?? firstWaitMs * 2 ** (attempt - 1), MAX_WAIT_MS)
         await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined)
       }
     }

@@ -69,9 +69,9 @@ const askPatiently = async (
   const giveUpAt = performance.now() + MAX_PATIENCE_MS
   let attempt = 1
   for (;;) {
-    const asked = await ask({ model, ...request }, context)
-    if ('completion' in asked) return answerIn(asked.completion, default_params?.response_format ?? null)
-    const { failed, isRetryable, isUnknownModel, retryAfterMs } = asked
+    const answer = await ask({ model, ...request }, context)
+    if ('completion' in answer) return answerIn(answer.completion, default_params?.response_format ?? null)
+    const { failed, isRetryable, isUnknownModel, retryAfterMs } = answer
     // The SDKs name a model with its provider, `openai/gpt-4o`; the gateway may have it under its own name alone.
     const bare = model.slice(model.indexOf('/') + 1)
     if (isUnknownModel && bare !== model) model = bare

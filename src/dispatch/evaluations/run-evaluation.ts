@@ -10,7 +10,6 @@ import type { Cause } from '../../kernel/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
-import { CANCELED } from './canceled.js'
 import { endCall, startCall } from '../../application/calls/record.js'
 import { forEachAtMost } from './for-each-at-most.js'
 import { callNow } from '../../application/evaluations/parsed-call.js'
@@ -21,6 +20,9 @@ import type { RunUser } from '../../application/evaluations/user-reads.js'
 import { prepareScorer } from './prepare-scorer.js'
 import { scoreRow, type Predict, type RowOutcome, type RowsOfRun } from './score-row.js'
 import { queuedScorer, type QueuedScorer } from './scorer-queue.js'
+
+/** The exception of calls whose run was canceled, and the reason of its abort signal. */
+export const CANCELED = 'The evaluation run was canceled.'
 
 export interface RunJob {
   readonly request: EvaluationRunRequested
@@ -86,7 +88,7 @@ export const runEvaluation = async <Row extends RowToScore>(
   const summary: JsonObject = { tallytree: { warnings: results.warnings } }
   const endedAt = instantOf(services.clock.now())
   const summarizeId = idOf('', '', 'summarize')
-  const known = await callNow(services, projectId, summarizeId)
+  const summarized = await callNow(services, projectId, summarizeId)
   await recordCalls(
     services,
     [
@@ -95,11 +97,11 @@ export const runEvaluation = async <Row extends RowToScore>(
         op_name: 'Evaluation.summarize',
         trace_id: runId,
         parent_id: runId,
-        started_at: known?.started_at ?? endedAt,
+        started_at: summarized?.started_at ?? endedAt,
         inputs: { self: evaluation },
         attributes: { tallytree: { evaluation_run_id: runId } },
       }),
-      endCall({ project_id: projectId, id: summarizeId, ended_at: known?.ended_at ?? endedAt, output }),
+      endCall({ project_id: projectId, id: summarizeId, ended_at: summarized?.ended_at ?? endedAt, output }),
       endCall({ project_id: projectId, id: runId, ended_at: endedAt, output, summary }),
     ],
     cause,

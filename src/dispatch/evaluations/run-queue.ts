@@ -1,4 +1,4 @@
-import { CANCELED } from './canceled.js'
+import { CANCELED } from './run-evaluation.js'
 import type { EvaluationServices } from '../../application/evaluations/services.js'
 import { RENEW_CLAIM_MS, workOn, type RunKey, type WorkOptions } from './work-on-run.js'
 

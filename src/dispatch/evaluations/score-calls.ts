@@ -144,9 +144,9 @@ const countFailure = (
   reason: string,
 ): void => {
   const key = `${rule}\n${scorer}`
-  const known = failures.get(key)
-  if (known === undefined) failures.set(key, { rule, scorer, failed: 1, reason })
-  else known.failed += 1
+  const failure = failures.get(key)
+  if (failure === undefined) failures.set(key, { rule, scorer, failed: 1, reason })
+  else failure.failed += 1
 }
 
 /** The calls that at least one rule selects and samples, with these rules. */
@@ -198,9 +198,9 @@ const scoreCall = async (
     )
   await services.throttle(entityOf(projectId))
   if (!scorer.isLocal) {
-    const known = mayBeRepeat ? await callNow(services, projectId, id) : undefined
-    if (known !== undefined && known.ended_at !== null) {
-      if (known.exception === null) await give(known.output)
+    const recorded = mayBeRepeat ? await callNow(services, projectId, id) : undefined
+    if (recorded !== undefined && recorded.ended_at !== null) {
+      if (recorded.exception === null) await give(recorded.output)
       return undefined
     }
     const start = startCall(id, {

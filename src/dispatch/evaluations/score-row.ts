@@ -72,11 +72,11 @@ export const scoreRow =
   async (row: Row): Promise<RowOutcome> => {
     const rowId = run.idOf(row.key)
     const nextStart = run.nextStart()
-    const known = await callNow(services, run.projectId, rowId)
-    if (known !== undefined && known.ended_at !== null) return recordedOutcome(services, run, row, known)
-    const isResumed = known !== undefined
+    const call = await callNow(services, run.projectId, rowId)
+    if (call !== undefined && call.ended_at !== null) return recordedOutcome(services, run, row, call)
+    const isResumed = call !== undefined
     const now = (): Instant => instantOf(services.clock.now())
-    const startedAt = known?.started_at ?? nextStart
+    const startedAt = call?.started_at ?? nextStart
     const start = rowStart(run, rowId, row, startedAt)
     await services.throttle(entityOf(run.projectId))
     const prediction = await predict(row, { rowId, startedAt, start })

@@ -7,13 +7,12 @@ import {
 import type { Cause } from '../../kernel/event.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { backoff } from '../../kernel/backoff.js'
-import { CANCELED } from './canceled.js'
 import { evaluateModel } from './evaluate-model.js'
 import { fail, finish } from './finish-run.js'
 import { writeRun } from '../../application/evaluations/requested-runs.js'
 import { RunFailed, type EvaluationServices } from '../../application/evaluations/services.js'
 import { rescore } from './rescore.js'
-import type { RunJob } from './run-evaluation.js'
+import { CANCELED, type RunJob } from './run-evaluation.js'
 import { isStoreAway } from './store-away.js'
 
 export interface RunKey {

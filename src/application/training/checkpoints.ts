@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fileDecider, fileStream, md5Digest } from '../../domain/files/file.js'
+import { md5Digest } from '../../domain/files/file.js'
 import type { CollectionPlace } from '../../domain/artifacts/place.js'
 import { versionNamed } from '../../domain/artifacts/state.js'
 import { versionName } from '../../domain/artifacts/version-name.js'
@@ -8,7 +8,7 @@ import type { DataAddress } from '../../domain/training/sft-data.js'
 import type { Checkpoint, ModelState } from '../../domain/training/state.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
-import { execute } from '../../kernel/execute.js'
+import { storeFile } from '../files/files.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Position } from '../../kernel/ports/event-store.js'
@@ -83,7 +83,7 @@ export const storeContent =
       size: content.length,
       wb_user_id: cause.actor,
     }
-    await execute(ports)(fileDecider, fileStream(project_id, digest), [{ type: 'StoreFile', file }], cause)
+    await storeFile(ports, { type: 'StoreFile', file })(cause)
     return md5
   }
 

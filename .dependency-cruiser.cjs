@@ -5,13 +5,13 @@ const PURE_KERNEL =
 /** Features in the order in which they build on each other, by the names of their folders. */
 const FEATURES = [
   ...['projects', 'access', 'service', 'secrets', 'refs', 'files', 'objects', 'artifacts', 'runs'],
-  ...['annotation-queues', 'feedback', 'prices', 'calls', 'threads', 'usage', 'tables', 'evaluations'],
+  ...['annotation-queues', 'feedback', 'prices', 'calls', 'usage', 'tables', 'evaluations'],
   ...['webhooks', 'training', 'gateway', 'rebuilds', 'wandb', 'audit', 'pages'],
 ]
 
 /** Files that import a later feature. Remove a file once it does not. */
 const OUT_OF_ORDER = [
-  'api/(calls/(call-reads|usage-fields)|evaluations/rules|files/artifact-content|objects/query)',
+  'api/(calls/(call-reads|usage-fields)|evaluations/rules|files/artifact-content)',
   'application/(annotation-queues/items|refs/sources)',
   'domain/(access/(roles|visible)|calls/call|evaluations/scorers/http-settings|secrets/secret)',
   'domain/prices/(cache-costs|call-cost|offered-tiers|tiers)',

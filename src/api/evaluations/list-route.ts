@@ -10,7 +10,7 @@ import { jsonText } from '../../kernel/json/text.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { inPath } from '../server/authorization.js'
-import { JSON_LINES, linesOf, streamedLines } from '../server/json-pages.js'
+import { JSON_LINES, linesOf, streamedLines, type Texts } from '../server/json-pages.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { callPages } from '../../application/evaluations/parsed-call.js'
@@ -49,7 +49,7 @@ export const listRoute = (
           runId === null
             ? marked(reader, projectId, listed, position, { limit, offset })
             : part(inRows(reader, projectId, runId, listed, position), offset ?? 0, limit ?? Infinity)
-        return streamedLines(asTexts(pages))
+        return streamedLines(pages)
       }
     },
   })
@@ -60,10 +60,10 @@ async function* marked(
   { mark, alone }: Listed,
   position: Position,
   range: { readonly limit: number | null; readonly offset: number | null },
-): AsyncGenerator<readonly JsonObject[]> {
+): AsyncGenerator<readonly string[]> {
   const operation = { $eq: [{ $getField: `attributes.weave.${mark}` }, { $literal: 'true' }] } as const
   for await (const page of callPages(reader, { projectId, operation, position, ...range }))
-    yield page.map(alone)
+    yield page.map((call) => jsonText(alone(call)))
 }
 
 async function* inRows(
@@ -72,16 +72,13 @@ async function* inRows(
   runId: string,
   { inRow }: Listed,
   position: Position,
-): AsyncGenerator<readonly JsonObject[]> {
-  for await (const rows of rowCallsOf(reader)(projectId, runId, position)) yield rows.flatMap(inRow)
+): AsyncGenerator<readonly string[]> {
+  for await (const rows of rowCallsOf(reader)(projectId, runId, position))
+    yield rows.flatMap(inRow).map(jsonText)
 }
 
 /** Some of the items of pages. */
-async function* part<A>(
-  pages: AsyncIterable<readonly A[]>,
-  offset: number,
-  limit: number,
-): AsyncGenerator<readonly A[]> {
+async function* part(pages: Texts, offset: number, limit: number): AsyncGenerator<readonly string[]> {
   let passed = 0
   if (limit > 0)
     for await (const items of pages) {
@@ -90,8 +87,4 @@ async function* part<A>(
       passed += items.length
       if (passed >= offset + limit) return
     }
-}
-
-async function* asTexts(pages: AsyncIterable<readonly JsonObject[]>): AsyncGenerator<readonly string[]> {
-  for await (const items of pages) yield items.map(jsonText)
 }

@@ -9,10 +9,11 @@ import {
 import { load } from '../../kernel/execute.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText, memberText } from '../../kernel/json/text.js'
-import type { EventStore, Position } from '../../kernel/ports/event-store.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { readBack } from '../../kernel/spill/read-back.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
+import { isCallDeleted } from '../refs/deleted-call.js'
 
 /**
  * Folds a call from its own stream, up to a position, so that acknowledged writes are visible without a projection. Undefined if it has
@@ -29,27 +30,6 @@ export const foldedCall =
     const whole = <Data>(data: Data) => readBack(blobs, data as JsonObject) as Promise<Data>
     return storedCall(state, await whole(start), end && (await whole(end)))
   }
-
-/** Whether a call or one above it in its trace is deleted. Calls may be on a cycle. */
-export const isCallDeleted = async (
-  eventStore: EventStore,
-  projectId: string,
-  id: string | null,
-  { at, traceId }: { readonly at?: Position | undefined; readonly traceId?: string } = {},
-): Promise<boolean> => {
-  const seen = new Set<string>()
-  let trace = traceId
-  for (let current = id; current !== null && !seen.has(current);) {
-    seen.add(current)
-    const { start, deleted } = (await load({ eventStore }, callDecider, callStream(projectId, current), at))
-      .state
-    trace ??= start?.trace_id
-    if (start?.trace_id !== trace) return false
-    if (deleted) return true
-    current = start?.parent_id ?? null
-  }
-  return false
-}
 
 const storedCall = (state: CallState, start: CallStarted, end: CallEnded | null): StoredCall => ({
   project_id: start.project_id,

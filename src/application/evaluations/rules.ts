@@ -69,12 +69,6 @@ const requireValid = async (
 /** The rule acts with the rights and budgets of the caller. */
 const actingAs = ({ userId, keyId }: Principal) => ({ wb_user_id: userId, key_id: keyId })
 
-const contentOfFilter = ({
-  op_names,
-  trace_roots_only,
-  query,
-}: RuleFields['filter']): RuleContent['filter'] => ({ op_names, trace_roots_only, query })
-
 export const createRule = async (
   services: RuleServices,
   reads: ObjectReads,
@@ -83,7 +77,7 @@ export const createRule = async (
   fields: RuleFields,
 ) => {
   await requireValid(services, reads, of.project_id, fields)
-  const rule = { ...fields, filter: contentOfFilter(fields.filter), ...actingAs(principal) }
+  const rule = { ...fields, ...actingAs(principal) }
   return write(services, { type: 'CreateEvaluationRule', ...of, rule })
 }
 
@@ -111,12 +105,7 @@ export const changeRule = async (
   ruleIn(rules, of.id)
   requireOwnRule(services, principal, of, rules)
   await requireValid(services, reads, of.project_id, fields)
-  const { filter, ...others } = fields
-  const change = {
-    ...others,
-    ...(filter === undefined ? {} : { filter: contentOfFilter(filter) }),
-    ...actingAs(principal),
-  }
+  const change = { ...fields, ...actingAs(principal) }
   return write(services, { type: 'ChangeEvaluationRule', ...of, change })
 }
 

@@ -10,19 +10,17 @@ import { throwIfRefused } from '../access/rights.js'
 
 type PricePorts = Pick<Ports, 'eventStore' | 'ids' | 'clock'>
 
-const now = ({ clock }: Pick<Ports, 'clock'>) => instantOf(clock.now())
-
 /** Sets prices of a project; returns the id of each, or of an earlier identical one. */
 export const publishPrices =
   (ports: PricePorts, project_id: string, prices: PublishPrices['prices']) => async (cause: Cause) => {
     const owner = { project_id, list: null }
-    const at = now(ports)
-    const command = { type: 'PublishPrices', owner, prices, userId: cause.actor, now: at } as const
+    const now = instantOf(ports.clock.now())
+    const command = { type: 'PublishPrices', owner, prices, userId: cause.actor, now } as const
     const executed = await execute(ports)(priceDecider, priceStream(owner), [command], cause)
     throwIfRefused(executed.refusals.get(0))
     const { state } = executed
     const idOf = (id: string, price: OfferedPrice) =>
-      state.known.has(id) ? id : (recognised(state, price, at)?.id ?? id)
+      state.known.has(id) ? id : (recognised(state, price, now)?.id ?? id)
     return { ...executed, ids: prices.map(({ id, price }) => [idOf(id, price), price.llm_id]) }
   }
 
@@ -49,7 +47,7 @@ export const importPrices = (
     ...list,
     prices: prices.map((price) => ({ id: ports.ids.next(), price })),
     userId: cause.actor,
-    now: now(ports),
+    now: instantOf(ports.clock.now()),
   } as const
   const stream = priceStream({ project_id: null, list: list.list })
   return execute(ports)(priceDecider, stream, [command], cause, { splitAppends: true })

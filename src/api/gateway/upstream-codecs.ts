@@ -1,9 +1,10 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, integerBetween, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
+import { allOptional } from '../webhooks/webhook-codecs.js'
 import { owner, timeouts, upstreamFields } from '../../domain/gateway/upstreams/content.js'
 
 const { required, optional } = upstreamFields
@@ -12,20 +13,18 @@ export const newUpstream = closed('NewUpstream', { required, optional: { team: o
 
 /** What is absent stays; null takes an option away. */
 export const upstreamChange = closed('UpstreamChange', {
-  optional: {
-    name: withDefault(required.name, undefined),
-    base_url: withDefault(required.base_url, undefined),
-    models: withDefault(required.models, undefined),
-    secret: withDefault(optional.secret, undefined),
-    timeouts: withDefault(timeouts, undefined),
-    weight: withDefault(integerBetween(0, 1000), undefined),
-    continuous_usage_stats: withDefault(boolean, undefined),
-    headers: withDefault(optional.headers, undefined),
-    query: withDefault(optional.query, undefined),
-    stream_options: withDefault(boolean, undefined),
-    probe: withDefault(boolean, undefined),
-    enabled: withDefault(boolean, undefined),
-  },
+  optional: allOptional({
+    ...required,
+    secret: optional.secret,
+    timeouts,
+    weight: integerBetween(0, 1000),
+    continuous_usage_stats: boolean,
+    headers: optional.headers,
+    query: optional.query,
+    stream_options: boolean,
+    probe: boolean,
+    enabled: boolean,
+  }),
 })
 
 const modelHealth = open('UpstreamModelHealth', {

@@ -45,11 +45,11 @@ export const teamProjectsRoute = (
     authorization: roleInTeam(services.access, 'member'),
     scope: ({ team }) => team,
     handle:
-      ({ team, query: { q, limit }, reader, cause }) =>
+      ({ team, query: { q, limit }, reader }) =>
       async () => {
         const [projects, automations] = await Promise.all([
           teamProjects(reader, { team, contains: q, limit: limit + 1 }),
-          automationsOf(services, team, cause),
+          automationsOf(services, team),
         ])
         const scopes = automations.map(({ content: { scope } }) => scope)
         const data = projects

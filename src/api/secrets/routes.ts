@@ -83,9 +83,9 @@ const changeSecret = (
     errors: ['conflict'],
     response: newUses,
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: async ({ team, params, body: { used_for: usedFor }, cause }) => {
+    handle: async ({ team, params, body: { used_for: usedFor } }) => {
       const secret = { team, name: params['name']! }
-      await requireKeptUses(services, secret, usedFor, cause)
+      await requireKeptUses(services, secret, usedFor)
       const command = { type: 'ChangeSecretUses', ...secret, usedFor } as const
       const stream = secretStream(secret.team, secret.name)
       return writing(
@@ -108,9 +108,9 @@ const destroySecret = (
     errors: ['conflict'],
     response: emptyResponse,
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: async ({ team, params, query, cause }) => {
+    handle: async ({ team, params, query }) => {
       const secret = { team, name: params['name']! }
-      const users = query.force === 'true' ? [] : await usersOf(services, secret, cause)
+      const users = query.force === 'true' ? [] : await usersOf(services, secret)
       if (users.length > 0) throw inUse('Webhooks or upstreams use this secret', users)
       const command = { type: 'DestroySecret', ...secret } as const
       const stream = secretStream(secret.team, secret.name)

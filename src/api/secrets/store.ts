@@ -98,11 +98,11 @@ export const storeSecret = (
     response: stored,
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async (route) => {
-      const { team, body, params, cause } = route
+      const { team, body, params } = route
       const { value, used_for: usedFor } = body
       const secret = { team, name: nameIn(params) }
       requireSendable(services, secret, value)
-      if (usedFor !== null) await requireKeptUses(services, secret, usedFor, cause)
+      if (usedFor !== null) await requireKeptUses(services, secret, usedFor)
       const request = idFromKey(services, route) ?? null
       return async (cause) => {
         const { version, position } = await mutex.runExclusive(secretStream(team, secret.name), () =>

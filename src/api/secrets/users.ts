@@ -1,4 +1,3 @@
-import type { Cause } from '../../kernel/event.js'
 import type { SecretName } from '../../kernel/ports/secret-store.js'
 import { headerSecrets } from '../../domain/webhooks/static-headers.js'
 import { secretsInExtras } from '../../domain/gateway/upstreams/extras.js'
@@ -15,10 +14,9 @@ type UserServices = Pick<GatewayServices, 'eventStore' | 'ids' | 'gateway'>
 export const usersOf = async (
   services: UserServices,
   { team, name }: SecretName,
-  cause: Cause,
 ): Promise<readonly User[]> => {
   if ((await usesOfSecret(services, team, name)) === undefined) return []
-  const webhooks = (await webhooksOf(services, team, cause)).filter(
+  const webhooks = (await webhooksOf(services, team)).filter(
     ({ content: { access_token, secret, headers } }) =>
       access_token === name || secret === name || headerSecrets(headers).includes(name),
   )
@@ -39,9 +37,8 @@ export const requireKeptUses = async (
   services: UserServices,
   secret: SecretName,
   usedFor: readonly SecretUse[],
-  cause: Cause,
 ): Promise<void> => {
-  const users = (await usersOf(services, secret, cause)).filter(({ kind }) => {
+  const users = (await usersOf(services, secret)).filter(({ kind }) => {
     const use = USES[kind]
     return use !== undefined && !usedFor.includes(use)
   })

@@ -4,10 +4,8 @@ import { authorshipOf } from '../../application/webhooks/authorship.js'
 import { webhookById } from '../../application/webhooks/current-state.js'
 import { usesOfSecret } from '../../application/secrets/secret-uses.js'
 import { automationStatistics } from '../../projections/webhooks/statistics.js'
-import type { RouteRequest } from '../server/route.js'
 import type { HasReader } from '../server/run.js'
 import { ofLastDay } from './of-last-day.js'
-import type { Cause } from '../../kernel/event.js'
 import type { Automation } from '../../domain/webhooks/automations/decider.js'
 import {
   automationDescription,
@@ -22,7 +20,6 @@ import {
   scopeFields,
   templateText,
 } from '../../domain/webhooks/automations/events.js'
-import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, oneOf } from '../../kernel/codec/leaves.js'
@@ -31,7 +28,7 @@ import { query } from '../../domain/query/query.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, teamName } from '../../kernel/ids.js'
 import { givenMetricName } from '../../domain/runs/given-metrics.js'
-import { authorshipFields, resourceName } from './webhook-codecs.js'
+import { allOptional, authorshipFields, resourceName } from './webhook-codecs.js'
 
 const newScope = closed('NewAutomationScope', scopeFields)
 const newConditionFields = {
@@ -39,12 +36,6 @@ const newConditionFields = {
   metric: nullable(givenMetricName),
   score_path: nullable(givenScorePath),
 }
-
-/** The same fields, all optional; absent ones keep their values. */
-const allOptional = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>
-  Object.fromEntries(
-    Object.entries(fields).map(([field, codec]) => [field, withDefault(codec, undefined)]),
-  ) as { [Field in keyof Fields]: Codec<t.TypeOf<Fields[Field]> | undefined> }
 
 /** The only action. */
 const actionType = oneOf('webhook')
@@ -87,18 +78,18 @@ const runFilterChange = closed('RunFilterChange', { optional: allOptional(runFil
 
 /** Absent fields keep their values, also inside `event` and `run_filters`; null removes an option. */
 export const automationChange = closed('AutomationChange', {
-  optional: {
-    name: withDefault(resourceName, undefined),
-    webhook: withDefault(resourceName, undefined),
-    payload: withDefault(templateText, undefined),
-    scope: withDefault(newScope, undefined),
-    event: withDefault(eventChange, undefined),
-    description: withDefault(automationDescription, undefined),
-    run_filters: withDefault(nullable(runFilterChange), undefined),
-    query: withDefault(nullable(query), undefined),
-    enabled: withDefault(boolean, undefined),
-    action_type: withDefault(actionType, undefined),
-  },
+  optional: allOptional({
+    name: resourceName,
+    webhook: resourceName,
+    payload: templateText,
+    scope: newScope,
+    event: eventChange,
+    description: automationDescription,
+    run_filters: nullable(runFilterChange),
+    query: nullable(query),
+    enabled: boolean,
+    action_type: actionType,
+  }),
 })
 
 export const automationJson = open('Automation', {
@@ -134,7 +125,7 @@ export const automationJson = open('Automation', {
 export const showingAutomations = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   team: string,
-  { reader, cause }: Pick<RouteRequest, 'cause'> & HasReader,
+  { reader }: HasReader,
 ): Promise<(automation: Automation) => Promise<t.TypeOf<typeof automationJson>>> => {
   const statistics = await ofLastDay(services, automationStatistics(reader), team)
   return async ({ id, team, content: { secret: _, access_token: __, ...content }, enabled }) => {
@@ -145,7 +136,7 @@ export const showingAutomations = async (
       action_type: 'webhook',
       ...content,
       enabled,
-      broken: await whyBroken(services, team, content.webhook, cause),
+      broken: await whyBroken(services, team, content.webhook),
       last_fired_at: lastFiredAt,
       fired_24h: statistics === null ? null : fired,
       failed_24h: statistics === null ? null : failed,
@@ -158,9 +149,8 @@ const whyBroken = async (
   services: Pick<Services, 'eventStore' | 'ids'>,
   team: string,
   id: string,
-  cause: Cause,
 ): Promise<'webhook_deleted' | 'secret_destroyed' | null> => {
-  const webhook = await webhookById(services, id, cause)
+  const webhook = await webhookById(services, id)
   if (webhook === null || webhook.deleted) return 'webhook_deleted'
   const { access_token, secret, headers } = webhook.content
   for (const name of [access_token, secret, ...headerSecrets(headers)])

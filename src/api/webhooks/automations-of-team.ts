@@ -65,15 +65,15 @@ export const listAutomations = (
     query: listQuery,
     response: pageOf(automationJson),
     authorization: memberOfTeam(services.access),
-    handle: async ({ query, reader, cause }) => {
-      const roster = await rosterOf(services, query.team, cause)
+    handle: async ({ query, reader }) => {
+      const roster = await rosterOf(services, query.team)
       const { data, next } = takePage(
         query,
         (after) => namesAfter(roster, 'automation', after),
         ({ name }) => name,
       )
-      const listed = await namedNow(data, (id) => automationById(services, id, cause))
-      const show = await showingAutomations(services, query.team, { reader, cause })
+      const listed = await namedNow(data, (id) => automationById(services, id))
+      const show = await showingAutomations(services, query.team, { reader })
       return { body: { data: await Promise.all(listed.map(show)), next } }
     },
   })

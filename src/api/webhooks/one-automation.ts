@@ -21,9 +21,9 @@ const notFound = () => new Failure(noSuchAutomation.kind, noSuchAutomation.reaso
 /** The automation in the path, also a deleted one. One of another team is a 404. */
 export const automationInPath = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'access'>,
-  { params, principal, cause }: Pick<RouteRequest, 'params' | 'principal' | 'cause'>,
+  { params, principal }: Pick<RouteRequest, 'params' | 'principal'>,
 ): Promise<Automation> => {
-  const automation = await automationById(services, params['id']!, cause)
+  const automation = await automationById(services, params['id']!)
   if (automation === null) throw notFound()
   const outside = missingRight(services.access.directory(), principal.userId, automation.team, 'member')
   if (outside !== undefined) throw notFound()
@@ -55,8 +55,8 @@ export const showAutomation = (
     summary: 'Reads an automation. Needs membership in its team.',
     response: automationJson,
     authorization: ofAutomation(services),
-    handle: async ({ automation, reader, cause }) => {
-      const show = await showingAutomations(services, automation.team, { reader, cause })
+    handle: async ({ automation, reader }) => {
+      const show = await showingAutomations(services, automation.team, { reader })
       return { body: await show(requireExisting(automation)) }
     },
   })

@@ -33,7 +33,7 @@ export const showWebhook = (services: Pick<Services, 'eventStore' | 'clock' | 'i
     response: webhookJson,
     authorization: anyAdministratorOfTeam(services.access),
     handle: async (request) => {
-      const webhook = await existingWebhook(services, webhookInPath(request), request.cause)
+      const webhook = await existingWebhook(services, webhookInPath(request))
       const show = await showingWebhooks(services, webhook.team, request)
       return { body: await show(webhook) }
     },
@@ -74,7 +74,7 @@ export const releaseWebhookRoute = (
     response: webhookJson,
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async (request) => {
-      const { id, team } = await existingWebhook(services, webhookInPath(request), request.cause)
+      const { id, team } = await existingWebhook(services, webhookInPath(request))
       return writing(
         (cause) => writeToWebhook(services, { type: 'ReleaseWebhook', id, team }, cause),
         async ({ state }) => (await showingWebhooks(services, team, request))(state!),

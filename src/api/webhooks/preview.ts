@@ -27,7 +27,6 @@ import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js
 import { boolean, int64, string } from '../../kernel/codec/leaves.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import type { Cause } from '../../kernel/event.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { alsoReads, readDirectory } from '../server/route-kinds.js'
@@ -91,11 +90,7 @@ const DAYS_7 = 7 * 24 * 3600 * 1000
 
 const previewOf = async (
   services: PreviewServices,
-  {
-    body: { automation, event: named, stream },
-    principal,
-    cause,
-  }: Pick<PreviewRequest, 'body' | 'principal' | 'cause'>,
+  { body: { automation, event: named, stream }, principal }: Pick<PreviewRequest, 'body' | 'principal'>,
 ): Promise<t.TypeOf<typeof preview>> => {
   const {
     team,
@@ -107,7 +102,7 @@ const previewOf = async (
     action_type: __,
     ...proposed
   } = automation
-  const webhook = await webhookOrProblem(services, team, webhookName, cause)
+  const webhook = await webhookOrProblem(services, team, webhookName)
   const found = 'problem' in webhook ? undefined : webhook.webhook
   const {
     problems,
@@ -167,11 +162,10 @@ const webhookOrProblem = async (
   services: PreviewServices,
   team: string,
   named: string | null,
-  cause: Cause,
 ): Promise<{ readonly webhook: Webhook } | { readonly problem: Problem }> => {
   if (named === null) return { problem: { loc: ['webhook'], type: 'missing', msg: 'Field required' } }
   try {
-    return { webhook: await findWebhook(services, team, named, cause) }
+    return { webhook: await findWebhook(services, team, named) }
   } catch (error) {
     const [problem] = error instanceof Failure ? (error.details.problems ?? []) : []
     if (problem === undefined) throw error

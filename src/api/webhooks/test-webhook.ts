@@ -125,7 +125,7 @@ export const testRoutes = (services: TestServices): readonly AnyRoute[] => {
     response: testResult,
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async (request) => {
-      const { id, team, content } = await existingWebhook(services, webhookInPath(request), request.cause)
+      const { id, team, content } = await existingWebhook(services, webhookInPath(request))
       const result = await test(team, content, request.body.payload)
       return async (cause) => {
         if (result.request === null) return { body: result }

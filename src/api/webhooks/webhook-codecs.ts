@@ -8,6 +8,7 @@ import { ofLastDay } from './of-last-day.js'
 import { hasRole } from '../../application/access/rights.js'
 import { authorshipOf } from '../../application/webhooks/authorship.js'
 import { automationsOf, healthOfWebhook } from '../../application/webhooks/current-state.js'
+import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, number, string } from '../../kernel/codec/leaves.js'
@@ -23,6 +24,12 @@ import {
 import { healthAt, shownHealthFields } from '../../domain/webhooks/health.js'
 import { withoutCredentials } from '../../domain/webhooks/credential-headers.js'
 
+/** The same fields, all optional; absent ones keep their values. */
+export const allOptional = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([field, codec]) => [field, withDefault(codec, undefined)]),
+  ) as { [Field in keyof Fields]: Codec<t.TypeOf<Fields[Field]> | undefined> }
+
 /** Names follow the rules of ids: 1 to 256 bytes without control characters. */
 export const resourceName = id
 
@@ -34,20 +41,11 @@ export const newWebhookFields = {
 }
 export const newWebhook = closed('NewWebhook', newWebhookFields)
 
+const { headers, ...options } = webhookOptions
+
 /** Absent fields keep their values; null removes an option. */
 export const webhookChange = closed('WebhookChange', {
-  optional: {
-    name: withDefault(resourceName, undefined),
-    url: withDefault(url, undefined),
-    access_token: withDefault(webhookOptions.access_token, undefined),
-    secret: withDefault(webhookOptions.secret, undefined),
-    retry_waits_s: withDefault(webhookOptions.retry_waits_s, undefined),
-    timeout_s: withDefault(webhookOptions.timeout_s, undefined),
-    stop_on_4xx: withDefault(webhookOptions.stop_on_4xx, undefined),
-    max_per_minute: withDefault(webhookOptions.max_per_minute, undefined),
-    headers: withDefault(webhookOptions.headers, undefined),
-    enabled: withDefault(boolean, undefined),
-  },
+  optional: allOptional({ name: resourceName, url, ...options, headers, enabled: boolean }),
 })
 
 /** Who created and last changed it; `by` is a user, or the service. */
@@ -92,9 +90,9 @@ type WebhookJson = t.TypeOf<typeof webhookJson>
 export const showingWebhooks = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access'>,
   team: string,
-  { principal, reader, cause }: Pick<RouteRequest, 'principal' | 'cause'> & HasReader,
+  { principal, reader }: Pick<RouteRequest, 'principal'> & HasReader,
 ): Promise<(webhook: Webhook) => Promise<WebhookJson>> => {
-  const show = await showingAll(services, team, { reader, cause })
+  const show = await showingAll(services, team, { reader })
   if (hasRole(services.access, principal, team, 'team_administrator')) return show
   return async (webhook) => {
     const { id, name, enabled, state, access_token, secret } = await show(webhook)
@@ -128,9 +126,9 @@ const hidden = {
 const showingAll = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   team: string,
-  { reader, cause }: Pick<RouteRequest, 'cause'> & HasReader,
+  { reader }: HasReader,
 ): Promise<(webhook: Webhook) => Promise<WebhookJson>> => {
-  const automations = await automationsOf(services, team, cause)
+  const automations = await automationsOf(services, team)
   const statistics = await ofLastDay(services, webhookStatistics(reader), team)
   return async ({ id, team, content, enabled, disabled }) => {
     const { state, consecutive_failures, throttled_until, failing_since, next_probe_at, last_error } =

@@ -45,7 +45,7 @@ export const webhookHoursRoute = (
     authorization: roleInTeam(services.access, 'team_administrator'),
     scope: ({ team }) => ackScopeOf(team),
     handle: async (request) => {
-      const { id, team } = await existingWebhook(services, webhookInPath(request), request.cause)
+      const { id, team } = await existingWebhook(services, webhookInPath(request))
       const now = services.clock.now().getTime()
       const { to = instantOf(new Date(now)) } = request.query
       const { from = instantOf(new Date(Date.parse(to) - DAY_MS)) } = request.query

@@ -52,15 +52,15 @@ export const listWebhooks = (services: Pick<Services, 'eventStore' | 'clock' | '
     query: pageQuery,
     response: pageOf(webhookJson),
     authorization: anyAdministratorOfTeam(services.access),
-    handle: async ({ team, query, principal, reader, cause }) => {
-      const roster = await rosterOf(services, team, cause)
+    handle: async ({ team, query, principal, reader }) => {
+      const roster = await rosterOf(services, team)
       const { data, next } = takePage(
         query,
         (after) => namesAfter(roster, 'webhook', after),
         ({ name }) => name,
       )
-      const listed = await namedNow(data, (id) => webhookById(services, id, cause))
-      const show = await showingWebhooks(services, team, { principal, reader, cause })
+      const listed = await namedNow(data, (id) => webhookById(services, id))
+      const show = await showingWebhooks(services, team, { principal, reader })
       return { body: { data: await Promise.all(listed.map(show)), next } }
     },
   })

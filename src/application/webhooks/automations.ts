@@ -41,11 +41,11 @@ export const createAutomation = async (
   { id, team, name, description, payload, webhook: named, enabled, isRepeatable, ...proposed }: NewAutomation,
   cause: Cause,
 ) => {
-  const before = isRepeatable ? await automationById(services, id, cause) : null
+  const before = isRepeatable ? await automationById(services, id) : null
   const isRepeat = before !== null
   const webhook = isRepeat
-    ? await findWebhookAtCreation(services, before, named, cause)
-    : await findWebhook(services, team, named, cause)
+    ? await findWebhookAtCreation(services, before, named)
+    : await findWebhook(services, team, named)
   const checked = await checkedContent(services, team, proposed, payload, isRepeat ? undefined : webhook)
   const { secret, access_token } = isRepeat ? before.first.content : webhook.content
   const content = { name, description, payload, secret, access_token, ...checked, webhook: webhook.id }
@@ -69,7 +69,7 @@ export const changeAutomation = async (
   change: AutomationChange,
   cause: Cause,
 ) => {
-  const content = await changedContent(services, automation, change, cause)
+  const content = await changedContent(services, automation, change)
   return automations.change(services, automation, content, change.enabled ?? null, cause)
 }
 
@@ -78,11 +78,10 @@ export const changedContent = async (
   services: ValidationPorts,
   { team, content: before }: Automation,
   { name, description, payload, scope, event, run_filters, query, webhook: named }: AutomationChange,
-  cause: Cause,
 ): Promise<AutomationContent> => {
   const webhook =
     named !== undefined || payload !== undefined
-      ? await findWebhook(services, team, named ?? before.webhook, cause)
+      ? await findWebhook(services, team, named ?? before.webhook)
       : undefined
   const filters = run_filters === null ? null : { ...before.run_filters, ...definedFields(run_filters ?? {}) }
   const proposed = {

@@ -9,7 +9,6 @@ import { completeWatchConfig, type WatchConfig } from '../../domain/webhooks/aut
 import { hasRegistry } from '../artifacts/registries.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import { projectAdministrator, registryAdministrator, type Role } from '../../domain/access/roles.js'
-import type { Cause } from '../../kernel/event.js'
 import { ownerOf } from '../../domain/webhooks/names/names.js'
 import { parseTemplate, storedTemplate } from '../../domain/webhooks/templates/parse.js'
 import { secretsIn, type SecretReference } from '../../domain/webhooks/templates/template.js'
@@ -38,19 +37,14 @@ export const roleFor = ({ type, project, registry }: AutomationScope): Role => {
 }
 
 /** Finds a webhook of the team by id or name. */
-export const findWebhook = async (
-  ports: ValidationPorts,
-  team: string,
-  named: string,
-  cause: Cause,
-): Promise<Webhook> => {
+export const findWebhook = async (ports: ValidationPorts, team: string, named: string): Promise<Webhook> => {
   const standing = async (id: string | undefined) => {
-    const webhook = id === undefined ? null : await webhookById(ports, id, cause)
+    const webhook = id === undefined ? null : await webhookById(ports, id)
     return webhook?.team === team && !webhook.deleted ? webhook : undefined
   }
   const byId = await standing(named)
   if (byId !== undefined) return byId
-  const byName = await standing(ownerOf(await rosterOf(ports, team, cause), 'webhook', named))
+  const byName = await standing(ownerOf(await rosterOf(ports, team), 'webhook', named))
   if (byName?.content.name === named) return byName
   throw invalidField(['webhook'], 'value_error', 'The team has no webhook with this name or id')
 }
@@ -63,12 +57,11 @@ export const findWebhookAtCreation = async (
   ports: ValidationPorts,
   { id, team, first }: Automation,
   named: string,
-  cause: Cause,
 ): Promise<Webhook> => {
-  const webhook = await webhookById(ports, first.content.webhook, cause)
+  const webhook = await webhookById(ports, first.content.webhook)
   return webhook !== null && (webhook.id === named || (await nameThen(ports, webhook.id, id)) === named)
     ? webhook
-    : findWebhook(ports, team, named, cause)
+    : findWebhook(ports, team, named)
 }
 
 /** The webhook's name when the automation was created. */
@@ -104,11 +97,10 @@ export const automationsNeeding = async (
   ports: Pick<Ports, 'eventStore' | 'ids'>,
   { id, team }: Webhook,
   { access_token: accessToken, secret }: Pick<WebhookContent, 'access_token' | 'secret'>,
-  cause: Cause,
 ): Promise<readonly Automation[]> => {
   const isLost = (needed: SecretReference): boolean =>
     needed.kind === 'access_token' ? accessToken === null : needed.name !== secret
-  const all = await automationsOf(ports, team, cause)
+  const all = await automationsOf(ports, team)
   return all.filter(({ content }) => {
     const template = storedTemplate(content)
     return content.webhook === id && template !== undefined && secretsIn(template).some(isLost)

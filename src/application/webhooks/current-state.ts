@@ -1,7 +1,6 @@
 import { automationDecider, type Automation } from '../../domain/webhooks/automations/decider.js'
 import { automationStream } from '../../domain/webhooks/automations/events.js'
-import type { Cause } from '../../kernel/event.js'
-import { execute } from '../../kernel/execute.js'
+import { readState } from '../../kernel/execute.js'
 import { id as idCodec } from '../../kernel/ids.js'
 import {
   namesAfter,
@@ -18,11 +17,11 @@ import {
   type WebhookHealth,
 } from '../../domain/webhooks/health.js'
 
-type Streams = Pick<Ports, 'eventStore' | 'ids'>
+type Streams = Pick<Ports, 'eventStore'>
 
 /** The current state of a webhook, also of a deleted one; null if it never existed. */
-export const webhookById = async (ports: Streams, id: string, cause: Cause): Promise<Webhook | null> =>
-  idCodec.is(id) ? (await execute(ports)(webhookDecider, webhookStream(id), [], cause)).state : null
+export const webhookById = async (ports: Streams, id: string): Promise<Webhook | null> =>
+  idCodec.is(id) ? readState(ports, webhookDecider, webhookStream(id)) : null
 
 /** The last reported health of a webhook's receiver. */
 export const healthOfWebhook = async (
@@ -37,11 +36,11 @@ export const healthOfWebhook = async (
 }
 
 /** The current state of an automation, also of a deleted one; null if it never existed. */
-export const automationById = async (ports: Streams, id: string, cause: Cause): Promise<Automation | null> =>
-  idCodec.is(id) ? (await execute(ports)(automationDecider, automationStream(id), [], cause)).state : null
+export const automationById = async (ports: Streams, id: string): Promise<Automation | null> =>
+  idCodec.is(id) ? readState(ports, automationDecider, automationStream(id)) : null
 
-export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<NameRegistry> =>
-  (await execute(ports)(namesDecider, namesStream(team), [], cause)).state
+export const rosterOf = async (ports: Streams, team: string): Promise<NameRegistry> =>
+  readState(ports, namesDecider, namesStream(team))
 
 interface Named {
   readonly deleted: boolean
@@ -61,11 +60,9 @@ export const namedNow = async <A extends Named>(
 }
 
 /** The automations of a team, by name. */
-export const automationsOf = async (ports: Streams, team: string, cause: Cause) =>
-  namedNow(namesAfter(await rosterOf(ports, team, cause), 'automation'), (id) =>
-    automationById(ports, id, cause),
-  )
+export const automationsOf = async (ports: Streams, team: string) =>
+  namedNow(namesAfter(await rosterOf(ports, team), 'automation'), (id) => automationById(ports, id))
 
 /** The webhooks of a team, by name. */
-export const webhooksOf = async (ports: Streams, team: string, cause: Cause) =>
-  namedNow(namesAfter(await rosterOf(ports, team, cause), 'webhook'), (id) => webhookById(ports, id, cause))
+export const webhooksOf = async (ports: Streams, team: string) =>
+  namedNow(namesAfter(await rosterOf(ports, team), 'webhook'), (id) => webhookById(ports, id))

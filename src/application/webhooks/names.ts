@@ -34,12 +34,12 @@ export const takeName = async (ports: Streams, named: NameReservation, cause: Ca
   if (refusals.size === 0) return
   const holder = ownerOf(state, kind, name)
   if (holder === undefined) return takeName(ports, named, cause)
-  if ((await nameNow(ports, kind, holder, cause)) === name) throw nameTaken(kind, holder)
+  if ((await nameNow(ports, kind, holder)) === name) throw nameTaken(kind, holder)
 
   const second = await run(id, holder)
   if (second.refusals.size > 0) throw nameTaken(kind, ownerOf(second.state, kind, name) ?? holder)
   // The previous holder may have been created meanwhile by another process.
-  if ((await nameNow(ports, kind, holder, cause)) !== name) return
+  if ((await nameNow(ports, kind, holder)) !== name) return
   await run(holder, id)
   throw nameTaken(kind, holder)
 }
@@ -51,7 +51,7 @@ export const confirmName = async (
   cause: Cause,
   unmake: () => Promise<unknown>,
 ): Promise<void> => {
-  const holder = ownerOf(await rosterOf(ports, team, cause), kind, name)
+  const holder = ownerOf(await rosterOf(ports, team), kind, name)
   if (holder === id) return
   await unmake()
   throw nameTaken(kind, holder ?? id)
@@ -62,13 +62,8 @@ export const releaseName = async (ports: Streams, named: NameReservation, cause:
 }
 
 /** The current name of a webhook or automation; undefined if it does not exist. */
-const nameNow = async (
-  ports: Streams,
-  kind: NamedKind,
-  id: string,
-  cause: Cause,
-): Promise<string | undefined> => {
-  const thing = await (kind === 'webhook' ? webhookById : automationById)(ports, id, cause)
+const nameNow = async (ports: Streams, kind: NamedKind, id: string): Promise<string | undefined> => {
+  const thing = await (kind === 'webhook' ? webhookById : automationById)(ports, id)
   return thing === null || thing.deleted ? undefined : thing.content.name
 }
 

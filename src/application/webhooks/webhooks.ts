@@ -44,9 +44,8 @@ interface WebhookPath {
 const webhookOfTeam = async (
   services: Pick<Services, 'eventStore' | 'ids'>,
   { team, id }: WebhookPath,
-  cause: Cause,
 ): Promise<Webhook> => {
-  const webhook = await webhookById(services, id, cause)
+  const webhook = await webhookById(services, id)
   if (webhook?.team !== team) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
   return webhook
 }
@@ -54,9 +53,8 @@ const webhookOfTeam = async (
 export const existingWebhook = async (
   services: Pick<Services, 'eventStore' | 'ids'>,
   path: WebhookPath,
-  cause: Cause,
 ): Promise<Webhook> => {
-  const webhook = await webhookOfTeam(services, path, cause)
+  const webhook = await webhookOfTeam(services, path)
   if (webhook.deleted) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
   return webhook
 }
@@ -73,7 +71,7 @@ export const createWebhook = async (
   { isRepeatable, ...webhook }: NewWebhook,
   cause: Cause,
 ) => {
-  const isRepeat = isRepeatable && (await webhookById(services, webhook.id, cause)) !== null
+  const isRepeat = isRepeatable && (await webhookById(services, webhook.id)) !== null
   if (!isRepeat) await requireGoodWebhook(services, webhook.team, webhook.content, webhook.content)
   return webhooks.create(services, webhook, isRepeat, cause)
 }
@@ -89,11 +87,11 @@ export const changeWebhook = async (
   { enabled, ...change }: WebhookChange,
   cause: Cause,
 ) => {
-  const webhook = await existingWebhook(services, path, cause)
+  const webhook = await existingWebhook(services, path)
   const fields = definedFields(change)
   const content = { ...webhook.content, ...fields }
   await requireGoodWebhook(services, path.team, content, fields)
-  await requireKeptSecrets(services, webhook, content, cause)
+  await requireKeptSecrets(services, webhook, content)
   return webhooks.change(services, webhook, content, enabled ?? null, cause)
 }
 
@@ -110,8 +108,8 @@ export const deleteWebhook = async (
   isForced: boolean,
   cause: Cause,
 ): Promise<Position> => {
-  const webhook = await webhookOfTeam(services, path, cause)
-  if (!webhook.deleted && !isForced) await requireUnused(services, path.team, path.id, cause)
+  const webhook = await webhookOfTeam(services, path)
+  if (!webhook.deleted && !isForced) await requireUnused(services, path.team, path.id)
   const { position } = await webhooks.remove(services, webhook, cause)
   return position ?? services.eventStore.head()
 }
@@ -141,13 +139,12 @@ const requireKeptSecrets = async (
   services: Pick<Services, 'eventStore' | 'ids'>,
   webhook: Webhook,
   content: WebhookContent,
-  cause: Cause,
 ): Promise<void> => {
   const changed = (['access_token', 'secret'] as const).filter(
     (field) => content[field] !== webhook.content[field],
   )
   if (changed.length === 0) return
-  const automations = await automationsNeeding(services, webhook, content, cause)
+  const automations = await automationsNeeding(services, webhook, content)
   if (automations.length === 0) return
   const names = automations.slice(0, MAX_NAMED).map(({ content: { name } }) => name)
   const more = automations.length > MAX_NAMED ? `, and ${automations.length - MAX_NAMED} more` : ''
@@ -161,11 +158,8 @@ const requireUnused = async (
   services: Pick<Services, 'eventStore' | 'ids'>,
   team: string,
   id: string,
-  cause: Cause,
 ): Promise<void> => {
-  const automations = (await automationsOf(services, team, cause)).filter(
-    ({ content }) => content.webhook === id,
-  )
+  const automations = (await automationsOf(services, team)).filter(({ content }) => content.webhook === id)
   if (automations.length > 0)
     throw inUse(
       'Automations send to this webhook',

@@ -13,7 +13,7 @@ const named = (id: string) => ({ team: 't', kind: 'webhook', name: 'hook', id })
 const givenStore = () => {
   const eventStore = openInMemoryEventStore()
   const ports = somePorts(eventStore)
-  const holder = async () => ownerOf(await rosterOf(ports, 't', cause), 'webhook', 'hook')
+  const holder = async () => ownerOf(await rosterOf(ports, 't'), 'webhook', 'hook')
   const make = async (id: string) => {
     const data = { id, team: 't', name: 'hook', url: 'https://hooks.example/', enabled: true }
     await eventStore.append(`webhook-${id}`, 'none', [

@@ -54,7 +54,7 @@ export const actOnDeliveries = (services: Pick<Services, keyof Ports | 'access'>
   const states = acting.states ?? (action === 'redrive' ? ['dead'] : undefined)
   const counts: ActionCounts = { done: 0, notPossible: new Map(), position: undefined }
   const isManager = cached(async (automation: string) => {
-    const found = await automationById(services, automation, cause)
+    const found = await automationById(services, automation)
     return found !== null && hasRole(services.access, principal, team, roleFor(found.content.scope))
   })
   const isDeleted = cached(

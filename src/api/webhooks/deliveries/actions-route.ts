@@ -99,11 +99,11 @@ type ActionsRequest = RouteRequest<t.TypeOf<typeof actionsBody>> & HasReader
 
 const selectionOf = async (
   services: Pick<Services, keyof Ports | 'reading'>,
-  { body: { team, action, filter, after }, headers, reader, cause }: ActionsRequest,
+  { body: { team, action, filter, after }, headers, reader }: ActionsRequest,
 ): Promise<DeliveryQuery> => {
   const before = cursorIn(['body', 'after'], after)
   const head = await services.eventStore.head()
   const position = await services.reading.waitForNow(ackScopeOf(team), presentConditionsIn(headers), head)
   const filters = { ...filter!, state: filter!.state ?? STATES[action] }
-  return { ...(await deliveryQuery(services, reader, { team, position }, filters, cause)), before }
+  return { ...(await deliveryQuery(services, reader, { team, position }, filters)), before }
 }

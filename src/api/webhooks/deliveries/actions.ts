@@ -36,7 +36,7 @@ const managed = (
         account: { scheduled },
       } = await authorize(request)
       if (scheduled === null) throw new Failure('conflict', 'The delivery was suppressed and cannot be sent.')
-      const automation = await automationById(services, scheduled.automation_id, request.cause)
+      const automation = await automationById(services, scheduled.automation_id)
       if (automation === null) throw new Failure('conflict', 'The automation of the delivery does not exist.')
       requireManagementRole(services, request, automation)
       return { scheduled }
@@ -55,8 +55,8 @@ export const resendRoute = (services: Pick<Services, keyof Ports | 'access' | 'r
     response: acted,
     authorization: managed(services),
     handle: async (request) => {
-      const { scheduled, cause } = request
-      const webhook = await webhookById(services, scheduled.webhook_id, cause)
+      const { scheduled } = request
+      const webhook = await webhookById(services, scheduled.webhook_id)
       if (webhook?.deleted !== false)
         throw new Failure('conflict', 'The webhook of the delivery has been deleted.')
       const { delivery_id: deliveryId } = scheduled

@@ -130,22 +130,20 @@ export const backtestRoute = (
     },
   })
 
-type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body' | 'cause'>
+type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body'>
 
 /** The version to test: the latest, with the requested changes, as if it had always applied. */
 const tried = async (
   services: ValidationPorts,
-  { body, cause }: Backtesting,
+  { body }: Backtesting,
   automation: Automation,
   newest: AutomationVersion,
 ): Promise<AutomationVersion> => {
   const standing = { ...newest, enabled: true }
   if (body.candidate === null) return standing
-  const content = await changedContent(services, automation, body.candidate, cause).catch(
-    (error: unknown) => {
-      throw insideCandidate(error)
-    },
-  )
+  const content = await changedContent(services, automation, body.candidate).catch((error: unknown) => {
+    throw insideCandidate(error)
+  })
   // With other conditions, cooldowns do not start at the automation's last change.
   const isSame = jsonEqual(watchConfigOf(content), watchConfigOf(newest.content))
   return { ...standing, content, conditionsSince: isSame ? newest.conditionsSince : 0n }

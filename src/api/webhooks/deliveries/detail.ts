@@ -4,7 +4,6 @@ import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/d
 import { webhookStream, type WebhookContent } from '../../../domain/webhooks/webhook.js'
 import { withoutSentCredentials } from '../../../domain/webhooks/credential-headers.js'
 import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
-import type { Cause } from '../../../kernel/event.js'
 import type { EventStore } from '../../../kernel/ports/event-store.js'
 import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
 import { hasRole } from '../../../application/access/rights.js'
@@ -35,8 +34,8 @@ export const deliveryDetailRoute = (
         query: { attempts_before: before = Infinity },
       }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({ most: MOST_ATTEMPTS, before }),
     ),
-    handle: async ({ account, principal, cause }) => {
-      const detail = await shownDetail(services, account, cause)
+    handle: async ({ account, principal }) => {
+      const detail = await shownDetail(services, account)
       const showsAll = hasRole(services.access, principal, detail.team, 'team_administrator')
       if (!showsAll)
         return { body: { ...detail, attempts: detail.attempts.map(forMembers(services.vendor)) } }
@@ -99,7 +98,6 @@ type Detail = t.TypeOf<typeof deliveryDetail>
 const shownDetail = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'attempts'>,
   account: DeliveryHistory,
-  cause: Cause,
 ): Promise<Detail> => {
   const { scheduled, suppressed, state, at } = account
   const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
@@ -110,16 +108,13 @@ const shownDetail = async (
   const body =
     scheduled === null ? { body: null, unresolved: [] } : await bodyOf(services.eventStore, scheduled)
   const webhook = scheduled?.webhook_id ?? null
-  const names = await namesOf(
-    services,
-    { webhooks: webhook === null ? [] : [webhook], automations: [automation_id] },
-    cause,
-  )
+  const names = await namesOf(services, {
+    webhooks: webhook === null ? [] : [webhook],
+    automations: [automation_id],
+  })
   const isWaiting = state.phase === 'pending' || state.phase === 'retrying'
   const receiver =
-    isWaiting && webhook !== null
-      ? (await waitingWebhooks(services, [webhook], cause)).get(webhook)
-      : undefined
+    isWaiting && webhook !== null ? (await waitingWebhooks(services, [webhook])).get(webhook) : undefined
   const wait =
     isWaiting && receiver !== undefined
       ? waitOf({ dueAt: state.dueAt, since: at }, receiver, services.clock.now().getTime())

@@ -3,7 +3,6 @@ import type { Services } from '../../../application/services.js'
 import { rosterOf } from '../../../application/webhooks/current-state.js'
 import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
 import { namesAfter } from '../../../domain/webhooks/names/names.js'
-import type { Cause } from '../../../kernel/event.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import {
@@ -45,8 +44,8 @@ export const listOfAutomation = (
     response: pageOf(deliveryJson),
     authorization: ofAutomation(services),
     scope: ({ team }) => ackScopeOf(team),
-    handle: ({ automation, team, query, reader, cause }) =>
-      listed(services, reader, { ...query, team, automation: automation.id }, cause),
+    handle: ({ automation, team, query, reader }) =>
+      listed(services, reader, { ...query, team, automation: automation.id }),
   })
 
 export const listOfTeam = (
@@ -60,7 +59,7 @@ export const listOfTeam = (
     response: pageOf(deliveryJson),
     authorization: memberOfTeam(services.access),
     scope: ({ team }) => ackScopeOf(team),
-    handle: ({ query, reader, cause }) => listed(services, reader, query, cause),
+    handle: ({ query, reader }) => listed(services, reader, query),
   })
 
 export const countsRoute = (
@@ -77,9 +76,9 @@ export const countsRoute = (
     authorization: memberOfTeam(services.access),
     scope: ({ team }) => ackScopeOf(team),
     handle:
-      ({ query: { team, ...filters }, reader, cause }) =>
+      ({ query: { team, ...filters }, reader }) =>
       async (position) => {
-        const all = await deliveryQuery(services, reader, { team, position }, filters, cause)
+        const all = await deliveryQuery(services, reader, { team, position }, filters)
         const waiting = await webhooksOf(reader)({ ...all, states: ['pending', 'retrying', 'held'] })
         const disabled = [...(await disabledAmong(services, waiting))]
         const counts = await deliveryCounts(reader)({ ...all, disabled })
@@ -92,7 +91,7 @@ export const countsRoute = (
           return sums
         }
         const named = async (kind: 'webhooks' | 'automations', sums: ReadonlyMap<string, number>) => {
-          const names = await namesOf(services, { [kind]: sums.keys() }, cause)
+          const names = await namesOf(services, { [kind]: sums.keys() })
           return [...sums]
             .map(([id, deliveries]) => ({ id, name: names.get(id) ?? null, deliveries }))
             .sort((one, other) => other.deliveries - one.deliveries)
@@ -124,15 +123,14 @@ const listed = (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   reader: ClickHouseReader,
   { team, limit, after, ...filters }: Listing,
-  cause: Cause,
 ) => {
   const before = cursorIn(['query', 'after'], after)
   return async (position: Position) => {
-    const query = await deliveryQuery(services, reader, { team, position }, filters, cause)
+    const query = await deliveryQuery(services, reader, { team, position }, filters)
     const found = await deliveriesOf(reader)({ ...query, before }, limit + 1)
     const data = found.slice(0, limit)
     const next = found.length > limit ? String(data.at(-1)!.position) : null
-    const show = await showingDeliveries(services, data, cause)
+    const show = await showingDeliveries(services, data)
     return { body: { data: data.map(show), next } }
   }
 }
@@ -146,9 +144,8 @@ export const deliveryQuery = async (
   reader: ClickHouseReader,
   { team, position }: Pick<DeliveryQuery, 'team' | 'position'>,
   { state: states, q, event_type, source_event, ...filters }: DeliveryFilters,
-  cause: Cause,
 ): Promise<DeliveryQuery> => {
-  const text = q === undefined ? undefined : await textQuery(services, team, q, cause)
+  const text = q === undefined ? undefined : await textQuery(services, team, q)
   const query = { ...filters, team, position, text, eventType: event_type, sourceEvent: source_event }
   if (states?.some(isWaiting) !== true) return { ...query, states }
   const waiting = await webhooksOf(reader)({ ...query, states: ['pending', 'retrying', 'held'] })
@@ -159,9 +156,8 @@ const textQuery = async (
   services: Pick<Services, 'eventStore' | 'ids'>,
   team: string,
   text: string,
-  cause: Cause,
 ): Promise<NonNullable<DeliveryQuery['text']>> => {
-  const roster = await rosterOf(services, team, cause)
+  const roster = await rosterOf(services, team)
   const named = (kind: 'webhook' | 'automation') =>
     [...namesAfter(roster, kind)]
       .filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
@@ -173,13 +169,12 @@ const textQuery = async (
 const showingDeliveries = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   deliveries: readonly StoredDelivery[],
-  cause: Cause,
 ): Promise<(delivery: StoredDelivery) => t.TypeOf<typeof deliveryJson>> => {
   const webhooks = deliveries.flatMap(({ webhook }) => webhook ?? [])
   const automations = deliveries.map(({ automation }) => automation)
-  const names = await namesOf(services, { webhooks, automations }, cause)
+  const names = await namesOf(services, { webhooks, automations })
   const waiting = deliveries.filter(({ state }) => isWaiting(state)).flatMap(({ webhook }) => webhook ?? [])
-  const waits = await waitingWebhooks(services, waiting, cause)
+  const waits = await waitingWebhooks(services, waiting)
   const now = services.clock.now().getTime()
   return ({ position: _, changed_at, ...delivery }) => {
     const { webhook, automation, state, next_at } = delivery

@@ -1,7 +1,6 @@
 import type { Services } from '../../../application/services.js'
 import { automationById, healthOfWebhook, webhookById } from '../../../application/webhooks/current-state.js'
 import type { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
-import type { Cause } from '../../../kernel/event.js'
 import { webhookStatus, type WebhookStatus } from '../../../domain/webhooks/status.js'
 
 const TOGETHER = 16
@@ -37,12 +36,11 @@ export const namesOf = async (
     webhooks = [],
     automations = [],
   }: { readonly webhooks?: Iterable<string>; readonly automations?: Iterable<string> },
-  cause: Cause,
 ): Promise<ReadonlyMap<string, string>> => {
   const nameOf =
     (find: typeof webhookById | typeof automationById) =>
     async (id: string): Promise<readonly [string, string] | undefined> => {
-      const name = (await find(services, id, cause))?.content.name
+      const name = (await find(services, id))?.content.name
       return name === undefined ? undefined : [id, name]
     }
   const names = await Promise.all([
@@ -56,11 +54,10 @@ export const namesOf = async (
 export const waitingWebhooks = async (
   services: Streams,
   ids: Iterable<string>,
-  cause: Cause,
 ): Promise<ReadonlyMap<string, Parameters<typeof waitOf>[1]>> => {
   const waiting = new Map<string, Parameters<typeof waitOf>[1]>()
   for (const id of new Set(ids)) {
-    const webhook = await webhookById(services, id, cause)
+    const webhook = await webhookById(services, id)
     if (webhook === null || webhook.deleted) continue
     const { enabled, content } = webhook
     waiting.set(id, {

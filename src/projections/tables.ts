@@ -1,4 +1,5 @@
 import { ITEMS, PROGRESS, QUEUES } from './annotation-queues/tables.js'
+import { MAKERS, VERSIONS } from './artifacts/tables.js'
 import { CALL_INDEX, CALLS } from './calls/tables.js'
 import { FILES } from './files/tables.js'
 import { PROJECTS } from './projects/tables.js'
@@ -19,6 +20,8 @@ export const TABLES = [
   ROWS,
   ENTRIES,
   PUBLISHED,
+  VERSIONS,
+  MAKERS,
   FILES,
   PROJECTS,
   DELIVERIES,

@@ -1,86 +1,53 @@
-import type { ArtifactEvent, RegisteredEvent } from '../../domain/artifacts/events.js'
+import { artifactEvents, registeredEvents } from '../../domain/artifacts/events.js'
 import { projectOfPlace, type CollectionPlace } from '../../domain/artifacts/place.js'
-import { dateTime64, int64 } from '../clickhouse-values.js'
-import type { ProjectedEvent, Projection } from '../projection.js'
-import type { Rows } from '../../kernel/ports/clickhouse.js'
 import { instantOf } from '../../kernel/codec/instant.js'
+import { projectionOf } from '../projection.js'
+import type { RowOf } from '../table.js'
+import { MAKERS, VERSIONS } from './tables.js'
 
-type Positioned = (ArtifactEvent | RegisteredEvent) & Pick<ProjectedEvent, 'position' | 'recordedAt'>
+const { VersionCreated, VersionRepeated, VersionDeleted } = artifactEvents
+const { VersionLinked, VersionUnlinked } = registeredEvents
 
-export const ARTIFACT_VERSION_COLUMNS = [
-  'project_id',
-  'collection',
-  'version',
-  'artifact_id',
-  'type',
-  'run_id',
-  'source_project',
-  'made_at',
-  'made_position',
-  'ended_position',
-] as const
-
-const MAKER_COLUMNS = ['project_id', 'run_id', 'collection', 'version', 'position'] as const
-
-type Row = Partial<Record<(typeof ARTIFACT_VERSION_COLUMNS)[number], string | null>>
-
-export const artifactsProjection: Projection = {
-  name: 'artifacts',
-  rowsOf: (events) => {
-    const rows: Row[] = []
-    const makers: string[][] = []
-    for (const event of events as readonly Positioned[]) {
-      const row = rowOf(event)
-      if (row !== undefined) rows.push(row)
-      const { type, data, position } = event
-      if (
-        (type === 'VersionCreated' || type === 'VersionRepeated') &&
-        data.run_id != null &&
-        data.project_id !== null
-      )
-        makers.push([data.project_id, data.run_id, data.collection, int64(data.version), String(position)])
+export const artifactsProjection = projectionOf(
+  'artifacts',
+  { VersionCreated, VersionRepeated, VersionDeleted, VersionLinked, VersionUnlinked },
+  (events) => {
+    const versions: RowOf<typeof VERSIONS>[] = []
+    const makers: RowOf<typeof MAKERS>[] = []
+    for (const { type, data, position, recordedAt } of events) {
+      const key = keyOf(data)
+      if (type === 'VersionCreated' || type === 'VersionRepeated') {
+        const { project_id, run_id, collection, version } = data
+        if (run_id != null && project_id !== null)
+          makers.push({ project_id, run_id, collection, version, position })
+      }
+      switch (type) {
+        case 'VersionCreated': {
+          const { artifact_id, type: kind, run_id, project_id: source_project, created_at: made_at } = data
+          const made = { artifact_id, type: kind, run_id, source_project, made_at, made_position: position }
+          versions.push({ ...key, ...made })
+          break
+        }
+        case 'VersionLinked': {
+          const { artifact_id, project_id: source_project } = data.source
+          const made_at = recordedAt && instantOf(recordedAt)
+          const made = { artifact_id, type: data.type, source_project, made_at, made_position: position }
+          versions.push({ ...key, ...made })
+          break
+        }
+        case 'VersionRepeated':
+          break
+        case 'VersionDeleted':
+        case 'VersionUnlinked':
+          versions.push({ ...key, ended_position: position })
+      }
     }
-    const values = rows.map((row) => ARTIFACT_VERSION_COLUMNS.map((column) => row[column] ?? null))
-    const all: Rows[] = [
-      { table: 'artifact_versions', columns: ARTIFACT_VERSION_COLUMNS, values },
-      { table: 'artifact_makers', columns: MAKER_COLUMNS, values: makers },
-    ]
-    return all.filter((one) => one.values.length > 0)
+    return [VERSIONS.rows(versions), MAKERS.rows(makers)]
   },
-}
+)
 
-const rowOf = ({ type, data, position: at, recordedAt }: Positioned): Row | undefined => {
-  const position = String(at)
-  switch (type) {
-    case 'VersionCreated':
-      return {
-        ...keyOf(data),
-        artifact_id: data.artifact_id,
-        type: data.type,
-        run_id: data.run_id,
-        source_project: data.project_id,
-        made_at: dateTime64(data.created_at),
-        made_position: position,
-      }
-    case 'VersionLinked':
-      return {
-        ...keyOf(data),
-        artifact_id: data.source.artifact_id,
-        type: data.type,
-        source_project: data.source.project_id,
-        made_at: recordedAt === undefined ? null : dateTime64(instantOf(recordedAt)),
-        made_position: position,
-      }
-    case 'VersionDeleted':
-    case 'VersionUnlinked':
-      return { ...keyOf(data), ended_position: position }
-    default:
-      return undefined
-  }
-}
-
-const keyOf = (data: CollectionPlace & { readonly version: number }): Row => ({
+const keyOf = (data: CollectionPlace & { readonly version: number }) => ({
   project_id: projectOfPlace(data),
   collection: data.collection,
-  version: int64(data.version),
+  version: data.version,
 })

@@ -4,7 +4,7 @@ import { FEEDBACK_COLUMNS } from '../feedback/columns.js'
 import { ALIAS_COLUMNS, TAG_COLUMNS, VERSION_COLUMNS } from '../objects/project.js'
 import { PRICE_COLUMNS } from '../prices/stored-price.js'
 import { calls, usageFacts, usageReporting } from './call-models.js'
-import { ARTIFACT_VERSION_COLUMNS } from '../artifacts/project.js'
+import { VERSIONS } from '../artifacts/tables.js'
 import { RUN_CHANGE_COLUMNS } from '../runs/project.js'
 import { atOrBefore, rowText, valueAsOf, type DigestedModel } from './model.js'
 
@@ -64,7 +64,7 @@ const lifetimes = (
 }
 
 /** A link is made when the log recorded it, which differs between copies. */
-const VERSION_ROW_COLUMNS = ARTIFACT_VERSION_COLUMNS.filter((column) => column !== 'made_at')
+const VERSION_ROW_COLUMNS = VERSIONS.names.filter((column) => column !== 'made_at')
 
 const OBJECT = ['project_id', 'object_id']
 

@@ -41,7 +41,6 @@ export const COUNTS = {
   lawBatches: repetitions(1, 100),
   expressionMeanings: repetitions(30, 1_500),
   largestExpressions: repetitions(14, 100),
-  expressionPathDepth: repetitions(8, 30),
   textValues: repetitions(1, 8),
   objectSequences: repetitions(2, 24),
   tableModels: repetitions(4, 120),

@@ -3,9 +3,9 @@ import { usesIn } from '../../application/secrets/secret-uses.js'
 import type { AnyRoute } from '../server/route.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { storeSecret, PATH } from './store.js'
-import { execute } from '../../kernel/execute.js'
-import { secretDecider, secretStream, secretUse } from '../../domain/secrets/secret.js'
-import { reconcileSecret, namesOf } from '../../application/secrets/reconcile.js'
+import { changeSecretUses, destroySecret } from '../../application/secrets/write-secret.js'
+import { secretStream, secretUse } from '../../domain/secrets/secret.js'
+import { namesOf } from '../../application/secrets/reconcile.js'
 import { inUse } from '../../application/in-use.js'
 import { forced } from '../server/in-use.js'
 import { requireKeptUses, usersOf } from './users.js'
@@ -86,16 +86,14 @@ const changeSecret = (
     handle: async ({ team, params, body: { used_for: usedFor } }) => {
       const secret = { team, name: params['name']! }
       await requireKeptUses(services, secret, usedFor)
-      const command = { type: 'ChangeSecretUses', ...secret, usedFor } as const
-      const stream = secretStream(secret.team, secret.name)
       return writing(
-        (cause) => execute(services)(secretDecider, stream, [command], cause),
+        (cause) => changeSecretUses(services, secret, usedFor, cause),
         ({ state }) => ({ used_for: state.usedFor }),
       )
     },
   })
 
-const destroySecret = (
+const deleteSecret = (
   services: Pick<GatewayServices, 'eventStore' | 'ids' | 'access' | 'secrets' | 'gateway'>,
 ): AnyRoute =>
   writeDirectory({
@@ -112,14 +110,7 @@ const destroySecret = (
       const secret = { team, name: params['name']! }
       const users = query.force === 'true' ? [] : await usersOf(services, secret)
       if (users.length > 0) throw inUse('Webhooks or upstreams use this secret', users)
-      const command = { type: 'DestroySecret', ...secret } as const
-      const stream = secretStream(secret.team, secret.name)
-      return writing(async (cause) => {
-        const executed = await execute(services)(secretDecider, stream, [command], cause)
-        // Only after the event is appended. A retry does it again, in case the first was interrupted in between.
-        if (executed.refusals.size === 0) await reconcileSecret(services, secret, executed.state)
-        return executed
-      })
+      return writing((cause) => destroySecret(services, secret, cause))
     },
   })
 
@@ -130,5 +121,5 @@ export const secretRoutes = (
   storeSecret(services),
   listSecrets(services),
   changeSecret(services),
-  destroySecret(services),
+  deleteSecret(services),
 ]

@@ -4,30 +4,19 @@ import { decode, Codec, refuse } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { integerBetween, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import type { Cause } from '../../kernel/event.js'
-import { execute, load } from '../../kernel/execute.js'
-import type { Position } from '../../kernel/ports/event-store.js'
-import { StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
 import type { SecretName } from '../../kernel/ports/secret-store.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secrets/bearer.js'
-import {
-  secretDecider,
-  type SecretState,
-  secretStream,
-  secretUse,
-  type SecretUse,
-} from '../../domain/secrets/secret.js'
-import { reconcileSecret } from '../../application/secrets/reconcile.js'
+import { secretStream, secretUse } from '../../domain/secrets/secret.js'
+import { storeNextVersion } from '../../application/secrets/write-secret.js'
 import { secretName } from '../../domain/webhooks/webhook.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import { idFromKey } from '../server/idempotency.js'
 import { requireKeptUses } from './users.js'
 import { roleInTeam } from '../server/authorization.js'
-import { Failure, invalid, invalidField } from '../../application/failure.js'
+import { invalid, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeDirectory } from '../server/route-kinds.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
-import type { Services } from '../../application/services.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
 
 export const PATH = '/api/teams/:team/secrets'
@@ -135,67 +124,4 @@ const requireSendable = (
       'value_error',
       `The upstream ${sentTo.content.name} uses this secret in a header: it should be ${BEARER_EXPECTED}`,
     )
-}
-
-interface NewSecretValue {
-  readonly value: string
-  readonly usedFor: readonly SecretUse[] | null
-  readonly request: string | null
-}
-
-interface StoredSecret {
-  readonly version: number
-  readonly position: Position | undefined
-}
-
-const MOST_TRIES = 5
-
-/**
- * Makes the value durable before appending its event. Another process may use the same version number first: in the
- * store, which accepts each number once, or in the log, which then refuses our event.
- */
-const storeNextVersion = async (
-  services: Pick<Services, 'eventStore' | 'ids' | 'secrets'>,
-  secret: SecretName,
-  { value, request, usedFor }: NewSecretValue,
-  cause: Cause,
-): Promise<StoredSecret> => {
-  const stream = secretStream(secret.team, secret.name)
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const { state } = await load(services, secretDecider, stream)
-    const earlier = request === null ? undefined : state.requests.get(request)
-    if (earlier !== undefined) return recognised(services, { ...secret, version: earlier }, state, value)
-    const version = await takenVersion(services, secret, state.version + 1, value)
-    const command = { type: 'StoreSecret', ...secret, version, request, usedFor } as const
-    const executed = await execute(services)(secretDecider, stream, [command], cause)
-    if (executed.events.length > 0) {
-      await reconcileSecret(services, secret, executed.state)
-      return { version, position: executed.position }
-    }
-    await services.secrets.destroy([{ ...secret, version }])
-  }
-  throw new StoreUnavailable(`too many concurrent writes to stream ${stream}`)
-}
-
-const takenVersion = async (
-  { secrets }: Pick<Services, 'secrets'>,
-  secret: SecretName,
-  from: number,
-  value: string,
-): Promise<number> => {
-  let version = from
-  while (!(await secrets.put({ ...secret, version }, value))) version += 1
-  return version
-}
-
-const recognised = async (
-  { secrets }: Pick<Services, 'secrets'>,
-  secret: SecretName & { readonly version: number },
-  { live }: SecretState,
-  value: string,
-): Promise<StoredSecret> => {
-  const known = live.has(secret.version) ? await secrets.get(secret) : undefined
-  if (known !== undefined && known !== value)
-    throw new Failure('conflict', 'The Idempotency-Key was already used for another value. Use a new key.')
-  return { version: secret.version, position: undefined }
 }

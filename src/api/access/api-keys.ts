@@ -75,13 +75,12 @@ export const listApiKeys = (services: Pick<Services, 'access'>): AnyRoute =>
     query: pageQuery,
     response: pageOf(apiKey),
     authorization: anyKey,
-    handle: ({ query, principal: { userId } }) => {
+    handle: ({ query: { after, limit }, principal: { userId } }) => {
       const directory = services.access.directory()
-      const { data, next } = takePage(
-        query,
-        (after) => keysOf(directory, userId, after),
-        ({ key_id }) => key_id,
-      )
+      const { data, next } = takePage(keysOf(directory, userId, after), {
+        limit,
+        keyOf: ({ key_id }) => key_id,
+      })
       return { body: { data: data.map((key) => listed(directory, key)), next } }
     },
   })
@@ -97,19 +96,17 @@ export const listCredentials = (services: Pick<Services, 'access' | 'clock'>): A
     query: pageQuery,
     response: pageOf(apiKey),
     authorization: administratorKey,
-    handle: ({ params, query }) => {
+    handle: ({ params, query: { after, limit } }) => {
       const directory = services.access.directory()
       const user = params['user']!
       const all = [
         ...keysOf(directory, user),
         ...sessionsOf(directory, user, instantOf(services.clock.now())),
       ]
-      const sorted = all.sort((one, other) => (one.key_id < other.key_id ? -1 : 1))
-      const { data, next } = takePage(
-        query,
-        (after) => sorted.filter(({ key_id }) => after === undefined || key_id > after),
-        ({ key_id }) => key_id,
-      )
+      const sorted = all
+        .filter(({ key_id }) => after === undefined || key_id > after)
+        .sort((one, other) => (one.key_id < other.key_id ? -1 : 1))
+      const { data, next } = takePage(sorted, { limit, keyOf: ({ key_id }) => key_id })
       return { body: { data: data.map((key) => listed(directory, key)), next } }
     },
   })

@@ -51,13 +51,9 @@ export const listMembers = (services: Pick<Services, 'access'>): AnyRoute =>
     query: pageQuery,
     response: pageOf(member),
     authorization: roleInTeam(services.access, 'member'),
-    handle: ({ team, query, principal }) => {
+    handle: ({ team, query: { after, limit }, principal }) => {
       const directory = services.access.directory()
-      const { data, next } = takePage(
-        query,
-        (after) => membersOf(directory, team, after),
-        ({ user }) => user,
-      )
+      const { data, next } = takePage(membersOf(directory, team, after), { limit, keyOf: ({ user }) => user })
       const showsRoles = hasRole(services.access, principal, team, 'team_administrator')
       return {
         body: { data: data.map(({ user, roles }) => ({ user, roles: showsRoles ? roles : null })), next },

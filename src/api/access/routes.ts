@@ -47,15 +47,9 @@ const listTeams = (services: Pick<Services, 'access'>): AnyRoute =>
     query: pageQuery,
     response: pageOf(team),
     authorization: anyKey,
-    handle: ({ query, principal: { userId } }) => {
+    handle: ({ query: { after, limit }, principal: { userId } }) => {
       const directory = services.access.directory()
-      return {
-        body: takePage(
-          query,
-          (after) => teamsFor(directory, userId, after),
-          ({ name }) => name,
-        ),
-      }
+      return { body: takePage(teamsFor(directory, userId, after), { limit, keyOf: ({ name }) => name }) }
     },
   })
 

@@ -18,11 +18,10 @@ export const listVersions =
   async <A>(place: CollectionPlace, query: PageQuery, shown: (version: StoredVersion) => A) => {
     const state = await read(place)
     if (state.next === 0) throw noSuchCollection()
-    const page = takePage(
-      query,
-      (after) => versionsAfter(state, after),
-      ({ version }) => versionName(version),
-    )
+    const page = takePage(versionsAfter(state, query.after), {
+      limit: query.limit,
+      keyOf: ({ version }) => versionName(version),
+    })
     const data = await storedVersions(services, collectionStream(place), withAliases(state, page.data))
     const last = data.at(-1)
     const next = data.length === page.data.length ? page.next : versionName(last!.known.version)

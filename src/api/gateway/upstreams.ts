@@ -75,15 +75,11 @@ export const listUpstreams = (services: Pick<GatewayServices, 'clock' | 'access'
       },
     },
     handle: ({ query }) => {
-      const { team } = query
+      const { team, after, limit } = query
       const listed = [...services.gateway.upstreams.all().values()]
-        .filter((one) => team === undefined || one.team === team)
+        .filter((one) => (team === undefined || one.team === team) && (after === undefined || one.id > after))
         .sort((a, b) => (a.id < b.id ? -1 : 1))
-      const { data, next } = takePage(
-        query,
-        (after) => listed.filter(({ id }) => after === undefined || id > after),
-        ({ id }) => id,
-      )
+      const { data, next } = takePage(listed, { limit, keyOf: ({ id }) => id })
       return { body: { data: data.map(upstreamView(services)), next } }
     },
   })

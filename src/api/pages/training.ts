@@ -12,6 +12,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { inQuery } from '../server/authorization.js'
 import { integerInQuery } from '../server/integer-in-query.js'
+import { takePage } from '../server/page.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProjectLog } from '../server/route-kinds.js'
 import { noSuchModel } from '../training/authorization.js'
@@ -41,7 +42,7 @@ const trainingJobRow = open('TrainingJobRow', {
   required: jobRow,
 })
 
-const shownJob = ({ id, kind, state, queuedAt, startedAt, endedAt, error, step, ...job }: TrainingJob) => ({
+const jobJson = ({ id, kind, state, queuedAt, startedAt, endedAt, error, step, ...job }: TrainingJob) => ({
   id,
   kind,
   state,
@@ -68,14 +69,14 @@ const trainingModel = open('TrainingModelRow', {
   },
 })
 
-const shownModel = ({ state: { created, checkpoints, jobs, queue, lease }, lastEventAt }: KeptModel) => {
+const modelJson = ({ state: { created, checkpoints, jobs, queue, lease }, lastEventAt }: KeptModel) => {
   const job = lease === null ? [...jobs.values()].at(-1) : jobs.get(lease.jobId)
   return {
     id: created!.model_id,
     name: created!.name,
     base_model: created!.base_model,
     newest_step: [...checkpoints.keys()].at(-1) ?? null,
-    job: job === undefined ? null : shownJob(job),
+    job: job === undefined ? null : jobJson(job),
     jobs_queued: queue.length,
     last_event_at: lastEventAt?.toISOString() ?? null,
   }
@@ -101,10 +102,9 @@ export const trainingModelsRoute = (services: TrainingPages): AnyRoute =>
           .models()
           .filter(({ project_id, name }) => project_id === project && name > after)
           .sort((one, other) => (one.name < other.name ? -1 : 1))
-        const page = named.slice(0, limit)
-        const found = await Promise.all(page.map(({ model_id }) => models.read(model_id, shownModel)))
-        const next = named.length > limit ? page.at(-1)!.name : null
-        return { body: { data: found.filter((one) => one !== undefined), next } }
+        const { data, next } = takePage(named, { limit, keyOf: ({ name }) => name })
+        const rows = await Promise.all(data.map(({ model_id }) => models.read(model_id, modelJson)))
+        return { body: { data: rows.filter((row) => row !== undefined), next } }
       },
   })
 
@@ -128,13 +128,11 @@ export const trainingJobsRoute = (services: TrainingPages): AnyRoute =>
       async () => {
         const body = await services.training.models.read(
           trainedModelId(services.sha256, project, model),
-          (kept) => {
-            const jobs = [...kept.state.jobs.values()].toReversed()
-            const from = after === null ? 0 : jobs.findIndex(({ id }) => id === after) + 1
-            if (after !== null && from === 0) throw noSuchJob()
-            const page = jobs.slice(from, from + limit)
-            const next = jobs.length > from + limit ? page.at(-1)!.id : null
-            return { model: shownModel(kept), data: page.map(shownJob), next }
+          (found) => {
+            const jobs = [...found.state.jobs.values()].toReversed()
+            const paging = { after: after ?? undefined, limit, keyOf: ({ id }: TrainingJob) => id }
+            const { data, next } = takePage(jobs, { ...paging, noItem: noSuchJob })
+            return { model: modelJson(found), data: data.map(jobJson), next }
           },
         )
         if (body === undefined) throw noSuchModel()
@@ -165,16 +163,16 @@ export const trainingJobRoute = (services: TrainingPages): AnyRoute =>
     handle:
       ({ project, query: { job_id } }) =>
       async () => {
-        const job = await readJob(services, job_id)
-        if (job?.project_id !== project) throw noSuchJob()
-        const { base_model, config, training_data_url } = job
-        const body = await services.training.models.readJobs(job.model_id, ({ state }) => {
-          const known = state.jobs.get(job_id)
-          if (known === undefined) throw noSuchJob()
+        const definition = await readJob(services, job_id)
+        if (definition?.project_id !== project) throw noSuchJob()
+        const { model_id, base_model, config, training_data_url } = definition
+        const body = await services.training.models.readJobs(model_id, ({ state }) => {
+          const job = state.jobs.get(job_id)
+          if (job === undefined) throw noSuchJob()
           const { created, queue, lease } = state
           const place = queue.indexOf(job_id)
           return {
-            ...shownJob(known),
+            ...jobJson(job),
             model: created!.name,
             base_model,
             config,

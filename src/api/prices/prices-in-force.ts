@@ -54,11 +54,10 @@ export const pricesInForceRoute = (services: Pick<Services, 'access' | 'reading'
         const { timelines } = bookOf(stored, project, undefined)
         const wanted = query.q.toLowerCase()
         const models = [...timelines.keys()].filter((model) => model.toLowerCase().includes(wanted))
-        const { data, next } = takePage(
-          query,
-          (after) => sorted(models, after),
-          (model) => model,
-        )
+        const { data, next } = takePage(sorted(models, query.after), {
+          limit: query.limit,
+          keyOf: (model) => model,
+        })
         const now = instantOf(services.clock.now())
         return {
           body: {

@@ -49,13 +49,7 @@ const listSecrets = (services: Pick<Services, 'eventStore' | 'access' | 'secrets
         if (last !== undefined) shown.push({ name, ...last, created_at: instantOf(since) })
         if (shown.length > limit) break
       }
-      return {
-        body: takePage(
-          query,
-          () => shown,
-          ({ name }) => name,
-        ),
-      }
+      return { body: takePage(shown, { limit, keyOf: ({ name }) => name }) }
     },
   })
 

@@ -3,6 +3,7 @@ import type { Codec } from '../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
+import { Failure } from '../../application/failure.js'
 import { integerInQuery } from './integer-in-query.js'
 
 const USUAL_LIMIT = 100
@@ -19,16 +20,30 @@ export type PageQuery = t.TypeOf<typeof pageQuery>
 export const pageOf = <A, W>(item: Codec<A, W>) =>
   open(`${item.name}List`, { required: { data: arrayOf(item), next: nullable(string) } })
 
-/** The page selected by `limit` and `after`, of items sorted by name. */
+interface Paging<A> {
+  readonly limit: number
+  readonly keyOf: (item: A) => string
+  /** The key of the item before the page. Left out for items that begin with the page. */
+  readonly after?: string | undefined
+  readonly noItem?: () => Failure
+}
+
+/** The first items, or those after the one that `after` names. `next` is the `after` of the next page. */
 export const takePage = <A>(
-  { limit, after }: PageQuery,
-  itemsAfter: (after: string | undefined) => Iterable<A>,
-  nameOf: (item: A) => string,
+  items: Iterable<A>,
+  {
+    limit,
+    keyOf,
+    after,
+    noItem = () => new Failure('not-found', `The list has no item ${after}.`),
+  }: Paging<A>,
 ): { readonly data: readonly A[]; readonly next: string | null } => {
   const data: A[] = []
-  for (const item of itemsAfter(after)) {
-    if (data.length === limit) return { data, next: nameOf(data[limit - 1]!) }
-    data.push(item)
-  }
+  let isInPage = after === undefined
+  for (const item of items)
+    if (!isInPage) isInPage = keyOf(item) === after
+    else if (data.length === limit) return { data, next: keyOf(data[limit - 1]!) }
+    else data.push(item)
+  if (!isInPage) throw noItem()
   return { data, next: null }
 }

@@ -17,6 +17,7 @@ import { Failure, invalidField } from '../../application/failure.js'
 import { defaultEntity } from '../../application/principal.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { takePage } from '../server/page.js'
 import { readLog, writeAuthorized, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { modelNamed, ofModel } from './authorization.js'
@@ -176,10 +177,9 @@ export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] => 
             })),
           )
           const ordered = order === 'asc' ? (all ?? []) : (all ?? []).toReversed()
-          const at = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
-          if (after !== undefined && at === 0)
-            throw new Failure('not-found', `No checkpoint of the model has the id ${after}.`)
-          return { body: page(ordered.slice(at, at + limit), at + limit < ordered.length) }
+          const noItem = () => new Failure('not-found', `No checkpoint of the model has the id ${after}.`)
+          const { data, next } = takePage(ordered, { after, limit, keyOf: ({ id }) => id, noItem })
+          return { body: page(data, next !== null) }
         },
     }),
     writeAuthorized(services, {

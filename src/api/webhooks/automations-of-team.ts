@@ -67,11 +67,10 @@ export const listAutomations = (
     authorization: memberOfTeam(services.access),
     handle: async ({ query, reader }) => {
       const roster = await rosterOf(services, query.team)
-      const { data, next } = takePage(
-        query,
-        (after) => namesAfter(roster, 'automation', after),
-        ({ name }) => name,
-      )
+      const { data, next } = takePage(namesAfter(roster, 'automation', query.after), {
+        limit: query.limit,
+        keyOf: ({ name }) => name,
+      })
       const listed = await namedNow(data, (id) => automationById(services, id))
       const show = await showingAutomations(services, query.team, { reader })
       return { body: { data: await Promise.all(listed.map(show)), next } }

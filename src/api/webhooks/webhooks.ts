@@ -54,11 +54,10 @@ export const listWebhooks = (services: Pick<Services, 'eventStore' | 'clock' | '
     authorization: anyAdministratorOfTeam(services.access),
     handle: async ({ team, query, principal, reader }) => {
       const roster = await rosterOf(services, team)
-      const { data, next } = takePage(
-        query,
-        (after) => namesAfter(roster, 'webhook', after),
-        ({ name }) => name,
-      )
+      const { data, next } = takePage(namesAfter(roster, 'webhook', query.after), {
+        limit: query.limit,
+        keyOf: ({ name }) => name,
+      })
       const listed = await namedNow(data, (id) => webhookById(services, id))
       const show = await showingWebhooks(services, team, { principal, reader })
       return { body: { data: await Promise.all(listed.map(show)), next } }

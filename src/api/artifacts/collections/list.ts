@@ -13,11 +13,10 @@ import { findRegistry, teamFields } from './find.js'
 
 const collection = open('ArtifactCollection', { required: { name: string, type: nullable(string) } })
 
-const listed = async (reader: ClickHouseReader, project: string, query: PageQuery) => {
+const listed = async (reader: ClickHouseReader, project: string, { after, limit }: PageQuery) => {
   const all = await collectionsOf(reader)(project, null)
-  const after = (name: string | undefined) =>
-    name === undefined ? all : all.filter(({ collection }) => collection > name)
-  const { data, next } = takePage(query, after, ({ collection }) => collection)
+  const rest = after === undefined ? all : all.filter(({ collection }) => collection > after)
+  const { data, next } = takePage(rest, { limit, keyOf: ({ collection }) => collection })
   return { body: { data: data.map(({ collection: name, type }) => ({ name, type })), next } }
 }
 

@@ -65,13 +65,10 @@ export const registryRoutes = (
       handle:
         ({ query }) =>
         async () => {
-          const { team } = query
+          const { team, after, limit } = query
           const { ids } = await registriesOf(services, team)
-          const body = takePage(
-            query,
-            (after) => [...sortedAfter(ids, after)].map(([name, id]) => ({ id, name, team })),
-            ({ name }) => name,
-          )
+          const listed = [...sortedAfter(ids, after)].map(([name, id]) => ({ id, name, team }))
+          const body = takePage(listed, { limit, keyOf: ({ name }) => name })
           return { body }
         },
     }),

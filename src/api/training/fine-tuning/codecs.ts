@@ -5,6 +5,7 @@ import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers
 import { boolean, int64, jsonObject, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { integerInQuery } from '../../server/integer-in-query.js'
+import { takePage } from '../../server/page.js'
 
 export const listQuery = open('FineTuningListQuery', {
   optional: {
@@ -38,6 +39,15 @@ export const jobListQuery = new Codec<t.TypeOf<typeof listQuery> & { readonly me
 
 export const listOf = <A>(item: Codec<A>) =>
   open(`${item.name}Items`, { required: { object: oneOf('list'), data: arrayOf(item), has_more: boolean } })
+
+/** A page of items in the order of the list. @throws Failure for a cursor that is no item */
+export const listPage = <A extends { readonly id: string }>(
+  items: readonly A[],
+  { after, limit }: Pick<t.TypeOf<typeof listQuery>, 'after' | 'limit'>,
+) => {
+  const { data, next } = takePage(items, { after, limit, keyOf: ({ id }) => id })
+  return { object: 'list' as const, data, has_more: next !== null }
+}
 
 export const file = open('DataFile', {
   required: {

@@ -8,7 +8,7 @@ import { isFilePath, PATH_RULE } from '../../../domain/files/path.js'
 import { readUpload } from '../../files/upload.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readLog, writeAuthorized } from '../../server/route-kinds.js'
-import { deletedFile, file, listOf, listQuery, seconds } from './codecs.js'
+import { deletedFile, file, listOf, listPage, listQuery, seconds } from './codecs.js'
 import { jobOfResultFile, resultFile, resultFileId } from './results.js'
 import { projectInHeader, type FineTunings, type FineTuningServices } from './project.js'
 
@@ -27,16 +27,6 @@ export const noSuchFile = (id: string, param?: string): Failure =>
   new Failure('not-found', `There is no file ${id} in the project.`, param === undefined ? {} : { param })
 
 const FILE = '/v1/files/:file_id'
-
-/** A page of items, which are in the order of the list. @throws Failure for a cursor that is no item */
-export const pageAfter = <A extends { readonly id: string }>(
-  items: readonly A[],
-  { after, limit }: { readonly after: string | undefined; readonly limit: number },
-) => {
-  const at = after === undefined ? 0 : items.findIndex(({ id }) => id === after) + 1
-  if (after !== undefined && at === 0) throw new Failure('not-found', `The list has no item ${after}.`)
-  return { object: 'list', data: items.slice(at, at + limit), has_more: at + limit < items.length } as const
-}
 
 /** Files with conversations, in the API of OpenAI. */
 export const dataFileRoutes = (services: FineTuningServices, tunings: FineTunings): readonly AnyRoute[] => {
@@ -110,7 +100,7 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
           const wanted = ordered.filter(
             ({ purpose }) => query.purpose === undefined || purpose === query.purpose,
           )
-          return { body: pageAfter(wanted, query) }
+          return { body: listPage(wanted, query) }
         },
     }),
     readLog(services, {

@@ -13,11 +13,11 @@ import {
   fineTuningJob,
   jobListQuery,
   listOf,
+  listPage,
   listQuery,
   seconds,
 } from './codecs.js'
 import { jobCreation } from './create-job.js'
-import { pageAfter } from './files.js'
 import { eventJson, jobJson, PREFIX } from './job-json.js'
 import { newFineTuning } from './new-job.js'
 import { projectInHeader, type FineTunings, type FineTuningServices } from './project.js'
@@ -87,7 +87,7 @@ export const fineTuningJobRoutes = (
               .filter(({ given }) => hasMetadata(given, query.metadata))
               .map((tuning) => ({ id: PREFIX + tuning.job_id, tuning })),
           )
-          const { data, has_more } = pageAfter(jobs, query)
+          const { data, has_more } = listPage(jobs, query)
           const list = await Promise.all(data.map(({ tuning }) => jobJson(services, tuning)))
           return { body: { object: 'list' as const, data: list, has_more } }
         },
@@ -174,7 +174,7 @@ export const fineTuningJobRoutes = (
             step_number: Math.max(0, (made?.job?.reports ?? 1) - 1),
             metrics: metricsOf(metrics),
           }))
-          return { body: pageAfter(data, query) }
+          return { body: listPage(data, query) }
         },
     }),
   ]

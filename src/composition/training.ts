@@ -4,9 +4,9 @@ import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openCollections } from '../application/artifacts/collections.js'
 import { openRuns } from '../application/runs/runs.js'
 import { openTrainedModels } from '../application/training/trained-models.js'
-import type { Training } from '../application/training/training.js'
+import type { Training } from '../application/training/services.js'
 import { startJobIndex } from '../application/training/job-index.js'
-import { trainingWork } from '../application/training/work.js'
+import { trainingLeases } from '../application/training/leases.js'
 import type { Config } from '../config.js'
 import { startBuiltInWorker } from '../dispatch/training/built-in-worker.js'
 import { startReaper } from '../dispatch/training/reaper.js'
@@ -43,7 +43,7 @@ export const openTraining = async (
   const collections = openCollections(ports)
   const snapshots = (file: string) => fileSnapshots(join(dataDirectory, file))
   const index = await startJobIndex({ ...ports, snapshots: snapshots(STATE_FILE) })
-  const work = trainingWork(ports, { models, collections, index })
+  const work = trainingLeases(ports, { models, collections, index })
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const training = {

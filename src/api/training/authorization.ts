@@ -1,6 +1,6 @@
 import type { Services } from '../../application/services.js'
-import type { Training } from '../../application/training/training.js'
-import { noSuchJob, readJob } from '../../application/training/training-jobs.js'
+import type { Training } from '../../application/training/services.js'
+import { noSuchJob, readJob } from '../../application/training/jobs.js'
 import { Failure } from '../../application/failure.js'
 import type { TrainingJobCreated } from '../../domain/training/events.js'
 import { checkpointNamed } from '../../application/training/checkpoints.js'

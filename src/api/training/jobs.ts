@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { findTrainingData, stepsOf } from '../../application/training/sft-data.js'
-import { createJob, jobEvents, noSuchJob } from '../../application/training/training-jobs.js'
+import { createJob, jobEvents, noSuchJob } from '../../application/training/jobs.js'
 import { invalidBody, invalidField } from '../../application/failure.js'
 import type { ModelCreated, TrainingJobCreated } from '../../domain/training/events.js'
 import { optionsLacking, RL_OPTIONS, rlConfig } from '../../domain/training/rl-config.js'

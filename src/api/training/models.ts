@@ -1,7 +1,7 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
-import type { Training } from '../../application/training/training.js'
-import { isServed } from '../../application/training/training.js'
+import type { Training } from '../../application/training/services.js'
+import { isServed } from '../../application/training/services.js'
 import { deleteCheckpoints, deleteModel } from '../../application/training/checkpoints.js'
 import { baseModelName, modelName, type ModelCreated } from '../../domain/training/events.js'
 import { trainedModelId } from '../../domain/training/model-id.js'
@@ -54,7 +54,7 @@ export interface TrainingServices extends Pick<
   readonly training: Training
 }
 
-const shown = ({ model_id, project_id, name, base_model, created_at }: ModelCreated) => ({
+const modelJson = ({ model_id, project_id, name, base_model, created_at }: ModelCreated) => ({
   id: model_id,
   entity: entityOf(project_id),
   project: projectNameOf(project_id),
@@ -119,7 +119,7 @@ export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] => 
               for (const event of events) if (event.type === 'ModelCreated') return event.data
               return created!
             }),
-          ({ state }) => shown(state),
+          ({ state }) => modelJson(state),
         )
       },
     }),

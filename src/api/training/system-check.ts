@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Training } from '../../application/training/training.js'
+import type { Training } from '../../application/training/services.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { boolean, int64, number, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { storedByMd5 } from '../../application/artifacts/uploads.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { Principal } from '../../application/principal.js'
-import type { ClaimedJob, Worker } from '../../application/training/work.js'
+import type { ClaimedJob, Worker } from '../../application/training/leases.js'
 import type { Progress } from '../../domain/training/commands.js'
 import type { StepMetrics } from '../../domain/training/events.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
@@ -76,7 +76,9 @@ export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
           await work.register(asked, cause)
           const signal = AbortSignal.any([gone.signal, stopping])
           const found = await claimWithin(asked, wait_seconds, cause, signal)
-          return { body: { job: found === undefined ? null : shown(services, headers, principal, found) } }
+          return {
+            body: { job: found === undefined ? null : claimedJobJson(services, headers, principal, found) },
+          }
         }
       },
     }),
@@ -208,7 +210,7 @@ const checkFiles = (files: readonly { readonly path: string }[]): void => {
     throw invalidField(['files'], 'value_error', 'Each path should be there once')
 }
 
-const shown = (
+const claimedJobJson = (
   services: TrainingServices,
   headers: IncomingHttpHeaders,
   principal: Principal,

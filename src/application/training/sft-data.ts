@@ -8,7 +8,7 @@ import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { Collections } from '../artifacts/collections.js'
 import { findVersion } from '../artifacts/find-version.js'
 import { Failure, invalidField } from '../failure.js'
-import { filesIn, type CheckpointFile } from './work.js'
+import { filesIn, type CheckpointFile } from './leases.js'
 
 /** The names of the file that has the data, in the order of preference. */
 const FILES = ['train.jsonl', 'trajectories.jsonl']

@@ -6,7 +6,7 @@ import { entityOf } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { Failure } from '../failure.js'
 import { checkpointNamed, findCheckpointVersion } from './checkpoints.js'
-import type { Training } from './training.js'
+import type { Training } from './services.js'
 
 /** What training begins with: a base model, or a checkpoint that was trained from it. */
 export interface Start {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobIndex } from '../../application/training/job-index.js'
-import type { Training } from '../../application/training/training.js'
-import type { TrainingWork } from '../../application/training/work.js'
+import type { Training } from '../../application/training/services.js'
+import type { TrainingLeases } from '../../application/training/leases.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
@@ -21,7 +21,7 @@ const LATE_MS = 5000
 
 interface Expiring {
   readonly index: Pick<JobIndex, 'queues'>
-  readonly work: Pick<TrainingWork, 'end' | 'fail'>
+  readonly work: Pick<TrainingLeases, 'end' | 'fail'>
 }
 
 /**

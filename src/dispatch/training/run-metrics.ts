@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Runs } from '../../application/runs/runs.js'
 import type { TrainedModels } from '../../application/training/trained-models.js'
-import { readJob } from '../../application/training/training-jobs.js'
+import { readJob } from '../../application/training/jobs.js'
 import type { TrainedModelEvent } from '../../domain/training/events.js'
 import {
   checkpointRow,

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { CHECKPOINT_FILE } from '../../application/training/checkpoints.js'
-import type { ClaimedJob } from '../../application/training/work.js'
+import type { ClaimedJob } from '../../application/training/leases.js'
 import type { Progress } from '../../domain/training/commands.js'
 import type { StepMetrics } from '../../domain/training/events.js'
 import { rlConfig, type RlConfig } from '../../domain/training/rl-config.js'

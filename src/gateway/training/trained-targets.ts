@@ -16,8 +16,8 @@ import {
   checkpointNamed,
   findCheckpointVersion,
 } from '../../application/training/checkpoints.js'
-import type { Training } from '../../application/training/training.js'
-import { filesIn } from '../../application/training/work.js'
+import type { Training } from '../../application/training/services.js'
+import { filesIn } from '../../application/training/leases.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'

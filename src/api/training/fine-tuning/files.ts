@@ -12,7 +12,7 @@ import { deletedFile, file, listOf, listPage, listQuery, seconds } from './codec
 import { jobOfResultFile, resultFile, resultFileId } from './results.js'
 import { projectInHeader, type FineTunings, type FineTuningServices } from './project.js'
 
-const shown = ({ file_id, bytes, uploaded_at, filename, purpose }: DataFile) =>
+const fileJson = ({ file_id, bytes, uploaded_at, filename, purpose }: DataFile) =>
   ({
     id: file_id,
     object: 'file',
@@ -79,7 +79,7 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
             uploaded_at: instantOf(clock.now()),
           }
           const written = await tunings.write(project, { type: 'AddDataFile', file: uploaded }, cause)
-          return { body: shown(uploaded), readableAt: written.readableAt }
+          return { body: fileJson(uploaded), readableAt: written.readableAt }
         },
     }),
     readLog(services, {
@@ -95,7 +95,7 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
       handle:
         ({ project, query }) =>
         async () => {
-          const files = await tunings.read(project, ({ files }) => [...files.values()].map(shown))
+          const files = await tunings.read(project, ({ files }) => [...files.values()].map(fileJson))
           const ordered = query.order === 'asc' ? files : files.toReversed()
           const wanted = ordered.filter(
             ({ purpose }) => query.purpose === undefined || purpose === query.purpose,
@@ -117,7 +117,7 @@ export const dataFileRoutes = (services: FineTuningServices, tunings: FineTuning
         async () => {
           const id = params['file_id']!
           const result = await resultNamed(project, id)
-          return { body: result?.file ?? shown(await fileNamed(project, id)) }
+          return { body: result?.file ?? fileJson(await fileNamed(project, id)) }
         },
     }),
     readLog(services, {

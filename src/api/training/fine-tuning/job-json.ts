@@ -1,4 +1,4 @@
-import type { JobEvent } from '../../../application/training/training-jobs.js'
+import type { JobEvent } from '../../../application/training/jobs.js'
 import type { FineTuning } from '../../../domain/training/fine-tuning.js'
 import type { TrainingJob } from '../../../domain/training/state.js'
 import { entityOf } from '../../../kernel/ids.js'

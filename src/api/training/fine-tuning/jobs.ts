@@ -1,5 +1,5 @@
 import { collectionOfModel } from '../../../application/training/checkpoints.js'
-import { jobEvents } from '../../../application/training/training-jobs.js'
+import { jobEvents } from '../../../application/training/jobs.js'
 import { Failure } from '../../../application/failure.js'
 import type { FineTuning } from '../../../domain/training/fine-tuning.js'
 import { instantOf } from '../../../kernel/codec/instant.js'

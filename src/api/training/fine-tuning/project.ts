@@ -10,7 +10,7 @@ import {
 import type { Cause } from '../../../kernel/event.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
 import type { Services } from '../../../application/services.js'
-import type { Training } from '../../../application/training/training.js'
+import type { Training } from '../../../application/training/services.js'
 import type { Authorization } from '../../server/authorization.js'
 
 export interface FineTuningServices extends Pick<

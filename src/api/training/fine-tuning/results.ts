@@ -1,4 +1,4 @@
-import { jobEvents } from '../../../application/training/training-jobs.js'
+import { jobEvents } from '../../../application/training/jobs.js'
 import type { FineTuning } from '../../../domain/training/fine-tuning.js'
 import { seconds } from './codecs.js'
 import type { FineTuningServices } from './project.js'

@@ -1,14 +1,14 @@
 import type { Collections } from '../artifacts/collections.js'
 import type { TrainedModels } from './trained-models.js'
 import type { JobIndex } from './job-index.js'
-import type { TrainingWork } from './work.js'
+import type { TrainingLeases } from './leases.js'
 
 /** What the parts of the service share that train models and use them. */
 export interface Training {
   readonly models: TrainedModels
   readonly collections: Collections
   readonly index: JobIndex
-  readonly work: TrainingWork
+  readonly work: TrainingLeases
   /** The base models that the engine of the service trains. */
   readonly builtIn: ReadonlySet<string>
   /** Aborted when the service begins to stop: workers that wait for a job are answered. */

@@ -27,7 +27,7 @@ import { hexOfMd5 } from '../../domain/artifacts/manifest.js'
 import { collectionOfModel, saveCheckpointVersion, type UploadedFile } from './checkpoints.js'
 import type { TrainedModels } from './trained-models.js'
 import { LEASE_MS, type JobIndex } from './job-index.js'
-import { noSuchJob, readJob } from './training-jobs.js'
+import { noSuchJob, readJob } from './jobs.js'
 
 export interface Worker {
   readonly name: string
@@ -63,7 +63,7 @@ interface OfLease {
 }
 
 /** What workers do with jobs, whether they are programs elsewhere or the engine of this process. */
-export interface TrainingWork {
+export interface TrainingLeases {
   /** Records the base models and teams of a worker. A repeat writes nothing. */
   readonly register: (worker: Worker, cause: Cause) => Promise<void>
   /** A job for the worker; undefined if none is free. */
@@ -83,16 +83,16 @@ export interface TrainingWork {
   readonly end: (lease: OfLease, reason: LeaseEnd, cause: Cause) => Promise<void>
 }
 
-interface WorkTools {
+interface LeaseDeps {
   readonly models: TrainedModels
   readonly collections: Collections
   readonly index: JobIndex
 }
 
-export const trainingWork = (
+export const trainingLeases = (
   ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'clock'>,
-  { models, collections, index }: WorkTools,
-): TrainingWork => {
+  { models, collections, index }: LeaseDeps,
+): TrainingLeases => {
   /** Two requests that complete a job with different files would both move the aliases of its step. */
   const completing = new KeyedMutex()
   const now = () => instantOf(ports.clock.now())

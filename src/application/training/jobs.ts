@@ -96,14 +96,14 @@ export const jobEvents =
       if (data.length === limit) return { data, has_more: true }
       data.push({
         id: eventId(job_id, recorded.revision),
-        ...shownEvent(event),
+        ...eventContent(event),
         created_at: recorded.recordedAt.toISOString(),
       })
     }
     return { data, has_more: false }
   }
 
-const shownEvent = (event: TrainedModelEvent): Pick<JobEvent, 'type' | 'data'> => {
+const eventContent = (event: TrainedModelEvent): Pick<JobEvent, 'type' | 'data'> => {
   switch (event.type) {
     case 'TrainingStarted':
       return { type: 'training_started', data: { num_sequences: event.data.num_sequences } }

@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const TO = 'dist/src'
 const WEB = 'dist/web'
-const READ_AT_RUN_TIME = ['projections/schema', 'prices']
+const READ_AT_RUN_TIME = ['prices']
 
 /** Tells sources apart as `make` does, by when each was written, and by its name and size. */
 const fingerprint = async (folder) => {

@@ -1,7 +1,5 @@
 /** Paths relative to this module. `compile.mjs` writes its output at the same depth, so they hold in `dist` too. */
 
-export const SCHEMA = new URL('./projections/schema/', import.meta.url)
-
 export const DEFAULT_PRICES = new URL('./prices/default.json', import.meta.url)
 
 /** The built web interface, in `dist/web` for sources and output alike. */

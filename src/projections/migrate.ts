@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseReader, ClickHouseWriter } from '../kernel/ports/clickhouse.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
-import { SCHEMA } from '../files.js'
-import { TABLES } from './tables.js'
+import { tableStatements } from './tables.js'
 
 /**
- * Raise it when a release changes a table of `schema/` or the rows that an event makes: the tables of an older version
+ * Raise it when a release changes a table or the rows that an event makes: the tables of an older version
  * are dropped and filled again from the log.
  */
 export const SCHEMA_VERSION = 8
@@ -18,29 +16,16 @@ const FORMER_TABLES = ['migrations', 'source_log']
 
 type Querying = Pick<ClickHouseReader, 'query'>
 
-/** The statement that creates each table, by its name. */
-export const tableStatements = async (): Promise<ReadonlyMap<string, string>> => {
-  const files = (await readdir(SCHEMA)).filter((name) => name.endsWith('.sql')).sort()
-  const statements = files.map(async (name): Promise<[string, string]> => {
-    const text = await readFile(new URL(name, SCHEMA), 'utf8')
-    const statement = text.replace(/^ *--.*$\n/gm, '').trim()
-    return [name.slice(0, -'.sql'.length), statement.replace(/;$/, '')]
-  })
-  const declared = TABLES.map(({ name, statement }): [string, string] => [name, statement])
-  return new Map([...(await Promise.all(statements)), ...declared].sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
 /**
  * Creates the tables. Those of an older schema are dropped before; true where there were any. Can be cut off and repeated.
  *
  * @throws OperatorError when a newer release has used the database, before anything is changed
  */
 export const migrate = async (clickHouse: ClickHouseWriter): Promise<boolean> => {
-  const statements = await tableStatements()
   const settings = await settingsOf(clickHouse)
   const create = (table: string) =>
     clickHouse.command(
-      statements.get(table)!.replace(/^CREATE TABLE /, 'CREATE TABLE IF NOT EXISTS ') + settings,
+      tableStatements.get(table)!.replace(/^CREATE TABLE /, 'CREATE TABLE IF NOT EXISTS ') + settings,
     )
   // Listed before the version is read: what another process creates meanwhile, under the version of this release, stays.
   const tables = await readModelTables(clickHouse)
@@ -51,10 +36,10 @@ export const migrate = async (clickHouse: ClickHouseWriter): Promise<boolean> =>
     await clickHouse.insert({
       table: VERSION_TABLE,
       columns: ['version', 'digest'],
-      values: [[SCHEMA_VERSION, digestOf(statements)]],
+      values: [[SCHEMA_VERSION, DIGEST]],
     })
   }
-  for (const table of statements.keys()) await create(table)
+  for (const table of tableStatements.keys()) await create(table)
   return isOlder && tables.length > 0
 }
 
@@ -94,16 +79,15 @@ export const schemaState = async (clickHouse: Querying): Promise<'current' | 'ol
       `the ClickHouse database was used by a newer release (its schema has version ${newest.version}, this release ` +
         `has ${SCHEMA_VERSION}): start that release, or configure another database, which is filled from the log`,
     )
-  return newest?.digest === digestOf(await tableStatements()) ? 'current' : 'older'
+  return newest?.digest === DIGEST ? 'current' : 'older'
 }
 
-const digestOf = (statements: ReadonlyMap<string, string>): string =>
-  createHash('sha256')
-    .update(JSON.stringify([SCHEMA_VERSION, ...statements]))
-    .digest('hex')
+const DIGEST = createHash('sha256')
+  .update(JSON.stringify([SCHEMA_VERSION, ...tableStatements]))
+  .digest('hex')
 
 const readModelTables = async (clickHouse: Querying): Promise<readonly string[]> => {
-  const names = [...(await tableStatements()).keys(), ...FORMER_TABLES]
+  const names = [...tableStatements.keys(), ...FORMER_TABLES]
   const rows = await clickHouse.query<{ name: string }>(
     `SELECT name FROM system.tables
     WHERE database = currentDatabase() AND name != '${VERSION_TABLE}' AND name IN {names:Array(String)}`,

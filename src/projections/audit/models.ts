@@ -1,11 +1,11 @@
 import { ITEMS, PROGRESS, QUEUES } from '../annotation-queues/tables.js'
 import { CHANGES, DELIVERIES } from '../webhooks/tables.js'
 import { FEEDBACK_COLUMNS } from '../feedback/columns.js'
-import { ALIAS_COLUMNS, TAG_COLUMNS, VERSION_COLUMNS } from '../objects/project.js'
+import { OBJECT_ALIASES, OBJECT_TAGS, OBJECT_VERSIONS } from '../objects/tables.js'
 import { PRICE_COLUMNS } from '../prices/stored-price.js'
 import { calls, usageFacts, usageReporting } from './call-models.js'
 import { VERSIONS } from '../artifacts/tables.js'
-import { RUN_CHANGE_COLUMNS } from '../runs/project.js'
+import { RUN_CHANGES } from '../runs/tables.js'
 import { atOrBefore, rowText, valueAsOf, type DigestedModel } from './model.js'
 
 interface Columns {
@@ -74,9 +74,13 @@ export const digestedModels: readonly DigestedModel[] = [
   contents('call_index', ['project_id', 'id'], ['trace_id', 'started_at']),
   usageFacts,
   usageReporting,
-  history('object_versions', { key: OBJECT, columns: VERSION_COLUMNS }),
-  history('object_tags', { key: OBJECT, subject: [...OBJECT, 'version_index', 'tag'], columns: TAG_COLUMNS }),
-  history('object_aliases', { key: OBJECT, subject: [...OBJECT, 'alias'], columns: ALIAS_COLUMNS }),
+  history('object_versions', { key: OBJECT, columns: OBJECT_VERSIONS.names }),
+  history('object_tags', {
+    key: OBJECT,
+    subject: [...OBJECT, 'version_index', 'tag'],
+    columns: OBJECT_TAGS.names,
+  }),
+  history('object_aliases', { key: OBJECT, subject: [...OBJECT, 'alias'], columns: OBJECT_ALIASES.names }),
   contents('table_rows', ['project_id', 'digest'], ['val']),
   contents('table_entries', ['project_id', 'table_digest'], ['first_index', 'row_digests']),
   contents('tables', ['project_id', 'digest'], ['row_count']),
@@ -99,7 +103,7 @@ export const digestedModels: readonly DigestedModel[] = [
   }),
   history('run_changes', {
     key: ['project_id', 'run_id'],
-    columns: RUN_CHANGE_COLUMNS.filter((column) => column !== 'position'),
+    columns: RUN_CHANGES.names.filter((column) => column !== 'position'),
   }),
   lifetimes(
     'artifact_versions',

@@ -1,46 +1,34 @@
-import { TOKEN_COSTS, withCacheCosts } from '../../domain/prices/cache-costs.js'
-import type { PriceEvent } from '../../domain/prices/events.js'
-import { dateTime64 } from '../clickhouse-values.js'
-import type { ProjectedEvent, Projection } from '../projection.js'
-import { PRICE_COLUMNS, TEXT_COLUMNS, type PriceColumn } from './stored-price.js'
+import { withCacheCosts } from '../../domain/prices/cache-costs.js'
+import { priceEvents, type PriceEvent } from '../../domain/prices/events.js'
+import { projectionOf, type Projected } from '../projection.js'
+import type { RowOf } from '../table.js'
+import { PRICES } from './tables.js'
 
-type Positioned = PriceEvent & Pick<ProjectedEvent, 'position'>
-
-/** Columns by name; absent ones keep their values. */
-type Row = Partial<Record<PriceColumn, string | null>>
+type Row = RowOf<typeof PRICES>
 
 /** One row for each price in a batch. */
-export const pricesProjection: Projection = {
-  name: 'prices',
-  rowsOf: (events) => {
-    const rows = new Map<string, Row>()
-    for (const event of events as readonly Positioned[]) {
-      const row = rowOf(event)
-      if (row === undefined) continue
-      const key = `${row.owner}\n${row.id}`
-      rows.set(key, { ...rows.get(key), ...row })
-    }
-    if (rows.size === 0) return []
-    const values = [...rows.values()].map((row) => PRICE_COLUMNS.map((column) => row[column] ?? null))
-    return [{ table: 'prices', columns: PRICE_COLUMNS, values }]
-  },
-}
+export const pricesProjection = projectionOf('prices', priceEvents, (events) => {
+  const rows = new Map<string, Row>()
+  for (const event of events) {
+    const row = rowOf(event)
+    if (row === undefined) continue
+    const key = `${row.owner}\n${row.id}`
+    rows.set(key, { ...rows.get(key), ...row })
+  }
+  return [PRICES.rows([...rows.values()])]
+})
 
-const rowOf = ({ type, data, position }: Positioned): Row | undefined => {
+const rowOf = ({ type, data, position }: Projected<PriceEvent>): Row | undefined => {
   switch (type) {
-    case 'PricePublished': {
-      const price = withCacheCosts(data)
+    case 'PricePublished':
       return {
-        ...Object.fromEntries([...TEXT_COLUMNS, ...TOKEN_COSTS].map((column) => [column, price[column]])),
+        ...withCacheCosts(data),
         owner: ownerOf(data),
         tiers: data.tiers === undefined ? '' : JSON.stringify(data.tiers),
-        effective_date: dateTime64(data.effective_date),
-        created_at: dateTime64(data.created_at),
-        published_position: String(position),
+        published_position: position,
       }
-    }
     case 'PriceWithdrawn':
-      return { owner: ownerOf(data), id: data.id, withdrawn_position: String(position) }
+      return { owner: ownerOf(data), id: data.id, withdrawn_position: position }
     default:
       return undefined
   }

@@ -1,7 +1,9 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { ClickHouseReader, Rows } from '../../kernel/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { dateTime64, instantFrom } from '../clickhouse-values.js'
+import { raw, select, sql, typed } from '../sql.js'
+import { reading } from '../table.js'
+import { REBUILDS } from './tables.js'
 
 /** `superseded`: the tables are newer than the request, so they were made from the log anyway. */
 export const REBUILD_STATES = [
@@ -40,31 +42,14 @@ export interface Rebuild {
   readonly reason: string | null
 }
 
-const COLUMNS = {
-  id: ({ id }) => id,
-  version: ({ version }) => version,
-  state: ({ state }) => state,
-  requested_position: ({ requested_position }) => String(requested_position),
-  requested_at: ({ requested_at }) => dateTime64(requested_at),
-  requested_by: ({ requested_by }) => requested_by,
-  started_at: ({ started_at }) => started_at && dateTime64(started_at),
-  finished_at: ({ finished_at }) => finished_at && dateTime64(finished_at),
-  reached: ({ reached }) => String(reached),
-  target: ({ target }) => String(target),
-  events: ({ events }) => events,
-  events_per_second: ({ events_per_second }) => events_per_second,
-  remaining_seconds: ({ remaining_seconds }) => remaining_seconds,
-  rebuilt: ({ rebuilt }) => rebuilt,
-  reason: ({ reason }) => reason,
-} satisfies Readonly<Record<keyof Rebuild, (rebuild: Rebuild) => unknown>>
-
-export const rebuildRows = (rebuilds: readonly Rebuild[]): Rows => ({
-  table: 'rebuilds',
-  columns: Object.keys(COLUMNS),
-  values: rebuilds.map((rebuild) => Object.values(COLUMNS).map((valueOf) => valueOf(rebuild))),
-})
-
 type Reader = Pick<ClickHouseReader, 'query'>
+
+/** Positions as text, in place of the columns of their names. */
+const POSITIONS = ['requested_position', 'reached', 'target']
+const SELECTED = raw(
+  REBUILDS.names.map((name) => (POSITIONS.includes(name) ? `toString(${name}) AS ${name}` : name)).join(', '),
+)
+const asRebuild = reading(REBUILDS.columns)
 
 /** Rebuilds in one of the given states, the newest request first. */
 export const rebuildsIn = async (
@@ -72,38 +57,15 @@ export const rebuildsIn = async (
   states: readonly RebuildState[],
   limit: number,
 ): Promise<readonly Rebuild[]> => {
-  const rows = await reader.query<RebuildRow>(
-    `SELECT ${SELECTED} FROM rebuilds FINAL WHERE state IN {states:Array(String)}
-    ORDER BY rebuilds.requested_position DESC LIMIT {limit:UInt64}`,
-    { states, limit },
+  const rows = await select<Rebuild>(
+    reader,
+    sql`SELECT ${SELECTED} FROM rebuilds FINAL WHERE state IN ${states}
+    ORDER BY rebuilds.requested_position DESC LIMIT ${typed('UInt64', limit)}`,
   )
-  return rows.map(rebuildFrom)
+  return rows.map(asRebuild)
 }
 
 export const rebuildOf = async (reader: Reader, id: string): Promise<Rebuild | undefined> => {
-  const [row] = await reader.query<RebuildRow>(
-    `SELECT ${SELECTED} FROM rebuilds FINAL WHERE id = {id:String}`,
-    { id },
-  )
-  return row && rebuildFrom(row)
+  const [row] = await select<Rebuild>(reader, sql`SELECT ${SELECTED} FROM rebuilds FINAL WHERE id = ${id}`)
+  return row && asRebuild(row)
 }
-
-const SELECTED = `${Object.keys(COLUMNS).join(', ')}, toString(requested_position) AS requested_text,
-  toString(reached) AS reached_text, toString(target) AS target_text`
-
-type Positions = 'requested_position' | 'reached' | 'target'
-type Times = 'requested_at' | 'started_at' | 'finished_at'
-
-type RebuildRow = Omit<Rebuild, Positions | Times> &
-  Readonly<Record<'requested_text' | 'reached_text' | 'target_text' | 'requested_at', string>> &
-  Readonly<Record<'started_at' | 'finished_at', string | null>>
-
-const rebuildFrom = ({ requested_text, reached_text, target_text, ...row }: RebuildRow): Rebuild => ({
-  ...row,
-  requested_position: BigInt(requested_text),
-  requested_at: instantFrom(row.requested_at),
-  started_at: row.started_at === null ? null : instantFrom(row.started_at),
-  finished_at: row.finished_at === null ? null : instantFrom(row.finished_at),
-  reached: BigInt(reached_text),
-  target: BigInt(target_text),
-})

@@ -8,7 +8,8 @@ import { startProjector, type Projector, type ProjectorOptions } from '../runtim
 import { readTotalsState } from '../usage/totals-state.js'
 import { noteTarget, runTotalsPass } from '../usage/totals-pass.js'
 import { tableIdentities } from './table-identities.js'
-import { rebuildRows, type Rebuild } from './queries.js'
+import type { Rebuild } from './queries.js'
+import { REBUILDS } from './tables.js'
 
 export interface RebuildOptions extends Omit<ProjectorOptions, 'clickHouse'> {
   readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
@@ -31,7 +32,7 @@ export const rebuildLog = (writer: ClickHouseWriter, request: Rebuild): RebuildL
     latest: () => latest,
     update: async (changes) => {
       latest = { ...latest, ...changes, version: latest.version + 1 }
-      await writer.insert(rebuildRows([latest]))
+      await writer.insert(REBUILDS.rows([latest]))
     },
   }
 }

@@ -5,6 +5,7 @@ import {
 } from '../../kernel/ports/clickhouse.js'
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { isInLog, type LogAnchor } from '../../kernel/follow-log.js'
+import { CHECKPOINTS } from './tables.js'
 
 const PROJECTOR = 'main'
 
@@ -44,20 +45,18 @@ export const writeCheckpoint = (
   position: Position,
   anchor: LogAnchor,
 ): Promise<void> =>
-  clickHouse.insert({
-    table: 'checkpoints',
-    columns: ['projector', 'position', 'event_id', 'stream', 'revision', 'event_position'],
-    values: [
-      [
-        PROJECTOR,
-        String(position),
-        anchor.id,
-        anchor.stream,
-        String(anchor.revision),
-        String(anchor.position),
-      ],
-    ],
-  })
+  clickHouse.insert(
+    CHECKPOINTS.rows([
+      {
+        projector: PROJECTOR,
+        position,
+        event_id: anchor.id,
+        stream: anchor.stream,
+        revision: anchor.revision,
+        event_position: anchor.position,
+      },
+    ]),
+  )
 
 /** Why the read models of a database are not those of a log. */
 export interface LogMismatch {

@@ -1,5 +1,6 @@
 import type { ClickHouseReader, ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { QUARANTINE } from './tables.js'
 
 /** An event whose rows could not be made, or were refused because of their data. */
 export interface Quarantined {
@@ -8,17 +9,14 @@ export interface Quarantined {
 }
 
 export const writeQuarantine = (clickHouse: ClickHouseWriter, quarantined: readonly Quarantined[]) =>
-  clickHouse.insert({
-    table: 'quarantine',
-    columns: ['position', 'event_id', 'type', 'stream', 'reason'],
-    values: quarantined.map(({ event, reason }) => [
-      String(event.position),
-      event.id,
-      event.type,
-      event.stream,
-      reason,
-    ]),
-  })
+  clickHouse.insert(
+    QUARANTINE.rows(
+      quarantined.map(({ event, reason }) => {
+        const { position, id: event_id, type, stream } = event
+        return { position, event_id, type, stream, reason }
+      }),
+    ),
+  )
 
 export const countQuarantined = async (clickHouse: Pick<ClickHouseReader, 'query'>): Promise<number> => {
   const [row] = await clickHouse.query<{ events: number }>(

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
 import type { ClickHouse, ClickHouseWriter } from '../../../src/kernel/ports/clickhouse.js'
-import { migrate, schemaState, SCHEMA_VERSION, tableStatements } from '../../../src/projections/migrate.js'
+import { migrate, schemaState, SCHEMA_VERSION } from '../../../src/projections/migrate.js'
+import { tableStatements } from '../../../src/projections/tables.js'
 import { COUNTS } from '../../counts.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../support/clickhouse-http-front.js'
 import { arbitraryDatabase, engineDirectory, openTestClickHouse } from '../../support/engine.js'
@@ -21,7 +22,7 @@ describe('the tables', () => {
   let names: readonly string[]
   before(async () => {
     front = await startClickHouseFront()
-    names = [...(await tableStatements()).keys()].sort()
+    names = [...tableStatements.keys()].sort()
   })
   after(() => front.stop())
 
@@ -66,7 +67,7 @@ describe('the tables', () => {
     })
 
   it('are each created by the one statement of their file', async () => {
-    for (const [table, statement] of await tableStatements()) {
+    for (const [table, statement] of tableStatements) {
       assert.ok(statement.startsWith(`CREATE TABLE ${table}\n(`), table)
       assert.doesNotMatch(statement, /;/, table)
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
-import { tableStatements } from '../../../../src/projections/migrate.js'
+import { tableStatements } from '../../../../src/projections/tables.js'
 import { onCluster } from '../../../../src/adapters/clickhouse/on-cluster.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 
@@ -12,7 +12,7 @@ describe('the schema on a cluster', () => {
   after(() => clickHouse.close())
 
   it('has every table on every server, replicated, and deduplicates nothing', async () => {
-    const statements = [...(await tableStatements()).values()]
+    const statements = [...tableStatements.values()]
     for (const statement of statements) {
       const transformed = onCluster('main', repeatable(statement))
       const [parsed] = await clickHouse.reader.query<{ sql: string }>(
@@ -31,7 +31,7 @@ describe('the schema on a cluster', () => {
   })
 
   it('keeps the rest of a statement as it is', async () => {
-    const statement = (await tableStatements()).get('usage_reporting')
+    const statement = tableStatements.get('usage_reporting')
     assert.equal(
       onCluster('main', repeatable(statement!)),
       `CREATE TABLE IF NOT EXISTS usage_reporting ON CLUSTER main

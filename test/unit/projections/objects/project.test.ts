@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Json } from '../../../../src/kernel/json/json.js'
-import { objectsProjection, VERSION_COLUMNS } from '../../../../src/projections/objects/project.js'
+import { objectsProjection } from '../../../../src/projections/objects/project.js'
+import { OBJECT_VERSIONS } from '../../../../src/projections/objects/tables.js'
 
 const rowOf = (data: Record<string, Json>) => {
   const published = { project_id: 'a/b', object_id: 'o', version_index: 0, digest: 'd', kind: 'object' }
@@ -12,7 +13,7 @@ const rowOf = (data: Record<string, Json>) => {
   }
   const [{ values } = { values: [] }] = objectsProjection.rowsOf([event])
   const row = values[0] as readonly unknown[]
-  return Object.fromEntries(VERSION_COLUMNS.map((column, at) => [column, row[at]]))
+  return Object.fromEntries(OBJECT_VERSIONS.names.map((column, at) => [column, row[at]]))
 }
 
 describe('the row of a version', () => {

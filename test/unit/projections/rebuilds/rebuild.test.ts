@@ -10,7 +10,8 @@ import type { EventStore } from '../../../../src/kernel/ports/event-store.js'
 import { projections } from '../../../../src/projections/all.js'
 import { digestsOf } from '../../../../src/projections/audit/queries.js'
 import { migrate } from '../../../../src/projections/migrate.js'
-import { rebuildOf, rebuildRows, type Rebuild } from '../../../../src/projections/rebuilds/queries.js'
+import { rebuildOf, type Rebuild } from '../../../../src/projections/rebuilds/queries.js'
+import { REBUILDS } from '../../../../src/projections/rebuilds/tables.js'
 import { rebuild, rebuildLog } from '../../../../src/projections/rebuilds/rebuild.js'
 import { tableIdentities } from '../../../../src/projections/rebuilds/table-identities.js'
 import { startProjector, type Projector } from '../../../../src/projections/runtime/projector.js'
@@ -142,7 +143,7 @@ describe('a rebuild', () => {
         if (sql.startsWith('EXCHANGE') && (left -= 1) < 0) stopping.abort()
         return stopping.signal.aborted ? Promise.reject(new Error('cut off')) : clickHouse.writer.command(sql)
       }
-      await clickHouse.writer.insert(rebuildRows([requested(id)]))
+      await clickHouse.writer.insert(REBUILDS.rows([requested(id)]))
       const dying = { ...clickHouse, writer: { ...clickHouse.writer, command } }
       await assert.rejects(run(requested(id), dying, stopping.signal), /cut off/)
 

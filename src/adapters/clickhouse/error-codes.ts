@@ -10,6 +10,9 @@ export const TOO_LONG = codes([159, 'TIMEOUT_EXCEEDED'], [160, 'TOO_SLOW'])
 
 export const MEMORY_LIMIT_EXCEEDED = '241'
 
+/** A statement has too many parts. */
+export const TOO_LARGE = codes([167, 'TOO_DEEP_AST'], [168, 'TOO_BIG_AST'], [306, 'TOO_DEEP_RECURSION'])
+
 /** Rows of an insert cannot be parsed or converted. */
 export const ABOUT_THE_ROWS = codes(
   [6, 'CANNOT_PARSE_TEXT'],

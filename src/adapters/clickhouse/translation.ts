@@ -1,6 +1,6 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { ClickHouseUnavailable, ReadTooExpensive, RowsRefused } from '../../kernel/ports/clickhouse.js'
-import { ABOUT_THE_ROWS, BUSY, MEMORY_LIMIT_EXCEEDED, REFUSING, TOO_LONG } from './error-codes.js'
+import { ABOUT_THE_ROWS, BUSY, MEMORY_LIMIT_EXCEEDED, REFUSING, TOO_LARGE, TOO_LONG } from './error-codes.js'
 
 /** The kind of a statement: only inserts are refused for their rows, and only reads are too expensive. */
 export type Work = 'read' | 'insert' | 'command'
@@ -15,6 +15,7 @@ export const engineError: Translation = (error, work) => {
   if (work === 'insert' && ABOUT_THE_ROWS.has(code))
     return new RowsRefused(`ClickHouse error ${code}`, { cause: error })
   if (work === 'read' && TOO_LONG.has(code)) return new ReadTooExpensive('time')
+  if (work === 'read' && TOO_LARGE.has(code)) return new ReadTooExpensive('memory')
   if (work === 'read' && code === MEMORY_LIMIT_EXCEEDED && !isOfTheServer(error.message))
     return new ReadTooExpensive('memory')
   if (REFUSING.has(code))

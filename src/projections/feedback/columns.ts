@@ -6,7 +6,7 @@ import type { Column } from '../expression/fields.js'
 import { readableJson } from '../expression/readable-json.js'
 
 /** The columns of `feedback` that clients read, in the order of responses. */
-export const TEXT_COLUMNS = [
+const TEXT_COLUMNS = [
   'id',
   'project_id',
   'weave_ref',
@@ -14,7 +14,7 @@ export const TEXT_COLUMNS = [
   'feedback_type',
   ...TEXT_FIELDS,
 ] as const
-export const JSON_COLUMNS = ['payload', ...SCORER_FIELDS] as const
+const JSON_COLUMNS = ['payload', ...SCORER_FIELDS] as const
 
 /** All columns that are inserted. */
 export const FEEDBACK_COLUMNS = [

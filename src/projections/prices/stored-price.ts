@@ -25,7 +25,7 @@ export const PRICE_COLUMNS = [
   'withdrawn_position',
 ] as const
 
-export type PriceColumn = (typeof PRICE_COLUMNS)[number]
+type PriceColumn = (typeof PRICE_COLUMNS)[number]
 
 /** Costs are in decimal digits. */
 export type StoredPrice = Readonly<Record<(typeof TEXT_COLUMNS)[number], string>> &

@@ -1,5 +1,4 @@
 import { instant, keyword, nullable, number, position, table, text, uint64, type Column } from '../table.js'
-import type { RebuildState } from './queries.js'
 
 const texts: Column<Readonly<Record<string, string>>> = { type: 'Map(String, String)' }
 
@@ -12,7 +11,7 @@ export const REBUILDS = table(
   {
     id: text,
     version: uint64,
-    state: keyword as Column<RebuildState>,
+    state: keyword,
     requested_position: position,
     requested_at: instant,
     requested_by: text,

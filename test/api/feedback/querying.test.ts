@@ -155,6 +155,13 @@ describe('querying feedback', () => {
     assert.deepEqual(told(await ask({ fields })), ['too_long fields'])
   })
 
+  it('says that a query has more parts than the engine takes', async () => {
+    const deep = (n: number) => `payload${'.0'.repeat(30)}.${n}`
+    const query = { $expr: { $or: Array.from({ length: 30 }, (_, n) => field(deep(n))) } }
+    const sort_by = Array.from({ length: 8 }, (_, n) => ({ field: deep(n), direction: 'asc' }))
+    assert.match(reasonOf(await ask({ query, sort_by, limit: 1 }), 502), /Narrow the filter/)
+  })
+
   it('purges by ids alone', async () => {
     const own = someProject()
     const given = ['1', '2', '3', '4'].map((id) => someFeedback(own, { id }))

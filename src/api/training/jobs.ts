@@ -8,7 +8,6 @@ import { SFT_OPTIONS, sftConfig } from '../../domain/training/sft-config.js'
 import { givenGroups } from '../../domain/training/trajectories.js'
 import { decode, type Codec } from '../../kernel/codec/codec.js'
 import { nullable } from '../../kernel/codec/containers.js'
-import { instantOf } from '../../kernel/codec/instant.js'
 import { jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { entityOf } from '../../kernel/ids.js'
@@ -24,7 +23,7 @@ import { didYouMean } from '../../kernel/nearest-name.js'
 import { writing } from '../server/run.js'
 import { noSuchModel, ofJob } from './authorization.js'
 import { createdJob, eventsQuery, job, jobEventList, page } from './codecs.js'
-import type { TrainingServices } from './models.js'
+import { nowOf, type TrainingServices } from './models.js'
 
 const newRlJob = open('CreateTrainingJob', {
   required: { model_id: string, trajectory_groups: givenGroups },
@@ -80,156 +79,170 @@ const refuseOptions = (field: string, [name]: readonly string[], known: readonly
   throw invalidField([field, name], 'value_error', `The engine has no option ${name}${hint || `: ${rule}`}`)
 }
 
-/** Jobs of reinforcement learning and of fine-tuning. */
-export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] => {
-  const { training, clock, ids, blobs } = services
-  const { models, collections, builtIn, index } = training
-  const now = () => instantOf(clock.now())
-
-  const create = async (
+const create =
+  (services: TrainingServices) =>
+  async (
     { model_id, project_id, base_model }: ModelCreated,
     rest: Pick<TrainingJobCreated, 'kind' | 'input' | 'config' | 'training_data_url'>,
     cause: Cause,
   ) => {
-    const job_id = ids.next()
+    const job_id = services.ids.next()
     const created: TrainingJobCreated = {
       model_id,
       project_id,
       job_id,
       base_model,
-      created_at: now(),
+      created_at: nowOf(services),
       validation: null,
       from: null,
       ...rest,
     }
-    const readableAt = await createJob(services, models)(created, cause)
+    const readableAt = await createJob(services, services.training.models)(created, cause)
     return { body: { id: job_id }, readableAt }
   }
 
-  return [
-    writeAuthorized(services, {
-      method: 'post',
-      path: '/v1/preview/training-jobs',
-      summary:
-        'Creates a job of reinforcement learning: one pass over groups of trajectories, which makes one checkpoint. Jobs of a model run ' +
-        'one after another.',
-      errorFormat: 'chat',
-      body: newRlJob,
-      errors: ['conflict'],
-      response: createdJob,
-      authorization: modelInBody(services),
-      handle: ({ model, body: { trajectory_groups, experimental_config: config } }) => {
-        requireSmallConfig('experimental_config', config)
-        if (builtIn.has(model.base_model)) {
-          checked(rlConfig, 'experimental_config', config)
-          refuseOptions('experimental_config', optionsLacking(config ?? {}), RL_OPTIONS)
-        }
-        return async (cause) => {
-          const input = await blobs.put(Buffer.from(jsonText(trajectory_groups as unknown as Json)))
-          return create(model, { kind: 'rl', input, config: config ?? {}, training_data_url: null }, cause)
-        }
-      },
-    }),
-    writeAuthorized(services, {
-      method: 'post',
-      path: '/v1/preview/sft-training-jobs',
-      summary:
-        'Creates a fine-tuning job. The data are a file of an artifact, `wandb-artifact:///entity/project/name:version`, with one ' +
-        'conversation `{"messages": […]}` a line.',
-      errorFormat: 'chat',
-      body: newSftJob,
-      errors: ['conflict'],
-      response: createdJob,
-      authorization: modelInBody(services),
-      handle: ({
-        model,
-        principal,
-        body: { training_data_url, config, experimental_config: experimental },
-      }) => {
-        const { batch_size, learning_rate, epochs } = checked(sftConfig, 'config', config)
-        const isBuiltIn = builtIn.has(model.base_model)
-        if (isBuiltIn) {
-          refuseOptions('config', givenBut(SFT_OPTIONS, config), SFT_OPTIONS)
-          refuseOptions('experimental_config', givenBut([], experimental), SFT_OPTIONS)
-        }
-        return async (cause) => {
-          const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
-          const data = await findTrainingData(services, { collections, canSee, isBuiltIn }, training_data_url)
-          const batches = stepsOf(data.conversations, { epochs, batchSize: batch_size, isBuiltIn })
-          if (typeof learning_rate !== 'number' && learning_rate.length !== batches)
-            throw invalidField(
-              ['config', 'learning_rate'],
-              'value_error',
-              `The list has ${learning_rate.length} items, but ${data.conversations} conversations in ${epochs} epochs make ${batches} batches of ${batch_size}`,
-            )
-          return create(
-            model,
-            { kind: 'sft', input: data.blob, config: config ?? {}, training_data_url },
-            cause,
+const createRlJob = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: '/v1/preview/training-jobs',
+    summary:
+      'Creates a job of reinforcement learning: one pass over groups of trajectories, which makes one checkpoint. Jobs of a model run ' +
+      'one after another.',
+    errorFormat: 'chat',
+    body: newRlJob,
+    errors: ['conflict'],
+    response: createdJob,
+    authorization: modelInBody(services),
+    handle: ({ model, body: { trajectory_groups, experimental_config: config } }) => {
+      requireSmallConfig('experimental_config', config)
+      if (services.training.builtIn.has(model.base_model)) {
+        checked(rlConfig, 'experimental_config', config)
+        refuseOptions('experimental_config', optionsLacking(config ?? {}), RL_OPTIONS)
+      }
+      return async (cause) => {
+        const input = await services.blobs.put(Buffer.from(jsonText(trajectory_groups as unknown as Json)))
+        return create(services)(
+          model,
+          { kind: 'rl', input, config: config ?? {}, training_data_url: null },
+          cause,
+        )
+      }
+    },
+  })
+
+const createSftJob = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: '/v1/preview/sft-training-jobs',
+    summary:
+      'Creates a fine-tuning job. The data are a file of an artifact, `wandb-artifact:///entity/project/name:version`, with one ' +
+      'conversation `{"messages": […]}` a line.',
+    errorFormat: 'chat',
+    body: newSftJob,
+    errors: ['conflict'],
+    response: createdJob,
+    authorization: modelInBody(services),
+    handle: ({
+      model,
+      principal,
+      body: { training_data_url, config, experimental_config: experimental },
+    }) => {
+      const { batch_size, learning_rate, epochs } = checked(sftConfig, 'config', config)
+      const isBuiltIn = services.training.builtIn.has(model.base_model)
+      if (isBuiltIn) {
+        refuseOptions('config', givenBut(SFT_OPTIONS, config), SFT_OPTIONS)
+        refuseOptions('experimental_config', givenBut([], experimental), SFT_OPTIONS)
+      }
+      return async (cause) => {
+        const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
+        const data = await findTrainingData(
+          services,
+          { collections: services.training.collections, canSee, isBuiltIn },
+          training_data_url,
+        )
+        const batches = stepsOf(data.conversations, { epochs, batchSize: batch_size, isBuiltIn })
+        if (typeof learning_rate !== 'number' && learning_rate.length !== batches)
+          throw invalidField(
+            ['config', 'learning_rate'],
+            'value_error',
+            `The list has ${learning_rate.length} items, but ${data.conversations} conversations in ${epochs} epochs make ${batches} batches of ${batch_size}`,
           )
+        return create(services)(
+          model,
+          { kind: 'sft', input: data.blob, config: config ?? {}, training_data_url },
+          cause,
+        )
+      }
+    },
+  })
+
+const readJob = (services: TrainingServices): AnyRoute =>
+  readLog(services, {
+    method: 'get',
+    path: JOB,
+    summary: 'Reads a training job.',
+    errorFormat: 'chat',
+    response: job,
+    authorization: ofJob(services),
+    handle:
+      ({ job: { job_id, model_id, kind, base_model, created_at } }) =>
+      async () => {
+        const found = await services.training.models.readJobs(model_id, ({ state: { jobs, queue } }) => ({
+          job: jobs.get(job_id),
+          place: queue.indexOf(job_id),
+        }))
+        if (found.job === undefined) throw noSuchJob()
+        const { state, error, step, endedAt } = found.job
+        const queue = services.training.index.queues().find((one) => one.lease?.job_id === job_id)
+        return {
+          body: {
+            id: job_id,
+            model_id,
+            kind,
+            base_model,
+            state,
+            error_message: error,
+            step,
+            queue_position: found.place < 0 ? null : found.place,
+            worker: queue?.lease?.worker ?? null,
+            created_at,
+            ended_at: endedAt,
+          },
         }
       },
-    }),
-    readLog(services, {
-      method: 'get',
-      path: JOB,
-      summary: 'Reads a training job.',
-      errorFormat: 'chat',
-      response: job,
-      authorization: ofJob(services),
-      handle:
-        ({ job: { job_id, model_id, kind, base_model, created_at } }) =>
-        async () => {
-          const known = await models.readJobs(model_id, ({ state: { jobs, queue } }) => ({
-            job: jobs.get(job_id),
-            place: queue.indexOf(job_id),
-          }))
-          if (known.job === undefined) throw noSuchJob()
-          const { state, error, step, endedAt } = known.job
-          const held = index.queues().find((one) => one.lease?.job_id === job_id)
-          return {
-            body: {
-              id: job_id,
-              model_id,
-              kind,
-              base_model,
-              state,
-              error_message: error,
-              step,
-              queue_position: known.place < 0 ? null : known.place,
-              worker: held?.lease?.worker ?? null,
-              created_at,
-              ended_at: endedAt,
-            },
-          }
-        },
-    }),
-    readLog(services, {
-      method: 'get',
-      path: `${JOB}/events`,
-      summary: 'Lists the events of a training job, oldest first. `after` is the id of an event.',
-      errorFormat: 'chat',
-      query: eventsQuery,
-      response: jobEventList,
-      authorization: ofJob(services),
-      handle:
-        ({ job: asked, query }) =>
-        async () => {
-          const { data, has_more } = await jobEvents(services, models)(asked, query)
-          return { body: page(data, has_more) }
-        },
-    }),
-    writeAuthorized(services, {
-      method: 'post',
-      path: `${JOB}/cancel`,
-      summary: 'Cancels a training job. A repeat, and a job that has ended, change nothing.',
-      errorFormat: 'chat',
-      response: emptyResponse,
-      authorization: ofJob(services),
-      handle: ({ job: { job_id, model_id } }) =>
-        writing((cause) =>
-          models.write(model_id, { type: 'CancelJob', job_id, now: now() }, cause, () => undefined),
-        ),
-    }),
-  ]
-}
+  })
+
+const listEvents = (services: TrainingServices): AnyRoute =>
+  readLog(services, {
+    method: 'get',
+    path: `${JOB}/events`,
+    summary: 'Lists the events of a training job, oldest first. `after` is the id of an event.',
+    errorFormat: 'chat',
+    query: eventsQuery,
+    response: jobEventList,
+    authorization: ofJob(services),
+    handle:
+      ({ job, query }) =>
+      async () => {
+        const { data, has_more } = await jobEvents(services, services.training.models)(job, query)
+        return { body: page(data, has_more) }
+      },
+  })
+
+const cancelJob = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: `${JOB}/cancel`,
+    summary: 'Cancels a training job. A repeat, and a job that has ended, change nothing.',
+    errorFormat: 'chat',
+    response: emptyResponse,
+    authorization: ofJob(services),
+    handle: ({ job: { job_id, model_id } }) =>
+      writing((cause) =>
+        services.training.models.write(model_id, { type: 'CancelJob', job_id, now: nowOf(services) }, cause),
+      ),
+  })
+
+/** Jobs of reinforcement learning and of fine-tuning. */
+export const jobRoutes = (services: TrainingServices): readonly AnyRoute[] =>
+  [createRlJob, createSftJob, readJob, listEvents, cancelJob].map((route) => route(services))

@@ -7,7 +7,7 @@ import { baseModelName, modelName, type ModelCreated } from '../../domain/traini
 import { trainedModelId } from '../../domain/training/model-id.js'
 import { givenGroups } from '../../domain/training/trajectories.js'
 import { arrayOf, nullableText, withDefault } from '../../kernel/codec/containers.js'
-import { instantOf } from '../../kernel/codec/instant.js'
+import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { entityOf, projectId, projectName, projectNameOf, teamName } from '../../kernel/ids.js'
@@ -79,155 +79,180 @@ const rewardsIn = (groups: readonly JsonObject[]): readonly number[] =>
     ((trajectories ?? []) as readonly JsonObject[]).map(({ reward }) => Number(reward ?? 0)),
   )
 
-/** Models that are trained, and their checkpoints. */
-export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] => {
-  const { training, clock, ids, sha256, blobs } = services
-  const { models, collections } = training
-  const now = () => instantOf(clock.now())
+export const nowOf = ({ clock }: Pick<Ports, 'clock'>): Instant => instantOf(clock.now())
 
-  return [
-    writeProject(services, {
-      method: 'post',
-      path: '/v1/preview/models',
-      summary:
-        'Creates a model that is trained from a base model, or with `return_existing` returns the model of this name.',
-      errorFormat: 'chat',
-      body: newModel,
-      errors: ['conflict'],
-      response: model,
-      project: projectOf,
-      handle: ({ body: { name, base_model, return_existing }, project: project_id }) => {
-        if (!isServed(training, base_model, entityOf(project_id)))
-          throw invalidField(
-            ['base_model'],
-            'value_error',
-            `No worker trains ${base_model}. The service itself trains ${[...training.builtIn].join(', ')}; others are trained by workers that register for them`,
-          )
-        const model_id = trainedModelId(sha256, project_id, name)
-        const command = {
-          type: 'CreateModel',
-          model_id,
-          project_id,
-          name,
-          base_model,
-          returnExisting: return_existing,
-          now: now(),
-        } as const
-        return writing(
-          (cause) =>
-            models.write(model_id, command, cause, ({ created }, events) => {
-              for (const event of events) if (event.type === 'ModelCreated') return event.data
-              return created!
-            }),
-          ({ state }) => modelJson(state),
+const createModel = (services: TrainingServices): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: '/v1/preview/models',
+    summary:
+      'Creates a model that is trained from a base model, or with `return_existing` returns the model of this name.',
+    errorFormat: 'chat',
+    body: newModel,
+    errors: ['conflict'],
+    response: model,
+    project: projectOf,
+    handle: ({ body: { name, base_model, return_existing }, project: project_id }) => {
+      if (!isServed(services.training, base_model, entityOf(project_id)))
+        throw invalidField(
+          ['base_model'],
+          'value_error',
+          `No worker trains ${base_model}. The service itself trains ${[...services.training.builtIn].join(', ')}; others are trained by workers that register for them`,
         )
+      const model_id = trainedModelId(services.sha256, project_id, name)
+      const command = {
+        type: 'CreateModel',
+        model_id,
+        project_id,
+        name,
+        base_model,
+        returnExisting: return_existing,
+        now: nowOf(services),
+      } as const
+      return writing(
+        (cause) =>
+          services.training.models.write(model_id, command, cause, ({ created }, events) => {
+            for (const event of events) if (event.type === 'ModelCreated') return event.data
+            return created!
+          }),
+        ({ state }) => modelJson(state),
+      )
+    },
+  })
+
+const deleteModelRoute = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'delete',
+    path: MODEL,
+    summary: 'Deletes a model and its checkpoints. Its jobs that have not ended fail.',
+    errorFormat: 'chat',
+    response: deletedModel,
+    authorization: ofModel(services),
+    handle:
+      ({ modelId }) =>
+      async (cause) => {
+        const { deleted, position } = await deleteModel(
+          services.training.models,
+          services.training.collections,
+        )(modelId, nowOf(services), cause)
+        return {
+          body: { model_id: modelId, deleted_checkpoints: deleted, deleted_run: false },
+          readableAt: position,
+        }
       },
-    }),
-    writeAuthorized(services, {
-      method: 'delete',
-      path: MODEL,
-      summary: 'Deletes a model and its checkpoints. Its jobs that have not ended fail.',
-      errorFormat: 'chat',
-      response: deletedModel,
-      authorization: ofModel(services),
-      handle:
-        ({ modelId }) =>
-        async (cause) => {
-          const { deleted, position } = await deleteModel(models, collections)(modelId, now(), cause)
-          return {
-            body: { model_id: modelId, deleted_checkpoints: deleted, deleted_run: false },
-            readableAt: position,
-          }
-        },
-    }),
-    writeAuthorized(services, {
-      method: 'delete',
-      path: '/v1/models/*id',
-      summary:
-        'Deletes a trained model by its name, `wandb-artifact:///entity/project/name`, or with `:step<N>` a checkpoint of it.',
-      errorFormat: 'openai',
-      response: deletedByName,
-      authorization: modelNamed(services),
-      handle:
-        ({ name, modelId, step }) =>
-        async (cause) => {
-          const { position } = await (step === null
-            ? deleteModel(models, collections)(modelId, now(), cause)
-            : deleteCheckpoints(models, collections)(modelId, [step], cause))
-          return { body: { id: name, object: 'model' as const, deleted: true }, readableAt: position }
-        },
-    }),
-    readLog(services, {
-      method: 'get',
-      path: `${MODEL}/checkpoints`,
-      summary: 'Lists the checkpoints of a model by step. `after` is the id of a checkpoint.',
-      errorFormat: 'chat',
-      query: checkpointsQuery,
-      response: checkpointList,
-      authorization: ofModel(services),
-      handle:
-        ({ modelId, query: { after, limit, order } }) =>
-        async () => {
-          const all = await models.read(modelId, ({ state: { checkpoints } }) =>
-            [...checkpoints.values()].map(({ id, step, metrics, savedAt }) => ({
-              id,
-              step,
-              metrics,
-              created_at: savedAt,
-            })),
-          )
-          const ordered = order === 'asc' ? (all ?? []) : (all ?? []).toReversed()
-          const noItem = () => new Failure('not-found', `No checkpoint of the model has the id ${after}.`)
-          const { data, next } = takePage(ordered, { after, limit, keyOf: ({ id }) => id, noItem })
-          return { body: page(data, next !== null) }
-        },
-    }),
-    writeAuthorized(services, {
-      method: 'delete',
-      path: `${MODEL}/checkpoints`,
-      summary: 'Deletes checkpoints of a model by their steps.',
-      errorFormat: 'chat',
-      body: stepsToDelete,
-      response: deletedCheckpoints,
-      authorization: ofModel(services),
-      handle:
-        ({ modelId, body: { steps } }) =>
-        async (cause) => {
-          const deleted = await deleteCheckpoints(models, collections)(modelId, steps, cause)
-          return {
-            body: {
-              deleted_count: deleted.steps.length,
-              not_found_steps: [...new Set(steps)].filter((step) => !deleted.steps.includes(step)),
-            },
-            readableAt: deleted.position,
-          }
-        },
-    }),
-    writeAuthorized(services, {
-      method: 'post',
-      path: `${MODEL}/log`,
-      summary: 'Logs trajectories, such as those of a validation.',
-      errorFormat: 'chat',
-      body: loggedTrajectories,
-      response: emptyResponse,
-      authorization: ofModel(services),
-      handle:
-        ({ modelId, body: { split, trajectory_groups } }) =>
-        async (cause) => {
-          const rewards = rewardsIn(trajectory_groups)
-          const command = {
-            type: 'LogTrajectories',
-            log_id: ids.next(),
-            split,
-            groups: trajectory_groups.length,
-            trajectories: rewards.length,
-            mean_reward:
-              rewards.length === 0 ? null : rewards.reduce((sum, one) => sum + one, 0) / rewards.length,
-            content: await blobs.put(Buffer.from(jsonText(trajectory_groups as Json))),
-            now: now(),
-          } as const
-          return writing((by) => models.write(modelId, command, by, () => undefined))(cause)
-        },
-    }),
-  ]
-}
+  })
+
+const deleteByName = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'delete',
+    path: '/v1/models/*id',
+    summary:
+      'Deletes a trained model by its name, `wandb-artifact:///entity/project/name`, or with `:step<N>` a checkpoint of it.',
+    errorFormat: 'openai',
+    response: deletedByName,
+    authorization: modelNamed(services),
+    handle:
+      ({ name, modelId, step }) =>
+      async (cause) => {
+        const { position } = await (step === null
+          ? deleteModel(services.training.models, services.training.collections)(
+              modelId,
+              nowOf(services),
+              cause,
+            )
+          : deleteCheckpoints(services.training.models, services.training.collections)(
+              modelId,
+              [step],
+              cause,
+            ))
+        return { body: { id: name, object: 'model' as const, deleted: true }, readableAt: position }
+      },
+  })
+
+const listCheckpoints = (services: TrainingServices): AnyRoute =>
+  readLog(services, {
+    method: 'get',
+    path: `${MODEL}/checkpoints`,
+    summary: 'Lists the checkpoints of a model by step. `after` is the id of a checkpoint.',
+    errorFormat: 'chat',
+    query: checkpointsQuery,
+    response: checkpointList,
+    authorization: ofModel(services),
+    handle:
+      ({ modelId, query: { after, limit, order } }) =>
+      async () => {
+        const all = await services.training.models.read(modelId, ({ state: { checkpoints } }) =>
+          [...checkpoints.values()].map(({ id, step, metrics, savedAt }) => ({
+            id,
+            step,
+            metrics,
+            created_at: savedAt,
+          })),
+        )
+        const ordered = order === 'asc' ? (all ?? []) : (all ?? []).toReversed()
+        const noItem = () => new Failure('not-found', `No checkpoint of the model has the id ${after}.`)
+        const { data, next } = takePage(ordered, { after, limit, keyOf: ({ id }) => id, noItem })
+        return { body: page(data, next !== null) }
+      },
+  })
+
+const deleteCheckpointsRoute = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'delete',
+    path: `${MODEL}/checkpoints`,
+    summary: 'Deletes checkpoints of a model by their steps.',
+    errorFormat: 'chat',
+    body: stepsToDelete,
+    response: deletedCheckpoints,
+    authorization: ofModel(services),
+    handle:
+      ({ modelId, body: { steps } }) =>
+      async (cause) => {
+        const deleted = await deleteCheckpoints(services.training.models, services.training.collections)(
+          modelId,
+          steps,
+          cause,
+        )
+        return {
+          body: {
+            deleted_count: deleted.steps.length,
+            not_found_steps: [...new Set(steps)].filter((step) => !deleted.steps.includes(step)),
+          },
+          readableAt: deleted.position,
+        }
+      },
+  })
+
+const logTrajectories = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: `${MODEL}/log`,
+    summary: 'Logs trajectories, such as those of a validation.',
+    errorFormat: 'chat',
+    body: loggedTrajectories,
+    response: emptyResponse,
+    authorization: ofModel(services),
+    handle:
+      ({ modelId, body: { split, trajectory_groups } }) =>
+      async (cause) => {
+        const rewards = rewardsIn(trajectory_groups)
+        const command = {
+          type: 'LogTrajectories',
+          log_id: services.ids.next(),
+          split,
+          groups: trajectory_groups.length,
+          trajectories: rewards.length,
+          mean_reward:
+            rewards.length === 0 ? null : rewards.reduce((sum, one) => sum + one, 0) / rewards.length,
+          content: await services.blobs.put(Buffer.from(jsonText(trajectory_groups as Json))),
+          now: nowOf(services),
+        } as const
+        return writing((by) => services.training.models.write(modelId, command, by))(cause)
+      },
+  })
+
+/** Models that are trained, and their checkpoints. */
+export const modelRoutes = (services: TrainingServices): readonly AnyRoute[] =>
+  [createModel, deleteModelRoute, deleteByName, listCheckpoints, deleteCheckpointsRoute, logTrajectories].map(
+    (route) => route(services),
+  )

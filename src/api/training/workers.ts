@@ -35,158 +35,181 @@ const MAX_METRIC_NAME_BYTES = 256
 
 const JOB = '/v1/preview/training-jobs/:job_id'
 
-/** The protocol of programs that train: they claim jobs, report progress, and store checkpoints. */
-export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] => {
-  const { work, index, stopping, builtIn } = services.training
-
-  const claimWithin = async (worker: Worker, seconds: number, cause: Cause, signal: AbortSignal) => {
-    const until = performance.now() + seconds * 1000
-    for (;;) {
-      const left = until - performance.now()
-      const change = index.waitForChange(Math.max(1, Math.min(left, RECHECK_MS)), signal)
-      const found = await work.claim(worker, cause)
-      if (found !== undefined || left <= 0 || signal.aborted) return found
-      await change
-    }
+const claimWithin = async (
+  { training: { index, work } }: TrainingServices,
+  worker: Worker,
+  seconds: number,
+  cause: Cause,
+  signal: AbortSignal,
+) => {
+  const until = performance.now() + seconds * 1000
+  for (;;) {
+    const left = until - performance.now()
+    const change = index.waitForChange(Math.max(1, Math.min(left, RECHECK_MS)), signal)
+    const found = await work.claim(worker, cause)
+    if (found !== undefined || left <= 0 || signal.aborted) return found
+    await change
   }
-
-  const routes = [
-    writeDirectory({
-      method: 'post',
-      path: '/v1/preview/workers/claim',
-      summary:
-        'Registers a worker with the base models that it trains, and gives it a job of one of them, if there is one within `wait_seconds`.',
-      errorFormat: 'chat',
-      body: claimRequest,
-      response: claimed,
-      authorization: anyKey,
-      handle: ({ principal, headers, onDisconnect, body: { worker, base_models, wait_seconds } }) => {
-        requireAtMost('base_models', base_models.length, MAX_BASE_MODELS)
-        const own = base_models.find((name) => builtIn.has(name))
-        if (own !== undefined)
-          throw invalidField(['base_models'], 'value_error', `The service itself trains ${own}: leave it out`)
-        const gone = new AbortController()
-        onDisconnect(() => gone.abort())
-        return async (cause) => {
-          const asked = {
-            name: `${principal.userId}/${worker}`,
-            baseModels: base_models,
-            teams: principal.administrator ? null : principal.teams,
-          }
-          await work.register(asked, cause)
-          const signal = AbortSignal.any([gone.signal, stopping])
-          const found = await claimWithin(asked, wait_seconds, cause, signal)
-          return {
-            body: { job: found === undefined ? null : claimedJobJson(services, headers, principal, found) },
-          }
-        }
-      },
-    }),
-    writeAuthorized(services, {
-      method: 'post',
-      path: `${JOB}/heartbeat`,
-      summary: 'Extends the lease of a job by a minute.',
-      errorFormat: 'chat',
-      body: heartbeat,
-      response: heartbeatAnswer,
-      authorization: ofWorkersJob(services),
-      handle:
-        ({ job, body }) =>
-        async (cause) => {
-          try {
-            const expiry = await work.extend({ jobId: job.job_id, leaseId: body.lease_id }, cause)
-            return { body: { cancel: false, lease_expires_at: expiry } }
-          } catch (error) {
-            if (!(error instanceof Failure)) throw error
-            return { body: { cancel: true, lease_expires_at: null } }
-          }
-        },
-    }),
-    writeAuthorized(services, {
-      method: 'post',
-      path: `${JOB}/reports`,
-      summary: 'Logs the start of training and its gradient steps.',
-      errorFormat: 'chat',
-      body: reportsRequest,
-      response: emptyResponse,
-      authorization: ofWorkersJob(services),
-      handle: ({ job, body: { lease_id, first, reports } }) => {
-        requireAtMost('reports', reports.length, MAX_REPORTS)
-        for (const [at, { metrics }] of reports.entries()) checkMetrics(['reports', at, 'metrics'], metrics)
-        const progress = reports.map(({ type, num_sequences, metrics }): Progress =>
-          type === 'training_started'
-            ? { type, num_sequences: num_sequences ?? 0 }
-            : { type, metrics: metrics ?? {} },
-        )
-        return async (cause) => {
-          await work.log({ jobId: job.job_id, leaseId: lease_id }, first, progress, cause)
-          return { body: {} }
-        }
-      },
-    }),
-    writeAuthorized(services, {
-      method: 'post',
-      path: `${JOB}/files`,
-      summary: 'Gives links by which the files of a checkpoint are stored, with PUT.',
-      errorFormat: 'chat',
-      body: filesRequest,
-      response: uploads,
-      authorization: ofWorkersJob(services),
-      handle: ({ job: { project_id, job_id }, principal, headers, body: { lease_id, files } }) => {
-        checkFiles(files)
-        const links = linksFor(services, headers, principal)
-        return async () => {
-          await work.requireLease({ jobId: job_id, leaseId: lease_id })
-          return {
-            body: {
-              files: await Promise.all(
-                files.map(async ({ path, md5 }) => {
-                  const stored = await storedByMd5(services, project_id, md5)
-                  return { path, upload_url: stored === undefined ? links.store(project_id, md5) : null }
-                }),
-              ),
-            },
-          }
-        }
-      },
-    }),
-    writeAuthorized(services, {
-      method: 'post',
-      path: `${JOB}/complete`,
-      summary: 'Ends a job with the checkpoint of its next step, whose files were stored before.',
-      errorFormat: 'chat',
-      body: completion,
-      response: completedStep,
-      authorization: ofWorkersJob(services),
-      handle: ({ job, body: { lease_id, files, metrics } }) => {
-        checkFiles(files)
-        checkMetrics(['metrics'], metrics)
-        return async (cause) => {
-          const step = await work.complete({ jobId: job.job_id, leaseId: lease_id }, files, metrics, cause)
-          return { body: { step } }
-        }
-      },
-    }),
-    writeAuthorized(services, {
-      method: 'post',
-      path: `${JOB}/fail`,
-      summary: 'Ends a job with an error.',
-      errorFormat: 'chat',
-      body: failure,
-      response: emptyResponse,
-      authorization: ofWorkersJob(services),
-      handle:
-        ({ job, body: { lease_id, error_message } }) =>
-        async (cause) => {
-          const reason = error_message.trim() === '' ? 'The worker gave no reason.' : error_message
-          await work.fail({ jobId: job.job_id, leaseId: lease_id }, reason, cause)
-          return { body: {} }
-        },
-    }),
-  ]
-  return routes.map((route) => ({ ...route, forWorkers: true }))
 }
 
+const claimJob = (services: TrainingServices): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: '/v1/preview/workers/claim',
+    summary:
+      'Registers a worker with the base models that it trains, and gives it a job of one of them, if there is one within `wait_seconds`.',
+    errorFormat: 'chat',
+    body: claimRequest,
+    response: claimed,
+    authorization: anyKey,
+    handle: ({ principal, headers, onDisconnect, body: { worker, base_models, wait_seconds } }) => {
+      requireAtMost('base_models', base_models.length, MAX_BASE_MODELS)
+      const own = base_models.find((name) => services.training.builtIn.has(name))
+      if (own !== undefined)
+        throw invalidField(['base_models'], 'value_error', `The service itself trains ${own}: leave it out`)
+      const gone = new AbortController()
+      onDisconnect(() => gone.abort())
+      return async (cause) => {
+        const program = {
+          name: `${principal.userId}/${worker}`,
+          baseModels: base_models,
+          teams: principal.administrator ? null : principal.teams,
+        }
+        await services.training.work.register(program, cause)
+        const signal = AbortSignal.any([gone.signal, services.training.stopping])
+        const found = await claimWithin(services, program, wait_seconds, cause, signal)
+        return {
+          body: { job: found === undefined ? null : claimedJobJson(services, headers, principal, found) },
+        }
+      }
+    },
+  })
+
+const extendLease = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: `${JOB}/heartbeat`,
+    summary: 'Extends the lease of a job by a minute.',
+    errorFormat: 'chat',
+    body: heartbeat,
+    response: heartbeatAnswer,
+    authorization: ofWorkersJob(services),
+    handle:
+      ({ job, body }) =>
+      async (cause) => {
+        try {
+          const expiry = await services.training.work.extend(
+            { jobId: job.job_id, leaseId: body.lease_id },
+            cause,
+          )
+          return { body: { cancel: false, lease_expires_at: expiry } }
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error
+          return { body: { cancel: true, lease_expires_at: null } }
+        }
+      },
+  })
+
+const logReports = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: `${JOB}/reports`,
+    summary: 'Logs the start of training and its gradient steps.',
+    errorFormat: 'chat',
+    body: reportsRequest,
+    response: emptyResponse,
+    authorization: ofWorkersJob(services),
+    handle: ({ job, body: { lease_id, first, reports } }) => {
+      requireAtMost('reports', reports.length, MAX_REPORTS)
+      for (const [at, { metrics }] of reports.entries()) checkMetrics(['reports', at, 'metrics'], metrics)
+      const progress = reports.map(({ type, num_sequences, metrics }): Progress =>
+        type === 'training_started'
+          ? { type, num_sequences: num_sequences ?? 0 }
+          : { type, metrics: metrics ?? {} },
+      )
+      return async (cause) => {
+        await services.training.work.log({ jobId: job.job_id, leaseId: lease_id }, first, progress, cause)
+        return { body: {} }
+      }
+    },
+  })
+
+const giveUploads = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: `${JOB}/files`,
+    summary: 'Gives links by which the files of a checkpoint are stored, with PUT.',
+    errorFormat: 'chat',
+    body: filesRequest,
+    response: uploads,
+    authorization: ofWorkersJob(services),
+    handle: ({ job: { project_id, job_id }, principal, headers, body: { lease_id, files } }) => {
+      checkFiles(files)
+      const links = linksFor(services, headers, principal)
+      return async () => {
+        await services.training.work.requireLease({ jobId: job_id, leaseId: lease_id })
+        return {
+          body: {
+            files: await Promise.all(
+              files.map(async ({ path, md5 }) => {
+                const stored = await storedByMd5(services, project_id, md5)
+                return { path, upload_url: stored === undefined ? links.store(project_id, md5) : null }
+              }),
+            ),
+          },
+        }
+      }
+    },
+  })
+
+const completeJob = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: `${JOB}/complete`,
+    summary: 'Ends a job with the checkpoint of its next step, whose files were stored before.',
+    errorFormat: 'chat',
+    body: completion,
+    response: completedStep,
+    authorization: ofWorkersJob(services),
+    handle: ({ job, body: { lease_id, files, metrics } }) => {
+      checkFiles(files)
+      checkMetrics(['metrics'], metrics)
+      return async (cause) => {
+        const step = await services.training.work.complete(
+          { jobId: job.job_id, leaseId: lease_id },
+          files,
+          metrics,
+          cause,
+        )
+        return { body: { step } }
+      }
+    },
+  })
+
+const failJob = (services: TrainingServices): AnyRoute =>
+  writeAuthorized(services, {
+    method: 'post',
+    path: `${JOB}/fail`,
+    summary: 'Ends a job with an error.',
+    errorFormat: 'chat',
+    body: failure,
+    response: emptyResponse,
+    authorization: ofWorkersJob(services),
+    handle:
+      ({ job, body: { lease_id, error_message } }) =>
+      async (cause) => {
+        const reason = error_message.trim() === '' ? 'The worker gave no reason.' : error_message
+        await services.training.work.fail({ jobId: job.job_id, leaseId: lease_id }, reason, cause)
+        return { body: {} }
+      },
+  })
+
+/** The protocol of programs that train: they claim jobs, report progress, and store checkpoints. */
+export const workerRoutes = (services: TrainingServices): readonly AnyRoute[] =>
+  [claimJob, extendLease, logReports, giveUploads, completeJob, failJob].map((route) => ({
+    ...route(services),
+    forWorkers: true,
+  }))
 /** In case another process leased the job that woke the worker, and lost it. */
 const RECHECK_MS = 5000
 

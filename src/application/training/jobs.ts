@@ -36,7 +36,6 @@ export const createJob =
       job.model_id,
       { type: 'QueueJob', job_id, kind, base_model, now },
       cause,
-      () => undefined,
     )
     throwIfRefused(written.refusals.get(0))
     return written.readableAt

@@ -151,7 +151,7 @@ export const trainingLeases = (
       error_message,
       now: now(),
     } as const
-    await models.write(modelId, failed, cause, () => undefined)
+    await models.write(modelId, failed, cause)
     return undefined
   }
 
@@ -193,7 +193,6 @@ export const trainingLeases = (
         now: now(),
       },
       cause,
-      () => undefined,
     )
     throwIfRefused(written.refusals.get(0))
     return doneStep ?? step
@@ -214,13 +213,13 @@ export const trainingLeases = (
     extend: async ({ jobId, leaseId }, cause) => {
       const expires_at = untilExpiry()
       const command = { type: 'ExtendLease', job_id: jobId, lease_id: leaseId, expires_at } as const
-      const written = await models.write(await modelOf(jobId), command, cause, () => undefined)
+      const written = await models.write(await modelOf(jobId), command, cause)
       throwIfRefused(written.refusals.get(0))
       return expires_at
     },
     log: async ({ jobId, leaseId }, first, reports, cause) => {
       const command = { type: 'LogProgress', job_id: jobId, lease_id: leaseId, first, reports } as const
-      const written = await models.write(await modelOf(jobId), command, cause, () => undefined)
+      const written = await models.write(await modelOf(jobId), command, cause)
       throwIfRefused(written.refusals.get(0))
     },
     complete: async (lease, files, metrics, cause) => {
@@ -241,12 +240,12 @@ export const trainingLeases = (
         error_message,
         now: now(),
       } as const
-      const written = await models.write(await modelOf(jobId), command, cause, () => undefined)
+      const written = await models.write(await modelOf(jobId), command, cause)
       throwIfRefused(written.refusals.get(0))
     },
     end: async ({ jobId, leaseId }, reason, cause) => {
       const command = { type: 'EndLease', job_id: jobId, lease_id: leaseId, reason, now: now() } as const
-      await models.write(await modelOf(jobId), command, cause, () => undefined)
+      await models.write(await modelOf(jobId), command, cause)
     },
   }
 }

@@ -25,11 +25,12 @@ export interface TrainedModels {
   readonly read: <A>(modelId: string, read: (model: KeptModel) => A) => Promise<A | undefined>
   /** As `read`, for the jobs of a model that may be deleted: their clients still wait for the end. */
   readonly readJobs: <A>(modelId: string, read: (model: KeptModel) => A) => Promise<A>
-  readonly write: <Answer>(
+  /** `answer` gets the model before the events. */
+  readonly write: <Answer = undefined>(
     modelId: string,
     command: TrainedModelCommand,
     cause: Cause,
-    answer: (before: ModelState, events: readonly TrainedModelEvent[]) => Answer,
+    answer?: (before: ModelState, events: readonly TrainedModelEvent[]) => Answer,
   ) => Promise<ExecuteResult<Answer, TrainedModelEvent>>
 }
 
@@ -74,7 +75,13 @@ export const openTrainedModels = (ports: Pick<Ports, 'eventStore' | 'ids'>): Tra
         kept.state.created === null || kept.state.deleted ? undefined : read(kept),
       ),
     readJobs: (modelId, read) => folds(trainedModelStream(modelId), ({ state }) => read(state)),
-    write: (modelId, command, cause, answer) =>
+    write: <Answer>(
+      modelId: string,
+      command: TrainedModelCommand,
+      cause: Cause,
+      answer: (before: ModelState, events: readonly TrainedModelEvent[]) => Answer = () =>
+        undefined as Answer,
+    ) =>
       executeOnFold(ports)(
         (stream, read) => folds(stream, (loaded) => read({ ...loaded, state: loaded.state.state })),
         trainedModelDecider,

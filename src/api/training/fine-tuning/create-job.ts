@@ -12,7 +12,8 @@ import type { Cause } from '../../../kernel/event.js'
 import { entityOf } from '../../../kernel/ids.js'
 import { noSuchFile } from './files.js'
 import { trainingOf, type NewFineTuning } from './new-job.js'
-import type { FineTunings, FineTuningServices } from './project.js'
+import type { FineTunings } from '../../../application/training/fine-tunings.js'
+import type { FineTuningServices } from './project.js'
 
 /** Checks the files of a new job, and creates the job with the model that it trains. */
 export const jobCreation = (services: FineTuningServices, tunings: FineTunings) => {

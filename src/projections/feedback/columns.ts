@@ -6,14 +6,7 @@ import type { Column } from '../expression/fields.js'
 import { readableJson } from '../expression/readable-json.js'
 
 /** The columns of `feedback` that clients read, in the order of responses. */
-const TEXT_COLUMNS = [
-  'id',
-  'project_id',
-  'weave_ref',
-  'wb_user_id',
-  'feedback_type',
-  ...TEXT_FIELDS,
-] as const
+const TEXT_COLUMNS = ['id', 'project_id', 'weave_ref', 'wb_user_id', 'feedback_type', ...TEXT_FIELDS] as const
 const JSON_COLUMNS = ['payload', ...SCORER_FIELDS] as const
 
 /** All columns that are inserted. */

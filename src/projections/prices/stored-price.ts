@@ -25,8 +25,6 @@ export const PRICE_COLUMNS = [
   'withdrawn_position',
 ] as const
 
-type PriceColumn = (typeof PRICE_COLUMNS)[number]
-
 /** Costs are in decimal digits. */
 export type StoredPrice = Readonly<Record<(typeof TEXT_COLUMNS)[number], string>> &
   CostsOf<string> & {

@@ -178,8 +178,7 @@ interface DeclaredTable {
   readonly name: string
   readonly columns: readonly string[]
   /** Of its projection. */
-  readonly folder: string | undefined
-  readonly hasDdl: boolean
+  readonly folder: string
 }
 
 export interface ColumnPlaces {
@@ -188,14 +187,12 @@ export interface ColumnPlaces {
 }
 
 /**
- * Places that name a column and are no reads of it: its DDL and, in the folder of the projection, its declaration, its place
- * in a list, its place among values by position, and members of interfaces. Only columns whose name no other table has.
+ * Places in the folder of the projection that name a column and are no reads of it: its declaration, its place in a list, its place among values by position, and members of interfaces. Only columns whose name no other table has.
  */
 export const columnPlaces = (): readonly ColumnPlaces[] => {
-  const tables = [...tablesOfSchema(), ...tablesOfSource()]
+  const tables = tablesOfSource()
   const tablesWith = (column: string) => tables.filter(({ columns }) => columns.includes(column)).length
-  return tables.flatMap(({ name, columns, folder, hasDdl }) => {
-    if (folder === undefined) return []
+  return tables.flatMap(({ name, columns, folder }) => {
     const named = sources
       .filter(({ path }) => dirname(path) === folder)
       .flatMap(({ node }) => columnsNamed(node))
@@ -203,36 +200,21 @@ export const columnPlaces = (): readonly ColumnPlaces[] => {
       .filter((column) => tablesWith(column) === 1)
       .map((column) => ({
         column: `${name}.${column}`,
-        places: (hasDdl ? 1 : 0) + named.filter((text) => text === column).length,
+        places: named.filter((text) => text === column).length,
       }))
   })
 }
 
-const tablesOfSchema = (): readonly DeclaredTable[] =>
-  pathsIn('.sql').map((path) => {
-    const ddl = readFileSync(path, 'utf8').replace(/--.*$/gm, '')
-    const name = basename(path, '.sql')
-    const columns = [...ddl.matchAll(/^ {4}([a-z]\w*) [A-Z]/gm)].map(([, column]) => column!)
-    return { name, columns, folder: folderOf(name), hasDdl: true }
-  })
-
-/** The folder whose `project.ts` or `columns.ts` names the table. */
-const folderOf = (table: string): string | undefined =>
-  sources
-    .filter(({ path }) => /^src\/projections\/[^/]+\/(project|columns)\.ts$/.test(path))
-    .filter(({ node }) => [...nodesOf(node)].some((text) => ts.isStringLiteral(text) && text.text === table))
-    .map(({ path }) => dirname(path))[0]
-
 const tablesOfSource = (): readonly DeclaredTable[] =>
   sources.flatMap(({ path, node }) =>
-    [...nodesOf(node)]
-      .filter(isTable)
-      .map(({ arguments: [name, columns] }) => ({
-        name: (name as ts.StringLiteral).text,
-        columns: (columns as ts.ObjectLiteralExpression).properties.map((column) => column.name!.getText()),
-        folder: dirname(path),
-        hasDdl: false,
-      })),
+    [...nodesOf(node)].filter(isTable).map(({ arguments: [name, columns] }) => ({
+      name: (name as ts.StringLiteral).text,
+      columns: (columns as ts.ObjectLiteralExpression).properties.flatMap(
+        // Spread ones are declared once elsewhere.
+        ({ name: column }) => column?.getText() ?? [],
+      ),
+      folder: dirname(path),
+    })),
   )
 
 /** `table('name', { column: …, … }, …)` */

@@ -152,7 +152,7 @@ interface LayerRule {
   readonly to: { readonly path: string }
 }
 
-/** Imports that the rule `features-in-order` forbids, those that it excepts included. */
+/** Imports that break the rule `features-in-order`, including its exceptions. */
 export const outOfOrder = (): readonly string[] => {
   const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
     readonly forbidden: readonly LayerRule[]

@@ -6,7 +6,7 @@ import { int64, json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { startCall, endCall, type CallWrite, type StartWrite } from '../../application/calls/record.js'
 import { displayName, opName } from '../../domain/calls/content.js'
-import { sdkSource } from '../../domain/calls/call.js'
+import { sdkSource } from '../../domain/calls/source.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 

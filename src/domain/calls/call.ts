@@ -25,16 +25,11 @@ import {
   sameStart,
 } from './content.js'
 import { reportedUsage, type ReportedUsage } from '../usage/reported.js'
+import { callSource } from './source.js'
 import { usageByStart } from '../usage/output-report.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 
 const ofCall = { project_id: projectId, id }
-
-/** The SDKs that add a finished child's usage to its parent, by the name in the attributes. */
-export const sdkSource = oneOf('js-sdk', 'python-sdk')
-
-/** The writer of a call, as far as it affects usage: one of these SDKs, or this service's gateway. */
-const callSource = oneOf('js-sdk', 'python-sdk', 'gateway')
 
 /** The part of a start that the end repeats, so that one event is enough to project both. */
 const knownStart = open('KnownStart', {

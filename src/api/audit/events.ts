@@ -1,18 +1,17 @@
 import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import * as t from 'io-ts'
-import { mayRead, mayReadFrom, visibleData } from '../../domain/access/visible.js'
+import { MAX_SCANNED, readableEvents } from '../../application/audit/events.js'
 import { catalogue } from '../../domain/catalogue.js'
 import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { boolean, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { jsonText } from '../../kernel/json/text.js'
-import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { anyKey } from '../server/authorization.js'
 import { linesOf } from '../server/json-pages.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
-import type { Principal } from '../../application/principal.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
 
@@ -109,10 +108,6 @@ const lineOf = (event: RecordedEvent): string => {
 
 const NDJSON = 'application/x-ndjson'
 
-/** Limits of one response without the administrator key: scanned events and their characters. */
-const MAX_SCANNED = 20_000
-const MAX_CHARACTERS = 32 * 1024 * 1024
-
 export const eventsRoute = ({ eventStore }: Pick<Services, 'eventStore'>): AnyRoute =>
   readDirectory({
     method: 'get',
@@ -132,63 +127,22 @@ export const eventsRoute = ({ eventStore }: Pick<Services, 'eventStore'>): AnyRo
     authorization: anyKey,
     handle: async ({ query, principal }) => {
       const head = await eventStore.head()
-      const lines = linesFor(eventStore, { ...query, head }, principal)
+      const lines = linesOfEvents(readableEvents(eventStore, { ...query, head }, principal))
       const body = Readable.from(await prefetchFirst(lines), { objectMode: false })
       return { body, type: NDJSON, position: head }
     },
   })
 
-interface EventsRequest {
-  readonly after: Position
-  readonly stream: string | undefined
-  readonly types: ReadonlySet<string> | undefined
-  readonly limit: number | undefined
-  readonly head: Position
-}
-
 /** Lines are written in chunks of about this many characters. */
 const CHUNK_CHARACTERS = 65_536
 
-async function* linesFor(
-  eventStore: EventStore,
-  { limit = Infinity, ...request }: EventsRequest,
-  principal: Principal,
-): AsyncGenerator<string> {
-  const isBounded = !principal.administrator && request.stream === undefined
+async function* linesOfEvents(events: AsyncIterable<RecordedEvent | Position>): AsyncGenerator<string> {
   let chunk = ''
-  let left = limit
-  let scanned = 0
-  let characters = 0
-  let last = request.after
-  for await (const event of eventsOf(eventStore, request, principal)) {
-    if (isBounded && (scanned === MAX_SCANNED || characters > MAX_CHARACTERS)) {
-      yield chunk + cursorLineOf(last)
-      return
-    }
-    scanned += 1
-    characters += event.size
-    last = event.position
-    if (request.types?.has(event.type) === false || !mayRead(principal, event)) continue
-    chunk += lineOf({ ...event, data: visibleData(principal, event) })
-    left -= 1
-    if (left === 0) break
+  for await (const event of events) {
+    chunk += typeof event === 'bigint' ? cursorLineOf(event) : lineOf(event)
     if (chunk.length < CHUNK_CHARACTERS) continue
     yield chunk
     chunk = ''
   }
   if (chunk !== '') yield chunk
-}
-
-/** Does not read a stream that the principal may not read, so that it looks the same as a missing one. */
-async function* eventsOf(
-  eventStore: EventStore,
-  { after, stream, head }: Omit<EventsRequest, 'limit'>,
-  principal: Principal,
-): AsyncGenerator<RecordedEvent> {
-  if (stream !== undefined && !mayReadFrom(principal, stream)) return
-  const events = stream === undefined ? eventStore.readAll({ after }) : eventStore.readStream(stream)
-  for await (const event of events) {
-    if (event.position > head) return
-    if (event.position > after) yield event
-  }
 }

@@ -1,14 +1,8 @@
 import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { execute, readState } from '../../kernel/execute.js'
-import {
-  type ProjectCommand,
-  projectDecider,
-  projectStream,
-  recordLevel,
-  usageReporting,
-} from '../../domain/projects/project.js'
+import { recordLevel, usageReporting, type ProjectState } from '../../domain/projects/project.js'
+import { changeSettings, projectNow } from '../../application/projects/projects.js'
 import { inPath } from '../server/authorization.js'
 import { requireProjectAdministrator } from '../../application/access/rights.js'
 import { invalidField } from '../../application/failure.js'
@@ -25,9 +19,12 @@ const settings = open('ProjectSettingsResponse', {
   required: { usage_reporting: usageReporting, record: recordLevel },
 })
 
-export const projectRoutes = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading' | 'throttle'>,
-): readonly AnyRoute[] => [
+const settingsOf = ({ usageReporting: usage_reporting, record }: ProjectState) => ({
+  usage_reporting,
+  record,
+})
+
+const readSettings = (services: Pick<Services, 'eventStore' | 'access' | 'reading'>): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: '/api/projects/:entity/:project',
@@ -36,11 +33,12 @@ export const projectRoutes = (
     project: inPath,
     handle:
       ({ project }) =>
-      async () => {
-        const state = await readState(services, projectDecider, projectStream(project))
-        return { body: { usage_reporting: state.usageReporting, record: state.record } }
-      },
-  }),
+      async () => ({ body: settingsOf(await projectNow(services, project)) }),
+  })
+
+type WriteServices = Pick<Services, 'eventStore' | 'ids' | 'access' | 'reading' | 'throttle'>
+
+const writeSettings = (services: WriteServices): AnyRoute =>
   writeProject(services, {
     method: 'put',
     path: '/api/projects/:entity/:project',
@@ -51,21 +49,15 @@ export const projectRoutes = (
     response: settings,
     project: inPath,
     errors: ['forbidden'],
-    handle: ({ body: { usage_reporting, record }, project: project_id, principal }) => {
-      requireProjectAdministrator(services.access, principal, project_id)
-      if (usage_reporting === null && record === null)
+    handle: ({ body, project, principal }) => {
+      requireProjectAdministrator(services.access, principal, project)
+      if (body.usage_reporting === null && body.record === null)
         throw invalidField([], 'missing', 'Give usage_reporting, record or both')
-      const commands: readonly ProjectCommand[] = [
-        ...(usage_reporting === null
-          ? []
-          : [{ type: 'ChooseUsageReporting', project_id, usage_reporting } as const]),
-        ...(record === null ? [] : [{ type: 'ChooseRecording', project_id, record } as const]),
-      ]
-      const stream = projectStream(project_id)
-      return writing(
-        (cause) => execute(services)(projectDecider, stream, commands, cause),
-        ({ state }) => ({ usage_reporting: state.usageReporting, record: state.record }),
-      )
+      return writing(changeSettings(services, project, body), ({ state }) => settingsOf(state))
     },
-  }),
+  })
+
+export const projectRoutes = (services: WriteServices): readonly AnyRoute[] => [
+  readSettings(services),
+  writeSettings(services),
 ]

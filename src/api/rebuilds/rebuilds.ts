@@ -1,19 +1,11 @@
 import { presentConditionsIn } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
-import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { instant } from '../../kernel/codec/instant.js'
 import { number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { execute } from '../../kernel/execute.js'
-import { rebuildDecider, rebuildStream } from '../../domain/rebuilds/rebuild.js'
-import {
-  rebuildOf,
-  rebuildsIn,
-  REBUILD_STATES,
-  UNFINISHED,
-  type Rebuild,
-} from '../../projections/rebuilds/queries.js'
-import { KeyedMutex } from '../../kernel/keyed-mutex.js'
+import { REBUILDS_SCOPE, requestRebuilds } from '../../application/rebuilds/rebuilds.js'
+import { rebuildOf, rebuildsIn, REBUILD_STATES, type Rebuild } from '../../projections/rebuilds/queries.js'
 import { administratorKey } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
@@ -35,8 +27,6 @@ const rebuild = open('Rebuild', {
 
 const PATH = '/api/admin/rebuilds'
 
-/** Requests for rebuilds are acknowledged under this name, in place of a project. */
-const REBUILDS_SCOPE = 'rebuilds'
 const MANY = 100
 
 type RebuildServices = Pick<Services, 'eventStore' | 'clock' | 'ids' | 'reading'>
@@ -48,8 +38,7 @@ export const rebuildRoutes = (services: RebuildServices): readonly AnyRoute[] =>
 ]
 
 const requestRebuild = (services: RebuildServices): AnyRoute => {
-  const { reading } = services
-  const mutex = new KeyedMutex()
+  const requestOne = requestRebuilds(services)
   return writeDirectory({
     method: 'post',
     path: PATH,
@@ -60,29 +49,12 @@ const requestRebuild = (services: RebuildServices): AnyRoute => {
     response: rebuild,
     authorization: administratorKey,
     handle:
-      ({ principal, headers, reader }) =>
-      (cause) =>
-        mutex.runExclusive(REBUILDS_SCOPE, async () => {
-          // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
-          await reading.waitForNow(REBUILDS_SCOPE, { ...presentConditionsIn(headers), stale: false })
-          const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
-          if (unfinished !== undefined)
-            throw new Failure('conflict', `A rebuild is already running: see GET ${PATH}/${unfinished.id}.`, {
-              body: { id: unfinished.id },
-            })
-          const request = {
-            id: services.ids.next(),
-            requested_at: instantOf(services.clock.now()),
-            requested_by: principal.userId,
-          }
-          const command = { type: 'RequestRebuild', request } as const
-          const stream = rebuildStream(request.id)
-          const { position } = await execute(services)(rebuildDecider, stream, [command], cause, {
-            assumeNew: true,
-          })
-          reading.ackPosition(REBUILDS_SCOPE, position)
-          return { body: { state: 'requested', ...request }, position }
-        }),
+      ({ principal: { userId }, headers, reader }) =>
+      async (cause) => {
+        const conditions = presentConditionsIn(headers)
+        const { request, position } = await requestOne({ reader, userId, conditions }, cause)
+        return { body: { state: 'requested' as const, ...request }, position }
+      },
   })
 }
 

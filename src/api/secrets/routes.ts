@@ -1,11 +1,10 @@
 import type * as t from 'io-ts'
-import { usesIn } from '../../application/secrets/secret-uses.js'
+import { secretsOf } from '../../application/secrets/secret-uses.js'
 import type { AnyRoute } from '../server/route.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { storeSecret, PATH } from './store.js'
 import { changeSecretUses, destroySecret } from '../../application/secrets/write-secret.js'
-import { secretStream, secretUse } from '../../domain/secrets/secret.js'
-import { namesOf } from '../../application/secrets/reconcile.js'
+import { secretUse } from '../../domain/secrets/secret.js'
 import { inUse } from '../../application/in-use.js'
 import { forced } from '../server/in-use.js'
 import { requireKeptUses, usersOf } from './users.js'
@@ -14,7 +13,7 @@ import { emptyResponse } from '../server/empty-response.js'
 import { writeDirectory, readDirectory } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import type { Services } from '../../application/services.js'
-import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { instant } from '../../kernel/codec/instant.js'
 import { integerBetween } from '../../kernel/codec/leaves.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
@@ -43,24 +42,11 @@ const listSecrets = (services: Pick<Services, 'eventStore' | 'access' | 'secrets
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async ({ team, query }) => {
       const { limit, after } = query
-      const shown: t.TypeOf<typeof secret>[] = []
-      for await (const { name, since } of namesOf(services.secrets, team, after)) {
-        const last = await lastOf(services, team, name)
-        if (last !== undefined) shown.push({ name, ...last, created_at: instantOf(since) })
-        if (shown.length > limit) break
-      }
-      return { body: takePage(shown, { limit, keyOf: ({ name }) => name }) }
+      const secrets: t.TypeOf<typeof secret>[] = []
+      for await (const one of secretsOf(services, team, after)) if (secrets.push(one) > limit) break
+      return { body: takePage(secrets, { limit, keyOf: ({ name }) => name }) }
     },
   })
-
-/** Undefined if the secret was destroyed or its event was never written. */
-const lastOf = async ({ eventStore }: Pick<Services, 'eventStore'>, team: string, name: string) => {
-  const stream = secretStream(team, name)
-  for await (const { type, data, recordedAt } of eventStore.readStream(stream, { backwards: true, limit: 1 }))
-    if (type !== 'SecretDestroyed')
-      return { version: Number(data['version']), updated_at: instantOf(recordedAt), used_for: usesIn(data) }
-  return undefined
-}
 
 const newUses = closed('SecretUses', { required: { used_for: arrayOf(secretUse, 1) } })
 

@@ -30,7 +30,7 @@ export const collectionNamed = async (caller: Caller, project: string, collectio
 export const collectionOf = async (caller: Caller, place: CollectionPlace) => {
   const stream = collectionStream(place)
   const project = projectOfPlace(place)
-  const first = await firstEvent(caller, stream)
+  const first = await caller.collections.first(place)
   const { description, tags, type } = await caller.collections.read(place)
   const createdAt = instantOf(first?.recordedAt ?? caller.services.clock.now())
   const versionsBy = async (choose: (state: CollectionState) => readonly KnownVersion[]) => {
@@ -86,11 +86,6 @@ export const collectionOf = async (caller: Caller, place: CollectionPlace) => {
       membershipNamed(caller, project, `${place.collection}:${aliasName}`),
     latestArtifact: () => artifactNamed(caller, project, place.collection),
   }
-}
-
-const firstEvent = async ({ services }: Caller, stream: string) => {
-  for await (const event of services.eventStore.readStream(stream, { limit: 1 })) return event
-  return undefined
 }
 
 /** Collections of a project, of one type or of all. */

@@ -6,6 +6,7 @@ import { registeredDecider } from '../../domain/artifacts/registered-decider.js'
 import type { CollectionState } from '../../domain/artifacts/state.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute, readState, type ExecuteResult } from '../../kernel/execute.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
 type Write<Command, Event> = (
@@ -17,12 +18,18 @@ type Write<Command, Event> = (
 export interface Collections {
   /** A collection as of now. */
   readonly read: (place: CollectionPlace) => Promise<CollectionState>
+  /** The event that made a collection; undefined if there is none. */
+  readonly first: (place: CollectionPlace) => Promise<RecordedEvent | undefined>
   readonly write: Write<ArtifactCommand, ArtifactEvent>
   readonly writeRegistered: Write<RegisteredCommand, RegisteredEvent>
 }
 
 export const openCollections = (ports: Pick<Ports, 'eventStore' | 'ids'>): Collections => ({
   read: (place) => readState(ports, artifactDecider, collectionStream(place)),
+  first: async (place) => {
+    for await (const event of ports.eventStore.readStream(collectionStream(place), { limit: 1 })) return event
+    return undefined
+  },
   write: (command, cause) =>
     execute(ports)(artifactDecider, collectionStream(command.place), [command], cause),
   writeRegistered: (command, cause) =>

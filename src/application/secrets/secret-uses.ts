@@ -3,29 +3,45 @@ import { arrayOf } from '../../kernel/codec/containers.js'
 import { DEFAULT_USES, secretStream, secretUse, type SecretUse } from '../../domain/secrets/secret.js'
 import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
 import type { JsonObject } from '../../kernel/json/json.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import type { Ports } from '../../kernel/ports/ports.js'
+import type { SecretStore } from '../../kernel/ports/secret-store.js'
+import { namesOf } from './reconcile.js'
 
 const uses = arrayOf(secretUse, 1)
 
 /** What the latest event of a secret says. */
-export const usesIn = (data: JsonObject): readonly SecretUse[] => {
+const usesIn = (data: JsonObject): readonly SecretUse[] => {
   const usedFor = uses.decode(data['used_for'])
   return E.isRight(usedFor) ? usedFor.right : DEFAULT_USES
 }
 
+/** The latest version of a secret of a team; undefined if it was destroyed or its event was never written. */
+const latestOf = async ({ eventStore }: Pick<Ports, 'eventStore'>, team: string, name: string) => {
+  const newest = eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })
+  for await (const { type, data, recordedAt } of newest)
+    if (type !== 'SecretDestroyed')
+      return { version: Number(data['version']), updated_at: instantOf(recordedAt), used_for: usesIn(data) }
+  return undefined
+}
+
 /** What a secret of a team may be used for; undefined if the team has no such secret. */
 export const usesOfSecret = async (
-  { eventStore }: Pick<Ports, 'eventStore'>,
+  ports: Pick<Ports, 'eventStore'>,
   team: string,
   name: string,
-): Promise<readonly SecretUse[] | undefined> => {
-  for await (const { type, data } of eventStore.readStream(secretStream(team, name), {
-    backwards: true,
-    limit: 1,
-  })) {
-    return type === 'SecretDestroyed' ? undefined : usesIn(data)
+): Promise<readonly SecretUse[] | undefined> => (await latestOf(ports, team, name))?.used_for
+
+/** The secrets of a team after a name, by name. */
+export async function* secretsOf(
+  ports: Pick<Ports, 'eventStore'> & { readonly secrets: Pick<SecretStore, 'names'> },
+  team: string,
+  after: string | undefined,
+) {
+  for await (const { name, since } of namesOf(ports.secrets, team, after)) {
+    const latest = await latestOf(ports, team, name)
+    if (latest !== undefined) yield { name, ...latest, created_at: instantOf(since) }
   }
-  return undefined
 }
 
 /** Why a team's secret may not be used for something; undefined if it may. */

@@ -17,7 +17,7 @@ import type { CompletionRequest } from '../answer/request.js'
 import { summaryUsage, type Metered, type PromptTokens } from '../answer/usage.js'
 import type { LedgerFollower } from './ledger-follower.js'
 import { rateHeaders } from './rate-headers.js'
-import { ledgerNotReady, refusalOf } from './refusals.js'
+import { refusalOf, requireReady } from './refusals.js'
 
 interface CompletionToAdmit {
   readonly id: string
@@ -57,7 +57,7 @@ interface AdmissionOptions {
 export const admission =
   ({ clock, follower, limiter, instance, onBudgetExceeded }: AdmissionOptions): Admit =>
   (completion) => {
-    if (!follower.isReady()) throw ledgerNotReady(follower.progress())
+    requireReady(follower)
     const now = clock.now()
     const { call, tokens } = callOf(completion, instance, now)
     const team = teamOf(call)

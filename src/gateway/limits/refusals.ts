@@ -4,8 +4,8 @@ import type { BudgetExceeded, RateExceeded } from '../../domain/gateway/limits/l
 import { scopeInWords, type LimitScope } from '../../domain/gateway/limits/scope.js'
 import { amountFrom, decimalText, numberFrom, type Amount } from '../../domain/prices/decimal.js'
 import type { JsonObject } from '../../kernel/json/json.js'
-import type { Position } from '../../kernel/ports/event-store.js'
 import { OP_NAME } from '../answer/request.js'
+import type { LedgerFollower } from './ledger-follower.js'
 
 interface Refused {
   /** The reserved maximum cost. */
@@ -22,16 +22,12 @@ export const refusalOf = (
 ): Failure =>
   exceeded.kind === 'rate' ? rateLimited(team, exceeded, refused) : budgetSpent(team, exceeded, refused)
 
-export const ledgerNotReady = ({
-  position,
-  head,
-}: {
-  readonly position: Position
-  readonly head: Position
-}): Failure =>
-  new Failure('overloaded', `The budget ledger is still loading (event ${position} of ${head}). Try again.`, {
-    retryAfter: 2,
-  })
+export const requireReady = ({ isReady, progress }: Pick<LedgerFollower, 'isReady' | 'progress'>): void => {
+  if (isReady()) return
+  const { position, head } = progress()
+  const loading = `The budget ledger is still loading (event ${position} of ${head}). Try again.`
+  throw new Failure('overloaded', loading, { retryAfter: 2 })
+}
 
 const NOUNS = {
   requests_per_minute: 'requests per minute',

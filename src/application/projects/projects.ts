@@ -3,6 +3,8 @@ import {
   projectStream,
   type ProjectCommand,
   type ProjectState,
+  type RecordLevel,
+  type UsageReporting,
 } from '../../domain/projects/project.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
@@ -12,6 +14,25 @@ import type { Ports } from '../../kernel/ports/ports.js'
 /** What is recorded of a project as of now. Every project exists. */
 export const projectNow = (ports: Pick<Ports, 'eventStore'>, project: string): Promise<ProjectState> =>
   readState(ports, projectDecider, projectStream(project))
+
+interface ProjectSettings {
+  readonly usage_reporting: UsageReporting | null
+  readonly record: RecordLevel | null
+}
+
+/** Null keeps a setting. */
+export const changeSettings =
+  (
+    ports: Pick<Ports, 'eventStore' | 'ids'>,
+    project_id: string,
+    { usage_reporting, record }: ProjectSettings,
+  ) =>
+  (cause: Cause) => {
+    const commands: ProjectCommand[] = []
+    if (usage_reporting !== null) commands.push({ type: 'ChooseUsageReporting', project_id, usage_reporting })
+    if (record !== null) commands.push({ type: 'ChooseRecording', project_id, record })
+    return execute(ports)(projectDecider, projectStream(project_id), commands, cause)
+  }
 
 interface Named {
   readonly description: string | null

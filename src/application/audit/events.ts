@@ -1,0 +1,48 @@
+import { mayRead, mayReadFrom, visibleData } from '../../domain/access/visible.js'
+import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Principal } from '../principal.js'
+
+/** Limits of one response without the administrator key: scanned events and their characters. */
+export const MAX_SCANNED = 20_000
+const MAX_CHARACTERS = 32 * 1024 * 1024
+
+interface EventsRequest {
+  readonly after: Position
+  readonly head: Position
+  readonly stream: string | undefined
+  readonly types: ReadonlySet<string> | undefined
+  readonly limit: number | undefined
+}
+
+/** The events that the principal may read. Where it stops at its limits, the last is the position to continue after. */
+export async function* readableEvents(
+  eventStore: EventStore,
+  { after, head, stream, types, limit = Infinity }: EventsRequest,
+  principal: Principal,
+): AsyncGenerator<RecordedEvent | Position> {
+  // A stream that the principal may not read looks the same as a missing one.
+  if (stream !== undefined && !mayReadFrom(principal, stream)) return
+  const isBounded = !principal.administrator && stream === undefined
+  let left = limit
+  let scanned = 0
+  let characters = 0
+  let last = after
+  for await (const event of stream === undefined
+    ? eventStore.readAll({ after })
+    : eventStore.readStream(stream)) {
+    const { position, type, size } = event
+    if (position > head) return
+    if (position <= after) continue
+    if (isBounded && (scanned === MAX_SCANNED || characters > MAX_CHARACTERS)) {
+      yield last
+      return
+    }
+    scanned += 1
+    characters += size
+    last = position
+    if (types?.has(type) === false || !mayRead(principal, event)) continue
+    yield { ...event, data: visibleData(principal, event) }
+    left -= 1
+    if (left === 0) return
+  }
+}

@@ -53,6 +53,13 @@ export const teamName: Codec<string, string> = textLike(
   'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
 )
 
+/** The name of a registry within its team. */
+export const registryName: Codec<string, string> = textLike(
+  'registry',
+  TEAM,
+  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
+)
+
 /** Most names; tested first, because every call has one. */
 const PLAIN_PROJECT_ID = /^[A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128}$/
 

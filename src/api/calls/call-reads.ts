@@ -21,7 +21,7 @@ import { JSON_LINES, linesOf, streamedArray, streamedLines } from '../server/jso
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { readProject, type ProjectRequest } from '../server/route-kinds.js'
 import { callCosts, knownOfUsage } from '../../application/calls/call-costs.js'
-import { sourcesFrom } from '../../application/refs/sources.js'
+import { sourcesFrom } from '../../application/calls/ref-sources.js'
 import { extrasOf, feedbackOnCalls, pagesWithFeedback, usageOn } from './call-extras.js'
 import { callJson, readCall } from '../../application/calls/call-json.js'
 import { waitForPrices } from './requested-costs.js'
@@ -31,7 +31,7 @@ import { withReferencedFields } from './referenced-fields.js'
 import { foldedCall } from '../../application/calls/folded-call.js'
 import { requireBoundedFilter } from '../../application/calls/filter.js'
 import { pagesOf } from '../../application/calls/pages.js'
-import { refuseTooLarge } from '../usage/usage.js'
+import { refuseTooLarge } from '../../application/calls/too-large.js'
 import { readWithUsage, requireLimit, usedUsage } from './usage-fields.js'
 import {
   callRead,

@@ -1,5 +1,5 @@
 import type { Services } from '../../application/services.js'
-import { sourcesFrom } from '../../application/refs/sources.js'
+import { sourcesFrom } from '../../application/calls/ref-sources.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { callIdPages, callIds, type CallId } from '../../projections/calls/pages.js'
 import type { CallSelection } from '../../projections/calls/select.js'

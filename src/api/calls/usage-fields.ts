@@ -8,7 +8,7 @@ import type { Books } from '../../projections/prices/cached-books.js'
 import { readTotals } from '../../projections/usage/query/open-traces.js'
 import { usageOfCalls } from '../../projections/usage/query/groups-sql.js'
 import { invalidField } from '../../application/failure.js'
-import { refuseTooLarge } from '../usage/usage.js'
+import { refuseTooLarge } from '../../application/calls/too-large.js'
 
 /** Whether a filter or an order uses inclusive usage, `usage.…`, and whether that includes costs. */
 export interface UsedUsage {

@@ -1,6 +1,6 @@
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Clock } from '../../kernel/ports/clock.js'
-import { withoutCredentials } from '../../domain/webhooks/credential-headers.js'
+import { withoutCredentials } from '../../domain/secrets/credentials.js'
 import type { ServedModel } from '../../domain/gateway/upstreams/content.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import type { GatewayServices } from '../../gateway/gateway.js'

@@ -33,7 +33,7 @@ import { inBody } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
 import { sortBy } from '../server/sorted-range.js'
-import { refuseTooLarge } from '../usage/usage.js'
+import { refuseTooLarge } from '../../application/calls/too-large.js'
 import { compressedJson } from './compressed.js'
 
 const MAX_ROWS = 200

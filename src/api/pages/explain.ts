@@ -16,7 +16,7 @@ import { waitForPrices } from '../calls/requested-costs.js'
 import { inBody } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import { refuseTooLarge } from '../usage/usage.js'
+import { refuseTooLarge } from '../../application/calls/too-large.js'
 import { compressedJson } from './compressed.js'
 
 const contribution = open('UsageContribution', {

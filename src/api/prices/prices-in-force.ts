@@ -1,5 +1,5 @@
 import type { Services } from '../../application/services.js'
-import { ownersFor } from '../../domain/prices/call-cost.js'
+import { ownersFor } from '../../domain/calls/call-cost.js'
 import { priceAt } from '../../domain/prices/choice.js'
 import { mapCosts } from '../../domain/prices/cache-costs.js'
 import { amountFrom, decimalText, tokenPrice } from '../../domain/prices/decimal.js'

@@ -9,7 +9,7 @@ import { Failure } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProjects } from '../server/route-kinds.js'
 import { resolveRefs } from '../../application/refs/resolve.js'
-import { sourcesFrom } from '../../application/refs/sources.js'
+import { sourcesFrom } from '../../application/calls/ref-sources.js'
 
 /** The limit of the original servers. */
 const MAX_REFS = 1000

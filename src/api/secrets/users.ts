@@ -1,5 +1,5 @@
 import type { SecretName } from '../../kernel/ports/secret-store.js'
-import { headerSecrets } from '../../domain/webhooks/static-headers.js'
+import { headerSecrets } from '../../domain/secrets/static-headers.js'
 import { secretsInExtras } from '../../domain/gateway/upstreams/extras.js'
 import type { SecretUse } from '../../domain/secrets/secret.js'
 import { Failure } from '../../application/failure.js'

@@ -8,14 +8,12 @@ import { projectId } from '../../kernel/ids.js'
 import { listName } from '../../domain/prices/events.js'
 import { query } from '../../domain/query/query.js'
 import { NO_FILTER } from '../../projections/calls/filter.js'
-import { AnswerTooLarge } from '../../projections/usage/inclusive-usage.js'
-import { TraceTooLarge } from '../../projections/usage/trace.js'
 import { countCalls } from '../../projections/calls/count.js'
 import { usageFrom, type UsageRequest } from '../../projections/usage/queries.js'
 import type { UsageAnswer } from '../../projections/usage/answer.js'
-import { TotalsNotReady } from '../../projections/usage/query/open-traces.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
+import { refuseTooLarge } from '../../application/calls/too-large.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import type { HasReader } from '../server/run.js'
 import { readProject } from '../server/route-kinds.js'
@@ -177,21 +175,4 @@ const unknownAmong = (callIds: readonly string[], { calls }: UsageAnswer): reado
   const unknown = new Set(callIds)
   for (const { id } of calls) unknown.delete(id)
   return [...unknown]
-}
-
-/** Rethrows size errors as 413. */
-export const refuseTooLarge = (error: unknown): never => {
-  if (error instanceof TraceTooLarge)
-    throw new Failure(
-      'too-large',
-      `A trace exceeds the limit of ${error.limit} calls. An operator can raise TALLYTREE_MAX_TRACE_CALLS.`,
-    )
-  if (error instanceof TotalsNotReady)
-    throw new Failure('not-yet-readable', 'The totals of usage are being updated. Try again in some seconds.')
-  if (error instanceof AnswerTooLarge)
-    throw new Failure(
-      'too-large',
-      'The answer has too many entries per call and model. Request fewer calls, such as the roots of traces.',
-    )
-  throw error
 }

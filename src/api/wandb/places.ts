@@ -2,11 +2,10 @@ import {
   collectionName,
   projectOfPlace,
   REGISTRY_PREFIX,
-  registryName,
   type CollectionPlace,
 } from '../../domain/artifacts/place.js'
+import { registryName, entityOf as entityNameOf, projectNameOf } from '../../kernel/ids.js'
 import { idOf } from './ids.js'
-import { entityOf as entityNameOf, projectNameOf } from '../../kernel/ids.js'
 
 /** The registry that clients name as this project; undefined for an ordinary project. */
 export const registryIn = (project: string): string | undefined => {

@@ -23,7 +23,7 @@ import {
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, oneOf } from '../../kernel/codec/leaves.js'
-import { headerSecrets } from '../../domain/webhooks/static-headers.js'
+import { headerSecrets } from '../../domain/secrets/static-headers.js'
 import { query } from '../../domain/query/query.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, teamName } from '../../kernel/ids.js'

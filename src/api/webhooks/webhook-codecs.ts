@@ -22,7 +22,7 @@ import {
   webhookStream,
 } from '../../domain/webhooks/webhook.js'
 import { healthAt, shownHealthFields } from '../../domain/webhooks/health.js'
-import { withoutCredentials } from '../../domain/webhooks/credential-headers.js'
+import { withoutCredentials } from '../../domain/secrets/credentials.js'
 
 /** The same fields, all optional; absent ones keep their values. */
 export const allOptional = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>

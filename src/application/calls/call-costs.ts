@@ -1,12 +1,17 @@
-import { isCostUnknown } from '../../domain/usage/charged.js'
-import { usageByStart } from '../../domain/usage/output-report.js'
-import { pricedKindOf, unpricedMembersOf } from '../../domain/usage/unpriced-members.js'
-import { chargedKey, FIGURES, reportedUsageOf, type ReportedUsage } from '../../domain/usage/reported.js'
+import { isCostUnknown } from '../../domain/calls/usage/charged.js'
+import { usageByStart } from '../../domain/calls/usage/output-report.js'
+import { pricedKindOf, unpricedMembersOf } from '../../domain/calls/usage/unpriced-members.js'
+import {
+  chargedKey,
+  FIGURES,
+  reportedUsageOf,
+  type ReportedUsage,
+} from '../../domain/calls/usage/reported.js'
 import { opOf } from '../../domain/calls/op.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { EXTRA_COSTS, TOKEN_COSTS } from '../../domain/prices/cache-costs.js'
-import { EXTRAS } from '../../domain/usage/variant.js'
+import { EXTRAS } from '../../domain/prices/variant.js'
 import { priceAt } from '../../domain/prices/choice.js'
 import { numberFrom } from '../../domain/prices/decimal.js'
 import { DEFAULT_LIST } from '../../domain/prices/events.js'

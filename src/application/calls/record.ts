@@ -1,6 +1,6 @@
 import type { EndCall, StartCall } from '../../domain/calls/call.js'
 import type { CallEnd, CallStart } from '../../domain/calls/content.js'
-import { reportedUsageOf } from '../../domain/usage/reported.js'
+import { reportedUsageOf } from '../../domain/calls/usage/reported.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { FieldText } from '../../kernel/spill/spill.js'
 

@@ -6,7 +6,7 @@ import { parseJson } from '../../kernel/json/parse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
 import { resolveRefs, type Sources } from '../refs/resolve.js'
-import { sourcesFrom } from '../refs/sources.js'
+import { sourcesFrom } from '../calls/ref-sources.js'
 import type { EvaluationServices } from './services.js'
 
 /** The user on whose behalf a run or a rule reads and writes. */

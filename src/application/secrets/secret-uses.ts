@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { DEFAULT_USES, secretStream, secretUse, type SecretUse } from '../../domain/secrets/secret.js'
-import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
+import { NO_SECRET } from '../../domain/secrets/static-headers.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Ports } from '../../kernel/ports/ports.js'

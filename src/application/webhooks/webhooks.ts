@@ -4,8 +4,8 @@ import { execute } from '../../kernel/execute.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { webhookProblems } from '../../domain/webhooks/checks.js'
-import { credentialProblems } from '../../domain/webhooks/credential-headers.js'
-import { headerProblems, headerSecrets } from '../../domain/webhooks/static-headers.js'
+import { credentialProblems } from '../../domain/secrets/credentials.js'
+import { headerProblems, headerSecrets } from '../../domain/secrets/static-headers.js'
 import {
   noSuchWebhook,
   webhookDecider,

@@ -12,7 +12,7 @@ import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { SendError, SendResult } from '../../kernel/ports/webhook-sender.js'
-import { NO_SECRET } from '../../domain/webhooks/static-headers.js'
+import { NO_SECRET } from '../../domain/secrets/static-headers.js'
 import { messageHeaders, scorerSecret } from '../../domain/webhooks/signing.js'
 
 export type HttpServices = Pick<

@@ -10,7 +10,7 @@ import type { OutgoingMessage, SendResult } from '../../kernel/ports/webhook-sen
 import { redacted, render } from '../../domain/webhooks/templates/render.js'
 import type { Template } from '../../domain/webhooks/templates/template.js'
 import { redactAnswer } from '../../domain/webhooks/redact-answer.js'
-import { renderHeaders } from '../../domain/webhooks/static-headers.js'
+import { renderHeaders } from '../../domain/secrets/static-headers.js'
 import { messageHeaders } from '../../domain/webhooks/signing.js'
 import type { Endpoint } from './endpoint.js'
 import type { WebhookSecrets } from './secret-values.js'

@@ -2,7 +2,7 @@ import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { priceChange, type TokenCosts } from '../../domain/prices/change.js'
-import type { PricesAtPosition } from '../../domain/prices/call-cost.js'
+import type { PricesAtPosition } from '../../domain/prices/price-history.js'
 
 /** The prices at the position of the log that was reached; they are in the state, not in memory. */
 export interface Prices extends PricesAtPosition {

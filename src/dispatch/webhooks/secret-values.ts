@@ -6,7 +6,7 @@ import {
   type Redact,
   type SecretMatcher,
 } from '../../domain/secrets/redact-secrets.js'
-import { headerSecrets } from '../../domain/webhooks/static-headers.js'
+import { headerSecrets } from '../../domain/secrets/static-headers.js'
 import type { SigningSecret } from '../../domain/webhooks/signing.js'
 import type { Endpoint } from './endpoint.js'
 import type { LiveSecret, SecretVersions } from './secret-versions.js'

@@ -1,6 +1,5 @@
 import { leaf } from '../../kernel/codec/codec.js'
-import { projectName } from '../../kernel/ids.js'
-import { registryName } from '../artifacts/place.js'
+import { projectName, registryName } from '../../kernel/ids.js'
 
 const TEAM_ROLES = [
   'member',

@@ -1,6 +1,6 @@
 import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
-import { withoutCredentials } from '../webhooks/credential-headers.js'
+import { withoutCredentials } from '../secrets/credentials.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { ACCESS_STREAM } from './events.js'
 import type { KeyHolder } from './look-ups.js'

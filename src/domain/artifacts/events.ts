@@ -5,8 +5,8 @@ import { int64, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
 import type { EventOf } from '../../kernel/decider.js'
-import { id, projectId, teamName } from '../../kernel/ids.js'
-import { collectionName, collectionPlace, registryName, versionNumber } from './place.js'
+import { id, projectId, teamName, registryName } from '../../kernel/ids.js'
+import { collectionName, collectionPlace, versionNumber } from './place.js'
 
 const RULE = "String should have 1 to 128 characters, without control characters, '/', ':' and '\\'"
 

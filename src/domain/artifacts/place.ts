@@ -1,18 +1,12 @@
 import { nullable } from '../../kernel/codec/containers.js'
 import { integerBetween } from '../../kernel/codec/leaves.js'
 import { textLike } from '../../kernel/codec/text.js'
-import { projectId, teamName } from '../../kernel/ids.js'
+import { projectId, registryName, teamName } from '../../kernel/ids.js'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
 
 export const collectionName = textLike(
   'collection',
-  NAME,
-  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
-)
-
-export const registryName = textLike(
-  'registry',
   NAME,
   'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
 )

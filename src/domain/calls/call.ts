@@ -24,9 +24,9 @@ import {
   sameEnd,
   sameStart,
 } from './content.js'
-import { reportedUsage, type ReportedUsage } from '../usage/reported.js'
+import { reportedUsage, type ReportedUsage } from './usage/reported.js'
 import { callSource } from './source.js'
-import { usageByStart } from '../usage/output-report.js'
+import { usageByStart } from './usage/output-report.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 
 const ofCall = { project_id: projectId, id }

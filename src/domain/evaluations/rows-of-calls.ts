@@ -1,5 +1,5 @@
 import { durationSeconds } from '../calls/duration.js'
-import { reportedUsageOf, totalTokens } from '../usage/reported.js'
+import { reportedUsageOf, totalTokens } from '../calls/usage/reported.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { parseRef } from '../refs/ref.js'

@@ -1,4 +1,4 @@
-import type { Extra } from '../usage/variant.js'
+import type { Extra } from './variant.js'
 
 interface StatedCosts {
   readonly prompt_token_cost: unknown

@@ -2,7 +2,15 @@ import type { Instant } from '../../kernel/codec/instant.js'
 import type { EventStore, Position } from '../../kernel/ports/event-store.js'
 import { priceChange, type PriceChange, type TokenCosts } from './change.js'
 import { priceStream } from './events.js'
-import type { PricesAtPosition } from './call-cost.js'
+
+/** The prices at a log position. */
+export interface PricesAtPosition {
+  /**
+   * An owner's price for a model with the latest effective date not after `by`, or the latest of all without `by`.
+   * Between two of the same date, the last published wins.
+   */
+  readonly latest: (owner: string, model: string, by: Instant | undefined) => TokenCosts | undefined
+}
 
 /** Prices at log positions, read from their streams lazily. */
 export interface PriceHistory {

@@ -3,7 +3,7 @@ import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js
 import { oneOf, wholeNumber } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import type * as t from 'io-ts'
-import { SERVICE_TIERS, type UsageVariant } from '../usage/variant.js'
+import { SERVICE_TIERS, type UsageVariant } from './variant.js'
 import { mapCosts } from './cache-costs.js'
 import { tokenPrice } from './decimal.js'
 

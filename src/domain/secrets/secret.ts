@@ -2,10 +2,17 @@ import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { open } from '../../kernel/codec/struct.js'
 import { integerBetween, oneOf } from '../../kernel/codec/leaves.js'
+import { textLike } from '../../kernel/codec/text.js'
 import { type EventOf, nothing, type Decider, type Decision } from '../../kernel/decider.js'
 import { id, teamName } from '../../kernel/ids.js'
-import { secretName } from '../webhooks/webhook.js'
 import type { SecretName, SecretVersion } from '../../kernel/ports/secret-store.js'
+
+/** The name of a team's stored secret, written after `$` in templates. */
+export const secretName = textLike(
+  'secret',
+  /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
+  'String should have 1 to 128 letters, digits or underscores, and not start with a digit',
+)
 
 /** What a secret may be used for. */
 const SECRET_USES = ['webhooks', 'upstreams', 'scorers'] as const

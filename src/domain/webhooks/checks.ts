@@ -1,4 +1,5 @@
 import type { Problem } from '../../kernel/codec/problem.js'
+import { urlProblem } from '../secrets/credentials.js'
 import { MOST_RETRIES, type WebhookContent } from './webhook.js'
 
 /** With 20 % jitter it still ends within the five days after which a delivery is given up. */
@@ -17,14 +18,4 @@ export const webhookProblems = ({ url, retry_waits_s }: WebhookContent): readonl
       add(['retry_waits_s', place], `Input should be from 0 to ${LONGEST_WAIT_S} seconds`)
   })
   return problems
-}
-
-/** Checks only the URL. Whether the address is allowed is checked on each connection. */
-export const urlProblem = (text: string, credential: string): string | undefined => {
-  const parsed = URL.canParse(text) ? new URL(text) : undefined
-  if (parsed === undefined || !/^https?:\/\//i.test(text) || /[\p{Cc}\s]/u.test(text))
-    return "Input should be a URL that starts with 'http://' or 'https://', without whitespace"
-  if (parsed.username !== '' || parsed.password !== '')
-    return `A URL should not contain a user or a password: use ${credential} instead`
-  return undefined
 }

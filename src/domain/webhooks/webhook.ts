@@ -3,19 +3,13 @@ import { arrayOf, nullable, recordOf } from '../../kernel/codec/containers.js'
 import { instant, type Instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, number, oneOf } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
+import { textUpToBytes } from '../../kernel/codec/text.js'
 import { type EventOf, nothing, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
 import { id, teamName } from '../../kernel/ids.js'
 import { jsonEqual } from '../../kernel/json/equal.js'
+import { secretName } from '../secrets/secret.js'
 
 const webhookName = textUpToBytes(256)
-
-/** The name of a team's stored secret, written after `$` in templates. */
-export const secretName = textLike(
-  'secret',
-  /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
-  'String should have 1 to 128 letters, digits or underscores, and not start with a digit',
-)
 
 export const MOST_RETRIES = 32
 

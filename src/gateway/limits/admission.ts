@@ -9,7 +9,7 @@ import {
 import type { BudgetExceeded, Limiter, Permit } from '../../domain/gateway/limits/limiter.js'
 import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
-import { reportedUsageOf } from '../../domain/usage/reported.js'
+import { reportedUsageOf } from '../../domain/calls/usage/reported.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { Ports } from '../../kernel/ports/ports.js'

@@ -1,7 +1,7 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { select, sql, type Sql } from '../sql.js'
-import { cyclesOf, topologyOf } from '../usage/topology.js'
+import { cyclesOf, topologyOf } from './topology.js'
 import type { ListRow } from './list-rows.js'
 
 /** A call and its descendants. */

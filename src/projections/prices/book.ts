@@ -5,8 +5,8 @@ import { DEFAULT_LIST, isTeamsList } from '../../domain/prices/events.js'
 import { tokenCosts } from '../../domain/prices/change.js'
 import { priceNames } from '../../domain/prices/names.js'
 import { tierOf } from '../../domain/prices/tiers.js'
-import type { PricedKind } from '../../domain/usage/unpriced-members.js'
-import { partsOf, type UsageVariant } from '../../domain/usage/variant.js'
+import type { PricedKind } from '../../domain/calls/usage/unpriced-members.js'
+import { partsOf, type UsageVariant } from '../../domain/prices/variant.js'
 import type { StoredPrice } from './stored-price.js'
 
 export interface Price extends Candidate {

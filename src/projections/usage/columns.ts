@@ -7,8 +7,8 @@ import {
   chargedCreation,
   chargedPrompt,
   chargedPromptAudio,
-} from '../../domain/usage/charged.js'
-import { totalTokens, type Figure } from '../../domain/usage/reported.js'
+} from '../../domain/calls/usage/charged.js'
+import { totalTokens, type Figure } from '../../domain/calls/usage/reported.js'
 import type { Json } from '../../kernel/json/json.js'
 import { keyword, text, type Column } from '../table.js'
 

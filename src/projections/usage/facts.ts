@@ -1,4 +1,4 @@
-import { FIGURES } from '../../domain/usage/reported.js'
+import { FIGURES } from '../../domain/calls/usage/reported.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { inPages } from '../../kernel/pages.js'

@@ -1,6 +1,6 @@
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { COUNTERS } from './columns.js'
-import { cyclesOf, topologyOf } from './topology.js'
+import { cyclesOf, topologyOf } from '../calls/topology.js'
 import type { ModelEntries, TraceCalls } from './trace.js'
 
 const WIDTH = COUNTERS.length

@@ -1,11 +1,11 @@
 import { addedChildren, type CallSum } from '../../domain/usage/added-children.js'
-import { FIGURES, type Figure } from '../../domain/usage/reported.js'
-import { partsOf, plainKey, sizeOf, variantKey } from '../../domain/usage/variant.js'
+import { FIGURES, type Figure } from '../../domain/calls/usage/reported.js'
+import { partsOf, plainKey, sizeOf, variantKey } from '../../domain/prices/variant.js'
 import { LARGEST_EXACT } from '../../domain/prices/exact.js'
 import type { UsageReporting } from '../../domain/projects/project.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { COUNTER_COLUMNS, COUNTERS, SOURCES } from './columns.js'
-import { topologyOf } from './topology.js'
+import { topologyOf } from '../calls/topology.js'
 import type { ModelEntries, TraceCalls } from './trace.js'
 
 /** Sums are exact up to 2^53. Larger ones are shown as 2^53. */

@@ -6,8 +6,8 @@ import {
   tierKey,
   type ModelUsage,
   type ReportedUsage,
-} from '../../domain/usage/reported.js'
-import { EXTRAS } from '../../domain/usage/variant.js'
+} from '../../domain/calls/usage/reported.js'
+import { EXTRAS } from '../../domain/prices/variant.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { usageReportingChosen } from '../../domain/projects/project.js'

@@ -8,7 +8,7 @@ import {
   type Forest,
   type UsageByKey,
 } from './inclusive-usage.js'
-import { modelOf } from '../../domain/usage/variant.js'
+import { modelOf } from '../../domain/prices/variant.js'
 import { COUNTERS, LABELS, valuesOf, type Label } from './columns.js'
 import { NAMED_COLUMNS, TOTALS_KEY } from './tables.js'
 import { ownUsage, saturated, type OwnUsage } from './own-usage.js'

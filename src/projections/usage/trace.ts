@@ -1,4 +1,4 @@
-import { FIGURES } from '../../domain/usage/reported.js'
+import { FIGURES } from '../../domain/calls/usage/reported.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { END_LABELS, LABEL_COLUMNS, START_LABELS, type CallLabel } from './columns.js'
 

@@ -1,4 +1,4 @@
-import { FIGURES, modelUsageOf, type Figure } from '../../../src/domain/usage/reported.js'
+import { FIGURES, modelUsageOf, type Figure } from '../../../src/domain/calls/usage/reported.js'
 import { clamped } from './figure.js'
 import { isObject, property } from './json.js'
 import type { AggregatedUsage, Json, JsonObject } from './operations.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type CallCommand, callDecider, type CallState } from '../../../src/domain/calls/call.js'
 import { callEnd, callStart, type CallEnd, type CallStart } from '../../../src/domain/calls/content.js'
-import { FIGURES, reportedUsageOf } from '../../../src/domain/usage/reported.js'
+import { FIGURES, reportedUsageOf } from '../../../src/domain/calls/usage/reported.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { usageReportingChosen } from '../../../src/domain/projects/project.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'

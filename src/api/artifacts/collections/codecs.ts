@@ -1,10 +1,10 @@
-import { collectionName, registryName } from '../../../domain/artifacts/place.js'
+import { collectionName } from '../../../domain/artifacts/place.js'
+import { registryName, addressable, id, teamName } from '../../../kernel/ids.js'
 import { arrayOf, nullable } from '../../../kernel/codec/containers.js'
 import { instant } from '../../../kernel/codec/instant.js'
 import { jsonObject, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
 import { textLike } from '../../../kernel/codec/text.js'
-import { addressable, id, teamName } from '../../../kernel/ids.js'
 
 export const newRegistry = closed('NewRegistry', {
   required: { name: addressable(registryName), team: teamName },

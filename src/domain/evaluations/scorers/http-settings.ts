@@ -3,8 +3,8 @@ import { nullable, withDefault } from '../../../kernel/codec/containers.js'
 import { integerBetween, number } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../../kernel/codec/text.js'
-import { urlProblem } from '../../webhooks/checks.js'
-import { secretName } from '../../webhooks/webhook.js'
+import { urlProblem } from '../../secrets/credentials.js'
+import { secretName } from '../../secrets/secret.js'
 
 const above = (least: number, most: number) =>
   leaf<number>(

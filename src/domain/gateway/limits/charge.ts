@@ -2,9 +2,9 @@ import { TOKEN_COSTS } from '../../prices/cache-costs.js'
 import { tokenCosts } from '../../prices/change.js'
 import { amountFrom, decimalText, type Amount } from '../../prices/decimal.js'
 import { tierOf } from '../../prices/tiers.js'
-import { chargedTokens, REPORTED_UNIT, type ChargedUsage } from '../../usage/charged.js'
-import type { ModelUsage } from '../../usage/reported.js'
-import { sizeOf } from '../../usage/variant.js'
+import { chargedTokens, REPORTED_UNIT, type ChargedUsage } from '../../calls/usage/charged.js'
+import type { ModelUsage } from '../../calls/usage/reported.js'
+import { sizeOf } from '../../prices/variant.js'
 import type { ModelPrice } from '../upstreams/content.js'
 
 /** What a completion used, and what its provider reported that it cost. */

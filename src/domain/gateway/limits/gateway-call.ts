@@ -4,8 +4,8 @@ import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/j
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { withCacheCosts } from '../../prices/cache-costs.js'
 import { amountFrom, decimalText, moneyText, type Amount } from '../../prices/decimal.js'
-import { figureOf } from '../../usage/figure.js'
-import { serviceTierOf } from '../../usage/unpriced-members.js'
+import { figureOf } from '../../calls/usage/figure.js'
+import { serviceTierOf } from '../../calls/usage/unpriced-members.js'
 import { modelPrice, type ModelPrice } from '../upstreams/content.js'
 import type { CompletionUsage } from './charge.js'
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../../../kernel/codec/problem.js'
-import { urlProblem } from '../../webhooks/checks.js'
+import { urlProblem } from '../../secrets/credentials.js'
 import { checkpointVariablesIn, isCheckpointVariable } from './checkpoint-name.js'
 import type { UpstreamContent, ServedModel } from './content.js'
 import type { Upstream, Upstreams } from './directory.js'

@@ -10,7 +10,7 @@ import { mapCosts, withCacheCosts } from '../../prices/cache-costs.js'
 import { tokenPrice } from '../../prices/decimal.js'
 import { exactTiers, upstreamTiers } from '../../prices/offered-tiers.js'
 import { extraPrices } from '../../prices/tiers.js'
-import { secretName } from '../../webhooks/webhook.js'
+import { secretName } from '../../secrets/secret.js'
 
 const HOUR_MS = 3_600_000
 

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Problem } from '../../../kernel/codec/problem.js'
-import { headerProblems, headerSecrets, renderHeaders } from '../../webhooks/static-headers.js'
+import { headerProblems, headerSecrets, renderHeaders } from '../../secrets/static-headers.js'
 import type { UpstreamContent } from './content.js'
 
 type ExtrasTemplates = Pick<UpstreamContent, 'headers' | 'query'>

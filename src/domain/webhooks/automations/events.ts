@@ -4,13 +4,12 @@ import { boolean, integerBetween, number, oneOf } from '../../../kernel/codec/le
 import { open } from '../../../kernel/codec/struct.js'
 import { textUpToBytes, textUpToCharacters } from '../../../kernel/codec/text.js'
 import type { EventOf } from '../../../kernel/decider.js'
-import { id, teamName } from '../../../kernel/ids.js'
-import { registryName } from '../../artifacts/place.js'
+import { id, teamName, registryName } from '../../../kernel/ids.js'
 import { pathIn } from '../../query/field-path.js'
 import { query } from '../../query/query.js'
 import { runOutcome } from '../../evaluations/evaluation-run.js'
 import { metricName } from '../../runs/events.js'
-import { secretName } from '../webhook.js'
+import { secretName } from '../../secrets/secret.js'
 
 const automationName = textUpToBytes(256)
 const pattern = textUpToBytes(512)

@@ -1,5 +1,5 @@
 import type { CalendarUnit } from '../../../domain/usage/calendar.js'
-import { REPORTED_UNIT } from '../../../domain/usage/charged.js'
+import { REPORTED_UNIT } from '../../../domain/calls/usage/charged.js'
 import { microseconds } from '../../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { statementFields } from '../../calls/fields.js'

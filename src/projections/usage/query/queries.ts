@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { LARGEST_EXACT } from '../../../domain/prices/exact.js'
-import { isCostUnknown } from '../../../domain/usage/charged.js'
+import { isCostUnknown } from '../../../domain/calls/usage/charged.js'
 import { SETTINGS } from '../../calls/select.js'
 import { joined, raw, select, sql, statementOf, typed } from '../../sql.js'
 import { isCost, MEASURES, measureName, type Measure } from '../columns.js'

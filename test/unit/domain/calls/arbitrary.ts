@@ -10,7 +10,7 @@ import {
   type CallEvent,
 } from '../../../../src/domain/calls/call.js'
 import type { CallEnd, CallStart } from '../../../../src/domain/calls/content.js'
-import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
+import { reportedUsageOf } from '../../../../src/domain/calls/usage/reported.js'
 import { parseInstant } from '../../../../src/kernel/codec/instant.js'
 import type { Refusal } from '../../../../src/kernel/decider.js'
 

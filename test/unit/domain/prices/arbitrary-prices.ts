@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { FIGURES, type ModelUsage } from '../../../../src/domain/usage/reported.js'
+import { FIGURES, type ModelUsage } from '../../../../src/domain/calls/usage/reported.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { TokenCosts } from '../../../../src/domain/prices/change.js'
 import { DEFAULT_LIST, teamsList } from '../../../../src/domain/prices/events.js'
-import type { ChargedCall } from '../../../../src/domain/prices/call-cost.js'
+import type { ChargedCall } from '../../../../src/domain/calls/call-cost.js'
 
 /** A price that one of a few owners publishes, or the withdrawal of one of theirs. */
 export type ArbitraryPrice =

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { durationMs } from '../../../calls/duration.js'
 import { callStream } from '../../../calls/call.js'
-import { reportedUsage, totalTokens, type ModelUsage } from '../../../usage/reported.js'
+import { reportedUsage, totalTokens, type ModelUsage } from '../../../calls/usage/reported.js'
 import { instant } from '../../../../kernel/codec/instant.js'
 import { entityOf, projectId } from '../../../../kernel/ids.js'
 import { isJsonObject, type Json } from '../../../../kernel/json/json.js'

@@ -1,5 +1,5 @@
 import { compareAmount, numberFrom, type Amount } from '../../../prices/decimal.js'
-import type { ChargedCall } from '../../../prices/call-cost.js'
+import type { ChargedCall } from '../../../calls/call-cost.js'
 import type { AutomationVersion } from '../state.js'
 import type { CallTrigger } from './trigger.js'
 import { matched, unmet, type Verdict } from './verdict.js'

@@ -1,7 +1,7 @@
 import type { EventStore, Position, RecordedEvent } from '../../../../kernel/ports/event-store.js'
 import type { Pattern } from '../../../../kernel/ports/patterns.js'
 import { priceHistory } from '../../../prices/price-history.js'
-import { costOf, ownersFor } from '../../../prices/call-cost.js'
+import { costOf, ownersFor } from '../../../calls/call-cost.js'
 import { MOST_WINDOW } from '../events.js'
 import type { AutomationVersion } from '../state.js'
 import { findVersionInfo } from './version-info.js'

@@ -1,7 +1,7 @@
 import type { EvaluationRunFinished } from '../../../evaluations/evaluation-run.js'
 import type { Json, JsonObject } from '../../../../kernel/json/json.js'
 import type { Position } from '../../../../kernel/ports/event-store.js'
-import type { ChargedCall } from '../../../prices/call-cost.js'
+import type { ChargedCall } from '../../../calls/call-cost.js'
 import type { EventType } from '../events.js'
 
 /** Fields of every trigger. */

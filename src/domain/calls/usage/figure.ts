@@ -1,6 +1,6 @@
-import type { Json } from '../../kernel/json/json.js'
-import { isJsonObject } from '../../kernel/json/json.js'
-import { LARGEST_EXACT } from '../prices/exact.js'
+import type { Json } from '../../../kernel/json/json.js'
+import { isJsonObject } from '../../../kernel/json/json.js'
+import { LARGEST_EXACT } from '../../prices/exact.js'
 
 export const clamp = (value: number): number =>
   Math.min(LARGEST_EXACT, Math.max(-LARGEST_EXACT, Math.trunc(value))) + 0

@@ -45,3 +45,13 @@ export const withoutSentCredentials = (headers: Headers): Headers =>
       CREDENTIAL.test(name) && !value.includes(REDACTED) ? REDACTED : value,
     ]),
   )
+
+/** Checks only the URL. Whether the address is allowed is checked on each connection. */
+export const urlProblem = (text: string, credential: string): string | undefined => {
+  const parsed = URL.canParse(text) ? new URL(text) : undefined
+  if (parsed === undefined || !/^https?:\/\//i.test(text) || /[\p{Cc}\s]/u.test(text))
+    return "Input should be a URL that starts with 'http://' or 'https://', without whitespace"
+  if (parsed.username !== '' || parsed.password !== '')
+    return `A URL should not contain a user or a password: use ${credential} instead`
+  return undefined
+}

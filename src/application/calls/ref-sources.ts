@@ -3,8 +3,8 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { callsById } from '../../projections/calls/read.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { rowValues, rowValuesByIndex } from '../../projections/tables/queries.js'
-import { callJson } from '../calls/call-json.js'
-import type { Sources } from './resolve.js'
+import { callJson } from './call-json.js'
+import type { Sources } from '../refs/resolve.js'
 
 /** Reads values at the position of their project. A project without access has no position and no values. */
 export const sourcesFrom = (

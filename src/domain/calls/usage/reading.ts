@@ -1,8 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
 import { costOf, countOf } from './figure.js'
 import { audioIn, pricedKindOf, serviceTierOf, unpricedMembersOf } from './unpriced-members.js'
 import { named, NAMES, WITHIN, WRAPPERS, type Figure, type Names } from './report-names.js'
-import type { ServiceTier } from './variant.js'
+import type { ServiceTier } from '../../prices/variant.js'
 
 /** What a report means: the prompt includes tokens of the cache, the completion those of reasoning. */
 export interface Reading {

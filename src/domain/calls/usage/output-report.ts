@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { opOf } from '../calls/op.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
+import { opOf } from '../op.js'
 import { modelUsageOf, reportedUsageOf, type ReportedUsage } from './reported.js'
 
 /** Parts of a start that decide how the end is read. */

@@ -1,6 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
 import { WRAPPERS } from './report-names.js'
-import { SERVICE_TIERS, type Extra, type ServiceTier } from './variant.js'
+import { SERVICE_TIERS, type Extra, type ServiceTier } from '../../prices/variant.js'
 
 /** Prices are those of standard requests. */
 const STANDARD: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,11 +1,11 @@
 import { readDraft, storedByMd5 } from '../../application/artifacts/uploads.js'
 import { Failure } from '../../application/failure.js'
 import type { Services } from '../../application/services.js'
-import { partsOfId } from '../wandb/ids.js'
+import { partsOfId } from './ids.js'
 import type { Authorization } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory } from '../server/route-kinds.js'
-import { contentOf, contentResponse } from './linked-content.js'
+import { contentOf, contentResponse } from '../files/linked-content.js'
 
 type ContentServices = Pick<Services, 'eventStore' | 'blobs' | 'access'>
 

@@ -3,7 +3,7 @@ import {
   credentialProblems,
   withoutCredentials,
   withoutSentCredentials,
-} from '../../../../src/domain/webhooks/credential-headers.js'
+} from '../../../../src/domain/secrets/credentials.js'
 
 const CREDENTIALS = [
   ...[

@@ -1,22 +1,14 @@
-import { chargedTokens, hasTokens, isCostUnknown, REPORTED_UNIT } from '../usage/charged.js'
-import type { ModelUsage } from '../usage/reported.js'
+import { chargedTokens, hasTokens, isCostUnknown, REPORTED_UNIT } from './usage/charged.js'
+import type { ModelUsage } from './usage/reported.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { entityOf } from '../../kernel/ids.js'
-import { sizeOf } from '../usage/variant.js'
-import { tokenCosts, type TokenCosts } from './change.js'
-import { amountFrom, type Amount } from './decimal.js'
-import { DEFAULT_LIST, teamsList } from './events.js'
-import { priceNames } from './names.js'
-import { tierOf } from './tiers.js'
-
-/** The prices at a log position. */
-export interface PricesAtPosition {
-  /**
-   * An owner's price for a model with the latest effective date not after `by`, or the latest of all without `by`.
-   * Between two of the same date, the last published wins.
-   */
-  readonly latest: (owner: string, model: string, by: Instant | undefined) => TokenCosts | undefined
-}
+import { sizeOf } from '../prices/variant.js'
+import { tokenCosts, type TokenCosts } from '../prices/change.js'
+import { amountFrom, type Amount } from '../prices/decimal.js'
+import { DEFAULT_LIST, teamsList } from '../prices/events.js'
+import { priceNames } from '../prices/names.js'
+import type { PricesAtPosition } from '../prices/price-history.js'
+import { tierOf } from '../prices/tiers.js'
 
 /** A call's own usage and its start. */
 export interface ChargedCall {

@@ -1,5 +1,5 @@
 import type { ModelUsage } from './reported.js'
-import type { Extra } from './variant.js'
+import type { Extra } from '../../prices/variant.js'
 
 /** The figures that prices charge. */
 export type ChargedUsage = Pick<

@@ -5,7 +5,7 @@ import {
   headerProblems,
   headerSecrets,
   renderHeaders,
-} from '../../../../src/domain/webhooks/static-headers.js'
+} from '../../../../src/domain/secrets/static-headers.js'
 
 const unknownIn = (headers: Record<string, string>) =>
   new Map(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
-import { summaryUsage } from '../../../../src/gateway/answer/usage.js'
-import { readingOf } from '../../../../src/domain/usage/reading.js'
-import { reportedUsageOf } from '../../../../src/domain/usage/reported.js'
-import type { JsonObject } from '../../../../src/kernel/json/json.js'
-import { meteredWith } from '../../../support/upstreams/metered.js'
+import { summaryUsage } from '../../../../../src/gateway/answer/usage.js'
+import { readingOf } from '../../../../../src/domain/calls/usage/reading.js'
+import { reportedUsageOf } from '../../../../../src/domain/calls/usage/reported.js'
+import type { JsonObject } from '../../../../../src/kernel/json/json.js'
+import { meteredWith } from '../../../../support/upstreams/metered.js'
 
 /** Prompt, completion, total, read from a cache, written to one. */
 type Figures = readonly [number, number, number, number, number]

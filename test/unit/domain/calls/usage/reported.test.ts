@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { figureOf } from '../../../../src/domain/usage/figure.js'
-import { FIGURES, reportedUsage, reportedUsageOf } from '../../../../src/domain/usage/reported.js'
-import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
+import { figureOf } from '../../../../../src/domain/calls/usage/figure.js'
+import { FIGURES, reportedUsage, reportedUsageOf } from '../../../../../src/domain/calls/usage/reported.js'
+import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
 
 const LARGEST = 2 ** 53
 

@@ -1,14 +1,21 @@
 import type * as t from 'io-ts'
-import { completedBy } from '../../kernel/codec/codec.js'
-import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
-import { open } from '../../kernel/codec/struct.js'
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { LARGEST_EXACT } from '../prices/exact.js'
+import { completedBy } from '../../../kernel/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
+import { integerBetween, oneOf, string } from '../../../kernel/codec/leaves.js'
+import { open } from '../../../kernel/codec/struct.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
+import { LARGEST_EXACT } from '../../prices/exact.js'
 import { clamp, figureOf } from './figure.js'
 import { readingOf, type Reading } from './reading.js'
 import { serviceTierOf } from './unpriced-members.js'
-import { EXTRAS, SERVICE_TIERS, sizeOf, variantKey, type Extra, type ServiceTier } from './variant.js'
+import {
+  EXTRAS,
+  SERVICE_TIERS,
+  sizeOf,
+  variantKey,
+  type Extra,
+  type ServiceTier,
+} from '../../prices/variant.js'
 
 /** The figures of a model's usage, in storage order. */
 export const FIGURES = [

@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Problem } from '../../kernel/codec/problem.js'
-import type { WebhookContent } from './webhook.js'
 
-type Headers = WebhookContent['headers']
+type Headers = Readonly<Record<string, string>> | null
 
 export const NO_SECRET = 'The team has no secret with this name'
 
@@ -59,7 +58,7 @@ export const headerSecrets = (headers: Headers): readonly string[] => [
 
 /** Problems of the headers of a webhook; `secretProblems` has the secrets that it may not use. Values are not quoted. */
 export const headerProblems = (
-  { headers, access_token }: Pick<WebhookContent, 'headers' | 'access_token'>,
+  { headers, access_token }: { readonly headers: Headers; readonly access_token: string | null },
   vendor: string,
   secretProblems: ReadonlyMap<string, string>,
 ): readonly Problem[] => {

@@ -164,7 +164,7 @@ const currentFold = async <State, Command, Event extends DomainEvent>(
 const evolveBy =
   <State, Command, Event extends DomainEvent>({ evolve }: Decider<State, Command, Event>) =>
   (state: State, { type, data }: RecordedEvent): State =>
-    evolve(state, { type, data } as unknown as Event)
+    evolve(state, { type, data } as Event)
 
 const expectedOf = ({ next }: { readonly next: bigint }): Expected => (next === 0n ? 'none' : next - 1n)
 

@@ -96,7 +96,7 @@ export const withScope = <Request extends AnyRequest, Scope extends object>(
     readerOf,
     reader: readerOf(teamOf(scope, principal)),
     ...scope,
-  } as unknown as Request & Scope & HasReader
+  } as Request & Scope & HasReader
 }
 
 /** The team on whose behalf the request reads. */

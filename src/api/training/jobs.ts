@@ -120,7 +120,7 @@ const createRlJob = (services: TrainingServices): AnyRoute =>
         refuseOptions('experimental_config', optionsLacking(config ?? {}), RL_OPTIONS)
       }
       return async (cause) => {
-        const input = await services.blobs.put(Buffer.from(jsonText(trajectory_groups as unknown as Json)))
+        const input = await services.blobs.put(Buffer.from(jsonText(trajectory_groups as Json)))
         return create(services)(
           model,
           { kind: 'rl', input, config: config ?? {}, training_data_url: null },

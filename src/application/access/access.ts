@@ -111,7 +111,7 @@ const warnOfRefresh =
 /** The fold of the directory, which is kept up to date and on which commands are decided. */
 const followDirectory = (ports: Pick<Ports, 'eventStore'>) => {
   const evolveRecorded = (directory: Directory, { type, data }: RecordedEvent) =>
-    evolve(directory, { type, data } as unknown as AccessEvent)
+    evolve(directory, { type, data } as AccessEvent)
   const fold = foldCache<Directory>(
     ports,
     { initialState: emptyDirectory, evolve: evolveRecorded, weightOf: () => 1 },

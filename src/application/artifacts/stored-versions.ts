@@ -16,10 +16,10 @@ export interface StoredVersion extends LabelledVersion {
 }
 
 /** What made a version of a project's collection. */
-export const createdOf = ({ event }: Pick<StoredVersion, 'event'>) => event.data as unknown as VersionCreated
+export const createdOf = ({ event }: Pick<StoredVersion, 'event'>) => event.data as VersionCreated
 
 /** What made a version of a registry's collection. */
-export const linkedOf = ({ event }: Pick<StoredVersion, 'event'>) => event.data as unknown as VersionLinked
+export const linkedOf = ({ event }: Pick<StoredVersion, 'event'>) => event.data as VersionLinked
 
 const AT_ONCE = 16
 
@@ -43,7 +43,7 @@ export const storedVersions = async (
     const event = await eventAt(version.known.revision)
     const { described: at } = version.known
     const { data } = at === null ? event : await eventAt(at)
-    const { metadata, description, ttl_seconds } = data as unknown as Partial<Described>
+    const { metadata, description, ttl_seconds } = data as Partial<Described>
     return {
       ...version,
       event,

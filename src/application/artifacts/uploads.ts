@@ -33,8 +33,7 @@ export const storedByMd5 = async (
   md5: string,
 ): Promise<StoredFile | undefined> => {
   const stream = fileStream(project, md5Digest(md5))
-  for await (const { data } of eventStore.readStream(stream, { limit: 1 }))
-    return data as unknown as StoredFile
+  for await (const { data } of eventStore.readStream(stream, { limit: 1 })) return data as StoredFile
   return undefined
 }
 

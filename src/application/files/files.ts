@@ -24,6 +24,6 @@ export const storedFile = async (
     for await (const { data, position } of eventStore.readStream(fileStream(project_id, digest), {
       limit: 1,
     }))
-      if (position <= at) return data as unknown as FileEvent['data']
+      if (position <= at) return data as FileEvent['data']
   throw new Failure('not-found', 'File not found in this project.')
 }

@@ -21,7 +21,7 @@ interface ObjectFold {
 const initialState = (): ObjectFold => ({ state: objectDecider.initialState(), published: [], deletedAt: [] })
 
 const evolve = (fold: ObjectFold, { type, data, revision }: RecordedEvent): ObjectFold => {
-  const event = { type, data } as unknown as ObjectEvent
+  const event = { type, data } as ObjectEvent
   if (event.type === 'ObjectPublished') fold.published[event.data.version_index] = revision
   if (event.type === 'ObjectDeleted') fold.deletedAt[event.data.version_index] = event.data.deleted_at
   objectDecider.evolve(fold.state, event)
@@ -72,7 +72,7 @@ export const versionsFromLog = ({ eventStore, blobs }: Pick<Ports, 'eventStore' 
     if (found === undefined) return undefined
     const { revision, ...rest } = found
     for await (const { data } of eventStore.readStream(stream, { from: revision, limit: 1 })) {
-      const content = (withVal ? await readBack(blobs, data) : data) as unknown as ObjectPublished
+      const content = (withVal ? await readBack(blobs, data) : data) as ObjectPublished
       const val = withVal ? memberText(content, 'val') : null
       return { ...storedVersion(content, val), ...rest }
     }

@@ -52,7 +52,7 @@ export const openHistoryParts = (ports: Pick<Ports, 'eventStore' | 'blobs'>): Hi
     for await (const event of ports.eventStore.readStream(stream, { from: revision, limit })) {
       if (of === 'metrics') lines.push(lineOfMetrics(event))
       else {
-        const read = (await readBack(ports.blobs, event.data)) as unknown as HistoryLogged
+        const read = (await readBack(ports.blobs, event.data)) as HistoryLogged
         for (const text of read.lines ?? [])
           lines.push(of === 'console' ? lineIn(of)(text) : await historyLineInSteps(text))
       }
@@ -85,7 +85,7 @@ const MS_PER_SECOND = 1000
 
 /** A row as the package `wandb` would have logged it. */
 const lineOfMetrics = ({ data, recordedAt }: RecordedEvent): HistoryLine => {
-  const { metrics, step } = data as unknown as MetricsLogged
+  const { metrics, step } = data as MetricsLogged
   const time = recordedAt.getTime() / MS_PER_SECOND
   const own = { _timestamp: time, ...(step === null ? {} : { _step: step }) }
   return { text: JSON.stringify({ ...metrics, ...own }), step: stepIn(step), time }

@@ -96,7 +96,7 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
 
   const metricsAt = async (stream: string, revision: number): Promise<Metrics> => {
     for await (const { data } of ports.eventStore.readStream(stream, { from: BigInt(revision), limit: 1 }))
-      return (data as unknown as MetricsLogged).metrics
+      return (data as MetricsLogged).metrics
     throw new Error('an event of the stream is missing from the event store')
   }
 
@@ -181,7 +181,7 @@ const withPackedLines = async <Data extends HistoryLogged | RunOutputLogged>(
 }
 
 const withEvent = (run: KeptRun, { type, data, revision, recordedAt }: RecordedEvent): KeptRun => {
-  const event = { type, data } as unknown as RunEvent
+  const event = { type, data } as RunEvent
   const updatedAt = instantOf(recordedAt)
   switch (event.type) {
     case 'MetricsLogged': {

@@ -116,5 +116,5 @@ const storeField = async <F extends string, A>(
   const bytes = Buffer.from(text)
   if (bytes.length <= MAX_INLINE_BYTES) return { [field]: value, spilled: {} } as StoredField<F, A>
   const place = { digest: await blobs.put(bytes), size: bytes.length, canonical: sha256(text) }
-  return { [field]: null, spilled: { [field]: place } } as unknown as StoredField<F, A>
+  return { [field]: null, spilled: { [field]: place } } as StoredField<F, A>
 }

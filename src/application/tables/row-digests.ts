@@ -20,7 +20,7 @@ export const rowDigestsOf =
     const last = eventStore.readStream(tableStream(projectId, digest), { backwards: true, limit: 1 })
     for await (const { type, data } of last) {
       if (type !== 'TablePublished') continue
-      const { row_digests, spilled } = data as unknown as TablePublished
+      const { row_digests, spilled } = data as TablePublished
       if (row_digests !== null) return row_digests
       const content = await blobs.get(spilled['row_digests']?.digest ?? '')
       if (content === undefined) throw new Error('the row digests of a table are missing from the blob store')

@@ -21,7 +21,7 @@ export const readJob = async (
   jobId: string,
 ): Promise<TrainingJobCreated | undefined> => {
   for await (const { data } of eventStore.readStream(trainingJobStream(jobId), { limit: 1 }))
-    return data as unknown as TrainingJobCreated
+    return data as TrainingJobCreated
   return undefined
 }
 

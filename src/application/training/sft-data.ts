@@ -103,7 +103,7 @@ const versionAt = async (
   const stored = await findVersion({ eventStore }, collections, place, (state) =>
     versionNamed(state, version),
   )
-  return stored?.event.data as unknown as VersionCreated | undefined
+  return stored?.event.data as VersionCreated | undefined
 }
 
 const countConversations = async (

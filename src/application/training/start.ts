@@ -46,7 +46,7 @@ export const findStart = async (
     })
   const { baseModel, checkpoint } = known
   if (stored === undefined) return { baseModel, from: null }
-  const { artifact_id } = stored.event.data as unknown as { readonly artifact_id: string }
+  const { artifact_id } = stored.event.data as { readonly artifact_id: string }
   return {
     baseModel,
     from: { project_id: project, name: collection, artifact_id, step: checkpoint?.step ?? 0 },

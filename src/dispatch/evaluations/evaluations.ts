@@ -33,7 +33,7 @@ const evolve = (runs: OpenRuns, event: RecordedEvent): OpenRuns => {
   const { requested, logged } = runs
   switch (event.type) {
     case 'CallStarted': {
-      const { op_name, attributes } = event.data as unknown as CallStarted
+      const { op_name, attributes } = event.data as CallStarted
       if (!isEvaluationRun(op_name, attributes)) return runs
       const run = runOf(event)
       if (!requested.has(keyOf(run))) logged.set(keyOf(run), run)

@@ -36,7 +36,7 @@ const RULE = evaluationRuleEvents.EvaluationRuleCreated
 const evolve = (rules: Rules, event: RecordedEvent): Rules => {
   if (event.type === 'CallEnded') return rules
   if (event.type === 'EvaluationRuleDeleted') {
-    rules.delete((event.data as unknown as { readonly id: string }).id)
+    rules.delete((event.data as { readonly id: string }).id)
     return rules
   }
   const decoded = RULE.decode(event.data)
@@ -120,10 +120,7 @@ export const startOnlineEvaluation = async (
 
   const react: Reactor<Rules>['react'] = (rules, { type, data, position }, { hold }) => {
     if (type !== 'CallEnded' || rules.size === 0) return undefined
-    const { project_id: projectId, id } = data as unknown as {
-      readonly project_id: string
-      readonly id: string
-    }
+    const { project_id: projectId, id } = data as { readonly project_id: string; readonly id: string }
     const applying = [...rules.values()]
       .filter(({ rule, since }) => rule.project_id === projectId && rule.enabled && since < position)
       .map(({ rule }) => rule)

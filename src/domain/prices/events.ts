@@ -74,7 +74,7 @@ type Completed<Price extends Stated> = Omit<ReturnType<typeof withCacheCosts<Pri
 const completed = <Price extends Stated>(price: Price): Completed<Price> =>
   Object.fromEntries(
     Object.entries(withCacheCosts(price)).filter(([, value]) => value !== undefined),
-  ) as unknown as Completed<Price>
+  ) as Completed<Price>
 
 /** The price of a model's tokens from a date on. */
 export const priceContent = completedBy(open('PriceContent', content), completed)

@@ -95,7 +95,7 @@ const evolveLimits = (known: Costs['limits'], { stream, revision, type, data }: 
   const team = stream.slice(LIMITS_PREFIX.length)
   const { limits, next } = known.get(team) ?? { limits: noLimits(), next: 0n }
   if (revision !== next) return
-  const event = { type, data } as unknown as LimitEvent
+  const event = { type, data } as LimitEvent
   known.set(team, { limits: limitDecider.evolve(limits, event), next: revision + 1n })
 }
 

@@ -153,11 +153,7 @@ const checkpointBlob = async (
 ): Promise<string | undefined> => {
   const stored = await findCheckpointVersion({ eventStore }, collections, address, checkpoint)
   if (stored === undefined) return undefined
-  const files = await filesIn(
-    { eventStore, blobs },
-    address.project,
-    stored.event.data as unknown as VersionCreated,
-  )
+  const files = await filesIn({ eventStore, blobs }, address.project, stored.event.data as VersionCreated)
   return files.find(({ path }) => path === CHECKPOINT_FILE)?.blob
 }
 

@@ -39,7 +39,7 @@ export const openUpstreamDirectory = async (
     })) {
       // Two refreshes may read the same events.
       if (revision !== next) continue
-      upstreams = evolve(upstreams, { type, data } as unknown as UpstreamEvent)
+      upstreams = evolve(upstreams, { type, data } as UpstreamEvent)
       next = revision + 1n
       listener()
     }

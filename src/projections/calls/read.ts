@@ -73,7 +73,7 @@ const storedCall = (row: Readonly<Record<string, unknown>>): StoredCall =>
       const isInstant = CALL_COLUMNS[field].kind === 'instant' && typeof value === 'string'
       return [field, isInstant ? instantFrom(value) : value]
     }),
-  ) as unknown as StoredCall
+  ) as StoredCall
 
 type Sizes = ReadonlyMap<string, number>
 

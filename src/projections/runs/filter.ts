@@ -126,7 +126,7 @@ export const compileRunFilter = (filter: Json, compilePattern: CompilePattern): 
         if (comparison === undefined)
           throw new InvalidQuery(`a filter of runs cannot have the operator ${operator}`)
         const pair = [{ $getField: fieldOf(name) }, { $literal: value }] as const
-        return operation({ [comparison]: pair } as unknown as Operation)
+        return operation({ [comparison]: pair } as Operation)
       }
     }
   }

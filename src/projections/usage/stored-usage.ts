@@ -136,7 +136,7 @@ const rowsOf = async (
     )
     const chunks = reader.stream(text, parameters)
     for await (const { rows, columns } of nativeBlocks(chunks)) {
-      const [ids, models, first, last, ...counters] = columns as unknown as StoredColumns
+      const [ids, models, first, last, ...counters] = columns as StoredColumns
       budget.take(rows)
       for (let row = 0; row < rows; row += 1)
         usage.push({

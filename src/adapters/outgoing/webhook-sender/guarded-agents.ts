@@ -39,7 +39,7 @@ export const guardedAgents = (connect: GuardedConnect): GuardedAgents => {
 
   const guarded = <A extends HttpAgent>(agent: A): A => {
     agent.createConnection = (options, done) => {
-      const { target, sending } = (options as unknown as ErrandOption)[ERRAND]
+      const { target, sending } = (options as ErrandOption)[ERRAND]
       connect(target, sending).then(
         (socket) => {
           bornAt.set(socket, { target: nameOf(target), at: performance.now() })

@@ -132,7 +132,7 @@ const sumOf = (all: readonly UsageFigures[]): UsageFigures =>
       MEASURES.map((measure) => [measure, all.reduce((sum, figures) => sum + figures[measure], 0n)]),
     ),
     pricing: pricingOf(all),
-  }) as unknown as UsageFigures
+  }) as UsageFigures
 
 /** Groups may share models, and name only some of them. */
 const pricingOf = (all: readonly UsageFigures[]): UsageFigures['pricing'] => {

@@ -46,7 +46,7 @@ const completed = (event: AutomationCondition): AutomationCondition => {
   const { defaults } = fieldsFor(event.type)
   const filled: Record<string, unknown> = { ...event }
   for (const [field, value] of Object.entries(defaults)) filled[field] ??= value
-  const complete = filled as unknown as AutomationCondition
+  const complete = filled as AutomationCondition
   return event.type === 'RUN_METRIC_CHANGE'
     ? { ...complete, prior_window: complete.prior_window ?? complete.window }
     : complete

@@ -47,7 +47,7 @@ export const deliveryHistory = async (
   }
   let about: Omit<DeliveryHistory, 'attempts'> | null = null
   for await (const { type, data, recordedAt } of events) {
-    const event = { type, data } as unknown as DeliveryEvent
+    const event = { type, data } as DeliveryEvent
     const at = instantOf(recordedAt)
     about = { ...(about ?? nothingYet), at, state: evolve((about ?? nothingYet).state, event) }
     if (event.type === 'DeliveryScheduled') about = { ...about, scheduled: event.data }

@@ -134,4 +134,4 @@ const figuresOf = (row: Row, prefix: string): UsageFigures =>
       unpriced: row[`${prefix}unpriced_models`] as readonly string[],
       unpricedCount: Number(row[`${prefix}unpriced_model_count`]),
     },
-  }) as unknown as UsageFigures
+  }) as UsageFigures

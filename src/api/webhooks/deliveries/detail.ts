@@ -1,10 +1,7 @@
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
-import { webhookStream, type WebhookContent } from '../../../domain/webhooks/webhook.js'
 import { withoutSentCredentials } from '../../../domain/secrets/credentials.js'
-import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
-import type { EventStore } from '../../../kernel/ports/event-store.js'
 import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
 import { hasRole } from '../../../application/access/rights.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
@@ -12,7 +9,7 @@ import { readDirectory } from '../../server/route-kinds.js'
 import { deliveryDetail, detailQuery } from './codecs.js'
 import { bodyOf } from '../../../application/webhooks/rendered.js'
 import { ofDelivery } from './rights.js'
-import { namesOf, waitingWebhooks } from './webhooks.js'
+import { describeDeliveries, webhookUrls } from '../../../application/webhooks/deliveries.js'
 
 const MOST_ATTEMPTS = 50
 
@@ -34,12 +31,12 @@ export const deliveryDetailRoute = (
         query: { attempts_before: before = Infinity },
       }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({ most: MOST_ATTEMPTS, before }),
     ),
-    handle: async ({ account, principal }) => {
-      const detail = await shownDetail(services, account)
-      const showsAll = hasRole(services.access, principal, detail.team, 'team_administrator')
-      if (!showsAll)
-        return { body: { ...detail, attempts: detail.attempts.map(forMembers(services.vendor)) } }
-      return { body: { ...detail, attempts: await withUrls(services.eventStore, detail) } }
+    handle: async ({ delivery, principal }) => {
+      const detail = await detailJson(services, delivery)
+      const attempts = hasRole(services.access, principal, detail.team, 'team_administrator')
+        ? await withUrls(services, detail)
+        : detail.attempts.map(forMembers(services.vendor))
+      return { body: { ...detail, attempts } }
     },
   })
 
@@ -74,81 +71,60 @@ const forMembers =
 
 /** Adds the URL that the webhook had when each attempt was sent. */
 const withUrls = async (
-  eventStore: Pick<EventStore, 'readStream'>,
+  services: Pick<Services, 'eventStore'>,
   { webhook, attempts }: Detail,
 ): Promise<Detail['attempts']> => {
   const [oldest] = attempts
   if (webhook === null || oldest === undefined) return attempts
-  const changes: { readonly revision: number; readonly url: string }[] = []
-  for await (const { type, data, revision } of eventStore.readStream(webhookStream(webhook), {
-    backwards: true,
-  })) {
-    if (type !== 'WebhookCreated' && type !== 'WebhookChanged') continue
-    changes.push({ revision: Number(revision), url: (data as WebhookContent).url })
-    if (Number(revision) <= oldest.webhook_revision) break
-  }
-  return attempts.map((attempt) => ({
-    ...attempt,
-    url: changes.find(({ revision }) => revision <= attempt.webhook_revision)?.url ?? null,
-  }))
+  const urlAt = await webhookUrls(services, webhook, oldest.webhook_revision)
+  return attempts.map((attempt) => ({ ...attempt, url: urlAt(attempt.webhook_revision) }))
 }
 
 type Detail = t.TypeOf<typeof deliveryDetail>
 
-const shownDetail = async (
+const detailJson = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'attempts'>,
-  account: DeliveryHistory,
+  { scheduled, suppressed, state, at, attempts, hasEarlier }: DeliveryHistory,
 ): Promise<Detail> => {
-  const { scheduled, suppressed, state, at } = account
   const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
-  const first = account.attempts[0]?.started.attempt ?? 0
-  const last = account.attempts.at(-1)?.started.attempt ?? 0
+  const first = attempts[0]?.started.attempt ?? 0
+  const last = attempts.at(-1)?.started.attempt ?? 0
   const kept = services.attempts.of(delivery_id, { first, last })
   const records = new Map(kept.map((record) => [record.attempt, record]))
   const body =
     scheduled === null ? { body: null, unresolved: [] } : await bodyOf(services.eventStore, scheduled)
   const webhook = scheduled?.webhook_id ?? null
-  const names = await namesOf(services, {
-    webhooks: webhook === null ? [] : [webhook],
-    automations: [automation_id],
-  })
-  const isWaiting = state.phase === 'pending' || state.phase === 'retrying'
-  const receiver =
-    isWaiting && webhook !== null ? (await waitingWebhooks(services, [webhook])).get(webhook) : undefined
-  const wait =
-    isWaiting && receiver !== undefined
-      ? waitOf({ dueAt: state.dueAt, since: at }, receiver, services.clock.now().getTime())
-      : { next_at: null, waiting_reason: null }
+  const [described] = await describeDeliveries(services, [
+    {
+      webhook,
+      automation: automation_id,
+      state: state.phase === 'absent' ? 'pending' : state.phase,
+      next_at: 'dueAt' in state ? state.dueAt : null,
+      changed_at: at,
+    },
+  ])
   const isOver = state.phase === 'succeeded' || state.phase === 'dead' || state.phase === 'canceled'
   return {
     id: delivery_id,
     team,
     automation: automation_id,
     automation_revision: scheduled?.automation_revision ?? null,
-    automation_name: names.get(automation_id) ?? null,
     webhook,
-    webhook_name: webhook === null ? null : (names.get(webhook) ?? null),
     event_type: scheduled?.event_type ?? null,
-    state:
-      wait.waiting_reason === 'webhook_disabled'
-        ? 'held'
-        : state.phase === 'absent'
-          ? 'pending'
-          : state.phase,
+    ...described!,
     reason: suppressed?.reason ?? ('reason' in state ? state.reason : null),
     source,
     depth,
     variables: scheduled?.variables ?? {},
     ...body,
     scheduled_at: scheduled?.scheduled_at ?? source.recorded_at,
-    ...wait,
     finished_at: isOver ? at : null,
-    attempts: account.attempts.map((attempt) => shownAttempt(attempt, records.get(attempt.started.attempt))),
-    attempts_before: account.hasEarlier ? first : null,
+    attempts: attempts.map((attempt) => attemptJson(attempt, records.get(attempt.started.attempt))),
+    attempts_before: hasEarlier ? first : null,
   }
 }
 
-const shownAttempt = (
+const attemptJson = (
   { started, finished, isUnknown, endedAt }: AttemptHistory,
   record: AttemptRecord | undefined,
 ): Detail['attempts'][number] => ({

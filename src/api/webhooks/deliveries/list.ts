@@ -1,22 +1,18 @@
-import type * as t from 'io-ts'
 import type { Services } from '../../../application/services.js'
 import { rosterOf } from '../../../application/webhooks/current-state.js'
-import { waitOf } from '../../../domain/webhooks/deliveries/waiting.js'
 import { namesAfter } from '../../../domain/webhooks/names/names.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import {
   deliveriesOf,
   deliveryCounts,
-  webhooksOf,
   type DeliveryCount,
-  type DeliveryPhase,
   type DeliveryQuery,
-  type StoredDelivery,
 } from '../../../projections/webhooks/queries.js'
 import { memberOfTeam } from '../../server/authorization.js'
 import { pageOf } from '../../server/page.js'
-import type { AnyRoute } from '../../server/route.js'
+import { presentConditionsIn } from '../../server/read-conditions.js'
+import type { AnyRoute, RouteRequest } from '../../server/route.js'
 import { readPresent } from '../../server/route-kinds.js'
 import { ofAutomation } from '../one-automation.js'
 import {
@@ -28,10 +24,25 @@ import {
   deliveryJson,
   type DeliveryFilters,
 } from './codecs.js'
-import { disabledAmong, namesOf, waitingWebhooks } from './webhooks.js'
+import {
+  describeDeliveries,
+  disabledWebhooks,
+  isWaiting,
+  namesOf,
+} from '../../../application/webhooks/deliveries.js'
 
 /** Changes of a team's deliveries are acknowledged under this name. */
 export const ackScopeOf = (team: string): string => `deliveries of ${team}`
+
+/** Waits until the read models have all deliveries of a team that are in the log. */
+export const presentPosition = async (
+  { eventStore, reading }: Pick<Services, 'eventStore' | 'reading'>,
+  team: string,
+  { headers }: Pick<RouteRequest, 'headers'>,
+): Promise<Position> => {
+  const head = await eventStore.head()
+  return reading.waitForNow(ackScopeOf(team), presentConditionsIn(headers), head)
+}
 
 export const listOfAutomation = (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access' | 'reading'>,
@@ -79,8 +90,7 @@ export const countsRoute = (
       ({ query: { team, ...filters }, reader }) =>
       async (position) => {
         const all = await deliveryQuery(services, reader, { team, position }, filters)
-        const waiting = await webhooksOf(reader)({ ...all, states: ['pending', 'retrying', 'held'] })
-        const disabled = [...(await disabledAmong(services, waiting))]
+        const disabled = await disabledWebhooks(services, reader, all)
         const counts = await deliveryCounts(reader)({ ...all, disabled })
         const sum = (keyOf: (count: DeliveryCount) => string | null) => {
           const sums = new Map<string, number>()
@@ -128,15 +138,16 @@ const listed = (
   return async (position: Position) => {
     const query = await deliveryQuery(services, reader, { team, position }, filters)
     const found = await deliveriesOf(reader)({ ...query, before }, limit + 1)
-    const data = found.slice(0, limit)
-    const next = found.length > limit ? String(data.at(-1)!.position) : null
-    const show = await showingDeliveries(services, data)
-    return { body: { data: data.map(show), next } }
+    const stored = found.slice(0, limit)
+    const next = found.length > limit ? String(stored.at(-1)!.position) : null
+    const described = await describeDeliveries(services, stored)
+    const data = stored.map(({ position: _, changed_at: __, ...delivery }, index) => ({
+      ...delivery,
+      ...described[index]!,
+    }))
+    return { body: { data, next } }
   }
 }
-
-const isWaiting = (state: DeliveryPhase): boolean =>
-  state === 'pending' || state === 'retrying' || state === 'held'
 
 /** The query of filters. Only states that depend on it need to know the disabled webhooks. */
 export const deliveryQuery = async (
@@ -148,8 +159,7 @@ export const deliveryQuery = async (
   const text = q === undefined ? undefined : await textQuery(services, team, q)
   const query = { ...filters, team, position, text, eventType: event_type, sourceEvent: source_event }
   if (states?.some(isWaiting) !== true) return { ...query, states }
-  const waiting = await webhooksOf(reader)({ ...query, states: ['pending', 'retrying', 'held'] })
-  return { ...query, states, disabled: [...(await disabledAmong(services, waiting))] }
+  return { ...query, states, disabled: await disabledWebhooks(services, reader, query) }
 }
 
 const textQuery = async (
@@ -163,32 +173,4 @@ const textQuery = async (
       .filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()))
       .map(({ id }) => id)
   return { text, webhooks: named('webhook'), automations: named('automation') }
-}
-
-/** Shows deliveries with the names and the state of their webhooks, each of which is read once. */
-const showingDeliveries = async (
-  services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
-  deliveries: readonly StoredDelivery[],
-): Promise<(delivery: StoredDelivery) => t.TypeOf<typeof deliveryJson>> => {
-  const webhooks = deliveries.flatMap(({ webhook }) => webhook ?? [])
-  const automations = deliveries.map(({ automation }) => automation)
-  const names = await namesOf(services, { webhooks, automations })
-  const waiting = deliveries.filter(({ state }) => isWaiting(state)).flatMap(({ webhook }) => webhook ?? [])
-  const waits = await waitingWebhooks(services, waiting)
-  const now = services.clock.now().getTime()
-  return ({ position: _, changed_at, ...delivery }) => {
-    const { webhook, automation, state, next_at } = delivery
-    const receiver = isWaiting(state) && webhook !== null ? waits.get(webhook) : undefined
-    const wait =
-      receiver === undefined
-        ? { next_at: null, waiting_reason: null }
-        : waitOf({ dueAt: next_at, since: changed_at }, receiver, now)
-    return {
-      ...delivery,
-      ...wait,
-      automation_name: names.get(automation) ?? null,
-      webhook_name: webhook === null ? null : (names.get(webhook) ?? null),
-      state: wait.waiting_reason === 'webhook_disabled' ? 'held' : state,
-    }
-  }
 }

@@ -5,16 +5,15 @@ import { instant } from '../../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
 import { deadReason } from '../../../domain/webhooks/deliveries/events.js'
-import { countDeliveries, webhooksOf, type DeliveryQuery } from '../../../projections/webhooks/queries.js'
+import type { DeliveryQuery } from '../../../projections/webhooks/queries.js'
 import { ofAutomation } from '../one-automation.js'
-import { presentConditionsIn } from '../../server/read-conditions.js'
 import type { AnyRoute } from '../../server/route.js'
 import { alsoReads, writeDirectory } from '../../server/route-kinds.js'
-import { actOnDeliveries, actOnSelection, MAX_DELIVERIES } from './act-on-deliveries.js'
+import { redrive } from '../../../application/webhooks/act-on-deliveries.js'
+import { eventIdsOf, MAX_DELIVERIES } from './actions.js'
 import { cursorIn } from './codecs.js'
-import { ackScopeOf } from './list.js'
+import { ackScopeOf, presentPosition } from './list.js'
 import { requireManagementRole } from './rights.js'
-import { webhooksWithStatus } from './webhooks.js'
 
 const redriveBody = closed('Redrive', {
   required: { dry_run: boolean },
@@ -48,39 +47,29 @@ export const redriveRoute = (services: Pick<Services, keyof Ports | 'access' | '
     errors: [...alsoReads.errors, 'forbidden'],
     response: redriven,
     authorization: ofAutomation(services),
-    handle: async (request) => {
-      const { body, automation, team, reader } = request
+    handle: (request) => {
+      const { body, automation, team, reader, principal } = request
       requireManagementRole(services, request, automation)
       const { dry_run, limit, reason, from, to, states } = body
       const before = cursorIn(['body', 'after'], body.after)
-      const name = ackScopeOf(team)
-      const head = await services.eventStore.head()
-      const position = await services.reading.waitForNow(name, presentConditionsIn(request.headers), head)
-      const matchingAll: DeliveryQuery = {
-        team,
-        automation: automation.id,
-        position,
-        states,
-        before,
-        reason: reason ?? undefined,
-        from: from ?? undefined,
-        to: to ?? undefined,
-      }
-      const deleted = await webhooksWithStatus(
-        services,
-        ['deleted', undefined],
-        await webhooksOf(reader)(matchingAll),
-      )
-      const query = { ...matchingAll, withoutWebhooks: [...deleted] }
-      const matching = await countDeliveries(reader)(query)
-      const left = Math.max(0, matching - limit)
       return async (cause) => {
-        if (dry_run) return { body: { dry_run, matching, resent: 0, left, next: null }, position }
-        const acting = actOnDeliveries(services, { ...request, team, action: 'resend', states, cause })
-        const next = await actOnSelection(reader, query, limit, acting.act)
+        const present = await presentPosition(services, team, request)
+        const query: DeliveryQuery = {
+          team,
+          automation: automation.id,
+          position: present,
+          states,
+          before,
+          reason: reason ?? undefined,
+          from: from ?? undefined,
+          to: to ?? undefined,
+        }
+        const action = { states, principal, eventIdFor: eventIdsOf(services, request, 'resend') }
+        const selected = { reader, query, limit }
+        const { position, ...counts } = await redrive(services, action, selected, dry_run, cause)
         return {
-          body: { dry_run, matching, resent: acting.counts.done, left, next },
-          position: services.reading.ackPosition(name, acting.counts.position ?? position),
+          body: { dry_run, ...counts },
+          position: dry_run ? present : services.reading.ackPosition(ackScopeOf(team), position ?? present),
         }
       }
     },

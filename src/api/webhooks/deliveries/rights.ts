@@ -1,15 +1,9 @@
 import type { Services } from '../../../application/services.js'
-import { missingRight } from '../../../domain/access/rights.js'
 import type { Automation } from '../../../domain/webhooks/automations/decider.js'
-import {
-  deliveryHistory,
-  type DeliveryHistory,
-  type AttemptRange,
-} from '../../../domain/webhooks/deliveries/history.js'
-import { deliveryStream } from '../../../domain/webhooks/deliveries/events.js'
-import { id as idCodec } from '../../../kernel/ids.js'
-import { requireRole } from '../../../application/access/rights.js'
+import type { DeliveryHistory, AttemptRange } from '../../../domain/webhooks/deliveries/history.js'
+import { hasRole, requireRole } from '../../../application/access/rights.js'
 import { roleFor } from '../../../application/webhooks/checks.js'
+import { readDelivery } from '../../../application/webhooks/deliveries.js'
 import { automationInPath, requireExisting } from '../one-automation.js'
 import type { Authorization } from '../../server/authorization.js'
 import { Failure } from '../../../application/failure.js'
@@ -33,21 +27,20 @@ export const requireManagementRole = (
 
 /** The delivery in the path, folded from its events, for members of its team. */
 export const ofDelivery = (
-  { eventStore, access }: Pick<Services, 'eventStore' | 'access'>,
+  services: Pick<Services, 'eventStore' | 'access'>,
   attemptsOf: (request: AnyRequest) => AttemptRange = () => ({ most: 0, before: 0 }),
-): Authorization<{ readonly account: DeliveryHistory }> => ({
+): Authorization<{ readonly delivery: DeliveryHistory }> => ({
   errors: ['not-found'],
   authorize: async (request) => {
     const attempts = attemptsOf(request)
-    const id = request.params['id']!
-    const stream = deliveryStream(id)
-    const account = idCodec.is(id) ? await deliveryHistory(eventStore.readStream(stream), attempts) : null
-    const team = account?.scheduled?.team ?? account?.suppressed?.team
-    const { userId } = request.principal
-    const outside =
-      team === undefined || missingRight(access.directory(), userId, team, 'member') !== undefined
-    if (account === null || outside)
+    const delivery = await readDelivery(services, request.params['id']!, attempts)
+    const team = delivery?.scheduled?.team ?? delivery?.suppressed?.team
+    if (
+      delivery === null ||
+      team === undefined ||
+      !hasRole(services.access, request.principal, team, 'member')
+    )
       throw new Failure('not-found', 'Delivery not found, or the API key has no access to its team.')
-    return { account }
+    return { delivery }
   },
 })

@@ -11,18 +11,14 @@ import {
 } from '../../application/webhooks/checks.js'
 import { findTeamEvent } from '../../application/webhooks/find-event.js'
 import { findNewestMatch, type MatchedEvent } from '../../application/webhooks/newest-match.js'
-import { renderedFor } from '../../application/webhooks/rendered.js'
-import { judgeWithVersion } from '../../application/webhooks/retraced.js'
-import { sourceOf } from '../../application/webhooks/source.js'
+import { messageOf } from '../../application/webhooks/rendered.js'
+import { judgeWithVersion } from '../../application/webhooks/replay.js'
 import { describeAutomation } from '../../domain/webhooks/automations/describe.js'
 import type { AutomationContent } from '../../domain/webhooks/automations/events.js'
 import { describeUnmet } from '../../domain/webhooks/automations/matching/describe-unmet.js'
-import type { PastDecision } from '../../domain/webhooks/automations/matching/past-decisions.js'
-import { pastVariables } from '../../domain/webhooks/automations/matching/past-variables.js'
 import type { AutomationVersion } from '../../domain/webhooks/automations/state.js'
-import { deliverySource } from '../../domain/webhooks/deliveries/events.js'
+import { deliverySource, sourceOf } from '../../domain/webhooks/deliveries/events.js'
 import type { Webhook } from '../../domain/webhooks/webhook.js'
-import { storedTemplate } from '../../domain/webhooks/templates/parse.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { boolean, int64, string } from '../../kernel/codec/leaves.js'
 import type { Problem } from '../../kernel/codec/problem.js'
@@ -109,7 +105,7 @@ const previewOf = async (
     watch,
     payload: checked,
   } = await checkAutomation(services, team, proposed, payload, found)
-  const errors = [...('problem' in webhook ? [webhook.problem] : []), ...problems].map(shownError)
+  const errors = [...('problem' in webhook ? [webhook.problem] : []), ...problems].map(errorAnswer)
   const askedEvent =
     named === undefined
       ? undefined
@@ -173,7 +169,7 @@ const webhookOrProblem = async (
   }
 }
 
-const shownError = ({ loc, type, msg, ctx }: Problem): t.TypeOf<typeof previewError> => ({
+const errorAnswer = ({ loc, type, msg, ctx }: Problem): t.TypeOf<typeof previewError> => ({
   loc: loc.map(String),
   type,
   msg,
@@ -194,7 +190,7 @@ const messageAbout = async (
   if (event === undefined) return { event: null, matched: null, says: null, rendered: null, unresolved: [] }
   const decision = asked === undefined ? newest?.decision : await judgeWithVersion(services, version)(asked)
   const rendered =
-    decision === undefined || !isTemplate ? undefined : await messageOf(services, version, decision)
+    decision === undefined || !isTemplate ? undefined : await messageOf(services, version.content, decision)
   return {
     event: sourceOf(event),
     matched: decision?.verdict.matched ?? false,
@@ -207,16 +203,4 @@ const messageAbout = async (
     rendered: rendered?.body ?? null,
     unresolved: rendered?.unresolved ?? [],
   }
-}
-
-const messageOf = async (
-  { eventStore, ...names }: PreviewServices,
-  { content }: AutomationVersion,
-  { trigger, verdict }: PastDecision,
-) => {
-  const template = storedTemplate(content)
-  if (template === undefined) return undefined
-  const figure = verdict.matched ? verdict.figure : null
-  const fired = { trigger, eventType: content.event.type, figure }
-  return renderedFor(template, await pastVariables(eventStore, template, fired, names))
 }

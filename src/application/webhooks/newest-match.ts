@@ -2,7 +2,7 @@ import { fieldsFor } from '../../domain/webhooks/automations/condition-fields.js
 import type { PastDecision } from '../../domain/webhooks/automations/matching/past-decisions.js'
 import type { AutomationVersion } from '../../domain/webhooks/automations/state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
-import { judgeWithVersion, type ReplayPorts } from './retraced.js'
+import { judgeWithVersion, type ReplayPorts } from './replay.js'
 
 export interface MatchedEvent {
   readonly event: RecordedEvent

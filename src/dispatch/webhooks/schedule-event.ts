@@ -1,7 +1,6 @@
 import type { DeliveryEvent, DeliveryScheduled } from '../../domain/webhooks/deliveries/events.js'
-import { DEEPEST } from '../../domain/webhooks/deliveries/events.js'
+import { DEEPEST, sourceOf } from '../../domain/webhooks/deliveries/events.js'
 import { deliveryIdOf } from '../../domain/webhooks/deliveries/id.js'
-import { instantOf } from '../../kernel/codec/instant.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import type { Matched } from './matching.js'
@@ -16,14 +15,7 @@ export const scheduleEvents = (
   /** The next number of a team's delivery. */
   nextSequence: () => number,
 ) => {
-  const recordedAt = instantOf(event.recordedAt)
-  const source = {
-    event_id: event.id,
-    type: event.type,
-    stream: event.stream,
-    position: String(event.position),
-    recorded_at: recordedAt,
-  }
+  const source = sourceOf(event)
   return ({ automation, eventType, team, depth, variables }: Matched): ScheduleEvent => {
     const common = {
       delivery_id: deliveryIdOf(sha256, { eventId: event.id, automationId: automation.id, action: 0 }),
@@ -38,7 +30,7 @@ export const scheduleEvents = (
       webhook_id: automation.content.webhook,
       event_type: eventType,
       variables,
-      scheduled_at: recordedAt,
+      scheduled_at: source.recorded_at,
       replay_id: null,
       sequence: nextSequence(),
       ...common,

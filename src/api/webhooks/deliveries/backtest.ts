@@ -3,28 +3,19 @@ import type { Ports } from '../../../kernel/ports/ports.js'
 import { NO_CONDITIONS } from '../../../application/reading/reading.js'
 import type { Services } from '../../../application/services.js'
 import type { ValidationPorts } from '../../../application/webhooks/checks.js'
-import { pastVariables } from '../../../domain/webhooks/automations/matching/past-variables.js'
-import { watchConfigOf, type Automation } from '../../../domain/webhooks/automations/decider.js'
-import { versionHistory } from '../../../domain/webhooks/automations/matching/version-history.js'
-import type { AutomationVersion } from '../../../domain/webhooks/automations/state.js'
-import { jsonEqual } from '../../../kernel/json/equal.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
 import { changedContent } from '../../../application/webhooks/automations.js'
 import { Failure, invalid } from '../../../application/failure.js'
-import type { AnyRoute, RouteRequest } from '../../server/route.js'
+import type { AnyRoute } from '../../server/route.js'
 import { alsoReads, readDirectory } from '../../server/route-kinds.js'
-import { replayAutomation, type FiredEvent } from '../../../application/webhooks/backtesting.js'
-import { renderedFor } from '../../../application/webhooks/rendered.js'
-import { judgeWithVersion, judgeAtTime } from '../../../application/webhooks/retraced.js'
+import { backtest } from '../../../application/webhooks/backtesting.js'
 import { ofExistingAutomation } from './rights.js'
-import { sourceOf } from '../../../application/webhooks/source.js'
 import { Codec, refuse } from '../../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
 import { parseInstant, type Instant } from '../../../kernel/codec/instant.js'
 import { int64, integerBetween, number, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
-import { storedTemplate } from '../../../domain/webhooks/templates/parse.js'
-import { deliverySource } from '../../../domain/webhooks/deliveries/events.js'
+import { deliverySource, sourceOf } from '../../../domain/webhooks/deliveries/events.js'
 import { id } from '../../../kernel/ids.js'
 import { automationChange } from '../automation-codecs.js'
 
@@ -88,9 +79,6 @@ export const backtested = open('Backtested', {
   },
 })
 
-/** Limits the bodies in a response, in characters. */
-const MOST_SIZE = 8 * 1024 * 1024
-
 export const backtestRoute = (
   services: ValidationPorts & Pick<Services, keyof Ports | 'access' | 'reading' | 'vendor' | 'publicUrl'>,
 ): AnyRoute =>
@@ -104,50 +92,35 @@ export const backtestRoute = (
     errors: alsoReads.errors,
     response: backtested,
     authorization: ofExistingAutomation(services),
-    handle: async (asked) => {
-      const { body, automation } = asked
+    handle: async ({ body, automation }) => {
       const head = await services.eventStore.head()
-      const versions = versionHistory(services.eventStore, automation.id)
-      const to = body.to === null ? head : await positionOf(services, body.to, head)
-      const after = body.from === null ? 0n : await positionOf(services, body.from, head)
-      const judge =
-        body.versions === 'historic' && body.candidate === null
-          ? judgeAtTime(services, versions)
-          : judgeWithVersion(services, await tried(services, asked, automation, (await versions.newest())!))
-      const page = await replayAutomation(services, judge, { after, to, limit: body.limit })
-      const data = []
-      let { next } = page
-      let size = 0
-      for (const [index, one] of page.fired.entries()) {
-        const told = await shown(services, one, body.candidate !== null)
-        data.push(told)
-        size += told.body?.length ?? 0
-        if (size < MOST_SIZE || index === page.fired.length - 1) continue
-        next = one.event.position
-        break
-      }
-      return { body: { data, next: next === null ? null : String(next), events_read: page.read } }
+      const { fired, next, read } = await backtest(services, automation, {
+        to: body.to === null ? head : await positionOf(services, body.to, head),
+        after: body.from === null ? 0n : await positionOf(services, body.from, head),
+        limit: body.limit,
+        isHistoric: body.versions === 'historic',
+        candidate: body.candidate && (await candidateContent(services, automation, body.candidate)),
+      })
+      const data = fired.map(({ event, version, figure, ...delivery }) => ({
+        delivery: delivery.deliveryId,
+        event_type: version.content.event.type,
+        source: sourceOf(event),
+        automation_revision: body.candidate === null ? Number(version.revision) : null,
+        value: figure?.metric_value ?? null,
+        threshold: figure?.threshold ?? null,
+        suppressed: delivery.suppressed,
+        body: delivery.body,
+        unresolved: delivery.unresolved,
+      }))
+      return { body: { data, next: next === null ? null : String(next), events_read: read } }
     },
   })
 
-type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body'>
-
-/** The version to test: the latest, with the requested changes, as if it had always applied. */
-const tried = async (
-  services: ValidationPorts,
-  { body }: Backtesting,
-  automation: Automation,
-  newest: AutomationVersion,
-): Promise<AutomationVersion> => {
-  const standing = { ...newest, enabled: true }
-  if (body.candidate === null) return standing
-  const content = await changedContent(services, automation, body.candidate).catch((error: unknown) => {
+/** The content with the requested changes. Problems are those of fields of the candidate. */
+const candidateContent = (...change: Parameters<typeof changedContent>): ReturnType<typeof changedContent> =>
+  changedContent(...change).catch((error: unknown) => {
     throw insideCandidate(error)
   })
-  // With other conditions, cooldowns do not start at the automation's last change.
-  const isSame = jsonEqual(watchConfigOf(content), watchConfigOf(newest.content))
-  return { ...standing, content, conditionsSince: isSame ? newest.conditionsSince : 0n }
-}
 
 const insideCandidate = (error: unknown): unknown => {
   if (!(error instanceof Failure) || error.kind !== 'invalid') return error
@@ -167,26 +140,4 @@ const positionOf = async (
   if (Date.parse(point.time) > clock.now().getTime()) return head
   const position = await reading.logPosition({ ...NO_CONDITIONS, asOf: { kind: 'time', time: point.time } })
   return position < head ? position : head
-}
-
-const shown = async (
-  { eventStore, ...names }: Pick<Services, 'eventStore' | 'vendor' | 'publicUrl'>,
-  { event, retraced, version, figure, deliveryId, suppressed }: FiredEvent,
-  isCandidate: boolean,
-) => {
-  const { trigger } = retraced
-  const eventType = version.content.event.type
-  const template = storedTemplate(version.content)
-  const told = { trigger, eventType, figure }
-  const variables = template === undefined ? {} : await pastVariables(eventStore, template, told, names)
-  return {
-    delivery: deliveryId,
-    event_type: eventType,
-    source: sourceOf(event),
-    automation_revision: isCandidate ? null : Number(version.revision),
-    value: figure?.metric_value ?? null,
-    threshold: figure?.threshold ?? null,
-    suppressed,
-    ...renderedFor(template, variables),
-  }
 }

@@ -1,3 +1,4 @@
+import type * as t from 'io-ts'
 import type { Services } from '../../../application/services.js'
 import { describeUnmet } from '../../../domain/webhooks/automations/matching/describe-unmet.js'
 import type { Unmet } from '../../../domain/webhooks/automations/matching/verdict.js'
@@ -6,15 +7,14 @@ import { nullable, withDefault } from '../../../kernel/codec/containers.js'
 import { instant, instantOf } from '../../../kernel/codec/instant.js'
 import { boolean, int64, number, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
-import { deliverySource } from '../../../domain/webhooks/deliveries/events.js'
+import { deliverySource, sourceOf } from '../../../domain/webhooks/deliveries/events.js'
 import { id } from '../../../kernel/ids.js'
 import { findTeamEvent } from '../../../application/webhooks/find-event.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { ofAutomation } from '../one-automation.js'
 import type { AnyRoute } from '../../server/route.js'
 import { readDirectory } from '../../server/route-kinds.js'
-import { predictFiring, judgeAtTime } from '../../../application/webhooks/retraced.js'
-import { sourceOf } from '../../../application/webhooks/source.js'
+import { judgeAtTime, predictFirings, type PastFiring } from '../../../application/webhooks/replay.js'
 
 const whyQuery = closed('WhyAsked', {
   required: { event: string },
@@ -53,67 +53,51 @@ export const whyRoute = (
     errors: ['overloaded'],
     response: why,
     authorization: ofAutomation(services),
-    handle: async ({
-      automation: { id: automationId, team },
-      query: { event: named, stream },
-      principal,
-    }) => {
-      const event = await findTeamEvent(services.eventStore, { event: named, stream }, team, principal, [
-        'query',
-      ])
+    handle: async ({ automation: { id: automationId, team }, query, principal }) => {
+      const event = await findTeamEvent(services.eventStore, query, team, principal, ['query'])
       return { body: await explained(services, automationId, event) }
     },
   })
-
-const NOTHING = {
-  value: null,
-  threshold: null,
-  values_there: null,
-  values_needed: null,
-  until: null,
-  delivery: null,
-  automation_revision: null,
-}
 
 const explained = async (
   services: Pick<Services, 'eventStore' | 'blobs' | 'sha256' | 'compilePattern'>,
   automationId: string,
   event: RecordedEvent,
-) => {
-  const retraced = await judgeAtTime(services, versionHistory(services.eventStore, automationId))(event)
-  const about = { ...NOTHING, event: sourceOf(event), matched: false }
-  if (retraced === undefined)
-    return { ...about, reason: 'no_trigger', says: 'No automation can trigger on events of this type.' }
-  const { verdict, version } = retraced
-  if (version === undefined || !verdict.matched)
-    return {
-      ...about,
-      ...(version === undefined ? {} : { automation_revision: Number(version.revision) }),
-      ...unmetShown(verdict.matched ? { why: 'not_there' } : verdict.unmet),
-    }
-  const { deliveryId, suppressed } = await predictFiring(services)(event, retraced, version)
-  const figure = { value: verdict.figure?.metric_value ?? null, threshold: verdict.figure?.threshold ?? null }
-  const automation_revision = Number(version.revision)
-  const fired = { ...about, ...figure, automation_revision, matched: true, delivery: deliveryId }
-  if (deliveryId === null)
-    return {
-      ...fired,
-      reason: 'webhook_deleted',
-      says: 'The automation fired, but its webhook had been deleted.',
-    }
-  return suppressed === null
-    ? { ...fired, reason: null, says: 'The automation fired.' }
-    : {
-        ...fired,
-        reason: suppressed,
-        says: 'The automation fired, but the event was caused by a chain of deliveries that is too long. Nothing is sent.',
-      }
+): Promise<t.TypeOf<typeof why>> => {
+  const decision = await judgeAtTime(services, versionHistory(services.eventStore, automationId))(event)
+  const firing = decision && (await predictFirings(services)(event, decision))
+  const version = decision?.version
+  return {
+    event: sourceOf(event),
+    matched: firing !== undefined,
+    delivery: firing?.deliveryId ?? null,
+    value: firing?.figure?.metric_value ?? null,
+    threshold: firing?.figure?.threshold ?? null,
+    values_there: null,
+    values_needed: null,
+    until: null,
+    automation_revision: version === undefined ? null : Number(version.revision),
+    ...(decision?.verdict.matched === false ? unmetAnswer(decision.verdict.unmet) : firingAnswer(firing)),
+  }
 }
 
-const unmetShown = (unmet: Unmet) => ({
+const unmetAnswer = (unmet: Unmet) => ({
   reason: unmet.why,
   says: describeUnmet(unmet),
   ...(unmet.why === 'threshold' ? { value: unmet.value, threshold: unmet.threshold } : {}),
   ...(unmet.why === 'window_not_full' ? { values_there: unmet.has, values_needed: unmet.needs } : {}),
   ...(unmet.why === 'cooldown' ? { until: instantOf(unmet.until) } : {}),
 })
+
+const firingAnswer = (firing: PastFiring | undefined) => {
+  if (firing === undefined)
+    return { reason: 'no_trigger', says: 'No automation can trigger on events of this type.' }
+  const { deliveryId, suppressed: reason } = firing
+  if (deliveryId === null)
+    return { reason: 'webhook_deleted', says: 'The automation fired, but its webhook had been deleted.' }
+  const says =
+    reason === null
+      ? 'The automation fired.'
+      : 'The automation fired, but the event was caused by a chain of deliveries that is too long. Nothing is sent.'
+  return { reason, says }
+}

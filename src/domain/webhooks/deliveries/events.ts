@@ -1,16 +1,31 @@
 import type * as t from 'io-ts'
 import { nullable, recordOf } from '../../../kernel/codec/containers.js'
-import { instant } from '../../../kernel/codec/instant.js'
+import { instant, instantOf } from '../../../kernel/codec/instant.js'
 import { boolean, int64, json, number, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
 import type { EventOf } from '../../../kernel/decider.js'
 import { id, teamName } from '../../../kernel/ids.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 
 const required = { delivery_id: id, team: teamName }
 
 /** The event that the delivery reports, with its position in this log. */
 export const deliverySource = open('DeliverySource', {
   required: { event_id: id, type: string, stream: string, position: string, recorded_at: instant },
+})
+
+export const sourceOf = ({
+  id: event_id,
+  type,
+  stream,
+  position,
+  recordedAt,
+}: RecordedEvent): t.TypeOf<typeof deliverySource> => ({
+  event_id,
+  type,
+  stream,
+  position: String(position),
+  recorded_at: instantOf(recordedAt),
 })
 
 export const deliveryScheduled = open('DeliveryScheduled', {

@@ -5,7 +5,7 @@ import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-sta
 import { compileRe2 } from '../../../../src/adapters/patterns/re2.js'
 import { sha256 } from '../../../../src/adapters/system/system.js'
 import { replayAutomation } from '../../../../src/application/webhooks/backtesting.js'
-import { judgeWithVersion, judgeAtTime } from '../../../../src/application/webhooks/retraced.js'
+import { judgeWithVersion, judgeAtTime } from '../../../../src/application/webhooks/replay.js'
 import { storedTemplate } from '../../../../src/domain/webhooks/templates/parse.js'
 import { openAutomations } from '../../../../src/dispatch/webhooks/automations.js'
 import { afterWebhookEvent } from '../../../../src/dispatch/webhooks/endpoint.js'
@@ -93,8 +93,8 @@ describe('a backtest', () => {
       const asked = { after: from, to: BigInt(to) * 7n, limit }
       const { fired, next } = await replayAutomation(ports, judge, asked, { least: 1, most: mostReads })
       assert.ok(fired.length <= limit)
-      for (const { event, retraced, version, figure, deliveryId } of fired) {
-        const told = { trigger: retraced.trigger, eventType: version.content.event.type, figure }
+      for (const { event, decision, version, figure, deliveryId } of fired) {
+        const told = { trigger: decision.trigger, eventType: version.content.event.type, figure }
         const template = storedTemplate(version.content)!
         const variables = await pastVariables(eventStore, template, told, NAMES)
         sent.push({ id: deliveryId, position: event.position, variables })

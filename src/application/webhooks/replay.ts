@@ -4,6 +4,7 @@ import {
   pastDecisions,
   type PastDecision,
 } from '../../domain/webhooks/automations/matching/past-decisions.js'
+import type { Figure } from '../../domain/webhooks/automations/matching/verdict.js'
 import type { VersionHistory } from '../../domain/webhooks/automations/matching/version-history.js'
 import type { AutomationVersion } from '../../domain/webhooks/automations/state.js'
 import { DEEPEST } from '../../domain/webhooks/deliveries/events.js'
@@ -23,8 +24,8 @@ export const judgeAtTime = (ports: ReplayPorts, versions: VersionHistory): Judge
   const judge = judging(ports, versions.at)
   return async (event) => {
     const before = versions.read()
-    const retraced = await judge(event)
-    return retraced && { ...retraced, read: retraced.read + versions.read() - before }
+    const decision = await judge(event)
+    return decision && { ...decision, read: decision.read + versions.read() - before }
   }
 }
 
@@ -45,29 +46,35 @@ const judging = (
   return async (event) => judge(event.type === 'HistoryLogged' ? await whole(event) : event)
 }
 
-/** The delivery that an event causes; none if the webhook was deleted before. */
-export type Firing =
-  | { readonly deliveryId: string; readonly suppressed: 'loop' | null }
-  | { readonly deliveryId: null; readonly suppressed: null }
+/** What the dispatcher does when an automation fires. */
+export interface PastFiring {
+  readonly version: AutomationVersion
+  readonly figure: Figure | null
+  /** Null if the webhook was deleted before. */
+  readonly deliveryId: string | null
+  readonly suppressed: 'loop' | null
+}
 
-/** Predicts what the dispatcher does when an automation fires. */
-export const predictFiring = ({ eventStore, sha256 }: ReplayPorts) => {
+/** Predicts the firing of a decision; undefined if it does not match. */
+export const predictFirings = ({ eventStore, sha256 }: ReplayPorts) => {
   const deletions = new Map<string, Promise<Position | undefined>>()
   const deletionOf = (webhook: string) => {
-    const known = deletions.get(webhook) ?? deletedAt(eventStore, webhook)
-    deletions.set(webhook, known)
-    return known
+    const deletion = deletions.get(webhook) ?? deletedAt(eventStore, webhook)
+    deletions.set(webhook, deletion)
+    return deletion
   }
   return async (
     event: RecordedEvent,
-    { trigger }: Pick<PastDecision, 'trigger'>,
-    { id, content }: Pick<AutomationVersion, 'id' | 'content'>,
-  ): Promise<Firing> => {
-    const deleted = await deletionOf(content.webhook)
-    if (deleted !== undefined && deleted < event.position) return { deliveryId: null, suppressed: null }
+    { trigger, version, verdict }: PastDecision,
+  ): Promise<PastFiring | undefined> => {
+    if (!verdict.matched || version === undefined) return undefined
+    const { figure } = verdict
+    const deleted = await deletionOf(version.content.webhook)
+    if (deleted !== undefined && deleted < event.position)
+      return { version, figure, deliveryId: null, suppressed: null }
     const isLoop = (await depthOf(eventStore, trigger)) > DEEPEST
-    const deliveryId = deliveryIdOf(sha256, { eventId: event.id, automationId: id, action: 0 })
-    return { deliveryId, suppressed: isLoop ? 'loop' : null }
+    const deliveryId = deliveryIdOf(sha256, { eventId: event.id, automationId: version.id, action: 0 })
+    return { version, figure, deliveryId, suppressed: isLoop ? 'loop' : null }
   }
 }
 

@@ -4,7 +4,7 @@ import type { AddressRule, SendError } from '../../../kernel/ports/webhook-sende
 import type { AddressRules } from './address-rules.js'
 import { connectToAny, type Dial } from './connect-to-any.js'
 import type { Resolve } from './resolve.js'
-import type { Sending } from './sending.js'
+import type { RequestProgress } from './request-progress.js'
 import type { Target } from './target.js'
 
 export interface Connecting {
@@ -14,8 +14,8 @@ export interface Connecting {
   readonly secureContext: SecureContext
 }
 
-/** A connection to the target, or a rejection; `sending` then knows why. */
-export type GuardedConnect = (target: Target, sending: Sending) => Promise<Socket>
+/** A connection to the target, or a rejection, whose reason is in `progress`. */
+export type GuardedConnect = (target: Target, progress: RequestProgress) => Promise<Socket>
 
 /**
  * Resolves the host once, refuses it unless all addresses are allowed, connects only to these, and checks the address of
@@ -23,8 +23,8 @@ export type GuardedConnect = (target: Target, sending: Sending) => Promise<Socke
  */
 export const guardedConnect =
   ({ rules, resolve, dial, secureContext }: Connecting): GuardedConnect =>
-  async (target, sending) => {
-    const failed = failing(sending)
+  async (target, progress) => {
+    const failed = failing(progress)
     const refuse = (rule: AddressRule): never => {
       const kind = target.isLiteral ? 'forbidden-address' : 'forbidden-name'
       return failed(() => ({ kind, rule }))(new Error('refused'))
@@ -32,41 +32,41 @@ export const guardedConnect =
 
     let addresses: readonly string[] = [target.host]
     if (!target.isLiteral) {
-      sending.enter('dns')
-      addresses = await resolve(target.host, sending.signal).catch(failed(unresolved))
-      sending.leave()
+      progress.enter('dns')
+      addresses = await resolve(target.host, progress.signal).catch(failed(unresolved))
+      progress.leave()
     }
     for (const address of addresses) {
       const rule = rules.refusalOfAddress(target, address)
       if (rule !== undefined) return refuse(rule)
     }
 
-    sending.enter('connect')
-    const tcp = await connectToAny(addresses, target.port, dial, sending.signal).catch(
+    progress.enter('connect')
+    const tcp = await connectToAny(addresses, target.port, dial, progress.signal).catch(
       failed((code) => ({ kind: 'connect', code })),
     )
-    sending.leave()
+    progress.leave()
     const rule = rules.refusalOfAddress(target, tcp.remoteAddress ?? '')
     if (rule !== undefined) {
       tcp.destroy()
       return refuse(rule)
     }
-    sending.peer = tcp.remoteAddress ?? null
+    progress.peer = tcp.remoteAddress ?? null
     if (!target.isSecure) return tcp
 
-    sending.enter('tls')
-    const socket = await secured(tcp, target, secureContext, sending.signal).catch(
+    progress.enter('tls')
+    const socket = await secured(tcp, target, secureContext, progress.signal).catch(
       failed((code) => ({ kind: 'tls', code })),
     )
-    sending.leave()
+    progress.leave()
     return socket
   }
 
 const failing =
-  (sending: Sending) =>
+  (progress: RequestProgress) =>
   (errorOf: (code: string) => SendError) =>
   (cause: unknown): never => {
-    sending.end(errorOf((cause as NodeJS.ErrnoException).code ?? 'UNKNOWN'))
+    progress.end(errorOf((cause as NodeJS.ErrnoException).code ?? 'UNKNOWN'))
     throw cause
   }
 

@@ -4,7 +4,7 @@ import { addressRules, type Listening } from '../guard/address-rules.js'
 import { dialling, type Dial } from '../guard/connect-to-any.js'
 import { guardedConnect } from '../guard/guarded-connect.js'
 import { resolving, type NameSources } from '../guard/resolve.js'
-import { Sending } from '../guard/sending.js'
+import { RequestProgress } from '../guard/request-progress.js'
 import { targetOf } from '../guard/target.js'
 import { faultOfConnecting } from './faults.js'
 
@@ -43,14 +43,14 @@ export const guardedConnector = (
       done(faultOfConnecting({ kind: 'forbidden-address', rule: rule ?? 'url' }, undefined), null)
       return undefined
     }
-    const sending = new Sending(MOST_CONNECT_MS, LIMITS, closing)
-    connect(target, sending)
-      .finally(() => sending.finish())
+    const progress = new RequestProgress(MOST_CONNECT_MS, LIMITS, closing)
+    connect(target, progress)
+      .finally(() => progress.finish())
       .then(
         (socket) => done(null, socket),
-        (error: unknown) => done(faultOfConnecting(sending.error, error), null),
+        (error: unknown) => done(faultOfConnecting(progress.error, error), null),
       )
-    return () => sending.end({ kind: 'aborted' })
+    return () => progress.end({ kind: 'aborted' })
   }
 }
 

@@ -16,12 +16,12 @@ type Controller = Dispatcher.DispatchController
 const MOST_WAITING = 65_536
 const NO_MORE = { done: true, value: undefined } as const
 /** Heads with a status below 200 that may come before the answer. */
-const MOST_ANNOUNCED = 16
+const MAX_INTERIM_RESPONSES = 16
 
-/** What an exchange knows of its connection. */
-export interface Way {
+/** What an exchange can do with its connection. */
+export interface Connection {
   readonly begin: () => void
-  /** Closes it, and gives it up where it is still being made. */
+  /** Closes it, or cancels it while it is being opened. */
   readonly close: () => void
 }
 
@@ -33,14 +33,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   private readonly ended: Promise<UpstreamEnd>
   private settle!: (ended: UpstreamEnd) => void
 
-  private way: Way | undefined
+  private connection: Connection | undefined
   private controller: Controller | undefined
   private sentAt = Infinity
   private readonly total: NodeJS.Timeout
   private phase: NodeJS.Timeout
   private outcome: UpstreamEnd | undefined
   private isHeadThere = false
-  private announced = 0
+  private interimResponses = 0
   private waiting: Uint8Array[] = []
   private waitingBytes = 0
   private wake: (() => void) | undefined
@@ -64,14 +64,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.outcome !== undefined
   }
 
-  goesBy(way: Way): void {
-    this.way = way
+  useConnection(connection: Connection): void {
+    this.connection = connection
   }
 
   onRequestStart(controller: Controller): void {
     if (this.isOver) return controller.abort(new errors.RequestAbortedError())
     this.controller = controller
-    this.way?.begin()
+    this.connection?.begin()
     this.sentAt = performance.now()
     this.enter('first byte', this.timeouts.first_byte_ms)
   }
@@ -79,8 +79,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Controller, status: number, headers: IncomingHttpHeaders): void {
     if (this.isOver) return
     if (status < 200) {
-      this.announced += 1
-      if (this.announced > MOST_ANNOUNCED) this.end(new UpstreamFault('protocol', 'TOO_MANY_INTERIM_ANSWERS'))
+      this.interimResponses += 1
+      if (this.interimResponses > MAX_INTERIM_RESPONSES)
+        this.end(new UpstreamFault('protocol', 'TOO_MANY_INTERIM_ANSWERS'))
       return
     }
     this.isHeadThere = true
@@ -152,7 +153,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.total)
     clearTimeout(this.phase)
     this.callers?.removeEventListener('abort', this.onAbort)
-    if (outcome !== 'complete') this.way?.close()
+    if (outcome !== 'complete') this.connection?.close()
     if (!this.isHeadThere)
       this.refuse(outcome instanceof UpstreamFault ? outcome : new UpstreamFault('protocol', 'NO_HEAD'))
     this.settle(outcome)

@@ -105,7 +105,7 @@ class Connection extends Client {
     handler: Dispatcher.DispatchHandler,
   ): boolean {
     let hasBegun = false
-    options[EXCHANGE]?.goesBy({
+    options[EXCHANGE]?.useConnection({
       begin: () => {
         hasBegun = true
         if (this.current.socket !== undefined) expectResponseHead(this.current.socket)

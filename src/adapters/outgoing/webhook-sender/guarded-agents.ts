@@ -2,7 +2,7 @@ import { Agent as HttpAgent, type AgentOptions } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { GuardedConnect } from '../guard/guarded-connect.js'
-import type { Sending } from '../guard/sending.js'
+import type { RequestProgress } from '../guard/request-progress.js'
 import type { Target } from '../guard/target.js'
 
 /** The request option with the connection's context. */
@@ -10,7 +10,7 @@ export const ERRAND: unique symbol = Symbol('errand')
 
 interface Errand {
   readonly target: Target
-  readonly sending: Sending
+  readonly progress: RequestProgress
 }
 
 export interface ErrandOption {
@@ -39,8 +39,8 @@ export const guardedAgents = (connect: GuardedConnect): GuardedAgents => {
 
   const guarded = <A extends HttpAgent>(agent: A): A => {
     agent.createConnection = (options, done) => {
-      const { target, sending } = (options as ErrandOption)[ERRAND]
-      connect(target, sending).then(
+      const { target, progress } = (options as ErrandOption)[ERRAND]
+      connect(target, progress).then(
         (socket) => {
           bornAt.set(socket, { target: nameOf(target), at: performance.now() })
           done!(null, socket)

@@ -21,7 +21,7 @@ import { ERRAND, guardedAgents, type ErrandOption, type GuardedAgents } from './
 import { guardedConnect } from '../guard/guarded-connect.js'
 import { resolving, type NameSources } from '../guard/resolve.js'
 import { expectResponseHead } from '../response-heads.js'
-import { NO_PHASES, Sending, USUAL_LIMITS, type Limits } from '../guard/sending.js'
+import { NO_PHASES, RequestProgress, USUAL_LIMITS, type Limits } from '../guard/request-progress.js'
 import { targetOf, type Target } from '../guard/target.js'
 
 export interface WebhookSenderOptions {
@@ -77,12 +77,12 @@ export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebho
         rules.refusalOfPort(target) ??
         (target.isLiteral ? rules.refusalOfAddress(target, target.host) : undefined)
       if (rule !== undefined) return notTried({ kind: 'forbidden-address', rule })
-      const sending = new Sending(message.timeoutMs, limits, signal)
-      if (sending.signal.aborted) {
-        sending.finish()
-        return notTried(sending.error)
+      const progress = new RequestProgress(message.timeoutMs, limits, signal)
+      if (progress.signal.aborted) {
+        progress.finish()
+        return notTried(progress.error)
       }
-      return exchange(message, target, sending, agents, (given) =>
+      return exchange(message, target, progress, agents, (given) =>
         client.stream(message.url, { isStream: true, ...given }),
       )
     },
@@ -109,7 +109,7 @@ const notTried = (error: SendError | null): SendResult => ({
 })
 
 /** Maximum interim responses (1xx). */
-const MOST_ANNOUNCED = 16
+const MAX_INTERIM_RESPONSES = 16
 
 type Post = (given: {
   readonly headers: Record<string, string>
@@ -121,7 +121,7 @@ type Post = (given: {
 const exchange = (
   message: OutgoingMessage,
   target: Target,
-  sending: Sending,
+  progress: RequestProgress,
   agents: GuardedAgents,
   post: Post,
 ): Promise<SendResult> =>
@@ -134,20 +134,21 @@ const exchange = (
     const request: RequestFunction = (url, options, onAnswer) => {
       const begin = target.isSecure ? requestHttps : requestHttp
       const headers = asWritten(message.headers, options.headers)
-      const errand: ErrandOption & RequestOptions = { [ERRAND]: { target, sending }, ...options, headers }
+      const errand: ErrandOption & RequestOptions = { [ERRAND]: { target, progress }, ...options, headers }
       const made = begin(url, errand, onAnswer)
       made.once('socket', (socket) => {
         isReused = made.reusedSocket
-        sending.peer = socket.remoteAddress ?? null
+        progress.peer = socket.remoteAddress ?? null
         expectResponseHead(socket)
         beginning.listenTo(socket)
-        sending.enter('head')
+        progress.enter('head')
       })
-      made.once('finish', () => (sending.bodySent = true))
-      let announced = 0
+      made.once('finish', () => (progress.bodySent = true))
+      let interimResponses = 0
       made.on('information', () => {
-        announced += 1
-        if (announced > MOST_ANNOUNCED) sending.end({ kind: 'protocol', code: 'TOO_MANY_INTERIM_ANSWERS' })
+        interimResponses += 1
+        if (interimResponses > MAX_INTERIM_RESPONSES)
+          progress.end({ kind: 'protocol', code: 'TOO_MANY_INTERIM_ANSWERS' })
       })
       return made
     }
@@ -159,29 +160,29 @@ const exchange = (
     })
 
     const settle = (failure?: SendError): void => {
-      if (sending.isFinished) return
-      sending.finish()
+      if (progress.isFinished) return
+      progress.finish()
       if (!stream.destroyed) stream.destroy()
       beginning.stop()
       if (failure?.kind === 'protocol') head ??= beginning.head()
       const error =
-        head === undefined ? (sending.error ?? failure ?? { kind: 'reset', code: 'ECONNRESET' }) : null
+        head === undefined ? (progress.error ?? failure ?? { kind: 'reset', code: 'ECONNRESET' }) : null
       if (error?.kind === 'reset' && isReused) agents.distrust(target)
       resolve({
         status: head?.statusCode ?? null,
         headers: flatHeaders(head?.headers ?? {}),
         body: excerpt.bytes(),
         error,
-        phases: sending.phases(),
-        bodySent: sending.bodySent,
-        peer: error?.kind.startsWith('forbidden') === true ? null : sending.peer,
+        phases: progress.phases(),
+        bodySent: progress.bodySent,
+        peer: error?.kind.startsWith('forbidden') === true ? null : progress.peer,
       })
     }
     const onHead = (answer: IncomingMessage): void => {
       head = answer
-      sending.leave()
+      progress.leave()
     }
-    sending.signal.addEventListener('abort', () => settle())
+    progress.signal.addEventListener('abort', () => settle())
     stream.on('response', onHead)
     stream.on('upgrade', (answer: IncomingMessage, socket: Socket) => {
       onHead(answer)

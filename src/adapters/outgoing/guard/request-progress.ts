@@ -9,7 +9,7 @@ export type Step = 'dns' | 'connect' | 'tls' | 'head'
 export const USUAL_LIMITS: Limits = { dns: 3000, connect: 5000, tls: 5000, head: 15_000 }
 
 /** A request in progress: its phase, the duration of each, and the error that ended it. */
-export class Sending {
+export class RequestProgress {
   private readonly ending = new AbortController()
   private readonly began = performance.now()
   private readonly took: Partial<Record<Step, number>> = {}

@@ -11,7 +11,7 @@ import { invalidField } from '../../application/failure.js'
 import { makeKey } from '../../application/access/new-key.js'
 import { administratorKey, anyKey } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
-import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { readDirectory, idempotent, writeDirectory } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { repeatableId } from '../server/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
@@ -121,8 +121,7 @@ export const createApiKey = (
       'Creates an API key for the caller. The key is returned once; a retry with the same Idempotency-Key returns ' +
       'its id without the key. A retry with a different name, scope or expiry is a conflict.',
     body: newApiKey,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: createdApiKey,
     authorization: anyKey,
     handle: (request) => {

@@ -18,7 +18,7 @@ import { inBody, inQuery } from '../server/authorization.js'
 import { idFor } from '../server/idempotency.js'
 import { JSON_LINES, linesOf } from '../server/json-pages.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
+import { changeProject, readProject, idempotent, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { orderOf } from '../server/sorted-range.js'
 import {
@@ -69,8 +69,7 @@ const createQueue = (services: QueueServices): AnyRoute =>
     path: '/annotation_queues',
     summary: 'Create an annotation queue: calls that people review.',
     body: queueCreate,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: open('AnnotationQueueCreateResponse', { required: { id: string } }),
     project: inBody,
     handle: (request) => {

@@ -10,17 +10,17 @@ import type { Cause } from '../../kernel/event.js'
 import type { ExecuteResult } from '../../kernel/execute.js'
 
 /** A route that changes the labels of the collection in the request. */
-export type LabelRoute<Body> = RouteSpec<Body> & {
+export type LabelRoute<Body, Answer> = RouteSpec<Body, undefined, Answer> & {
   readonly handle: (
     request: Pick<RouteRequest<Body>, 'body' | 'params'>,
     place: CollectionPlace,
-  ) => PlannedWrite
+  ) => PlannedWrite<NoInfer<Answer>>
 }
 
 /** How the labels of one kind of collection are written. */
 export interface LabelledKind {
   readonly collection: string
-  readonly labelRoute: <Body = undefined>(route: LabelRoute<Body>) => AnyRoute
+  readonly labelRoute: <Body = undefined, Answer = never>(route: LabelRoute<Body, Answer>) => AnyRoute
   readonly write: (command: LabelCommand, cause: Cause) => Promise<ExecuteResult<CollectionState, unknown>>
 }
 

@@ -10,7 +10,7 @@ import { pageOf, pageQuery } from '../server/page.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { readProjectLog, writeProject } from '../server/route-kinds.js'
+import { readProjectLog, idempotent, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { artifactVersion, createdVersion, newVersion, type NewVersion } from './codecs.js'
 import type { Collections } from '../../application/artifacts/collections.js'
@@ -34,8 +34,7 @@ const createVersion = (services: VersionServices, collections: Collections): Any
       'Creates a version of a collection, or returns the existing version with this content. The alias latest moves to ' +
       'a new version; the given aliases are set in both cases.',
     body: newVersion,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: createdVersion,
     project: inPath,
     handle: (request) => {

@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { ParsedJson } from '../../kernel/json/parse-in-steps.js'
 import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
-import type { AnyRoute, RequestHeader, RouteRequest } from '../server/route.js'
+import { writtenAs, type AnyRoute, type RequestHeader, type RouteRequest } from '../server/route.js'
 import { writeAuthorized } from '../server/route-kinds.js'
 import {
   authorizeElements,
@@ -126,7 +126,7 @@ const batchRoute = (
     path,
     summary,
     requestHeaders,
-    response: { schema, headers: ['Tallytree-Position', 'Tallytree-Refused'] },
+    response: { ...writtenAs<BatchAnswer>(schema), headers: ['Tallytree-Position', 'Tallytree-Refused'] },
     authorization: { errors: ['not-found'], authorize },
     handle: (request) => async () => {
       const { results, rejected, ...response } = await recordBatch(services, request)

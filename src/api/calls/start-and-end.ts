@@ -6,7 +6,7 @@ import { string } from '../../kernel/codec/leaves.js'
 import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { writeProject } from '../server/route-kinds.js'
+import { idempotent, writeProject } from '../server/route-kinds.js'
 import { endCall } from '../../application/calls/record.js'
 import { endedCall, startedCall, startWrite } from './client-call.js'
 import { idFor } from '../server/idempotency.js'
@@ -25,8 +25,7 @@ const startRoute = (services: CallServices, path: string, summary: string): AnyR
     path,
     summary,
     body: startRequest,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: started,
     project: (request) => inPathOr(request.body.start, request),
     handle: (request) => {

@@ -1,5 +1,3 @@
-import type { Ports } from '../../kernel/ports/ports.js'
-import type { Services } from '../../application/services.js'
 import {
   datasetValue,
   evaluationValue,
@@ -16,16 +14,15 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import type { AnyRoute } from '../server/route.js'
 import { objectOrOpRef, objectRef } from './codecs.js'
 import { collectionRoutes } from './objects.js'
-import { textOf } from './runs.js'
+import type { EvaluationRouteServices } from './call-collections.js'
+import { textOf } from '../../domain/evaluations/run-calls.js'
 
 const created = { digest: string, object_id: string, version_index: int64 }
 const stored = { ...created, created_at: instant }
 const described = { name: string }
 const description = { description: nullable(string) }
 
-type CollectionServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
-
-const opRoutes = (services: CollectionServices): readonly AnyRoute[] =>
+const opRoutes = (services: EvaluationRouteServices): readonly AnyRoute[] =>
   collectionRoutes(services, {
     name: 'ops',
     singular: 'an op',
@@ -35,13 +32,15 @@ const opRoutes = (services: CollectionServices): readonly AnyRoute[] =>
     }),
     created: open('OpCreateResponse', { required: created }),
     stored: open('StoredOp', { required: { ...stored, code: string } }),
-    nameOf: ({ name }) => name,
     valueOf: opValue(services),
-    answered: () => ({}),
-    membersOf: async (val, project, position) => ({ code: await sourceIn(services)(project, val, position) }),
+    createdJson: (version) => version,
+    storedJson: async (version, val, project, position) => ({
+      ...version,
+      code: await sourceIn(services)(project, val, position),
+    }),
   })
 
-const datasetRoutes = (services: CollectionServices): readonly AnyRoute[] =>
+const datasetRoutes = (services: EvaluationRouteServices): readonly AnyRoute[] =>
   collectionRoutes(services, {
     name: 'datasets',
     singular: 'a dataset',
@@ -55,13 +54,12 @@ const datasetRoutes = (services: CollectionServices): readonly AnyRoute[] =>
       required: { ...stored, ...described, rows: string },
       optional: description,
     }),
-    nameOf: ({ name }) => name,
     valueOf: datasetValue(services),
-    answered: () => ({}),
-    membersOf: (val) => Promise.resolve({ ...names(val), rows: textOf(val['rows']) ?? '' }),
+    createdJson: (version) => version,
+    storedJson: (version, val) => ({ ...version, ...names(val), rows: textOf(val['rows']) ?? '' }),
   })
 
-const scorerRoutes = (services: CollectionServices): readonly AnyRoute[] =>
+const scorerRoutes = (services: EvaluationRouteServices): readonly AnyRoute[] =>
   collectionRoutes(services, {
     name: 'scorers',
     singular: 'a scorer',
@@ -75,13 +73,12 @@ const scorerRoutes = (services: CollectionServices): readonly AnyRoute[] =>
       required: { ...stored, ...described, score_op: string },
       optional: description,
     }),
-    nameOf: ({ name }) => name,
     valueOf: scorerValue(services),
-    answered: (scorer) => ({ scorer }),
-    membersOf: (val) => Promise.resolve({ ...names(val), score_op: textOf(val['score']) ?? '' }),
+    createdJson: (version, scorer) => ({ ...version, scorer }),
+    storedJson: (version, val) => ({ ...version, ...names(val), score_op: textOf(val['score']) ?? '' }),
   })
 
-const evaluationRoutes = (services: CollectionServices): readonly AnyRoute[] =>
+const evaluationRoutes = (services: EvaluationRouteServices): readonly AnyRoute[] =>
   collectionRoutes(services, {
     name: 'evaluations',
     singular: 'an evaluation',
@@ -107,23 +104,22 @@ const evaluationRoutes = (services: CollectionServices): readonly AnyRoute[] =>
         summarize_op: nullable(string),
       },
     }),
-    nameOf: ({ name }) => name,
     valueOf: evaluationValue(services),
-    answered: (evaluation_ref) => ({ evaluation_ref }),
-    membersOf: (val) =>
-      Promise.resolve({
-        ...names(val),
-        dataset: textOf(val['dataset']) ?? '',
-        scorers: textsIn(val['scorers']),
-        trials: typeof val['trials'] === 'number' ? val['trials'] : 1,
-        evaluation_name: textOf(val['evaluation_name']),
-        evaluate_op: textOf(val['evaluate']),
-        predict_and_score_op: textOf(val['predict_and_score'] ?? val['predictAndScore']),
-        summarize_op: textOf(val['summarize']),
-      }),
+    createdJson: (version, evaluation_ref) => ({ ...version, evaluation_ref }),
+    storedJson: (version, val) => ({
+      ...version,
+      ...names(val),
+      dataset: textOf(val['dataset']) ?? '',
+      scorers: textsIn(val['scorers']),
+      trials: typeof val['trials'] === 'number' ? val['trials'] : 1,
+      evaluation_name: textOf(val['evaluation_name']),
+      evaluate_op: textOf(val['evaluate']),
+      predict_and_score_op: textOf(val['predict_and_score'] ?? val['predictAndScore']),
+      summarize_op: textOf(val['summarize']),
+    }),
   })
 
-const modelRoutes = (services: CollectionServices): readonly AnyRoute[] =>
+const modelRoutes = (services: EvaluationRouteServices): readonly AnyRoute[] =>
   collectionRoutes(services, {
     name: 'models',
     singular: 'a model',
@@ -137,10 +133,10 @@ const modelRoutes = (services: CollectionServices): readonly AnyRoute[] =>
       required: { ...stored, ...described, source_code: string },
       optional: { ...description, attributes: nullable(jsonObject) },
     }),
-    nameOf: ({ name }) => name,
     valueOf: modelValue(services),
-    answered: (model_ref) => ({ model_ref }),
-    membersOf: async (val, project, position) => ({
+    createdJson: (version, model_ref) => ({ ...version, model_ref }),
+    storedJson: async (version, val, project, position) => ({
+      ...version,
       ...names(val),
       source_code: await sourceIn(services)(project, val, position),
       attributes: isJsonObject(val['attributes']) ? val['attributes'] : null,
@@ -148,7 +144,7 @@ const modelRoutes = (services: CollectionServices): readonly AnyRoute[] =>
   })
 
 /** The objects that evaluations are made of, over the object store. */
-export const evaluationObjectRoutes = (services: CollectionServices): readonly AnyRoute[] => [
+export const evaluationObjectRoutes = (services: EvaluationRouteServices): readonly AnyRoute[] => [
   ...opRoutes(services),
   ...datasetRoutes(services),
   ...scorerRoutes(services),
@@ -156,7 +152,7 @@ export const evaluationObjectRoutes = (services: CollectionServices): readonly A
   ...modelRoutes(services),
 ]
 
-const names = (val: JsonObject): JsonObject => ({
+const names = (val: JsonObject) => ({
   name: textOf(val['name']) ?? '',
   description: textOf(val['description']),
 })

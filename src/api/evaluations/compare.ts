@@ -1,3 +1,8 @@
+import type * as t from 'io-ts'
+import { noSuchRun } from '../../application/evaluations/logged-runs.js'
+import { type CostOf, rowCallsOf, rowCostsFrom } from '../../application/evaluations/read-rows.js'
+import { runsAt } from '../../application/evaluations/results.js'
+import { invalidField } from '../../application/failure.js'
 import type { Services } from '../../application/services.js'
 import {
   type ComparedRow,
@@ -6,26 +11,20 @@ import {
   compareRuns,
   type RunFigures,
 } from '../../domain/evaluations/comparison.js'
-import type { ScoreField } from '../../domain/evaluations/run-scores.js'
-import { printFieldPath } from '../../domain/query/field-path.js'
 import type { EvaluationRow } from '../../domain/evaluations/row.js'
 import { predictionOf, type RowCalls, rowOfCalls } from '../../domain/evaluations/rows-of-calls.js'
-import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
-import { inSteps, yielding } from '../../kernel/yield-to-event-loop.js'
-import { inBody } from '../server/authorization.js'
-import { invalidField } from '../../application/failure.js'
-import type { AnyRoute } from '../server/route.js'
-import { readProject } from '../server/route-kinds.js'
-import { waitForPrices } from '../calls/requested-costs.js'
-import { rowCallsOf } from '../../application/evaluations/read-rows.js'
-import { runsAt } from './results.js'
-import { type CostOf, rowCostsFrom } from '../../application/evaluations/row-costs.js'
-import { noSuchRun, textOf } from './runs.js'
-import type * as t from 'io-ts'
+import { type EvaluationCall, textOf } from '../../domain/evaluations/run-calls.js'
+import type { ScoreField } from '../../domain/evaluations/run-scores.js'
+import { printFieldPath } from '../../domain/query/field-path.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { int64, integerBetween, json, number, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
+import { inSteps, yielding } from '../../kernel/yield-to-event-loop.js'
+import { waitForPrices } from '../calls/requested-costs.js'
+import { inBody } from '../server/authorization.js'
+import { readProject } from '../server/route-kinds.js'
+import type { AnyRoute } from '../server/route.js'
 
 const MIN_RUNS = 2
 const MAX_RUNS = 8

@@ -1,30 +1,29 @@
+import { noSuch } from '../../application/evaluations/logged-runs.js'
+import { callPages } from '../../application/evaluations/parsed-call.js'
+import { orInvalid } from '../../application/evaluations/referenced-objects.js'
+import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
 import type { Services } from '../../application/services.js'
+import {
+  columnsOf,
+  isLeaderboard,
+  type LeaderboardColumn,
+  newLeaderboard,
+} from '../../domain/evaluations/leaderboard.js'
+import { RUN_OP, textOf } from '../../domain/evaluations/run-calls.js'
+import { objectId } from '../../domain/objects/events.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, json, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import {
-  columnsOf,
-  isLeaderboard,
-  newLeaderboard,
-  type LeaderboardColumn,
-} from '../../domain/evaluations/leaderboard.js'
-import { RUN_OP } from '../../domain/evaluations/run-calls.js'
 import { projectId } from '../../kernel/ids.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
-import { objectId } from '../../domain/objects/events.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { NO_FILTER } from '../../projections/calls/filter.js'
 import { inBody } from '../server/authorization.js'
-import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
-import type { AnyRoute } from '../server/route.js'
 import { readProject } from '../server/route-kinds.js'
-import { callPages } from '../../application/evaluations/parsed-call.js'
-import { noSuch } from './found-calls.js'
-import { orInvalid } from '../../application/evaluations/referenced-objects.js'
-import { textOf } from './runs.js'
+import type { AnyRoute } from '../server/route.js'
 
 const column = open('LeaderboardColumn', {
   required: { evaluation_object_ref: string, scorer_name: string, summary_metric_path: string },

@@ -1,45 +1,53 @@
-import type { Ports } from '../../kernel/ports/ports.js'
-import type { Services } from '../../application/services.js'
-import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
+import { noSuch } from '../../application/evaluations/logged-runs.js'
+import { invalidField } from '../../application/failure.js'
+import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
+import { deletedVersions, deleteVersions, publishObject } from '../../application/objects/publish.js'
+import { objectId } from '../../domain/objects/events.js'
+import { versionRef } from '../../domain/refs/ref.js'
+import type { Codec } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { Cause } from '../../kernel/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
-import { objectId } from '../../domain/objects/events.js'
 import { inPages } from '../../kernel/pages.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { versionRef } from '../../domain/refs/ref.js'
-import { versionPlaces, versionsAt, type StoredVersion } from '../../projections/objects/queries.js'
+import { type StoredVersion, versionPlaces, versionsAt } from '../../projections/objects/queries.js'
 import { inPath } from '../server/authorization.js'
-import { invalidField } from '../../application/failure.js'
 import { JSON_LINES, linesOf, streamedLines } from '../server/json-pages.js'
-import { requireNotDeleted, versionsFromLog } from '../../application/objects/object-from-log.js'
-import { deletedVersions, deleteVersions, publishObject } from '../../application/objects/publish.js'
-import type { AnyRoute } from '../server/route.js'
 import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
+import type { AnyRoute, ResponseSpec } from '../server/route.js'
 import { writing } from '../server/run.js'
+import { type EvaluationRouteServices, inV2 } from './call-collections.js'
 import { deleted, listInQuery, page, requireFew } from './codecs.js'
-import { inV2, noSuch } from './found-calls.js'
+
+interface CreatedVersion {
+  readonly digest: string
+  readonly object_id: string
+  readonly version_index: number
+}
 
 /** A collection of objects of one class. */
-export interface Collection<Body> {
+export interface Collection<Body extends { readonly name: string }, Created, Stored> {
   readonly name: string
   /** One of it, for messages. */
   readonly singular: string
   /** The base class of its objects; null for ops. */
   readonly baseClass: string | null
   readonly body: Codec<Body>
-  readonly created: AnyCodec
-  readonly stored: AnyCodec
-  readonly nameOf: (body: Body) => string
+  readonly created: ResponseSpec<Created>
+  readonly stored: ResponseSpec<Stored>
   /** Makes the content of the object, and stores what it refers to first. */
   readonly valueOf: (body: Body, project: string, id: string, cause: Cause) => Promise<JsonObject>
-  /** Further members of what is answered for a version that was created, which has this reference. */
-  readonly answered: (ref: string) => JsonObject
-  /** The members of a version that the collection reads from its content. */
-  readonly membersOf: (val: JsonObject, project: string, position: Position) => Promise<JsonObject>
+  /** The answer for a version that was created, which has this reference. */
+  readonly createdJson: (version: CreatedVersion, ref: string) => Created
+  readonly storedJson: (
+    version: CreatedVersion & Pick<StoredVersion, 'created_at'>,
+    val: JsonObject,
+    project: string,
+    position: Position,
+  ) => Stored | Promise<Stored>
 }
 
 const PAGE = { items: 100, weight: 16 * 1024 * 1024 }
@@ -57,25 +65,29 @@ const idOfName = (name: string): string => {
   throw invalidField(['name'], 'value_error', 'Value error, the name should have a letter or a digit')
 }
 
-type CollectionServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
+type ReadCollection<Stored> = Omit<
+  Collection<never, never, Stored>,
+  'body' | 'created' | 'valueOf' | 'createdJson'
+>
 
-type ReadCollection = Omit<Collection<never>, 'body' | 'nameOf' | 'valueOf'>
+const kindOf = ({ baseClass }: { readonly baseClass: string | null }) =>
+  baseClass === null ? 'op' : 'object'
 
-const kindOf = ({ baseClass }: ReadCollection) => (baseClass === null ? 'op' : 'object')
-
-const versionJson = async (
-  { membersOf }: ReadCollection,
-  version: StoredVersion,
+const versionJson = async <Stored extends JsonObject>(
+  { storedJson }: ReadCollection<Stored>,
+  { object_id, digest, version_index, created_at, val }: StoredVersion,
   project: string,
   position: Position,
-): Promise<string> => {
-  const { object_id, digest, version_index, created_at } = version
-  const val: Json = version.val === null ? null : parseJson(version.val)
-  const members = await membersOf(isJsonObject(val) ? val : {}, project, position)
-  return jsonText({ object_id, digest, version_index, created_at, ...members })
+) => {
+  const value: Json = val === null ? null : parseJson(val)
+  const version = { object_id, digest, version_index, created_at }
+  return storedJson(version, isJsonObject(value) ? value : {}, project, position)
 }
 
-const createVersion = <Body>(services: CollectionServices, collection: Collection<Body>): AnyRoute =>
+const createVersion = <Body extends { readonly name: string }, Created>(
+  services: EvaluationRouteServices,
+  collection: Collection<Body, Created, unknown>,
+): AnyRoute =>
   writeProject(services, {
     method: 'post',
     path: inV2(collection.name),
@@ -84,18 +96,18 @@ const createVersion = <Body>(services: CollectionServices, collection: Collectio
     response: collection.created,
     project: inPath,
     handle: ({ body, project }) => {
-      const object_id = idOfName(collection.nameOf(body))
+      const object_id = idOfName(body.name)
       return async (cause) => {
         const val = await collection.valueOf(body, project, object_id, cause)
         const published = await publishObject(services)(project, object_id, val, cause)
         const { digest, version_index, position } = published
         const ref = versionRef(project, kindOf(collection), object_id, digest)
-        return { body: { digest, object_id, version_index, ...collection.answered(ref) }, position }
+        return { body: collection.createdJson({ digest, object_id, version_index }, ref), position }
       }
     },
   })
 
-const listLatest = (services: CollectionServices, collection: ReadCollection): AnyRoute =>
+const listLatest = (services: EvaluationRouteServices, collection: ReadCollection<JsonObject>): AnyRoute =>
   readProject(services, {
     method: 'get',
     path: inV2(collection.name),
@@ -122,14 +134,18 @@ const listLatest = (services: CollectionServices, collection: ReadCollection): A
           for (const some of inPages(places, ({ bytes }) => bytes, PAGE)) {
             const wanted = { withVal: true, withLabels: false }
             const versions = await versionsAt(reader)(project, some, position, wanted)
-            yield await Promise.all(versions.map((one) => versionJson(collection, one, project, position)))
+            const shown = versions.map((one) => versionJson(collection, one, project, position))
+            yield (await Promise.all(shown)).map(jsonText)
           }
         }
         return streamedLines(texts())
       },
   })
 
-const readVersion = (services: CollectionServices, collection: ReadCollection): AnyRoute => {
+const readVersion = <Stored extends JsonObject>(
+  services: EvaluationRouteServices,
+  collection: ReadCollection<Stored>,
+): AnyRoute => {
   const { baseClass } = collection
   const kind = kindOf(collection)
   const versionAt = versionsFromLog(services)
@@ -148,13 +164,12 @@ const readVersion = (services: CollectionServices, collection: ReadCollection): 
         const isOfClass = baseClass === null || version?.base_object_class === baseClass
         if (version?.kind !== kind || !isOfClass) throw noSuch('Object version')
         requireNotDeleted(version)
-        const body = await versionJson(collection, version, project, position)
-        return { body, type: 'application/json; charset=utf-8' }
+        return { body: await versionJson(collection, version, project, position) }
       },
   })
 }
 
-const deleteRoute = (services: CollectionServices, collection: ReadCollection): AnyRoute =>
+const deleteRoute = (services: EvaluationRouteServices, collection: ReadCollection<JsonObject>): AnyRoute =>
   changeProject(services, {
     method: 'delete',
     path: inV2(`${collection.name}/:object_id`),
@@ -172,9 +187,9 @@ const deleteRoute = (services: CollectionServices, collection: ReadCollection): 
   })
 
 /** Create, list, read and delete the objects of a collection. */
-export const collectionRoutes = <Body>(
-  services: CollectionServices,
-  collection: Collection<Body>,
+export const collectionRoutes = <Body extends { readonly name: string }, Created, Stored extends JsonObject>(
+  services: EvaluationRouteServices,
+  collection: Collection<Body, Created, Stored>,
 ): readonly AnyRoute[] => [
   createVersion(services, collection),
   listLatest(services, collection),

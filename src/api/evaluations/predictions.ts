@@ -1,33 +1,26 @@
-import type { Ports } from '../../kernel/ports/ports.js'
-import { presentConditionsIn } from '../server/read-conditions.js'
-import type { Services } from '../../application/services.js'
-import type * as t from 'io-ts'
+import {
+  createPrediction,
+  createScore,
+  finishPrediction,
+  predictionNow,
+  rootOfPrediction,
+  rootOfScore,
+  scoreNow,
+} from '../../application/evaluations/predictions.js'
+import { exampleOf, predictionOf, scoreCallsOf } from '../../domain/evaluations/rows-of-calls.js'
+import { type EvaluationCall, textOf, weaveAttributes } from '../../domain/evaluations/run-calls.js'
 import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
-import { instantOf } from '../../kernel/codec/instant.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { exampleOf, predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluations/rows-of-calls.js'
-import {
-  PREDICTION_OP,
-  ROW_OP,
-  roleOf,
-  weaveAttributes,
-  type EvaluationCall,
-} from '../../domain/evaluations/run-calls.js'
 import { id } from '../../kernel/ids.js'
-import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { isJsonObject } from '../../kernel/json/json.js'
 import { inPath } from '../server/authorization.js'
-import type { AnyRoute } from '../server/route.js'
-import { alsoReads, changeProject, readProjectLog, writeProject } from '../server/route-kinds.js'
 import { idFor } from '../server/idempotency.js'
-import { refText, success } from './codecs.js'
-import { deleteRoute } from './delete-route.js'
-import { callNow } from '../../application/evaluations/parsed-call.js'
-import { inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls.js'
-import { listRoute } from './list-route.js'
-import { rowCallsById } from '../../application/evaluations/read-rows.js'
-import { runNow, textOf } from './runs.js'
-import { ending, starting, startOf, writeEvaluationCalls, type NewCall } from './write-evaluation-calls.js'
+import { presentReads } from '../server/read-conditions.js'
+import { alsoReads, changeProject, readProjectLog, idempotent, writeProject } from '../server/route-kinds.js'
+import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { deleteRoute, type EvaluationRouteServices, inV2, listRoute } from './call-collections.js'
+import { objectOrOpRef, refText, success } from './codecs.js'
 
 const spanRef = open('GenAiSpanRef', { required: { trace_id: string, span_id: string } })
 
@@ -41,102 +34,30 @@ const prediction = open('Prediction', {
   optional: { evaluation_run_id: nullable(string), wb_user_id: nullable(string) },
 })
 
-const noSuchPrediction = () => noSuch('Prediction')
+const predictionIn = ({ params, project }: Pick<RouteRequest, 'params'> & { readonly project: string }) => ({
+  projectId: project,
+  id: params['prediction_id']!,
+})
 
-/** A prediction with the row that it is in, if any. */
-export interface FoundPrediction {
-  readonly call: EvaluationCall
-  readonly row: EvaluationCall | undefined
-}
-
-/** The prediction of an id in a project; a 404 where there is none. */
-export const predictionNow =
-  (services: Pick<Services, 'eventStore' | 'blobs'>) =>
-  async (projectId: string, predictionId: string): Promise<FoundPrediction> => {
-    const call = await callNow(services, projectId, predictionId)
-    const found = call && (await asPrediction(services, projectId, call))
-    if (found === undefined) throw noSuchPrediction()
-    return found
-  }
-
-export const parentNow =
-  (services: Pick<Services, 'eventStore' | 'blobs'>) =>
-  async (projectId: string, { parent_id }: EvaluationCall) =>
-    parent_id === null ? undefined : callNow(services, projectId, parent_id)
-
-const asPrediction = async (
-  services: Pick<Services, 'eventStore' | 'blobs'>,
-  projectId: string,
-  call: EvaluationCall,
-): Promise<FoundPrediction | undefined> => {
-  const parent = await parentNow(services)(projectId, call)
-  const row = parent !== undefined && roleOf(parent) === 'row' ? parent : undefined
-  return roleOf(call, row) === 'prediction' ? { call, row } : undefined
-}
-
-type PredictionServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle'>
-
-/** The call of a prediction, after that of its row in a run. */
-const predictionCalls = (
-  { id, ...at }: Pick<NewCall, 'projectId' | 'id' | 'startedAt'>,
-  rowId: string,
-  run: EvaluationCall | undefined,
-  { model, inputs, genai_span_ref: spans }: t.TypeOf<typeof predictionCreate>,
-): readonly NewCall[] => {
-  const ofRun = run === undefined ? {} : { evaluation_run_id: run.id }
-  const call = { ...at, traceId: run?.trace_id ?? id }
-  const predicted = {
-    ...call,
-    id,
-    parentId: run === undefined ? null : rowId,
-    op: PREDICTION_OP,
-    weave: { prediction: 'true', model, ...ofRun, ...(spans === null ? {} : { genai_span_ref: [...spans] }) },
-    inputs: { self: model, inputs },
-  }
-  if (run === undefined) return [predicted]
-  const row = {
-    ...call,
-    id: rowId,
-    parentId: run.id,
-    op: ROW_OP,
-    weave: { ...ofRun, predict_call_id: id },
-    inputs: { self: run.inputs['self'] ?? null, model, example: inputs },
-  }
-  return [row, predicted]
-}
-
-const createPrediction = (services: PredictionServices): AnyRoute =>
+const createPredictionRoute = (services: EvaluationRouteServices): AnyRoute =>
   writeProject(services, {
     method: 'post',
     path: inV2('predictions'),
     summary:
       'Record a prediction: what a model answered for some inputs, as a row of an evaluation run or alone.',
     body: predictionCreate,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: open('PredictionCreateResponse', { required: { prediction_id: string } }),
     project: inPath,
     handle: async (request) => {
-      const { body, project: projectId } = request
-      const { evaluation_run_id: runId } = body
-      const run = runId === null ? undefined : await runNow(services)(projectId, runId)
-      const [id, rowId] = [idFor(services, request, 0), idFor(services, request, 1)]
-      const { startedAt, isRepeat } = await startOf(services, request, projectId, id)
-      if (run !== undefined && !isRepeat) requireInProgress(run)
-      const calls = predictionCalls({ projectId, id, startedAt }, rowId, run, body)
-      const ops = calls.map(({ op }) => op)
-      return async (cause) => {
-        const end = ending({ projectId, id }, startedAt, body.output)
-        const writes = [...calls.map((call) => starting(services, call)), end]
-        const { position } = await writeEvaluationCalls(services, projectId, ops, writes, cause)
-        return { body: { prediction_id: id }, position }
-      }
+      const call = { projectId: request.project, id: idFor(services, request, 0) }
+      const write = await createPrediction(services, call, idFor(services, request, 1), request.body)
+      return async (cause) => ({ body: { prediction_id: call.id }, ...(await write(cause)) })
     },
   })
 
-const listPredictions = (services: PredictionServices): AnyRoute =>
+const listPredictions = (services: EvaluationRouteServices): AnyRoute =>
   listRoute(services, {
-    collection: 'predictions',
     summary: 'List predictions, one per line: those of a run, or all that were recorded as predictions.',
     line: prediction,
     mark: 'prediction',
@@ -149,27 +70,20 @@ const listPredictions = (services: PredictionServices): AnyRoute =>
     alone: (call) => predictionJson(call, undefined),
   })
 
-const readPrediction = (services: PredictionServices): AnyRoute =>
+const readPrediction = (services: EvaluationRouteServices): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: inV2('predictions/:prediction_id'),
     summary: 'Read a prediction.',
     response: prediction,
     project: inPath,
-    handle:
-      ({ params, project }) =>
-      async () => {
-        const { call, row } = await predictionNow(services)(project, params['prediction_id']!)
-        return { body: predictionJson(call, row) }
-      },
+    handle: (request) => async () => {
+      const { call, row } = await predictionNow(services, predictionIn(request))
+      return { body: predictionJson(call, row) }
+    },
   })
 
-const rowOutput = ({ sha256 }: Pick<Services, 'sha256'>, calls: RowCalls): JsonObject => {
-  const { output, scores, modelLatency } = rowOfCalls(sha256)(calls)
-  return { output, scores, model_latency: modelLatency === null ? null : { mean: modelLatency } }
-}
-
-const finishPrediction = (services: PredictionServices): AnyRoute =>
+const finishPredictionRoute = (services: EvaluationRouteServices): AnyRoute =>
   changeProject(services, {
     method: 'post',
     path: inV2('predictions/:prediction_id/finish'),
@@ -178,46 +92,20 @@ const finishPrediction = (services: PredictionServices): AnyRoute =>
     errors: [...alsoReads.errors, 'conflict'],
     response: success,
     project: inPath,
-    handle: async ({ params, project: projectId, headers, reader }) => {
-      const { row } = await predictionNow(services)(projectId, params['prediction_id']!)
-      if (row === undefined || row.ended_at !== null) return () => ({ body: { success: true } })
-      requireNotAtWork(row)
-      const conditions = { ...presentConditionsIn(headers), stale: false }
-      const position = await services.reading.waitForNow(projectId, conditions)
-      const [calls] = await rowCallsById(reader)(projectId, [row.id], position)
-      const output = rowOutput(services, calls ?? { row, children: [], feedback: [] })
-      return async (cause) => {
-        const end = ending({ projectId, id: row.id }, instantOf(services.clock.now()), output)
-        try {
-          const { position } = await writeEvaluationCalls(services, projectId, [], [end], cause)
-          return { body: { success: true }, position }
-        } catch (error) {
-          // Another request may have finished it meanwhile.
-          if ((await callNow(services, projectId, row.id))?.ended_at === null) throw error
-          return { body: { success: true } }
-        }
-      }
-    },
-  })
-
-const deletePredictions = (services: PredictionServices): AnyRoute =>
-  deleteRoute(services, {
-    collection: 'predictions',
-    parameter: 'prediction_ids',
-    summary: 'Delete predictions with their rows and scores.',
-    rootOf: async (call, projectId) => {
-      const found = await asPrediction(services, projectId, call)
-      return found === undefined ? undefined : (found.row?.id ?? found.call.id)
+    handle: async (request) => {
+      const reads = presentReads(services, request, true)
+      const write = await finishPrediction(services, reads, predictionIn(request))
+      return async (cause) => ({ body: { success: true }, ...(await write(cause)) })
     },
   })
 
 /** Predictions of models, including those in runs of the SDKs. */
-export const predictionRoutes = (services: PredictionServices): readonly AnyRoute[] => [
-  createPrediction(services),
+export const predictionRoutes = (services: EvaluationRouteServices): readonly AnyRoute[] => [
+  createPredictionRoute(services),
   listPredictions(services),
   readPrediction(services),
-  finishPrediction(services),
-  deletePredictions(services),
+  finishPredictionRoute(services),
+  deleteRoute(services, 'prediction', 'Delete predictions with their rows and scores.', rootOfPrediction),
 ]
 
 /** Takes the inputs from the row if it has them as a value. */
@@ -231,6 +119,75 @@ const predictionJson = (call: EvaluationCall, row: EvaluationCall | undefined) =
     inputs: isJsonObject(inputs) ? inputs : { example },
     output: call.output,
     evaluation_run_id: textOf(weave['evaluation_run_id'] ?? row?.parent_id),
+    wb_user_id: call.wb_user_id,
+  }
+}
+
+const scoreCreate = open('ScoreCreateRequest', {
+  required: { prediction_id: id, scorer: objectOrOpRef, value: json },
+  optional: { evaluation_run_id: nullableText(id) },
+})
+
+const score = open('Score', {
+  required: { score_id: string, scorer: string, value: json },
+  optional: { evaluation_run_id: nullable(string), wb_user_id: nullable(string) },
+})
+
+const createScoreRoute = (services: EvaluationRouteServices): AnyRoute =>
+  writeProject(services, {
+    method: 'post',
+    path: inV2('scores'),
+    summary: 'Record a score of a prediction, also as feedback on it.',
+    body: scoreCreate,
+    ...idempotent,
+    response: open('ScoreCreateResponse', { required: { score_id: string } }),
+    project: inPath,
+    handle: async (request) => {
+      const call = { projectId: request.project, id: idFor(services, request, 0) }
+      const write = await createScore(services, call, request.body, request.cause)
+      return async (cause) => ({ body: { score_id: call.id }, ...(await write(cause)) })
+    },
+  })
+
+const listScores = (services: EvaluationRouteServices): AnyRoute =>
+  listRoute(services, {
+    summary: 'List scores, one per line: those of a run, or all that were recorded as scores.',
+    line: score,
+    mark: 'score',
+    inRow: (calls) => [...scoreCallsOf(calls).values()].map((call) => scoreJson(call, calls.row.parent_id)),
+    alone: (call) => scoreJson(call, null),
+  })
+
+const readScore = (services: EvaluationRouteServices): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: inV2('scores/:score_id'),
+    summary: 'Read a score.',
+    response: score,
+    project: inPath,
+    handle:
+      ({ params, project }) =>
+      async () => {
+        const { call, runId } = await scoreNow(services, { projectId: project, id: params['score_id']! })
+        return { body: scoreJson(call, runId) }
+      },
+  })
+
+/** Scores of predictions, including those in runs of the SDKs. */
+export const scoreRoutes = (services: EvaluationRouteServices): readonly AnyRoute[] => [
+  createScoreRoute(services),
+  listScores(services),
+  readScore(services),
+  deleteRoute(services, 'score', 'Delete scores.', rootOfScore),
+]
+
+const scoreJson = (call: EvaluationCall, runId: string | null) => {
+  const weave = weaveAttributes(call)
+  return {
+    score_id: call.id,
+    scorer: textOf(weave['scorer'] ?? call.inputs['self']) ?? call.op_name,
+    value: call.output,
+    evaluation_run_id: textOf(weave['evaluation_run_id']) ?? runId,
     wb_user_id: call.wb_user_id,
   }
 }

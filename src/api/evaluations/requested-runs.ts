@@ -17,9 +17,9 @@ import type { JsonObject } from '../../kernel/json/json.js'
 import { inBody } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { idFor } from '../server/idempotency.js'
-import { writtenAs, type AnyRoute } from '../server/route.js'
+import { writtenAs, type AnyRoute, type RouteRequest } from '../server/route.js'
 import { alsoReads, changeProject, readProject, writeProject } from '../server/route-kinds.js'
-import { writing } from '../server/run.js'
+import { writing, type HasReader } from '../server/run.js'
 
 type RunServices = Pick<Services, keyof Ports | 'access' | 'reading' | 'throttle' | 'scoringTools'>
 
@@ -37,48 +37,51 @@ const evaluateModelRequest = open('EvaluateModelRequest', {
   optional: { wb_user_id: nullable(string) },
 })
 
+/** What the routes have in common that request a run. */
+const requesting = {
+  method: 'post',
+  requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
+  errors: [...alsoReads.errors, 'conflict', 'not-found'],
+  project: inBody,
+} as const
+
+/** The run of a request, with an id, and what is needed to check it. */
+const requestedRun = <Run extends { readonly wb_user_id: string | null }>(
+  services: RunServices,
+  request: RouteRequest<Run> & HasReader,
+) => {
+  const { wb_user_id, ...run } = request.body
+  refuseUser(wb_user_id)
+  const id = idFor(services, request, 0)
+  return [presentReads(services, request), request.principal, { ...run, id }] as const
+}
+
+const runId = (write: Awaited<ReturnType<typeof requestRescore>>) =>
+  writing(write, ({ state: { request } }) => ({ call_id: request!.id, evaluation_run_id: request!.id }))
+
 const rescoreRoute = (services: RunServices): AnyRoute =>
   writeProject(services, {
-    method: 'post',
+    ...requesting,
     path: '/evaluations/rescore',
     summary:
       'Apply scorers to the predictions of an evaluation run, as a new run. The model is not asked again. ' +
       'Poll the returned call_id with /evaluations/status.',
     body: rescoreRequest,
-    requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
-    errors: [...alsoReads.errors, 'conflict', 'not-found'],
     response: open('RescoreResponse', requested),
-    project: inBody,
-    handle: async (request) => {
-      const { wb_user_id, ...run } = request.body
-      refuseUser(wb_user_id)
-      const id = idFor(services, request, 0)
-      const reads = presentReads(services, request)
-      const write = await requestRescore(services, reads, request.principal, { ...run, id })
-      return writing(write, () => ({ call_id: id, evaluation_run_id: id }))
-    },
+    handle: async (request) => runId(await requestRescore(services, ...requestedRun(services, request))),
   })
 
 const evaluateModelRoute = (services: RunServices): AnyRoute =>
   writeProject(services, {
-    method: 'post',
+    ...requesting,
     path: '/evaluations/evaluate_model',
     summary:
       'Ask an LLMStructuredCompletionModel about every row of the dataset of an Evaluation object, through the ' +
       'gateway, and score the answers. Poll the returned call_id with /evaluations/status.',
     body: evaluateModelRequest,
-    requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
-    errors: [...alsoReads.errors, 'conflict', 'not-found'],
     response: open('EvaluateModelResponse', requested),
-    project: inBody,
-    handle: async (request) => {
-      const { wb_user_id, ...run } = request.body
-      refuseUser(wb_user_id)
-      const id = idFor(services, request, 0)
-      const reads = presentReads(services, request)
-      const write = await requestModelEvaluation(services, reads, request.principal, { ...run, id })
-      return writing(write, () => ({ call_id: id, evaluation_run_id: id }))
-    },
+    handle: async (request) =>
+      runId(await requestModelEvaluation(services, ...requestedRun(services, request))),
   })
 
 const code = (value: string, properties: JsonObject) => ({

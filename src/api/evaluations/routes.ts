@@ -3,11 +3,10 @@ import type { AnyRoute } from '../server/route.js'
 import { evaluationObjectRoutes } from './collections.js'
 import { compareRoute } from './compare.js'
 import { leaderboardRoute } from './leaderboards.js'
-import { predictionRoutes } from './predictions.js'
+import { predictionRoutes, scoreRoutes } from './predictions.js'
 import { runRoutes } from './runs.js'
 import { requestedRunRoutes } from './requested-runs.js'
 import { resultsRoute } from './results.js'
-import { scoreRoutes } from './scores.js'
 
 /** Evaluations: their runs, predictions and scores. */
 export const evaluationRoutes = (services: Services): readonly AnyRoute[] => [

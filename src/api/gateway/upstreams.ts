@@ -7,7 +7,7 @@ import type { Upstreams } from '../../domain/gateway/upstreams/directory.js'
 import { repeatableId } from '../server/idempotency.js'
 import { pageFields, pageOf, takePage } from '../server/page.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { readDirectory, idempotent, writeDirectory } from '../server/route-kinds.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { upstreamView } from './upstream-view.js'
 import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
@@ -24,8 +24,7 @@ export const createUpstream = (
       'is a conflict. So is a duplicate upstream name; the response has the id of the existing one. Needs the role ' +
       'team_administrator, or the administrator key for all teams.',
     body: newUpstream,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: upstreamJson,
     authorization: {
       errors: ['not-found', 'forbidden'],

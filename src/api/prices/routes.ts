@@ -4,7 +4,7 @@ import { MAX_MODEL_BYTES, modelName } from '../../domain/prices/events.js'
 import { inBody } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { namedIds } from '../server/purging.js'
-import { changeProject, readProject, writeProject } from '../server/route-kinds.js'
+import { changeProject, readProject, idempotent, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { orderOf, range, sortBy } from '../server/sorted-range.js'
 import { pricesInForceRoute } from './prices-in-force.js'
@@ -98,8 +98,7 @@ const createRoute = (services: Pick<Services, keyof Ports | 'access' | 'reading'
     path: '/cost/create',
     summary: 'Set token prices of models in a project; an existing identical price keeps its id.',
     body: costCreate,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: costCreated,
     project: inBody,
     handle: (request) => {

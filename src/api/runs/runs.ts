@@ -13,7 +13,7 @@ import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { readProjectLog, writeProject } from '../server/route-kinds.js'
+import { readProjectLog, idempotent, writeProject } from '../server/route-kinds.js'
 import { writing, type PlannedWrite } from '../server/run.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
@@ -96,8 +96,7 @@ const startRun = (services: RunServices, write: WriteRun): AnyRoute =>
     path: RUNS,
     summary: 'Starts a run for the user of the key. With an id from the client it can be retried.',
     body: newRun,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: createdRun,
     project: inPath,
     handle: (request) => {

@@ -14,7 +14,7 @@ import { requireKeptUses } from './users.js'
 import { roleInTeam } from '../server/authorization.js'
 import { invalid, invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
-import { writeDirectory } from '../server/route-kinds.js'
+import { idempotent, writeDirectory } from '../server/route-kinds.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
 
@@ -81,8 +81,7 @@ export const storeSecret = (
       'Idempotency-Key writes nothing. A secret used by an upstream must be valid in a header. Needs the role ' +
       'team_administrator.',
     body: newValue,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: stored,
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async (route) => {

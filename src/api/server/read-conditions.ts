@@ -38,15 +38,16 @@ export const positionsAsOf =
       ? reading.waitForAsOf(projectId, readConditionsIn(headers))
       : undefined
 
-/** How a request that only reads the present reads the projects that it refers to. */
+/** How a request that only reads the present reads the projects that it refers to. `isFresh` ignores `Tallytree-Stale`. */
 export const presentReads = (
   { access, reading }: ReadsProjects,
   { principal, headers, reader }: Caller & HasReader,
+  isFresh = false,
 ) => ({
   reader,
   positionOf: async (projectId: string): Promise<Position | undefined> =>
     access.canAccessTeam(principal, entityOf(projectId))
-      ? reading.waitForNow(projectId, presentConditionsIn(headers))
+      ? reading.waitForNow(projectId, { ...presentConditionsIn(headers), ...(isFresh && { stale: false }) })
       : undefined,
 })
 

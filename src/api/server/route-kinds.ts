@@ -77,6 +77,9 @@ export const alsoReads: Pick<Described, 'requestHeaders' | 'errors'> = {
   errors: PRESENT.errors,
 }
 
+/** For writes that may be repeated under an `Idempotency-Key`. */
+export const idempotent = { requestHeaders: ['Idempotency-Key'], errors: ['conflict'] } as const
+
 const AS_OF: Described = {
   ...PRESENT,
   requestHeaders: [...PRESENT.requestHeaders, 'Tallytree-As-Of'],

@@ -24,7 +24,10 @@ export const tableReadRoutes = (services: Pick<Services, 'access' | 'reading'>):
   rowsRoute(services, {
     path: '/table/query',
     summary: 'Read the rows of a table in one response.',
-    response: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
+    response: {
+      schema: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }).schema,
+      type: 'application/json',
+    },
     streamed: streamedArray('rows'),
   }),
   rowsRoute(services, {
@@ -53,7 +56,8 @@ const tableRow = open('TableRowResponse', {
 interface RowsRoute {
   readonly path: string
   readonly summary: string
-  readonly response: ResponseSpec
+  /** The rows are written as they are stored. */
+  readonly response: Pick<ResponseSpec, 'schema'> & { readonly type: string }
   readonly streamed: typeof streamedLines
 }
 

@@ -14,7 +14,7 @@ import type { UsageAnswer } from '../../projections/usage/answer.js'
 import { inBody } from '../server/authorization.js'
 import { Failure } from '../../application/failure.js'
 import { refuseTooLarge } from '../../application/calls/too-large.js'
-import type { AnyRoute, RouteRequest } from '../server/route.js'
+import { answering, type AnyRoute, type RouteRequest } from '../server/route.js'
 import type { HasReader } from '../server/run.js'
 import { readProject } from '../server/route-kinds.js'
 import { requestedCosts, unpricedHeader, waitForPrices } from '../calls/requested-costs.js'
@@ -79,7 +79,7 @@ export const usageRoutes = (
       summary: 'Usage of the calls that match a filter and a query, each including all its descendants.',
       body: traceUsageRequest,
       errors: ['forbidden'],
-      response: { schema: usageResponse.schema, headers },
+      response: answering(usageResponse, { headers }),
       project: inBody,
       handle: (request) => {
         const { body, project: projectId } = request
@@ -106,7 +106,7 @@ export const usageRoutes = (
       path: '/calls/usage',
       summary: 'Usage of the given calls, each including all its descendants.',
       body: callsUsageRequest,
-      response: { schema: usageResponse.schema, headers },
+      response: answering(usageResponse, { headers }),
       project: inBody,
       handle: (request) => {
         const { body, project: projectId } = request

@@ -9,7 +9,7 @@ import { pageFields, pageOf, takePage } from '../server/page.js'
 import { requireRole } from '../../application/access/rights.js'
 import { memberOfTeam } from '../server/authorization.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { readDirectory, idempotent, writeDirectory } from '../server/route-kinds.js'
 import { automationJson, newAutomation, showingAutomations } from './automation-codecs.js'
 import { roleFor, type ValidationPorts } from '../../application/webhooks/checks.js'
 import { createAutomation } from '../../application/webhooks/automations.js'
@@ -30,8 +30,7 @@ export const createAutomationRoute = (
       'the response has the id of the existing automation. Needs the role project_administrator, registry_administrator or ' +
       'team_administrator, depending on its scope.',
     body: newAutomation,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: automationJson,
     authorization: {
       errors: ['not-found', 'forbidden'],

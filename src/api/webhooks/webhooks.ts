@@ -4,7 +4,7 @@ import { idFromKey } from '../server/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
 import { anyAdministratorOfTeam, roleInTeam } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
-import { readDirectory, writeDirectory } from '../server/route-kinds.js'
+import { readDirectory, idempotent, writeDirectory } from '../server/route-kinds.js'
 import { createWebhook } from '../../application/webhooks/webhooks.js'
 import { writing } from '../server/run.js'
 import { namedNow, rosterOf, webhookById } from '../../application/webhooks/current-state.js'
@@ -26,8 +26,7 @@ export const createWebhookRoute = (
       "Creates a webhook of a team, with the names of the team's secrets. A duplicate name is a conflict; the response " +
       'has the id of the existing webhook. Needs the role team_administrator.',
     body: newWebhook,
-    requestHeaders: ['Idempotency-Key'],
-    errors: ['conflict'],
+    ...idempotent,
     response: webhookJson,
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: (request) => {

@@ -1,19 +1,22 @@
 import type { EvaluationRow } from '../../domain/evaluations/row.js'
 import {
-  rowOfCalls,
-  scoreFeedbackOf,
   type RowCalls,
+  rowOfCalls,
   type ScoreFeedback,
+  scoreFeedbackOf,
 } from '../../domain/evaluations/rows-of-calls.js'
-import { roleOf, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import { type EvaluationCall, roleOf } from '../../domain/evaluations/run-calls.js'
 import { callRef } from '../../domain/refs/ref.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
-import { callsById } from '../../projections/calls/read.js'
-import { NO_FILTER } from '../../projections/calls/filter.js'
 import type { PayloadColumn } from '../../projections/calls/columns.js'
+import { NO_FILTER } from '../../projections/calls/filter.js'
+import { callsById } from '../../projections/calls/read.js'
 import { feedbackOn } from '../../projections/feedback/queries.js'
+import { cachedBooks } from '../../projections/prices/cached-books.js'
+import { callCosts, totalCostOf } from '../calls/call-costs.js'
+import type { Reading } from '../reading/reading.js'
 import { callPages, parsedCall } from './parsed-call.js'
 
 const OF_ROWS = ['attributes', 'inputs', 'output', 'summary'] as const satisfies readonly PayloadColumn[]
@@ -138,4 +141,20 @@ const scoreFeedbackOn = async (
       all.map(scoreFeedbackOf).filter((one) => one !== undefined),
     ]),
   )
+}
+
+/** The cost of a prediction in US dollars; null where it has no usage, or none whose cost is known. */
+export type CostOf = (prediction: EvaluationCall | undefined) => number | null
+
+/** Costs by the prices of a project at a position. */
+export const rowCostsFrom = ({ generation }: Pick<Reading, 'generation'>) => {
+  const books = cachedBooks(generation)
+  return async (reader: ClickHouseReader, projectId: string, position: Position): Promise<CostOf> => {
+    const book = await books(reader, { projectId, list: null, position })
+    return (prediction) => {
+      if (prediction === undefined) return null
+      const { started_at, output, summary } = prediction
+      return totalCostOf(callCosts(book, { project_id: projectId, started_at }, summary, { output }))
+    }
+  }
 }

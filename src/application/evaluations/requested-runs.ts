@@ -18,7 +18,7 @@ import { tableStats } from '../../projections/tables/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import type { Services } from '../services.js'
 import { callNow } from './parsed-call.js'
-import { countRows } from './progress.js'
+import { countRows } from './status.js'
 import {
   nestedObjects,
   orInvalid,

@@ -1,9 +1,10 @@
 import {
   evaluationDecider,
-  evaluationStream,
   type EvaluationRunFinished,
+  evaluationStream,
 } from '../../domain/evaluations/evaluation-run.js'
 import { isEvaluationRun } from '../../domain/evaluations/run-calls.js'
+import type { Operation } from '../../domain/query/expression.js'
 import { parseRef } from '../../domain/refs/ref.js'
 import { load } from '../../kernel/execute.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
@@ -11,12 +12,13 @@ import { parseJson } from '../../kernel/json/parse.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { StoredCall } from '../../projections/calls/columns.js'
+import { countCalls } from '../../projections/calls/count.js'
+import { NO_FILTER } from '../../projections/calls/filter.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { tableStats } from '../../projections/tables/queries.js'
 import { foldedCall } from '../calls/folded-call.js'
 import { Failure } from '../failure.js'
 import type { Services } from '../services.js'
-import { countRows } from './progress.js'
 
 export type Status =
   | { readonly code: 'not_found' }
@@ -89,4 +91,27 @@ const datasetRows = async (
 const objectIn = (text: string | null): JsonObject | null => {
   const value = text === null ? null : parseJson(text)
   return isJsonObject(value) ? value : null
+}
+
+const opContains = (substr: string): Operation => ({
+  $contains: { input: { $getField: 'op_name' }, substr: { $literal: substr }, case_insensitive: false },
+})
+
+const IS_ROW: Operation = {
+  $or: [opContains('Evaluation.predict_and_score'), opContains('Evaluation.predictAndScore')],
+}
+
+const HAS_ENDED: Operation = { $not: [{ $eq: [{ $getField: 'ended_at' }, { $literal: null }] }] }
+
+/** Counts the rows of an evaluation run so far. */
+export const countRows = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  runId: string,
+  position: Position,
+  which: 'all' | 'ended' = 'all',
+): Promise<number> => {
+  const filter = { ...NO_FILTER, parent_ids: [runId] }
+  const operation = which === 'all' ? IS_ROW : { $and: [IS_ROW, HAS_ENDED] }
+  return (await countCalls(reader)({ projectId, filter, operation, position }, null)).count
 }

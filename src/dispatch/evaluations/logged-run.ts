@@ -1,4 +1,5 @@
 import type { EvaluationRunFinished } from '../../domain/evaluations/evaluation-run.js'
+import { textOf, weaveAttributes } from '../../domain/evaluations/run-calls.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { finish } from './finish-run.js'
@@ -14,9 +15,6 @@ export const recordLoggedRun = async (
 ): Promise<void> => {
   const call = await callNow(ports, project_id, id)
   if (call === undefined || call.ended_at === null) return
-  const { self = null, model = null } = call.inputs
-  const weave = call.attributes['weave']
-  const source = weave !== undefined && isJsonObject(weave) ? weave['source_evaluation_run_id'] : null
   const finished: EvaluationRunFinished = {
     project_id,
     id,
@@ -25,9 +23,9 @@ export const recordLoggedRun = async (
     started_at: call.started_at,
     finished_at: call.ended_at,
     summary: isJsonObject(call.output) ? call.output : {},
-    evaluation: typeof self === 'string' ? self : null,
-    model: typeof model === 'string' ? model : null,
-    source_evaluation_run_id: typeof source === 'string' ? source : null,
+    evaluation: textOf(call.inputs['self']),
+    model: textOf(call.inputs['model']),
+    source_evaluation_run_id: textOf(weaveAttributes(call)['source_evaluation_run_id']),
     display_name: call.display_name,
     error: call.exception,
     warnings: [],

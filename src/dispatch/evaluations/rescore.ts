@@ -1,18 +1,21 @@
+import { endCall, startCall } from '../../application/calls/record.js'
+import { callNow } from '../../application/evaluations/parsed-call.js'
+import { publishVersion } from '../../application/evaluations/record.js'
+import { type EvaluationServices, RunFailed } from '../../application/evaluations/services.js'
+import { type SourceRow, sourceRows } from '../../application/evaluations/source-rows.js'
+import { readObjectAs, type RunUser } from '../../application/evaluations/user-reads.js'
+import { durationMs } from '../../domain/calls/duration.js'
 import type {
   EvaluationRunFinished,
   EvaluationRunRequested,
 } from '../../domain/evaluations/evaluation-run.js'
 import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import { parseRef } from '../../domain/refs/ref.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { parseRef } from '../../domain/refs/ref.js'
-import { copyPrediction } from './copied-prediction.js'
-import { callNow } from '../../application/evaluations/parsed-call.js'
-import { publishVersion } from '../../application/evaluations/record.js'
-import { RunFailed, type EvaluationServices } from '../../application/evaluations/services.js'
-import { sourceRows } from '../../application/evaluations/source-rows.js'
-import { readObjectAs, type RunUser } from '../../application/evaluations/user-reads.js'
 import { runEvaluation, type RunJob } from './run-evaluation.js'
+import { attributesOf, type Predict, type RowsOfRun } from './score-row.js'
 
 /**
  * Applies scorers to the predictions of a source run and records them as a new run. The source is not changed.
@@ -57,4 +60,53 @@ const rescoredEvaluation = async (
     { ...(value as JsonObject), scorers: scorer_refs },
     cause,
   )
+}
+
+/**
+ * A copy of the source's prediction with the same duration. Usage is left out: the model was not asked again, and no
+ * total may count its tokens twice.
+ */
+const copyPrediction =
+  (run: RowsOfRun): Predict<SourceRow> =>
+  async ({ key, example, row, prediction }, { rowId, startedAt }) => {
+    const id = run.idOf(key, '', 'predict')
+    const tookMs =
+      prediction === null || prediction.ended_at === null
+        ? (row.modelLatency ?? 0) * 1000
+        : (durationMs(prediction.started_at, prediction.ended_at) ?? 0)
+    const endedAt = instantOf(new Date(Date.parse(startedAt) + tookMs))
+    const { weave: _, status_counts: __, usage: ___, ...summary } = prediction?.summary ?? {}
+    const writes = [
+      startCall(id, {
+        project_id: run.projectId,
+        trace_id: run.runId,
+        parent_id: rowId,
+        started_at: startedAt,
+        op_name: prediction?.op_name ?? 'predict',
+        attributes: attributesOf(run),
+        inputs: prediction?.inputs ?? { self: run.model, example },
+      }),
+      endCall({
+        project_id: run.projectId,
+        id,
+        ended_at: endedAt,
+        summary,
+        output: prediction === null ? row.output : prediction.output,
+        exception: prediction?.exception ?? null,
+      }),
+    ]
+    return {
+      writes,
+      output: row.output,
+      modelLatency: row.modelLatency,
+      skipped: reasonToSkip({ row, prediction }),
+    }
+  }
+
+/** As the SDKs do, a prediction that failed is not scored. */
+const reasonToSkip = ({ row, prediction }: Pick<SourceRow, 'row' | 'prediction'>): string | null => {
+  if (row.endedAt === null) return 'the prediction did not finish'
+  return row.exception !== null || (prediction !== null && prediction.exception !== null)
+    ? 'the prediction failed'
+    : null
 }

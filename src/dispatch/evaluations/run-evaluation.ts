@@ -3,7 +3,7 @@ import type {
   EvaluationRunFinished,
   EvaluationRunRequested,
 } from '../../domain/evaluations/evaluation-run.js'
-import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import { textOf, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { runName } from '../../domain/evaluations/run-name.js'
 import { newRunSummary } from '../../domain/evaluations/summary.js'
 import type { Cause } from '../../kernel/event.js'
@@ -122,7 +122,6 @@ export const finishedRun = (
   }: Pick<EvaluationCall, 'inputs' | 'started_at' | 'display_name' | 'output' | 'summary' | 'exception'>,
   endedAt: EvaluationCall['started_at'],
 ): EvaluationRunFinished => {
-  const { self = null, model = null } = inputs
   const { tallytree } = summary
   const warnings = isJsonObject(tallytree) ? tallytree['warnings'] : []
   return {
@@ -136,8 +135,8 @@ export const finishedRun = (
     outcome: exception === null ? 'completed' : exception === CANCELED ? 'canceled' : 'failed',
     finished_at: endedAt,
     summary: isJsonObject(output) ? output : {},
-    evaluation: typeof self === 'string' ? self : null,
-    model: typeof model === 'string' ? model : null,
+    evaluation: textOf(inputs['self']),
+    model: textOf(inputs['model']),
     error: exception,
     warnings: Array.isArray(warnings) ? warnings.map(String) : [],
   }

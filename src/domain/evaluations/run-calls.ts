@@ -92,6 +92,8 @@ const memberOf = (holder: JsonObject, name: string): JsonObject => {
   return isJsonObject(member) ? member : {}
 }
 
+export const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null)
+
 /** The name of a call's op, also where the call names it by reference. */
 export const opOf = ({ op_name }: EvaluationCall): string => nameIn(op_name) ?? op_name
 

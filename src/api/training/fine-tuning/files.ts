@@ -11,7 +11,7 @@ import { readLog, writeAuthorized } from '../../server/route-kinds.js'
 import { deletedFile, file, listOf, listPage, listQuery, seconds } from './codecs.js'
 import { jobOfResultFile, resultFile, resultFileId } from './results.js'
 import type { FineTunings } from '../../../application/training/fine-tunings.js'
-import { projectInHeader, type FineTuningServices } from './project.js'
+import { openAi, projectInHeader, type FineTuningServices } from './project.js'
 
 const fileJson = ({ file_id, bytes, uploaded_at, filename, purpose }: DataFile) =>
   ({
@@ -48,17 +48,16 @@ const resultNamed = async (
 
 const uploadFile = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   writeAuthorized(services, {
+    ...openAi,
     method: 'post',
     path: '/v1/files',
     summary: 'Uploads a file for fine-tuning from a multipart form with the parts file and purpose.',
-    errorFormat: 'openai',
     form: {
       title: 'DataFileForm',
       type: 'object',
       properties: { file: { type: 'string', format: 'binary' }, purpose: { type: 'string' } },
       required: ['file', 'purpose'],
     },
-    requestHeaders: ['OpenAI-Project'],
     response: file,
     authorization: projectInHeader(services),
     handle:
@@ -89,11 +88,10 @@ const uploadFile = (services: FineTuningServices, tunings: FineTunings): AnyRout
 
 const listFiles = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   readLog(services, {
+    ...openAi,
     method: 'get',
     path: '/v1/files',
     summary: 'Lists files for fine-tuning, the newest first.',
-    errorFormat: 'openai',
-    requestHeaders: ['OpenAI-Project'],
     errors: ['not-found'],
     query: listQuery,
     response: listOf(file),
@@ -112,12 +110,11 @@ const listFiles = (services: FineTuningServices, tunings: FineTunings): AnyRoute
 
 const readFile = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   readLog(services, {
+    ...openAi,
     method: 'get',
     path: FILE,
     summary: 'Reads what is known of a file.',
-    errorFormat: 'openai',
     errors: ['not-found'],
-    requestHeaders: ['OpenAI-Project'],
     response: file,
     authorization: projectInHeader(services),
     handle:
@@ -131,12 +128,11 @@ const readFile = (services: FineTuningServices, tunings: FineTunings): AnyRoute 
 
 const readContent = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   readLog(services, {
+    ...openAi,
     method: 'get',
     path: `${FILE}/content`,
     summary: 'Reads the content of a file.',
-    errorFormat: 'openai',
     errors: ['not-found'],
-    requestHeaders: ['OpenAI-Project'],
     response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
     authorization: projectInHeader(services),
     handle:
@@ -154,12 +150,11 @@ const readContent = (services: FineTuningServices, tunings: FineTunings): AnyRou
 
 const deleteFile = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   writeAuthorized(services, {
+    ...openAi,
     method: 'delete',
     path: FILE,
     summary: 'Deletes a file. Jobs that were created with it are not changed.',
-    errorFormat: 'openai',
     errors: ['not-found'],
-    requestHeaders: ['OpenAI-Project'],
     response: deletedFile,
     authorization: projectInHeader(services),
     handle: ({ project, params }) => {

@@ -21,7 +21,7 @@ import { jobCreation } from './create-job.js'
 import { eventJson, jobJson, PREFIX } from './job-json.js'
 import { newFineTuning } from './new-job.js'
 import type { FineTunings } from '../../../application/training/fine-tunings.js'
-import { projectInHeader, type FineTuningServices } from './project.js'
+import { openAi, projectInHeader, type FineTuningServices } from './project.js'
 import { metricsOf } from './results.js'
 
 const JOB = '/v1/fine_tuning/jobs/:job_id'
@@ -44,13 +44,12 @@ const ofJob = (
 
 const createJob = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   writeAuthorized(services, {
+    ...openAi,
     method: 'post',
     path: '/v1/fine_tuning/jobs',
     summary: 'Creates a fine-tuning job, which trains a new model on an uploaded file.',
-    errorFormat: 'openai',
     body: newFineTuning,
     errors: ['not-found', 'conflict'],
-    requestHeaders: ['OpenAI-Project'],
     response: fineTuningJob,
     authorization: projectInHeader(services),
     handle:
@@ -63,13 +62,12 @@ const createJob = (services: FineTuningServices, tunings: FineTunings): AnyRoute
 
 const listJobs = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   readLog(services, {
+    ...openAi,
     method: 'get',
     path: '/v1/fine_tuning/jobs',
     summary:
       'Lists the fine-tuning jobs of a project, the newest first. `metadata[key]=value` selects those with the pair, and ' +
       '`metadata=null` those without metadata.',
-    errorFormat: 'openai',
-    requestHeaders: ['OpenAI-Project'],
     errors: ['not-found'],
     query: jobListQuery,
     response: listOf(fineTuningJob),
@@ -91,11 +89,10 @@ const listJobs = (services: FineTuningServices, tunings: FineTunings): AnyRoute 
 
 const readJob = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   readLog(services, {
+    ...openAi,
     method: 'get',
     path: JOB,
     summary: 'Reads a fine-tuning job.',
-    errorFormat: 'openai',
-    requestHeaders: ['OpenAI-Project'],
     response: fineTuningJob,
     authorization: ofJob(services, tunings),
     handle:
@@ -105,11 +102,10 @@ const readJob = (services: FineTuningServices, tunings: FineTunings): AnyRoute =
 
 const cancelJob = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   writeAuthorized(services, {
+    ...openAi,
     method: 'post',
     path: `${JOB}/cancel`,
     summary: 'Cancels a fine-tuning job.',
-    errorFormat: 'openai',
-    requestHeaders: ['OpenAI-Project'],
     response: fineTuningJob,
     authorization: ofJob(services, tunings),
     handle:
@@ -127,11 +123,10 @@ const cancelJob = (services: FineTuningServices, tunings: FineTunings): AnyRoute
 
 const listEvents = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   readLog(services, {
+    ...openAi,
     method: 'get',
     path: `${JOB}/events`,
     summary: 'Lists the events of a fine-tuning job, the newest first.',
-    errorFormat: 'openai',
-    requestHeaders: ['OpenAI-Project'],
     query: listQuery,
     response: listOf(fineTuningEvent),
     authorization: ofJob(services, tunings),
@@ -149,11 +144,10 @@ const listEvents = (services: FineTuningServices, tunings: FineTunings): AnyRout
 
 const listCheckpoints = (services: FineTuningServices, tunings: FineTunings): AnyRoute =>
   readLog(services, {
+    ...openAi,
     method: 'get',
     path: `${JOB}/checkpoints`,
     summary: 'Lists the checkpoints of a fine-tuning job.',
-    errorFormat: 'openai',
-    requestHeaders: ['OpenAI-Project'],
     query: listQuery,
     response: listOf(fineTuningCheckpoint),
     authorization: ofJob(services, tunings),

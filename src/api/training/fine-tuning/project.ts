@@ -11,6 +11,9 @@ export interface FineTuningServices extends Pick<
   readonly training: Training
 }
 
+/** What the routes of OpenAI's API have in common. */
+export const openAi = { errorFormat: 'openai', requestHeaders: ['OpenAI-Project'] } as const
+
 /** The project of the header, as for completions, or else the default project of completions. */
 export const projectInHeader = (
   services: Pick<Services, 'access' | 'vendor'>,

@@ -11,7 +11,7 @@ import type { UsageQuery } from '../../../projections/usage/query/groups-sql.js'
 import { invalidField } from '../../../application/failure.js'
 import { inBody } from '../../server/authorization.js'
 import { JSON_LINES, linesOf } from '../../server/json-pages.js'
-import type { AnyRoute } from '../../server/route.js'
+import { answering, type AnyRoute } from '../../server/route.js'
 import { readProject } from '../../server/route-kinds.js'
 import { requireBoundedFilter } from '../../../application/calls/filter.js'
 import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/requested-costs.js'
@@ -36,15 +36,14 @@ export const usageQueryRoutes = (
       summary: 'Usage and cost of the calls that match a filter and a query, by group.',
       body: usageQueryRequest,
       errors: ['forbidden'],
-      response: {
-        schema: usageQueryResponse.schema,
+      response: answering(usageQueryResponse, {
         alternatives: {
           [JSON_LINES]: linesOf('With `format: ndjson`: one group per line.', usageLine.schema),
           'text/csv': { type: 'string', description: 'With `format: csv`: a header and one line per group.' },
           [PARQUET]: { type: 'string', format: 'binary', description: 'With `format: parquet`.' },
         },
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
-      },
+      }),
       project: inBody,
       handle: (request) => {
         const { body, project: projectId, reader } = request

@@ -6,7 +6,7 @@ import { isCost } from '../../../projections/usage/columns.js'
 import { usageStats, type UsageStats } from '../../../projections/usage/stats/usage-stats.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { inBody } from '../../server/authorization.js'
-import type { AnyRoute } from '../../server/route.js'
+import { answering, type AnyRoute } from '../../server/route.js'
 import { readProject } from '../../server/route-kinds.js'
 import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/requested-costs.js'
 import { requireBoundedFilter } from '../../../application/calls/filter.js'
@@ -31,10 +31,9 @@ export const statsRoutes = (
       summary: 'Usage, cost and outcome of calls without their descendants, in buckets of their start time.',
       body: callStatsRequest,
       errors: ['forbidden'],
-      response: {
-        schema: callStatsResponse.schema,
+      response: answering(callStatsResponse, {
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
-      },
+      }),
       project: inBody,
       handle: (request) => {
         const { body, project: projectId, reader } = request

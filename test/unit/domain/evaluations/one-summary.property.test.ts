@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { scorerStat } from '../../../../src/api/evaluations/results.js'
+import { scorerStat } from '../../../../src/application/evaluations/results.js'
 import { newLeaderboard } from '../../../../src/domain/evaluations/leaderboard.js'
 import { newRunScores } from '../../../../src/domain/evaluations/run-scores.js'
 import { judgeEvaluation } from '../../../../src/domain/webhooks/automations/matching/evaluations.js'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { COUNTS } from '../../counts.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { anEnd, aStart, endItem, startItem } from '../../support/call-requests.js'
@@ -89,7 +90,7 @@ describe('good and bad elements, mixed in any order', () => {
           assert.equal(written.length, one.refused ? 0 : 1)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: COUNTS.mixedBatches },
     )
   })
 })

@@ -9,6 +9,7 @@ import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 import { usageProjection } from '../../../../src/projections/usage/project.js'
 import { given } from '../../domain/calls/arbitrary.js'
 import { deleteCall, startCall } from '../../domain/calls/arbitrary.js'
+import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 
 const CALLS = 6
@@ -104,7 +105,7 @@ describe('deletions of calls below deleted ones', () => {
         assert.deepEqual(await stored('calls', 'id', project), expected(events))
         assert.deepEqual(await stored('usage_facts', 'call_id', project), expected(events))
       }),
-      { numRuns: 60 },
+      { numRuns: COUNTS.inheritedDeletions },
     )
   })
 

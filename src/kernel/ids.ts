@@ -46,19 +46,14 @@ export const addressable = (named: Codec<string>): Codec<string, string> =>
 
 const TEAM = /^[A-Za-z0-9._-]{1,128}$/
 
+export const nameOf = (kind: string): Codec<string, string> =>
+  textLike(kind, TEAM, 'String should have 1 to 128 letters, digits, dots, underscores or hyphens')
+
 /** A team's name, which is also the entity of its projects. */
-export const teamName: Codec<string, string> = textLike(
-  'team',
-  TEAM,
-  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
-)
+export const teamName = nameOf('team')
 
 /** The name of a registry within its team. */
-export const registryName: Codec<string, string> = textLike(
-  'registry',
-  TEAM,
-  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
-)
+export const registryName = nameOf('registry')
 
 /** Most names; tested first, because every call has one. */
 const PLAIN_PROJECT_ID = /^[A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128}$/

@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { accountKey, endOf, periodOf } from '../../domain/gateway/limits/accounts.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
-import { instant, instantOf, type Instant } from '../../kernel/codec/instant.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { integerBetween, number } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { budgetPeriod, rateFields, type LimitContent } from '../../domain/gateway/limits/content.js'
@@ -12,7 +12,15 @@ import {
   scopeText,
   type LimitScope,
 } from '../../domain/gateway/limits/scope.js'
-import { amountFrom, amountOf, decimalText, numberFrom, tokenCost } from '../../domain/prices/decimal.js'
+import {
+  amountFrom,
+  amountOf,
+  decimalText,
+  numberFrom,
+  tokenCost,
+  moneyText,
+  type Amount,
+} from '../../domain/prices/decimal.js'
 import { LARGEST_EXACT } from '../../domain/prices/exact.js'
 import { roleInTeam } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
@@ -21,7 +29,9 @@ import { writing } from '../server/run.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import type { LedgerFollower } from '../../gateway/limits/ledger-follower.js'
 import { requireReady } from '../../gateway/limits/refusals.js'
-import { chooseLimit } from '../../gateway/limits/team-limits.js'
+import { chooseLimit, writeOffUnknownCosts } from '../../gateway/limits/team-limits.js'
+import { textUpToCharacters } from '../../kernel/codec/text.js'
+import { id, projectId } from '../../kernel/ids.js'
 
 const PATH = '/api/teams/:team/limits'
 
@@ -96,12 +106,6 @@ const listLimits = (services: LimitServices): AnyRoute =>
     },
   })
 
-/** Limits of completions, which the administrators of a team choose (gateway rule 6). */
-export const limitRoutes = (services: LimitServices): readonly AnyRoute[] => [
-  setLimit(services),
-  listLimits(services),
-]
-
 const limitOf = (
   { clock, gateway: { ledgerFollower, limiter } }: Pick<GatewayServices, 'clock' | 'gateway'>,
   team: string,
@@ -124,13 +128,7 @@ const budgetUsed = (
   team: string,
   scope: LimitScope,
   period: string,
-): {
-  readonly of: string
-  readonly ends_at: Instant
-  readonly spent: number
-  readonly reserved: number
-  readonly unknown: number
-} => {
+) => {
   const { spent, reserved, unknown } = ledger.sums(accountKey(team, scopeText(scope), period))
   return {
     of: period,
@@ -140,3 +138,57 @@ const budgetUsed = (
     unknown: numberFrom(unknown),
   }
 }
+
+const newWriteOff = closed('NewWriteOff', {
+  required: { scope: closed('WriteOffScope', limitScopeFields) },
+  optional: {
+    period: nullable(periodName),
+    call_ids: nullable(arrayOf(id)),
+    reason: nullable(textUpToCharacters(1000)),
+  },
+})
+
+const writeOff = open('WriteOff', {
+  says: 'The completions that no longer count in budgets, and the sum of what was reserved for them.',
+  required: {
+    amount: moneyText,
+    calls: arrayOf(
+      open('WriteOffCall', {
+        required: { project_id: projectId, id, amount: moneyText, admitted_at: instant },
+      }),
+    ),
+  },
+})
+
+/** Writes off what is reserved for completions with unknown usage. */
+const writeOffCosts = (services: LimitServices): AnyRoute =>
+  writeDirectory({
+    method: 'post',
+    path: `${PATH}/write-offs`,
+    summary:
+      'Writes off the costs that are reserved for completions with unknown usage, such as those of a killed process: ' +
+      'they no longer count in any budget. Those of the scope in `period` (a day or the month; the current month by ' +
+      'default), or only `call_ids` of them. Needs the role team_administrator.',
+    body: newWriteOff,
+    response: writeOff,
+    errors: ['overloaded'],
+    authorization: roleInTeam(services.access, 'team_administrator'),
+    handle: ({ team, body }) => {
+      const { completions, run } = writeOffUnknownCosts(services, team, body)
+      const total = completions.reduce<Amount>((sum, { reserved }) => sum + reserved, 0n)
+      const calls = completions.map(({ project, id, reserved, admittedAt }) => ({
+        project_id: project,
+        id,
+        amount: decimalText(reserved),
+        admitted_at: admittedAt,
+      }))
+      return writing(run, () => ({ amount: decimalText(total), calls }))
+    },
+  })
+
+/** Limits of completions, which the administrators of a team choose (gateway rule 6). */
+export const limitRoutes = (services: LimitServices): readonly AnyRoute[] => [
+  setLimit(services),
+  listLimits(services),
+  writeOffCosts(services),
+]

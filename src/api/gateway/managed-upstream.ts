@@ -17,7 +17,7 @@ import type { Principal } from '../../application/principal.js'
 import { writing } from '../server/run.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { publishPrices } from '../../gateway/upstreams/published-prices.js'
-import { upstreamView } from './upstream-view.js'
+import { upstreamView } from './upstream-codecs.js'
 
 export const UPSTREAMS_PATH = '/api/inference/upstreams'
 

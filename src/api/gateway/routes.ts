@@ -1,10 +1,8 @@
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { limitRoutes } from './limits.js'
-import { changeUpstream, deleteUpstream, showUpstream } from './one-upstream.js'
 import { testUpstream } from './test-upstream.js'
-import { createUpstream, listUpstreams } from './upstreams.js'
-import { writeOffRoute } from './write-offs.js'
+import { upstreamRoutes } from './upstreams.js'
 import { modelsOf, targetsOf } from '../../domain/gateway/upstreams/offered.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { int64, oneOf, string, jsonObject } from '../../kernel/codec/leaves.js'
@@ -117,11 +115,6 @@ export const gatewayRoutes = (services: GatewayServices): readonly AnyRoute[] =>
   ...completionRoutes(services),
   ...modelRoutes(services),
   testUpstream(services),
-  createUpstream(services),
-  listUpstreams(services),
-  showUpstream(services),
-  changeUpstream(services),
-  deleteUpstream(services),
+  ...upstreamRoutes(services),
   ...limitRoutes(services),
-  writeOffRoute(services),
 ]

@@ -1,11 +1,16 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
-import { instant } from '../../kernel/codec/instant.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { boolean, integerBetween, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import { allOptional } from '../webhooks/webhook-codecs.js'
-import { owner, timeouts, upstreamFields } from '../../domain/gateway/upstreams/content.js'
+import { owner, timeouts, upstreamFields, type ServedModel } from '../../domain/gateway/upstreams/content.js'
+import type { Clock } from '../../kernel/ports/clock.js'
+import { withoutCredentials } from '../../domain/secrets/credentials.js'
+import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
+import type { TargetStates } from '../../gateway/upstreams/target-states.js'
 
 const { required, optional } = upstreamFields
 
@@ -38,7 +43,7 @@ const modelHealth = open('UpstreamModelHealth', {
   },
   optional: { out_until: nullable(instant) },
 })
-export type ModelHealth = t.TypeOf<typeof modelHealth>
+type ModelHealth = t.TypeOf<typeof modelHealth>
 
 const upstreamHealth = open('UpstreamHealth', { required: { models: arrayOf(modelHealth) } })
 
@@ -49,4 +54,41 @@ export const upstreamJson = open('Upstream', {
   required: { id, ...required, configured: boolean, health: upstreamHealth },
   optional: { team: owner, ...optional },
 })
-export type UpstreamView = t.TypeOf<typeof upstreamJson>
+type UpstreamView = t.TypeOf<typeof upstreamJson>
+
+/** An upstream with the health of its models in this process. */
+export const upstreamView =
+  ({ gateway: { targets }, clock }: Pick<GatewayServices, 'clock' | 'gateway'>) =>
+  (upstream: Upstream): UpstreamView => {
+    const { id, team, content, isConfigured = false } = upstream
+    return {
+      id,
+      team,
+      ...content,
+      headers: withoutCredentials(content.headers),
+      query: withoutCredentials(content.query),
+      configured: isConfigured,
+      health: { models: content.models.map((model) => healthOf(targets, clock, upstream, model)) },
+    }
+  }
+
+const STATES = { closed: 'in', open: 'out', probing: 'probing' } as const
+
+const healthOf = (
+  targets: TargetStates,
+  clock: Clock,
+  upstream: Upstream,
+  model: ServedModel,
+): ModelHealth => {
+  const { health, inFlight } = targets.stateOf({ upstream, model })
+  return {
+    model: model.id,
+    state: STATES[health.phase],
+    faults_in_a_row: health.failuresInARow,
+    in_flight: inFlight,
+    out_until:
+      health.phase === 'closed'
+        ? null
+        : instantOf(new Date(clock.now().getTime() + targets.untilThen(health.until))),
+  }
+}

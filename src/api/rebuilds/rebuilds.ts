@@ -48,13 +48,13 @@ const requestRebuild = (services: RebuildServices): AnyRoute => {
     errors: [...alsoReads.errors, 'conflict'],
     response: rebuild,
     authorization: administratorKey,
-    handle:
-      ({ principal: { userId }, headers, reader }) =>
-      async (cause) => {
-        const conditions = presentConditionsIn(headers)
-        const { request, position } = await requestOne({ reader, userId, conditions }, cause)
+    handle: ({ principal, headers, reader }) => {
+      const write = requestOne(principal.userId, reader, presentConditionsIn(headers))
+      return async (cause) => {
+        const { request, position } = await write(cause)
         return { body: { state: 'requested' as const, ...request }, position }
-      },
+      }
+    },
   })
 }
 

@@ -14,27 +14,19 @@ export const REBUILDS_SCOPE = 'rebuilds'
 
 const write = commandsOf(rebuildDecider, ({ request }) => rebuildStream(request.id), { assumeNew: true })
 
-interface NewRebuild {
-  readonly reader: ClickHouseReader
-  readonly userId: string
-  readonly conditions: PresentConditions
-}
-
 /** Requests a rebuild unless another one is running. */
 export const requestRebuilds = (services: Pick<Services, 'eventStore' | 'clock' | 'ids' | 'reading'>) => {
   const { reading, ids, clock } = services
   const mutex = new KeyedMutex()
-  return ({ reader, userId, conditions }: NewRebuild, cause: Cause) =>
+  return (userId: string, reader: ClickHouseReader, conditions: PresentConditions) => (cause: Cause) =>
     mutex.runExclusive(REBUILDS_SCOPE, async () => {
       // Ignores `stale`, which would miss a rebuild that was just requested.
       await reading.waitForNow(REBUILDS_SCOPE, { ...conditions, stale: false })
       const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
-      if (unfinished !== undefined)
-        throw new Failure(
-          'conflict',
-          `A rebuild is already running: see GET /api/admin/rebuilds/${unfinished.id}.`,
-          { body: { id: unfinished.id } },
-        )
+      if (unfinished !== undefined) {
+        const running = `A rebuild is already running: see GET /api/admin/rebuilds/${unfinished.id}.`
+        throw new Failure('conflict', running, { body: { id: unfinished.id } })
+      }
       const request = { id: ids.next(), requested_at: instantOf(clock.now()), requested_by: userId }
       const { position } = await write(services, { type: 'RequestRebuild', request })(cause)
       reading.ackPosition(REBUILDS_SCOPE, position)

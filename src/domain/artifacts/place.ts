@@ -1,15 +1,8 @@
 import { nullable } from '../../kernel/codec/containers.js'
 import { integerBetween } from '../../kernel/codec/leaves.js'
-import { textLike } from '../../kernel/codec/text.js'
-import { projectId, registryName, teamName } from '../../kernel/ids.js'
+import { nameOf, projectId, registryName, teamName } from '../../kernel/ids.js'
 
-const NAME = /^[A-Za-z0-9._-]{1,128}$/
-
-export const collectionName = textLike(
-  'collection',
-  NAME,
-  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
-)
+export const collectionName = nameOf('collection')
 
 /** Versions count from 0 within their collection. Clients write them `v0`, `v1` and so on. */
 export const versionNumber = integerBetween(0, 2 ** 31 - 1)

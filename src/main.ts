@@ -3,6 +3,7 @@ import { startupMessage } from './composition/startup-errors.js'
 import { startService } from './composition/service.js'
 import { openStores } from './composition/stores.js'
 import { readConfig } from './config.js'
+import type { Log } from './kernel/ports/log.js'
 
 /** Exit this long before the supervisor sends SIGKILL. */
 const MARGIN_MS = 500
@@ -13,7 +14,7 @@ let ofKey = ''
 // Ignore EPIPE and ENOSPC: a closed log pipe or a full disk must not stop the service.
 for (const out of [process.stdout, process.stderr]) out.on('error', () => undefined)
 
-/** SIGKILL, because `process.exit` waits for hung engine threads or crashes in their destructors. */
+/** SIGKILL here and below, because `process.exit` waits for hung engine threads or crashes in their destructors. */
 const breakOff = (seconds: number) => {
   process.stderr.write(
     `Tallytree did not stop within ${seconds} s and is killed. No acknowledged write is lost. ` +
@@ -22,9 +23,19 @@ const breakOff = (seconds: number) => {
   process.kill(process.pid, 'SIGKILL')
 }
 
+/** Logs an error that nothing caught, perhaps of a package, and ends: what is in memory may be inconsistent. */
+const endOnUncaught = (log: Log): void => {
+  process.on('uncaughtException', (error, origin) => {
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    log.error('process.crashed', { origin, error: stack })
+    process.kill(process.pid, 'SIGKILL')
+  })
+}
+
 const main = async (): Promise<void> => {
   const config = readConfig()
   const log = jsonLog(process.stderr)
+  endOnUncaught(log)
   const service = await startService(config, await openStores(config, log), log, (key) => {
     ofKey = `, administrator's API key (shown this once): ${key}`
   })

@@ -48,12 +48,14 @@ export const openAccess = async (ports: AccessPorts): Promise<Access> => {
   const closing = new AbortController()
   const after = await ports.eventStore.head()
   await live.refresh()
+  const warn = warnOnce(ports)
   followLog({
     eventStore: ports.eventStore,
     after,
     types: new Set(Object.keys(accessEvents)),
     onEvent: live.refresh,
-    onError: warnOfRefresh(ports),
+    onCaughtUp: warn.rearm,
+    onError: warn.warn,
     signal: closing.signal,
   })
 
@@ -67,7 +69,7 @@ export const openAccess = async (ports: AccessPorts): Promise<Access> => {
       () => undefined,
     )
     // The events are written, and the subscription refreshes again.
-    await live.refresh().catch(warnOfRefresh(ports))
+    await live.refresh().catch(warn.warn)
     return { ...executed, state: live.now() }
   }
   const now = () => instantOf(ports.clock.now())
@@ -103,10 +105,18 @@ export const openAccess = async (ports: AccessPorts): Promise<Access> => {
   }
 }
 
-const warnOfRefresh =
-  ({ log }: Pick<AccessPorts, 'log'>) =>
-  (error: unknown): void =>
-    log.warn('access.refresh_failed', { name: error instanceof Error ? error.name : typeof error })
+/** One line for an outage, however often it is noticed. */
+const warnOnce = ({ log }: Pick<AccessPorts, 'log'>) => {
+  let isArmed = true
+  return {
+    rearm: () => void (isArmed = true),
+    warn: (error: unknown): void => {
+      if (isArmed)
+        log.warn('access.refresh_failed', { name: error instanceof Error ? error.name : typeof error })
+      isArmed = false
+    },
+  }
+}
 
 /** The fold of the directory, which is kept up to date and on which commands are decided. */
 const followDirectory = (ports: Pick<Ports, 'eventStore'>) => {

@@ -13,6 +13,7 @@ import {
   AppendOutcomeUnknown,
   EventTooLarge,
   StoreUnavailable,
+  StreamUnreadable,
 } from '../../kernel/ports/event-store-errors.js'
 import { SecretsUnavailable, SecretUnreadable } from '../../kernel/ports/secret-store.js'
 import { holdsDigits } from '../../kernel/json/digits.js'
@@ -119,6 +120,10 @@ const failureOf = (error: unknown): Failure | undefined => {
     )
   if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
     return new Failure('overloaded', 'The event store is unavailable. Try again.', { retryAfter: 1 })
+  if (error instanceof StreamUnreadable)
+    return new Failure('conflict', `${sentence(error.message)} Repeating the request does not help.`, {
+      isFinal: true,
+    })
   if (error instanceof BlobsUnavailable)
     return new Failure('overloaded', 'Blob storage is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof ClickHouseUnavailable)
@@ -142,6 +147,8 @@ const failureOf = (error: unknown): Failure | undefined => {
       : new Failure('too-costly', 'The read exceeded its memory limit. Narrow the filter.')
   return undefined
 }
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
 /** Where more threads wait for a CPU than run, the read may be small. */
 export const timedOut = (loadPerCpu: number): Failure =>

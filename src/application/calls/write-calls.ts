@@ -10,7 +10,7 @@ import type { Refusal } from '../../kernel/decider.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute, load, type LoadedState } from '../../kernel/execute.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
+import { EventTooLarge, StreamUnreadable } from '../../kernel/ports/event-store-errors.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { spill } from '../../kernel/spill/spill.js'
 import type { CallWrite, EndWrite, StartWrite } from './record.js'
@@ -55,7 +55,7 @@ export const writeCalls =
     let position: Position | undefined
     await Promise.all(
       [...byStream(commands)].map(async ([stream, group]) => {
-        const result = await executeGroup(ports, stream, group, cause)
+        const result = await executeGroup(ports, stream, group, cause).catch(refuseUnreadable(group))
         if (result.position !== undefined && (position === undefined || result.position > position))
           position = result.position
         for (const [index, answer] of result.answers) written[index] = answer
@@ -182,6 +182,18 @@ const executeGroup = async (
   })
   return { answers, position, known: { state, expected, position } }
 }
+
+/** The other calls of a batch are written. */
+const refuseUnreadable =
+  (group: readonly IndexedCommand[]) =>
+  (error: unknown): Pick<Awaited<ReturnType<typeof executeGroup>>, 'answers' | 'position'> => {
+    if (!(error instanceof StreamUnreadable)) throw error
+    const refused = { kind: 'conflict', reason: error.message } as const
+    return {
+      answers: group.map(({ index, id }) => [index, { id, trace_id: id, refused }]),
+      position: undefined,
+    }
+  }
 
 /** The known state, and after a conflict the stored one. */
 const knownFirst = (ports: WritingPorts, stream: string, known: KnownCall) => {

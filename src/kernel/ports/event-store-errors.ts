@@ -42,5 +42,20 @@ export class StreamContention extends StoreUnavailable {}
 /** The log has events of a newer release, which this release must not ignore when it decides. */
 export class NewerEvents extends StoreUnavailable {}
 
+/** An event of a stream cannot be read, and so nothing that is folded from it. The store itself is available. */
+export class StreamUnreadable extends OperatorError {
+  override readonly name = 'StreamUnreadable'
+  constructor(
+    readonly stream: string,
+    reason: string,
+    readonly position?: bigint,
+  ) {
+    super(
+      `stream ${stream} cannot be read` +
+        `${position === undefined ? '' : ` at position ${position} of the event log`}: ${reason}`,
+    )
+  }
+}
+
 /** The largest append any store must take, in bytes of serialised data and metadata. */
 export const MAX_APPEND_BYTES = 1_048_576

@@ -1,32 +1,27 @@
 import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb/event-store-db.js'
 import { eventStoreContract } from './event-store-contract.js'
-import { isFull } from '../../counts.js'
 import { startProtocolDouble } from '../../support/eventstoredb-protocol-double/double.js'
 import { PATIENT } from '../../support/eventstoredb-protocol-double/patient.js'
 
-for (const batchAppend of isFull ? [true, false] : [true])
-  eventStoreContract(
-    `the store in EventStoreDB, over a protocol double ${batchAppend ? 'with' : 'without'} batched appends,`,
-    async () => {
-      const double = await startProtocolDouble({ misbehaviour: { batchAppend } })
-      const store = await openEventStoreDb(double.url, PATIENT)
-      const impatient = await openEventStoreDb(double.url, { appendMs: 1900 })
-      return {
-        store,
-        impatient,
-        restart: async () => {
-          await double.restart()
-          return store
-        },
-        loseNextAnswer: () => (double.misbehaviour.swallowAnswers = 1),
-        dispose: async () => {
-          await store.close()
-          await impatient.close()
-          await double.stop()
-        },
-      }
+eventStoreContract('the store in EventStoreDB, over a protocol double,', async () => {
+  const double = await startProtocolDouble()
+  const store = await openEventStoreDb(double.url, PATIENT)
+  const impatient = await openEventStoreDb(double.url, { appendMs: 1900 })
+  return {
+    store,
+    impatient,
+    restart: async () => {
+      await double.restart()
+      return store
     },
-  )
+    loseNextAnswer: () => (double.misbehaviour.swallowAnswers = 1),
+    dispose: async () => {
+      await store.close()
+      await impatient.close()
+      await double.stop()
+    },
+  }
+})
 
 // A server of one's own, which may hold events of others: the tests name their streams at random.
 const url = process.env['EVENTSTORE_URL']

@@ -1,22 +1,12 @@
-import { status, type handleClientStreamingCall, type ServerDuplexStream } from '@grpc/grpc-js'
+import type { ServerDuplexStream } from '@grpc/grpc-js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { Accepted, DoubleLog, Proposal, ProposedEvent } from './log.js'
 import { takes, type Misbehaviour } from './misbehaviour.js'
 import { Conflict, conflict, type ExpectedOnTheWire, type Refused } from './refusals.js'
 import type { Service } from './service.js'
-import {
-  conflictMessage,
-  errorOf,
-  identifierOf,
-  nameOf,
-  proposedOf,
-  statusOf,
-  uuidOf,
-  uuidTo,
-} from './wire.js'
+import { identifierOf, nameOf, proposedOf, statusOf, uuidOf, uuidTo } from './wire.js'
 
-type AppendRequest = streams.AppendReq
 type BatchRequest = streams.BatchAppendReq
 type Answer = Accepted | Refused | 'timeout'
 
@@ -39,60 +29,10 @@ const inTime = (misbehaviour: Misbehaviour, answer: () => void): void => {
   else setTimeout(answer, misbehaviour.answerLateMs)
 }
 
-interface WireExpectation {
-  hasNoStream(): boolean
-  hasAny(): boolean
-  hasStreamExists(): boolean
-}
-
-const expectationOf = (options: WireExpectation, exact: () => string): ExpectedOnTheWire => {
+const expectationOf = (options: streams.BatchAppendReq.Options): ExpectedOnTheWire => {
   if (options.hasAny()) return 'any'
   if (options.hasNoStream()) return 'no_stream'
-  return options.hasStreamExists() ? 'stream_exists' : BigInt(exact())
-}
-
-/** `Append`: one call an append; its first message has the options, each further one an event. */
-export const unaryAppend =
-  (
-    log: DoubleLog,
-    misbehaviour: Misbehaviour,
-    { serve }: Service,
-  ): handleClientStreamingCall<AppendRequest, streams.AppendResp> =>
-  (call, callback) => {
-    let options: streams.AppendReq.Options | undefined
-    const events: ProposedEvent[] = []
-    call.on('data', (request: AppendRequest) => {
-      options ??= request.getOptions()
-      const message = request.getProposedMessage()
-      if (message !== undefined) events.push(proposedOf(message))
-    })
-    call.on('end', () => {
-      if (options === undefined) return callback({ code: status.INVALID_ARGUMENT })
-      const exact = options
-      const expected = expectationOf(exact, () => exact.getRevision())
-      const stream = nameOf(options.getStreamIdentifier())
-      serve(() => {
-        const answer = answerTo(log, misbehaviour, { stream, expected, events })
-        if (answer === undefined) return
-        inTime(misbehaviour, () => {
-          if (answer === 'timeout') callback({ code: status.ABORTED, details: 'Operation timed out' })
-          else if (answer instanceof Conflict) callback(null, conflictMessage(answer))
-          else if (answer instanceof Error) callback(errorOf(answer))
-          else callback(null, successMessage(answer))
-        })
-      })
-    })
-    call.on('error', () => undefined)
-  }
-
-const successMessage = ({ revision, position }: Accepted): streams.AppendResp => {
-  const success = new streams.AppendResp.Success().setCurrentRevision(String(revision))
-  if (position === undefined) success.setNoPosition(new shared.Empty())
-  else {
-    const at = new streams.AppendResp.Position()
-    success.setPosition(at.setCommitPosition(String(position)).setPreparePosition(String(position)))
-  }
-  return new streams.AppendResp().setSuccess(success)
+  return options.hasStreamExists() ? 'stream_exists' : BigInt(options.getStreamPosition())
 }
 
 /** `BatchAppend`: all appends of a connection over one call; an append may come in several messages. */
@@ -110,7 +50,7 @@ export const batchAppend =
       if (!request.getIsFinal()) return
       begun.delete(correlation)
       const stream = nameOf(append.options.getStreamIdentifier())
-      const expected = expectationOf(append.options, () => append.options.getStreamPosition())
+      const expected = expectationOf(append.options)
       serve(() => {
         const answer = answerTo(log, misbehaviour, { stream, expected, events: append.events })
         if (answer === undefined) return

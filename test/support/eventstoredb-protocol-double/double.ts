@@ -1,12 +1,12 @@
-import { Server, ServerCredentials, status } from '@grpc/grpc-js'
+import { Server, ServerCredentials, status, type sendUnaryData, type UntypedHandleCall } from '@grpc/grpc-js'
 import featureServices from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { batchAppend, unaryAppend } from './appending.js'
+import { batchAppend } from './appending.js'
 import { softDelete, tombstone } from './deleting.js'
 import { supportedMethods } from './features.js'
 import { DoubleLog } from './log.js'
 import { wellBehaved, type Misbehaviour } from './misbehaviour.js'
-import { read, type Reads } from './reading.js'
+import { read, readPace, type Reads } from './reading.js'
 import { serviceQueue } from './service.js'
 
 /** A double of the protocol that an EventStoreDB server speaks. It is no EventStoreDB: it knows what the tests need. */
@@ -37,12 +37,15 @@ interface Given {
   readonly misbehaviour?: Partial<Misbehaviour>
 }
 
+const unsupported: UntypedHandleCall = (_: unknown, callback: sendUnaryData<never>) =>
+  callback({ code: status.UNIMPLEMENTED })
+
 const LARGEST_MESSAGE = 32 * 1024 * 1024
 
 export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDouble> => {
   const log = given.log ?? new DoubleLog()
   const misbehaviour = { ...wellBehaved(), ...given.misbehaviour }
-  const reads: Reads = { subscriptions: new Set(), written: 0 }
+  const reads: Reads = { subscriptions: new Set(), written: 0, pace: readPace(misbehaviour) }
   const questions = { asked: 0 }
   const service = serviceQueue(misbehaviour)
 
@@ -50,7 +53,7 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
     const serving = new Server({ 'grpc.max_receive_message_length': LARGEST_MESSAGE })
     serving.addService(streamServices.StreamsService, {
       read: read(log, misbehaviour, reads, service),
-      append: unaryAppend(log, misbehaviour, service),
+      append: unsupported,
       batchAppend: batchAppend(log, misbehaviour, service),
       delete: softDelete(log),
       tombstone: tombstone(log),

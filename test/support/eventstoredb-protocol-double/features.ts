@@ -1,7 +1,7 @@
-import { status, type handleUnaryCall } from '@grpc/grpc-js'
+import type { handleUnaryCall } from '@grpc/grpc-js'
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import type shared from '@eventstore/db-client/generated/shared_pb.js'
-import { takes, type Misbehaviour } from './misbehaviour.js'
+import type { Misbehaviour } from './misbehaviour.js'
 
 const SERVICE = 'event_store.client.streams.streams'
 
@@ -14,7 +14,6 @@ export const supportedMethods =
   (_, callback) => {
     questions.asked += 1
     if (misbehaviour.muteReads) return
-    if (takes(misbehaviour, 'refuseFeatures')) return callback({ code: status.INTERNAL, details: 'not now' })
     const methods = ['read', 'append', ...(misbehaviour.batchAppend ? ['batchappend'] : [])]
     const list = methods.map((method) =>
       new features.SupportedMethod().setServiceName(SERVICE).setMethodName(method),

@@ -120,6 +120,17 @@ export class DoubleLog extends EventEmitter {
     return undefined
   }
 
+  /** As `$maxCount`, `$maxAge` or `$tb` do. */
+  hideBefore(name: string, revision: number): void {
+    this.streamOf(name).visibleFrom = revision
+  }
+
+  /** Removes the events of a stream from the log, as a scavenge does after its deletion. */
+  scavenge(name: string): void {
+    const kept = this.all.filter(({ stream }) => stream !== name)
+    this.all.splice(0, this.all.length, ...kept)
+  }
+
   private streamOf(name: string): Stream {
     const stream = this.streams.get(name) ?? { events: [], visibleFrom: 0, tombstoned: false }
     this.streams.set(name, stream)

@@ -14,10 +14,10 @@ export interface Misbehaviour {
   answerLateMs: number
   /** Work on so many appends and reads a second, one after another. */
   requestsPerSecond: number
+  /** Read so many events a second, for all reads and subscriptions together. */
+  eventsPerSecond: number
   /** Answer no read and no question for features. */
   muteReads: boolean
-  /** Refuse this many questions for the features, with an error that is neither away nor unknown. */
-  refuseFeatures: number
   /** Whether batched appends are offered. */
   batchAppend: boolean
   /** How often a subscription is told that it caught up. */
@@ -34,15 +34,14 @@ export const wellBehaved = (): Misbehaviour => ({
   timeouts: 0,
   answerLateMs: 0,
   requestsPerSecond: Infinity,
+  eventsPerSecond: Infinity,
   muteReads: false,
-  refuseFeatures: 0,
   batchAppend: true,
   caughtUp: 1,
   hidePositions: false,
 })
 
-type Counted =
-  'swallowAnswers' | 'ignoreAppends' | 'conflictThoughStored' | 'conflicts' | 'timeouts' | 'refuseFeatures'
+type Counted = 'swallowAnswers' | 'ignoreAppends' | 'conflictThoughStored' | 'conflicts' | 'timeouts'
 
 /** Whether it is to happen now. */
 export const takes = (misbehaviour: Misbehaviour, what: Counted): boolean => {

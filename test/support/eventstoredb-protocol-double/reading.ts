@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { DoubleLog, StoredEvent } from './log.js'
@@ -14,7 +15,22 @@ type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>
 export interface Reads {
   readonly subscriptions: Set<ReadCall>
   written: number
+  /** Waits until another event may be read. */
+  readonly pace: () => Promise<void> | undefined
 }
+
+/** An event costs its share of a second, whoever reads it. */
+export const readPace = (misbehaviour: Pick<Misbehaviour, 'eventsPerSecond'>): Reads['pace'] => {
+  let nextAt = 0
+  return () => {
+    const now = performance.now()
+    nextAt = Math.max(nextAt, now) + 1000 / misbehaviour.eventsPerSecond
+    return nextAt - now > COARSE_MS ? sleep(nextAt - now) : undefined
+  }
+}
+
+/** Timers are not finer. */
+const COARSE_MS = 5
 
 const isBackwards = (options: Options): boolean =>
   options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
@@ -28,15 +44,11 @@ export const read =
     if (options === undefined) return void call.end()
     call.on('error', () => undefined)
     const begin = () => {
-      try {
-        const reading = options.hasSubscription()
-          ? subscribed(log, misbehaviour, options, call, reads)
-          : counted(log, misbehaviour, options, call, reads)
-        void reading.catch((error: unknown) => call.destroy(error as Error))
-      } catch (error) {
-        if (!(error instanceof Deleted)) throw error
-        call.emit('error', errorOf(error))
-      }
+      const reading = options.hasSubscription() ? subscribed : counted
+      reading(log, misbehaviour, options, call, reads).catch((error: unknown) => {
+        if (error instanceof Deleted) call.emit('error', errorOf(error))
+        else call.destroy(error as Error)
+      })
     }
     if (options.hasSubscription()) begin()
     else serve(begin)
@@ -50,6 +62,7 @@ const counted = async (
   reads: Reads,
 ) => {
   const from = options.getStream()
+  const passes = from === undefined ? filterOf(options) : () => true
   const events = from === undefined ? ofAll(log, options) : ofStream(log, from, isBackwards(options))
   if (events === undefined) {
     const missing = new streams.ReadResp.StreamNotFound()
@@ -61,6 +74,9 @@ const counted = async (
   let left = Number(options.getCount())
   for (const event of events) {
     if (left === 0 || call.cancelled) break
+    const paced = reads.pace()
+    if (paced !== undefined) await paced
+    if (!passes(event)) continue
     left -= 1
     reads.written += 1
     await write(call, readEventOf(event, from === undefined || !hidePositions))
@@ -138,6 +154,8 @@ const subscribed = async (
       continue
     }
     next += 1
+    const paced = reads.pace()
+    if (paced !== undefined) await paced
     reads.written += 1
     if (passes(event)) await write(call, readEventOf(event))
     else unmatched += 1
@@ -147,12 +165,12 @@ const subscribed = async (
   }
 }
 
-/** Subscriptions are exclusive of the position they are given. */
+/** One event is left out, the one at the position; servers up to 23.10 do so too if that one was scavenged. */
 const startOf = (log: DoubleLog, options: Options): number => {
   const from = options.getAll()
   if (from?.hasEnd() === true) return log.all.length
   const position = from?.getPosition()
-  return position === undefined ? 0 : placeOf(log, Number(position.getCommitPosition()) + 1)
+  return position === undefined ? 0 : placeOf(log, Number(position.getCommitPosition())) + 1
 }
 
 const filterOf = (options: Options): ((event: StoredEvent) => boolean) => {

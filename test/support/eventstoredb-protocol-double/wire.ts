@@ -55,18 +55,6 @@ export const readEventOf = (event: StoredEvent, withPosition = true): streams.Re
   return new streams.ReadResp().setEvent(read)
 }
 
-/** A conflict as the unary append answers it: a message, not an error. */
-export const conflictMessage = ({ expected, actual }: Conflict): streams.AppendResp => {
-  const wrong = new streams.AppendResp.WrongExpectedVersion()
-  if (actual === undefined) wrong.setCurrentNoStream(new shared.Empty())
-  else wrong.setCurrentRevision(String(actual))
-  if (typeof expected === 'bigint') wrong.setExpectedRevision(String(expected))
-  if (expected === 'any') wrong.setExpectedAny(new shared.Empty())
-  if (expected === 'no_stream') wrong.setExpectedNoStream(new shared.Empty())
-  if (expected === 'stream_exists') wrong.setExpectedStreamExists(new shared.Empty())
-  return new streams.AppendResp().setWrongExpectedVersion(wrong)
-}
-
 /** A refusal as the batched append answers it: a status whose details name the type of what is in them. */
 export const statusOf = (refused: Refused | 'timeout'): statuses.Status => {
   if (refused === 'timeout') return statusWith('Timeout', new shared.Timeout().serializeBinary())

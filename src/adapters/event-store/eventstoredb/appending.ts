@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { SCHEMA_VERSION } from '../../../kernel/event.js'
-import type { Appended, EventStore, RecordedEvent } from '../../../kernel/ports/event-store.js'
+import type { Appended, EventStore, Expected, NewEvent } from '../../../kernel/ports/event-store.js'
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
+  EventTooLarge,
+  InvalidAppend,
   StoreUnavailable,
+  StreamUnreadable,
 } from '../../../kernel/ports/event-store-errors.js'
 import { retry } from '../../../kernel/backoff.js'
 import { firstRevisionOf } from '../expectation.js'
-import { attempts, NotSent } from './attempt.js'
-import { isNotLeader, refusalOf } from './failures.js'
-import type { SharedClient } from './one-client.js'
-import { proposalOf, type Proposal } from './proposal.js'
+import { serialise } from '../serialise.js'
+import { batchAppends, NotSent, type Proposal } from './batch-append.js'
+import type { SharedConnection } from './connection.js'
+import { isSystemName } from './recorded-event.js'
 import { slots } from './slots.js'
 import { BACKOFF } from './waiting.js'
 
@@ -19,36 +21,33 @@ import { BACKOFF } from './waiting.js'
 const APPEND_MS = 5000
 /** How long one try may take. */
 const ATTEMPT_MS = 2000
-/** More only wait in the server, where their time runs out. They wait here, before their time begins. */
-const SLOTS = { atOnce: 500, mostWaitingBytes: 32 * 1024 * 1024, waitMs: 20_000 }
-/** With less time left than this no further try is made. */
+/** Further appends queue in this process, because in the server their time would run out. */
+const SLOTS = { atOnce: 500, mostBytes: 16 * 1024 * 1024, mostWaitingBytes: 32 * 1024 * 1024, waitMs: 20_000 }
+/** No further try is made with less time left. */
 const LEAST_MS = 100
 
+type Reading = Pick<EventStore, 'readStream'>
+
 /**
- * Appends, trying again with the same event ids and the same expectation while time is left: the server recognises what
- * it has. A conflict is a success when our events are what is in the way.
+ * Tries again with the same event ids and the same expectation while time is left: the server recognises what it has. A
+ * conflict is a success if our own events are the conflicting ones.
  *
- * @throws AppendOutcomeUnknown when a try went out and no answer came in time; the caller may repeat it as it is
+ * `append` throws AppendOutcomeUnknown if a try was sent and no response came in time; the caller may repeat it.
  */
-export const appending = (
-  shared: SharedClient,
-  reading: Pick<EventStore, 'readStream'>,
-  appendMs = APPEND_MS,
-): Pick<EventStore, 'append' | 'checkWritable'> => {
-  const attempt = attempts(shared)
+export const appending = (connection: SharedConnection, reading: Reading, appendMs = APPEND_MS) => {
+  const { append: attempt, close } = batchAppends(connection)
   const { acquire } = slots(SLOTS)
 
-  const once = async (proposal: Proposal, ms: number): Promise<Appended> => {
+  const attemptOrFind = async (proposal: Proposal, ms: number): Promise<Appended> => {
     try {
       return await attempt(proposal, ms)
     } catch (error) {
-      const refusal = refusalOf(error, proposal.stream, proposal.expected)
-      if (refusal === undefined) throw error
-      const stored =
-        refusal instanceof ConcurrencyConflict && mayStand(proposal, refusal)
-          ? await storedAlready(reading, proposal).catch(notLookedUp)
-          : undefined
-      if (stored === undefined) throw new Refused(refusal)
+      if (!(error instanceof ConcurrencyConflict && couldBeOurs(proposal, error))) throw error
+      const stored = await storedAlready(reading, proposal).catch((cause: unknown) => {
+        if (cause instanceof StreamUnreadable) throw cause
+        throw new Error('cannot determine the cause of a revision conflict', { cause })
+      })
+      if (stored === undefined) throw error
       return stored
     }
   }
@@ -57,10 +56,10 @@ export const appending = (
     const until = performance.now() + appendMs
     let isSent = false
     return retry(
-      () => once(proposal, Math.min(Math.max(until - performance.now(), 1), ATTEMPT_MS)),
+      () => attemptOrFind(proposal, Math.min(Math.max(until - performance.now(), 1), ATTEMPT_MS)),
       (error) => {
-        if (error instanceof Refused) throw error.reason
-        isSent ||= wasSent(error)
+        if (isFinal(error)) throw error
+        isSent ||= !(error instanceof NotSent)
         if (until - performance.now() < LEAST_MS) throw isSent ? unknown(error) : unreachable(error)
         return true
       },
@@ -69,76 +68,88 @@ export const appending = (
   }
 
   return {
-    append: async (stream, expected, events) => {
+    append: async (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
       const proposal = proposalOf(stream, expected, events)
       const release = await acquire(proposal.bytes)
       try {
         const appended = await untilSettled(proposal)
-        return appended.position === undefined ? await placed(reading, stream, appended) : appended
+        requireWhole(proposal, appended)
+        return appended.position === undefined ? await withPosition(reading, stream, appended) : appended
       } finally {
         release()
       }
     },
 
-    checkWritable: async () => {
-      const proposal = impossibleAppend()
+    checkWritable: async (): Promise<void> => {
       try {
-        await attempt(proposal, ATTEMPT_MS)
+        await attempt(impossibleAppend(), ATTEMPT_MS)
       } catch (error) {
-        const refusal = refusalOf(error, proposal.stream, proposal.expected)
-        if (refusal instanceof ConcurrencyConflict) return
-        throw refusal ?? (wasSent(error) ? unknown(error) : unreachable(error))
+        if (error instanceof ConcurrencyConflict) return
+        if (isFinal(error)) throw error
+        throw error instanceof NotSent ? unreachable(error) : unknown(error)
       }
     },
+
+    close,
   }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** @throws InvalidAppend, EventTooLarge as `serialise` does; InvalidAppend for names and ids the server does not take */
+const proposalOf = (stream: string, expected: Expected, given: readonly NewEvent[]): Proposal => {
+  const { events, bytes } = serialise(stream, given)
+  requireName(stream)
+  for (const { id, type } of events) {
+    requireName(type)
+    if (!UUID.test(id)) throw new InvalidAppend('an event id must be a lower-case UUID')
+  }
+  return { stream, expected, events, bytes }
+}
+
+const requireName = (name: string): void => {
+  if (name === '' || isSystemName(name))
+    throw new InvalidAppend('a name must not be empty or start with $, which the EventStoreDB reserves')
 }
 
 /** No stream comes to this revision, so the node that takes appends answers with a conflict and stores nothing. */
-const impossibleAppend = (): Proposal =>
-  proposalOf('health-check', 2n ** 53n, [
-    {
-      id: randomUUID(),
-      type: 'HealthChecked',
-      data: {},
-      metadata: { correlationId: '', causationId: '', actor: 'system', schemaVersion: SCHEMA_VERSION },
-    },
-  ])
+const impossibleAppend = (): Proposal => ({
+  stream: 'health-check',
+  expected: 2n ** 53n,
+  events: [{ id: randomUUID(), type: 'HealthChecked', data: '{}', metadata: '{}' }],
+  bytes: 4,
+})
 
-/** The store said no, and nothing was written. */
-class Refused extends Error {
-  override readonly name = 'Refused'
-  constructor(readonly reason: Error) {
-    super(reason.message)
-  }
-}
-
-/** Whether a conflict is with our own events could not be seen. */
-class NotLookedUp extends Error {
-  override readonly name = 'NotLookedUp'
-}
-
-const notLookedUp = (cause: unknown): never => {
-  throw new NotLookedUp('cannot determine the cause of a revision conflict', { cause })
-}
-
-const wasSent = (error: unknown): boolean =>
-  !(error instanceof NotSent || error instanceof StoreUnavailable) && !isNotLeader(error)
+/** The server refused the append, and nothing was written. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof ConcurrencyConflict ||
+  error instanceof EventTooLarge ||
+  error instanceof StoreUnavailable ||
+  error instanceof StreamUnreadable
 
 const unknown = (cause: unknown) =>
   new AppendOutcomeUnknown('the outcome of an append to the EventStoreDB is unknown', { cause })
 
 const unreachable = (cause: unknown) => new StoreUnavailable('the EventStoreDB cannot be reached', { cause })
 
-/** Whether the events can be what the writer met: the stream is as long as they would have made it. */
-const mayStand = ({ expected, ids }: Proposal, { actual }: ConcurrencyConflict): boolean =>
-  actual !== 'none' && actual >= BigInt(firstRevisionOf(expected) + ids.length - 1)
+const lastRevisionOf = ({ expected, events }: Proposal): bigint =>
+  BigInt(firstRevisionOf(expected) + events.length - 1)
 
-/** The server does not say where a repeat stands; who wants to read it must know. */
-const placed = async (
-  reading: Pick<EventStore, 'readStream'>,
-  stream: string,
-  { revision }: Appended,
-): Promise<Appended> => {
+/** Whether the stream is as long as the events would have made it. */
+const couldBeOurs = (proposal: Proposal, { actual }: ConcurrencyConflict): boolean =>
+  actual !== 'none' && actual >= lastRevisionOf(proposal)
+
+/** A stream that was deleted softly counts as new, but its revisions continue. */
+const requireWhole = (proposal: Proposal, { revision }: Appended): void => {
+  if (revision !== lastRevisionOf(proposal))
+    throw new StreamUnreadable(
+      proposal.stream,
+      `it was deleted in the EventStoreDB, and an event was appended to it at revision ${revision}`,
+    )
+}
+
+/** The server does not return the position of a repeat. */
+const withPosition = async (reading: Reading, stream: string, { revision }: Appended): Promise<Appended> => {
   try {
     for await (const { position } of reading.readStream(stream, { from: revision, limit: 1 }))
       return { revision, position }
@@ -148,20 +159,18 @@ const placed = async (
   return { revision }
 }
 
-/** Where the events of a proposal are, if they all are where it would have put them. */
+/** The last revision and position of the events of a proposal, if they are all where it would have put them. */
 const storedAlready = async (
-  reading: Pick<EventStore, 'readStream'>,
-  { stream, expected, ids }: Proposal,
+  reading: Reading,
+  { stream, expected, events }: Proposal,
 ): Promise<Appended | undefined> => {
-  let last: RecordedEvent | undefined
-  let matched = 0
   const from = BigInt(firstRevisionOf(expected))
-  for await (const event of reading.readStream(stream, { from, limit: ids.length })) {
-    if (event.id !== ids[matched]) return undefined
+  let appended: Appended | undefined
+  let matched = 0
+  for await (const event of reading.readStream(stream, { from, limit: events.length })) {
+    if (event.id !== events[matched]?.id) return undefined
     matched += 1
-    last = event
+    appended = { revision: event.revision, position: event.position }
   }
-  return last !== undefined && matched === ids.length
-    ? { revision: last.revision, position: last.position }
-    : undefined
+  return matched === events.length ? appended : undefined
 }

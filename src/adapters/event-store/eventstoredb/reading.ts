@@ -1,91 +1,91 @@
-import {
-  BACKWARDS,
-  END,
-  FORWARDS,
-  START,
-  StreamNotFoundError,
-  type ResolvedEvent,
-  type StreamingRead,
-} from '@eventstore/db-client'
-import type { EventStore, Position } from '../../../kernel/ports/event-store.js'
-import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
+import type streams from '@eventstore/db-client/generated/streams_pb.js'
+import { backoff } from '../../../kernel/backoff.js'
+import type { EventStore, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
+import { StoreUnavailable, StreamUnreadable } from '../../../kernel/ports/event-store-errors.js'
 import type { HealthReports } from '../../../kernel/ports/health.js'
-import { ForeignEvent, mayPass, unavailable } from './failures.js'
-import type { SharedClient } from './one-client.js'
-import { markers, type ClientStream } from './pulled.js'
-import { clientPosition, isSystemName, ourEvent } from './recorded-event.js'
+import type { SharedConnection } from './connection.js'
+import { deletedStream, isRefused, isStreamDeleted, readFailure } from './errors.js'
+import { ourEvent, positionOf, typeOf, type WireEvent } from './recorded-event.js'
+import { logRequest, streamRequest } from './requests.js'
+import { responsesOf } from './responses.js'
 import { slots } from './slots.js'
-import { backOff, TimedOut } from './waiting.js'
+import { BACKOFF, TimedOut, within } from './waiting.js'
 
-/** How long a read may say nothing while its events are waited for. */
+/** The longest wait for a response. */
 const SILENCE_MS = 5000
-/** How often in a row a read may break before it fails: it is taken up again where it broke. */
+/** How often in a row a read may fail before its error is thrown: it continues where it broke. */
 const MAX_FAILURES = 4
 /** A silent server took that long already: two silences in a row are enough. */
 const failuresIn = (error: unknown): number => (error instanceof TimedOut ? 2 : 1)
-/** How many events a read asks for at first: who wants only the first ones need not stop it. */
-const SHORT = 100
-/** More events than a server leaves out, by a filter, before it sends a checkpoint (32). */
-const CHECKPOINTED = 100
-/** And from then on. */
-const LONG = 4000
-/** The most events that lie ready here, beside what HTTP/2 has under way. */
-const BUFFERED = { highWaterMark: 256 }
+/** The first page of a read is short: a reader that wants only the first events need not cancel the call. */
+export const SHORT_PAGE = 100
+const LONG_PAGE = 4000
+/** More events than a server passes over in a filtered subscription before it sends a checkpoint (32). */
+const CHECKPOINT_EVENTS = 100
 
 export interface Reads extends Pick<EventStore, 'readStream' | 'readAll' | 'readBackwards'> {
-  /** The position of our last event after `bound`, else `bound`. */
-  readonly lastAfter: (bound: Position) => Promise<Position>
+  /** The position of the last event, also of one that is not ours; 0 for an empty log. */
+  readonly head: () => Promise<Position>
+  /** @throws NewerEvents if a newer release wrote one of the last events */
+  readonly requireKnownEvents: () => Promise<void>
+  /** The next events after a position, also those that are not ours. */
+  readonly pageAfter: (after: Position) => Promise<readonly WireEvent[]>
   /** The end of the log, and a position up to it that a subscription to these types is sure to report. */
-  readonly goalAfter: (bound: Position, types: ReadonlySet<string> | undefined) => Promise<Goal>
+  readonly goalAfter: (after: Position, types: ReadonlySet<string> | undefined) => Promise<Goal>
 }
 
 export interface Goal {
-  /** No event that the subscription delivers is between it and the end. */
+  /** The subscription delivers no event between it and the end. */
   readonly position: Position
   readonly end: Position
 }
 
-class CutOff extends Error {
-  override readonly name = 'CutOff'
+class StreamNotFound extends Error {
+  override readonly name = 'StreamNotFound'
 }
 
-const MOST_WAITING_BYTES = 32 * 1024 * 1024
-const WAIT_MS = 20_000
+const QUEUE = { mostWaitingBytes: 32 * 1024 * 1024, waitMs: 20_000 }
 
 /**
- * Reads are taken up where they broke, some times; after that they fail with StoreUnavailable. At most `atOnce` wait for
- * the server's first answer; others wait before the time for their silence begins.
+ * Reads that fail continue where they broke, some times; after that they throw StoreUnavailable. At most `atOnce` wait
+ * for their first response; the others queue, and their time begins later.
  */
 export const reading = (
-  shared: SharedClient,
+  connection: SharedConnection,
   closed: AbortSignal,
   atOnce: number,
   health: HealthReports,
 ): Reads => {
-  const { acquire } = slots({ atOnce, mostWaitingBytes: MOST_WAITING_BYTES, waitMs: WAIT_MS })
-  const events = async function* (open: () => ClientStream): AsyncGenerator<ResolvedEvent> {
-    const pulling = { signal: closed, silenceMs: SILENCE_MS }
-    // It is freed with the first answer: a reader may be slow, or read another stream meanwhile.
+  const { acquire } = slots({ atOnce, ...QUEUE })
+
+  async function* events(request: streams.ReadReq): AsyncGenerator<WireEvent> {
+    const isShort = Number(request.getOptions()?.getCount()) <= SHORT_PAGE
     const release = await acquire()
-    const client = shared.current()
     try {
-      for await (const item of markers<never>().pull(open(), pulling)) {
-        release()
-        shared.heard()
-        if ('chunk' in item) yield item.chunk as ResolvedEvent
+      const channel = await within(connection.channel(), SILENCE_MS)
+      try {
+        const receiving = { signal: closed, silenceMs: SILENCE_MS, isShort }
+        for await (const response of responsesOf(channel.read(request), receiving)) {
+          // A reader may be slow, or read another stream meanwhile.
+          release()
+          connection.onResponse()
+          if (response.hasStreamNotFound()) throw new StreamNotFound()
+          const event = response.getEvent()?.getEvent()
+          if (event !== undefined) yield event
+        }
+      } catch (error) {
+        channel.onFailure(error)
+        throw error
       }
-      // A client that is replaced ends its reads as if that were all.
-      if (shared.current() !== client) throw new CutOff('the client was replaced')
     } catch (error) {
-      if (error instanceof TimedOut) shared.notHeard()
-      else shared.heard()
+      if (error instanceof TimedOut) connection.onSilence()
       throw error
     } finally {
       release()
     }
   }
 
-  const resumed = async function* <A>(open: () => AsyncIterable<A>): AsyncGenerator<A> {
+  async function* resumed<A>(open: () => AsyncIterable<A>): AsyncGenerator<A> {
     for (let failures = 0; ;) {
       try {
         requireOpen(closed)
@@ -98,70 +98,57 @@ export const reading = (
         health.report('event-log-reads', null)
         return
       } catch (error) {
-        failures += failuresIn(error)
-        if (error instanceof StreamNotFoundError) {
+        if (error instanceof StreamNotFound) {
           health.report('event-log-reads', null)
           return
         }
-        if (
-          error instanceof StoreUnavailable ||
-          closed.aborted ||
-          !mayPass(error) ||
-          failures >= MAX_FAILURES
-        ) {
-          const failed = unavailable(error)
-          if (!closed.aborted) health.report('event-log-reads', failed)
-          throw failed
+        failures += failuresIn(error)
+        const failure = readFailure(error)
+        if (failure === error || closed.aborted || isRefused(error) || failures >= MAX_FAILURES) {
+          if (!closed.aborted) health.report('event-log-reads', failure)
+          throw failure
         }
-        await backOff(failures, closed)
+        await backoff(failures, { ...BACKOFF, signal: closed })
       }
     }
   }
 
-  const backwards = (maxCount: number) =>
-    ending(
-      maxCount,
-      shared.current().readAll({ fromPosition: END, direction: BACKWARDS, maxCount }, BUFFERED),
-    )
+  const firstOf = async <A>(open: () => AsyncIterable<A>): Promise<A | undefined> => {
+    for await (const item of resumed(open)) return item
+    return undefined
+  }
+
+  const newest = (maxCount: number) => events(logRequest({ backwards: true, maxCount }))
 
   return {
     readStream: (stream, { from, backwards = false, limit = Infinity } = {}) => {
-      let next = from
+      const step = backwards ? -1n : 1n
+      let next = from ?? (backwards ? undefined : 0n)
       let left = limit
-      return resumed(async function* () {
-        // Before the first event the server would begin at the end.
-        const isOver = () => left <= 0 || (backwards && next !== undefined && next < 0n)
-        for (let page = SHORT; !isOver(); page = LONG) {
+      async function* pages(): AsyncGenerator<RecordedEvent> {
+        for (let page = SHORT_PAGE; left > 0 && !(next !== undefined && next < 0n); page = LONG_PAGE) {
           const maxCount = Math.min(left, page)
-          let came = 0
-          const open = () =>
-            ending(
-              maxCount,
-              shared
-                .current()
-                .readStream(
-                  stream,
-                  {
-                    fromRevision: next ?? (backwards ? END : START),
-                    direction: backwards ? BACKWARDS : FORWARDS,
-                    maxCount,
-                  },
-                  BUFFERED,
-                ),
-            )
-          for await (const { event } of events(open)) {
-            if (event === undefined) continue
-            const recorded = ourEvent(event)
-            if (recorded === undefined)
-              throw new ForeignEvent(
-                `event ${event.revision} of stream ${stream} was not written by Tallytree`,
-              )
-            next = recorded.revision + (backwards ? -1n : 1n)
-            came += 1
+          let count = 0
+          for await (const event of events(streamRequest(stream, next, backwards, maxCount))) {
+            const recorded = requireOurs(stream, event)
+            const { revision } = recorded
+            const isFirst = count === 0 && backwards
+            if (next !== undefined && revision !== next && !isFirst) throw truncated(stream, revision)
+            next = revision + step
+            count += 1
             left -= 1
             yield recorded
           }
-          if (came < maxCount) return
+          if (count === maxCount) continue
+          if (backwards && next !== undefined && next >= 0n) throw truncated(stream, next + 1n)
+          return
+        }
+      }
+      return resumed(async function* () {
+        try {
+          yield* pages()
+        } catch (error) {
+          throw isStreamDeleted(error) ? deletedStream(stream) : error
         }
       })
     },
@@ -170,28 +157,22 @@ export const reading = (
       let last = after
       let left = limit
       return resumed(async function* () {
-        for (let page = SHORT; left > 0; page = LONG) {
+        for (let page = SHORT_PAGE; left > 0; page = LONG_PAGE) {
           // A read begins with the event at the position it is given.
           const maxCount = Math.min(left + 1, page)
-          let came = 0
-          const open = () =>
-            ending(
-              maxCount,
-              shared
-                .current()
-                .readAll({ fromPosition: last > 0n ? clientPosition(last) : START, maxCount }, BUFFERED),
-            )
-          for await (const { event } of events(open)) {
-            came += 1
-            if (event?.position === undefined || event.position.commit <= last) continue
+          let count = 0
+          for await (const event of events(logRequest({ from: last, maxCount }))) {
+            count += 1
+            const position = positionOf(event)
+            if (position <= last) continue
             const recorded = ourEvent(event)
-            last = event.position.commit
+            last = position
             if (recorded === undefined) continue
             left -= 1
             yield recorded
             if (left <= 0) return
           }
-          if (came < maxCount) return
+          if (count < maxCount) return
         }
       })
     },
@@ -199,55 +180,73 @@ export const reading = (
     readBackwards: (types) => {
       let before: Position | undefined
       return resumed(async function* () {
-        for await (const { event } of events(() => backwards(Number.MAX_SAFE_INTEGER))) {
-          if (event?.position === undefined || !types.has(event.type)) continue
-          if (before !== undefined && event.position.commit >= before) continue
-          const recorded = ourEvent(event)
-          before = event.position.commit
-          if (recorded !== undefined) yield recorded
+        for (let page = SHORT_PAGE; ; page = LONG_PAGE) {
+          let count = 0
+          for await (const event of events(
+            logRequest({ from: before, types, backwards: true, maxCount: page }),
+          )) {
+            count += 1
+            before = positionOf(event)
+            const recorded = ourEvent(event)
+            if (recorded !== undefined) yield recorded
+          }
+          if (count < page) return
         }
       })
     },
 
-    // Mostly the last event is ours; otherwise the read goes back until one is.
-    lastAfter: async (bound) => {
-      for (const maxCount of [1, Number.MAX_SAFE_INTEGER]) {
-        const ours = async function* () {
-          for await (const { event } of events(() => backwards(maxCount))) {
-            if (event?.position !== undefined && event.position.commit <= bound) return
-            const recorded = event === undefined ? undefined : ourEvent(event)
-            if (recorded !== undefined) yield recorded
-          }
-        }
-        for await (const { position } of resumed(ours)) return position
-      }
-      return bound
+    head: async () => {
+      const last = await firstOf(() => newest(1))
+      return last === undefined ? 0n : positionOf(last)
     },
 
-    goalAfter: async (bound, types) => {
-      const goal = async function* (): AsyncGenerator<Goal> {
-        let end = bound
-        let left = CHECKPOINTED
-        for await (const { event } of events(() => backwards(CHECKPOINTED))) {
-          if (event?.position === undefined || event.position.commit <= bound) break
-          const position = event.position.commit
-          if (end === bound) end = position
+    requireKnownEvents: async () => {
+      for await (const event of resumed(() => newest(SHORT_PAGE))) ourEvent(event)
+    },
+
+    pageAfter: async (after) => {
+      let page: WireEvent[] = []
+      const next = () => {
+        page = []
+        return events(logRequest({ from: after, maxCount: SHORT_PAGE }))
+      }
+      for await (const event of resumed(next)) page.push(event)
+      return page
+    },
+
+    goalAfter: async (after, types) => {
+      const goal = await firstOf(async function* () {
+        let end: Position | undefined
+        let left = CHECKPOINT_EVENTS
+        for await (const event of newest(left)) {
+          const position = positionOf(event)
+          if (position <= after) break
+          end ??= position
           left -= 1
-          if (left > 0 && !(types?.has(event.type) ?? !isSystemName(event.type))) continue
+          if (left > 0 && types?.has(typeOf(event)) === false) continue
           yield { position, end }
           return
         }
-        yield { position: bound, end }
-      }
-      for await (const found of resumed(goal)) return found
-      return { position: bound, end: bound }
+        yield { position: after, end: end ?? after }
+      })
+      return goal ?? { position: after, end: after }
     },
   }
 }
 
-const ending = (maxCount: number, read: StreamingRead<unknown>): ClientStream =>
-  Object.assign(read, { stop: () => read.cancel(), isShort: maxCount <= SHORT })
-
-const requireOpen = (closed: AbortSignal): void => {
+export const requireOpen = (closed: AbortSignal): void => {
   if (closed.aborted) throw new StoreUnavailable('the event store is closed')
 }
+
+const requireOurs = (stream: string, event: WireEvent): RecordedEvent => {
+  const recorded = ourEvent(event)
+  if (recorded !== undefined) return recorded
+  const reason = `Tallytree did not write its event ${event.getStreamRevision()}`
+  throw new StreamUnreadable(stream, reason, positionOf(event))
+}
+
+const truncated = (stream: string, revision: bigint): StreamUnreadable =>
+  new StreamUnreadable(
+    stream,
+    `its events before ${revision} were removed in the EventStoreDB, by a deletion or by $maxCount, $maxAge or $tb`,
+  )

@@ -1,19 +1,35 @@
-import type { AllStreamRecordedEvent, RecordedEvent as ClientEvent } from '@eventstore/db-client'
-import { isJsonObject } from '../../../kernel/json/json.js'
+import type streams from '@eventstore/db-client/generated/streams_pb.js'
+import { rememberDigits } from '../../../kernel/json/digits.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
+import { parseJson } from '../../../kernel/json/parse.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
+import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { requireKnownSchema } from '../known-schema.js'
-import { takeDigits } from './digits-beside.js'
-import { ForeignEvent } from './failures.js'
+
+export type WireEvent = streams.ReadResp.ReadEvent.RecordedEvent
 
 /** Names that begin so belong to the server: statistics, metadata of streams, links. */
 export const isSystemName = (name: string): boolean => name.startsWith('$')
 
-const isOurMetadata = (metadata: unknown): metadata is EventMetadata =>
-  isJsonObject(metadata) &&
-  typeof metadata['correlationId'] === 'string' &&
-  typeof metadata['causationId'] === 'string' &&
-  typeof metadata['actor'] === 'string' &&
-  typeof metadata['schemaVersion'] === 'number'
+/** Servers before 22.6 give this with the events of a stream. */
+const NO_POSITION = 2n ** 64n - 1n
+
+/** The commit position. For everything that is written over gRPC the prepare position is the same. */
+export const positionOf = (event: WireEvent): Position => {
+  const position = BigInt(event.getCommitPosition())
+  if (position >= NO_POSITION)
+    throw new StoreUnavailable(
+      'the EventStoreDB is too old: it does not return positions with the events of a stream',
+    )
+  return position
+}
+
+export const typeOf = (event: WireEvent): string => event.getMetadataMap().get('type') ?? ''
+
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+
+const TICKS_PER_MS = 10_000n
 
 /**
  * An event that this program wrote; undefined for one of the server's own, and for one that another program wrote into
@@ -21,39 +37,65 @@ const isOurMetadata = (metadata: unknown): metadata is EventMetadata =>
  *
  * @throws NewerEvents
  */
-export const ourEvent = (event: ClientEvent | AllStreamRecordedEvent): RecordedEvent | undefined => {
-  const { id, type, streamId, revision, isJson, created } = event
-  // The package's types say more than a foreign event keeps.
-  const data: unknown = event.data
-  if (!isJson || isSystemName(type) || isSystemName(streamId)) return undefined
-  if (!isJsonObject(data) || !isJsonObject(event.metadata)) return undefined
-  const metadata = takeDigits(data, event.metadata)
-  if (!isOurMetadata(metadata)) return undefined
+export const ourEvent = (event: WireEvent): RecordedEvent | undefined => {
+  const headers = event.getMetadataMap()
+  const type = typeOf(event)
+  const stream = textOf(event.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array())
+  if (headers.get('content-type') !== 'application/json' || isSystemName(type) || isSystemName(stream))
+    return undefined
+  const metadataText = textOf(event.getCustomMetadata_asU8())
+  const metadata = objectIn(metadataText)
+  if (metadata === undefined || !isOurMetadata(metadata)) return undefined
+  const dataText = textOf(event.getData_asU8())
+  const data = objectIn(dataText)
+  if (data === undefined) return undefined
   requireKnownSchema(metadata.schemaVersion)
   return {
-    id,
+    id: event.getId()?.getString() ?? '',
     type,
     data,
-    metadata,
-    stream: streamId,
-    revision,
+    metadata: withDigitsFrom(metadata, data),
+    stream,
+    revision: BigInt(event.getStreamRevision()),
     position: positionOf(event),
-    recordedAt: created,
-    size: JSON.stringify(data).length + JSON.stringify(metadata).length,
+    recordedAt: new Date(Number(BigInt(headers.get('created') ?? 0) / TICKS_PER_MS)),
+    size: dataText.length + metadataText.length,
   }
 }
 
-/** What old servers give where they know no position. */
-const NO_POSITION = 2n ** 64n - 1n
-
-/** Commit and prepare are the same for whatever is written over gRPC, so one number says both. */
-const positionOf = (event: ClientEvent | AllStreamRecordedEvent): Position => {
-  const position = (event as Partial<AllStreamRecordedEvent>).position
-  if (position === undefined || position.commit >= NO_POSITION)
-    throw new ForeignEvent(
-      'the EventStoreDB is too old: it does not return positions with the events of a stream',
-    )
-  return position.commit
+const objectIn = (text: string): JsonObject | undefined => {
+  try {
+    const value = parseJson(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
-export const clientPosition = (position: Position) => ({ commit: position, prepare: position })
+const isOurMetadata = (metadata: JsonObject): metadata is EventMetadata =>
+  typeof metadata['correlationId'] === 'string' &&
+  typeof metadata['causationId'] === 'string' &&
+  typeof metadata['actor'] === 'string' &&
+  typeof metadata['schemaVersion'] === 'number'
+
+/** Earlier releases wrote the digits of large numbers into the metadata: a list of keys and digits. */
+const withDigitsFrom = (given: EventMetadata, data: JsonObject): EventMetadata => {
+  if (given['digits'] === undefined) return given
+  const { digits, ...metadata } = given
+  for (const one of Array.isArray(digits) ? (digits as readonly Json[]) : [])
+    if (Array.isArray(one) && Array.isArray(one[0]) && typeof one[1] === 'string')
+      restoreDigits(data, one[0].map(String), one[1])
+  return metadata
+}
+
+const restoreDigits = (data: Json, path: readonly string[], digits: string): void => {
+  const key = path.at(-1)
+  const holder = path.slice(0, -1).reduce<Json | undefined>(memberOf, data)
+  if (key !== undefined && memberOf(holder, key) === Number(digits))
+    rememberDigits(holder as object, key, digits)
+}
+
+const memberOf = (holder: Json | undefined, key: string): Json | undefined =>
+  (isJsonObject(holder) || Array.isArray(holder)) && Object.hasOwn(holder, key)
+    ? (holder as Readonly<Record<string, Json>>)[key]
+    : undefined

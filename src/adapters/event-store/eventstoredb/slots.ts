@@ -2,18 +2,10 @@ import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 
 interface Limits {
   readonly atOnce: number
+  /** Of all requests under way; one alone may be larger. */
+  readonly mostBytes?: number
   readonly mostWaitingBytes: number
   readonly waitMs: number
-}
-
-/** Bounds how many requests are under way. */
-export interface Slots {
-  /**
-   * A free slot, in the order of the calls, for a request of so many bytes; the answer frees it again.
-   *
-   * @throws StoreUnavailable when too many wait already, or no slot came free in time
-   */
-  readonly acquire: (bytes?: number) => Promise<() => void>
 }
 
 /** What a request that waits takes at least. */
@@ -22,58 +14,58 @@ const LEAST_BYTES = 1024
 interface Waiter {
   readonly bytes: number
   readonly since: number
-  readonly grant: () => void
+  readonly grant: (release: () => void) => void
   readonly refuse: (error: Error) => void
-  next?: Waiter
 }
 
-export const slots = ({ atOnce, mostWaitingBytes, waitMs }: Limits): Slots => {
-  // A linked list: the first of many thousands is taken away for each request.
-  let first: Waiter | undefined
-  let last: Waiter | undefined
+/** Bounds how many requests are under way. */
+export const slots = ({ atOnce, mostBytes = Infinity, mostWaitingBytes, waitMs }: Limits) => {
+  const waiting = new Set<Waiter>()
   let waitingBytes = 0
-  let free = atOnce
+  let held = 0
+  let heldBytes = 0
 
-  /** Checked when a slot is freed: each request ends within seconds, so the queue needs no timers. */
-  const pass = () => {
-    while (first !== undefined) {
-      const { bytes, since, grant, refuse, next } = first
-      first = next
-      waitingBytes -= bytes
-      if (performance.now() - since <= waitMs) {
-        grant()
-        return
-      }
-      refuse(overloaded())
-    }
-    free += 1
-  }
+  const hasRoom = (bytes: number) => held === 0 || (held < atOnce && heldBytes + bytes <= mostBytes)
 
-  const once = () => {
+  const hold = (bytes: number) => {
+    held += 1
+    heldBytes += bytes
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      pass()
+      held -= 1
+      heldBytes -= bytes
+      grantWaiting()
+    }
+  }
+
+  /** Checked when a slot is freed: each request ends within seconds, so the queue needs no timers. */
+  const grantWaiting = () => {
+    for (const waiter of waiting) {
+      const { bytes, since, grant, refuse } = waiter
+      if (!hasRoom(bytes)) return
+      waiting.delete(waiter)
+      waitingBytes -= bytes
+      if (performance.now() - since <= waitMs) grant(hold(bytes))
+      else refuse(overloaded())
     }
   }
 
   return {
-    acquire: async (given = 0) => {
-      if (free > 0) {
-        free -= 1
-        return once()
-      }
+    /**
+     * A free slot, in the order of the calls; the returned function frees it.
+     *
+     * @throws StoreUnavailable when too many wait already, or no slot came free in time
+     */
+    acquire: async (given = 0): Promise<() => void> => {
       const bytes = Math.max(given, LEAST_BYTES)
+      if (waiting.size === 0 && hasRoom(bytes)) return hold(bytes)
       if (waitingBytes + bytes > mostWaitingBytes) throw overloaded()
       waitingBytes += bytes
-      await new Promise<void>((grant, refuse) => {
-        const waiter: Waiter = { bytes, since: performance.now(), grant, refuse }
-        if (first === undefined || last === undefined) first = waiter
-        else last.next = waiter
-        last = waiter
+      return new Promise((grant, refuse) => {
+        waiting.add({ bytes, since: performance.now(), grant, refuse })
       })
-      return once()
     },
   }
 }

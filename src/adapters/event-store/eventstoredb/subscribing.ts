@@ -1,48 +1,37 @@
-import {
-  eventTypeFilter,
-  excludeSystemEvents,
-  START,
-  type AllStreamResolvedEvent,
-} from '@eventstore/db-client'
+import { backoff } from '../../../kernel/backoff.js'
 import type { EventStore, Position, TailItem } from '../../../kernel/ports/event-store.js'
-import { mayPass, unavailable } from './failures.js'
-import type { SharedClient } from './one-client.js'
-import { markers, type ClientStream, type Markers } from './pulled.js'
-import type { Goal, Reads } from './reading.js'
-import { clientPosition, ourEvent } from './recorded-event.js'
-import { backOff } from './waiting.js'
+import { NewerEvents } from '../../../kernel/ports/event-store-errors.js'
+import type { SharedConnection } from './connection.js'
+import { isRefused, readFailure } from './errors.js'
+import { SHORT_PAGE, type Goal, type Reads } from './reading.js'
+import { ourEvent, positionOf, typeOf, type WireEvent } from './recorded-event.js'
+import { logRequest } from './requests.js'
+import { responsesOf } from './responses.js'
+import { BACKOFF } from './waiting.js'
 
-type Marker = 'caughtUp' | { readonly checkpoint: Position }
-
-/** A subscription that went on for this long had begun well. */
+/** A subscription that lasted this long had started well. */
 const STEADY_MS = 2000
-/** How often in a row one is taken up again before its reader is told. */
+/** How often in a row it may fail before its reader gets the error. */
 const MAX_TRIES = 8
-const BUFFERED = { highWaterMark: 256 }
 
 /**
- * A subscription of the server ends when its connection does; this one is then taken up after the last position. That it
- * caught up is said once: when the server says so for the first time, or when it has come to where the log ended as it
- * began, since old servers do not say it. No server reports the end of the log when it leaves out the last events; that
- * follows from the goal.
+ * A subscription of the server ends with its connection; this one continues after the last position. The server's own
+ * events and those of other programs advance its position.
  */
 export const subscribing = (
-  shared: SharedClient,
-  reads: Pick<Reads, 'goalAfter'>,
+  connection: SharedConnection,
+  reads: Pick<Reads, 'pageAfter' | 'goalAfter'>,
   closed: AbortSignal,
 ): EventStore['subscribeAll'] =>
   async function* ({ after = 0n, types, signal } = {}) {
     const stopping = signal === undefined ? closed : AbortSignal.any([closed, signal])
-    const progress: Progress = { last: after, goal: undefined, saidCaughtUp: false }
+    const progress: Progress = { last: after, goal: undefined, isCaughtUp: false }
     const isOver = () => stopping.aborted
     for (let failures = 0; !isOver();) {
       const begun = performance.now()
       let reason: unknown
       try {
-        // A subscription may rest, so that it is this read which finds out that nobody is there.
-        const goal = await reads.goalAfter(progress.last, types)
-        progress.goal ??= goal
-        for await (const item of onceSubscribed(shared, progress, types, stopping)) {
+        for await (const item of subscribeOnce(connection, reads, progress, types, stopping)) {
           if (isOver()) return
           yield item
         }
@@ -51,74 +40,88 @@ export const subscribing = (
       }
       if (isOver()) return
       failures = performance.now() - begun > STEADY_MS ? 1 : failures + 1
-      if (failures === MAX_TRIES || !mayPass(reason)) throw unavailable(reason)
-      await backOff(failures, stopping)
+      if (failures === MAX_TRIES || isRefused(reason) || reason instanceof NewerEvents)
+        throw readFailure(reason)
+      await backoff(failures, { ...BACKOFF, signal: stopping })
     }
   }
 
 interface Progress {
   last: Position
-  /** Of the log as it was at the beginning, until it is reached. */
+  /** Of the log as it was when the subscription began, until it is reached. */
   goal: Goal | undefined
-  saidCaughtUp: boolean
+  /** Whether `caughtUp` was emitted, once for a subscription. */
+  isCaughtUp: boolean
 }
 
-async function* onceSubscribed(
-  shared: SharedClient,
+/**
+ * The first page is read, because servers up to 23.10 skip an event when they subscribe after a position that was
+ * scavenged. It also finds out whether the server answers, since a subscription may be quiet.
+ */
+async function* subscribeOnce(
+  connection: SharedConnection,
+  reads: Pick<Reads, 'pageAfter' | 'goalAfter'>,
   progress: Progress,
   types: ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<TailItem> {
-  const caughtUp = function* (said: boolean): Generator<TailItem> {
-    const { goal } = progress
-    const isReached = goal !== undefined && progress.last >= goal.position
-    if (isReached) progress.goal = undefined
-    if (isReached && goal.end > progress.last) {
-      progress.last = goal.end
-      yield { kind: 'checkpoint', position: goal.end }
-    }
-    if (progress.saidCaughtUp || !(said || isReached)) return
-    progress.saidCaughtUp = true
-    yield { kind: 'caughtUp' }
+  const page = await reads.pageAfter(progress.last)
+  for (const event of page) {
+    const item = advance(progress, types, event)
+    if (item !== undefined) yield item
   }
-  yield* caughtUp(false)
-  const said = markers<Marker>()
-  const stream = openSubscription(shared, progress.last, types, said)
-  for await (const item of said.pull(stream, { signal, silenceMs: undefined })) {
-    if ('chunk' in item) {
-      const { event } = item.chunk as AllStreamResolvedEvent
-      if (event === undefined || event.position.commit <= progress.last) continue
-      progress.last = event.position.commit
-      const recorded = ourEvent(event)
-      if (recorded !== undefined) yield { kind: 'event', event: recorded }
-    } else if (item.marker !== 'caughtUp' && item.marker.checkpoint > progress.last) {
-      progress.last = item.marker.checkpoint
-      yield { kind: 'checkpoint', position: progress.last }
+  // Servers before 23.10 do not send `caughtUp`, and none reports the end of the log if the filter excludes its events.
+  progress.goal =
+    page.length < SHORT_PAGE
+      ? { position: progress.last, end: progress.last }
+      : await reads.goalAfter(progress.last, types)
+  yield* reachGoal(progress, false)
+
+  const channel = await connection.channel()
+  try {
+    const call = channel.read(logRequest({ from: progress.last, types }))
+    for await (const response of responsesOf(call, { signal })) {
+      connection.onResponse()
+      const event = response.getEvent()?.getEvent()
+      const item =
+        event === undefined
+          ? checkpointAt(progress, BigInt(response.getCheckpoint()?.getCommitPosition() ?? 0))
+          : advance(progress, types, event)
+      if (item !== undefined) yield item
+      yield* reachGoal(progress, response.hasCaughtUp())
     }
-    yield* caughtUp('marker' in item && item.marker === 'caughtUp')
+  } catch (error) {
+    channel.onFailure(error)
+    throw error
   }
 }
 
-const openSubscription = (
-  shared: SharedClient,
-  after: Position,
+function* reachGoal(progress: Progress, isCaughtUp: boolean): Generator<TailItem> {
+  const { goal } = progress
+  if (goal === undefined || !(isCaughtUp || progress.last >= goal.position)) return
+  progress.goal = undefined
+  const end = checkpointAt(progress, goal.end)
+  if (end !== undefined) yield end
+  if (!progress.isCaughtUp) yield { kind: 'caughtUp' }
+  progress.isCaughtUp = true
+}
+
+/** An event that is not delivered is a checkpoint. */
+const advance = (
+  progress: Progress,
   types: ReadonlySet<string> | undefined,
-  said: Pick<Markers<Marker>, 'note'>,
-): ClientStream => {
-  const checkpointReached = (_: unknown, { commit }: { readonly commit: Position }) =>
-    said.note({ checkpoint: commit })
-  const subscription = shared
-    .current()
-    .subscribeToAll(
-      {
-        fromPosition: after > 0n ? clientPosition(after) : START,
-        filter:
-          types === undefined
-            ? excludeSystemEvents({ checkpointReached })
-            : eventTypeFilter({ regex: `^(?:${[...types].join('|')})$`, checkpointReached }),
-      },
-      BUFFERED,
-    )
-  subscription.on('caughtUp', () => said.note('caughtUp'))
-  return Object.assign(subscription, { stop: () => subscription.unsubscribe(), isShort: false })
+  event: WireEvent,
+): TailItem | undefined => {
+  const position = positionOf(event)
+  if (position <= progress.last) return undefined
+  const recorded = types?.has(typeOf(event)) === false ? undefined : ourEvent(event)
+  if (recorded === undefined) return checkpointAt(progress, position)
+  progress.last = position
+  return { kind: 'event', event: recorded }
+}
+
+const checkpointAt = (progress: Progress, position: Position): TailItem | undefined => {
+  if (position <= progress.last) return undefined
+  progress.last = position
+  return { kind: 'checkpoint', position }
 }

@@ -145,17 +145,20 @@ describe('appending to an EventStoreDB', () => {
       await assert.rejects(store.append(stream, 'none', [wrong]), InvalidAppend)
   })
 
-  it('says that a deleted stream takes no more, and goes on after the last revision of one that was deleted softly', async () => {
+  it('says that a stream was deleted when it takes no more, or continues after the last revision', async () => {
     const { double, store } = given
     const [gone, emptied] = [await givenStreamOf(store, 2), await givenStreamOf(store, 2)]
     double.log.delete('tombstone', gone.stream, 'any')
     double.log.delete('delete', emptied.stream, 'any')
 
     await assert.rejects(store.append(gone.stream, 1n, [arbitraryEvent()]), {
-      name: 'StoreUnavailable',
+      name: 'StreamUnreadable',
       message: /was deleted/,
     })
     await assert.rejects(store.append(emptied.stream, 0n, [arbitraryEvent()]), ConcurrencyConflict)
-    assert.equal((await store.append(emptied.stream, 'none', [arbitraryEvent()])).revision, 2n)
+    await assert.rejects(store.append(emptied.stream, 'none', [arbitraryEvent()]), {
+      name: 'StreamUnreadable',
+      message: /was deleted .* at revision 2/,
+    })
   })
 })

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import type { AddressInfo, Server } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
 import { StoreUnavailable } from '../../../../../src/kernel/ports/event-store-errors.js'
 import {
@@ -7,6 +11,7 @@ import {
   givenStreamOf,
 } from '../../../../contract/event-store/arbitrary-events.js'
 import { idsIn } from '../../../../contract/event-store/collect.js'
+import { certificateAuthority } from '../../../../support/certificates.js'
 import { startProtocolDouble } from '../../../../support/eventstoredb-protocol-double/double.js'
 
 const newerEvent = () => {
@@ -18,7 +23,8 @@ describe('opening an EventStoreDB', () => {
   it('fails with a sentence that names the host, without the password, when the server is away', async () => {
     await assert.rejects(openEventStoreDb('esdb://admin:geheim@127.0.0.1:1?tls=false'), {
       name: 'StoreUnavailable',
-      message: 'the EventStoreDB at 127.0.0.1:1 (EVENTSTORE_URL) does not respond',
+      message:
+        'the EventStoreDB at 127.0.0.1:1 (EVENTSTORE_URL) does not respond: connect ECONNREFUSED 127.0.0.1:1',
     })
   })
 
@@ -27,7 +33,51 @@ describe('opening an EventStoreDB', () => {
 
     await assert.rejects(openEventStoreDb(double.url), {
       name: 'StoreUnavailable',
-      message: /does not respond/,
+      message: /does not respond: no response within \d+ ms/,
+    })
+
+    await double.stop()
+  })
+
+  it('says why a connection fails, and what to do', async () => {
+    const double = await startProtocolDouble()
+    const certified = certificateAuthority().certifies({ hosts: ['localhost'] })
+    const withTls = createTlsServer({ ...certified, ALPNProtocols: ['h2'] }).listen(0)
+    const ofHttp1 = createHttpServer((_, response) => response.end()).listen(0)
+    await Promise.all([once(withTls, 'listening'), once(ofHttp1, 'listening')])
+    const portOf = (server: Server) => (server.address() as AddressInfo).port
+    const failures: readonly (readonly [url: string, message: RegExp])[] = [
+      ['esdb://no-such-host.invalid:2113?tls=false', /Name resolution failed/],
+      [`esdb://localhost:${/:(\d+)/.exec(double.url)![1]}?tls=true`, /does not use TLS; set tls=false/],
+      [`esdb://localhost:${portOf(withTls)}?tls=true`, /certificate .*tlsCAFile/],
+      [`esdb://localhost:${portOf(withTls)}?tls=false`, /set tls=true/],
+      [`esdb://localhost:${portOf(ofHttp1)}?tls=false`, /no gRPC server/],
+    ]
+
+    await Promise.all(
+      failures.map(([url, message]) =>
+        assert.rejects(openEventStoreDb(url), { name: 'StoreUnavailable', message }),
+      ),
+    )
+
+    withTls.close()
+    ofHttp1.close()
+    await double.stop()
+  })
+
+  it('names the file of a connection string that is missing', async () => {
+    await assert.rejects(openEventStoreDb('esdb://admin:geheim@localhost:1?tlsCAFile=/no/ca.crt'), {
+      name: 'StoreUnavailable',
+      message: /EVENTSTORE_URL: .*tlsCAFile=\/no\/ca.crt/,
+    })
+  })
+
+  it('refuses a server without batched appends, with its version', async () => {
+    const double = await startProtocolDouble({ misbehaviour: { batchAppend: false } })
+
+    await assert.rejects(openEventStoreDb(double.url), {
+      name: 'StoreUnavailable',
+      message: /has version 0\.0\.0-double, and 22\.6 or later is needed/,
     })
 
     await double.stop()
@@ -96,26 +146,20 @@ describe('opening an EventStoreDB', () => {
     await again.stop()
   })
 
-  it('twice in one process shares the client, which lives until both are closed', async () => {
-    const double = await startProtocolDouble()
-    const [one, other] = [await openEventStoreDb(double.url), await openEventStoreDb(double.url)]
-    const { stream, ids } = await givenStreamOf(one, 2)
-    await one.close()
-
-    assert.deepEqual(await idsIn(other.readStream(stream)), ids)
-
-    await other.close()
-    await double.stop()
-  })
-
-  it('of another server is refused while one is open, and possible afterwards', async () => {
+  it('twice in one process leaves one store alone when the other server ends', async () => {
     const doubles = [await startProtocolDouble(), await startProtocolDouble()] as const
-    const store = await openEventStoreDb(doubles[0].url)
+    const [store, other] = [await openEventStoreDb(doubles[0].url), await openEventStoreDb(doubles[1].url)]
+    doubles[0].misbehaviour.answerLateMs = 500
+    const appended = givenStreamOf(store, 2)
+    const failing = assert.rejects(givenStreamOf(other, 2).then(() => givenStreamOf(other, 2)))
 
-    await assert.rejects(openEventStoreDb(doubles[1].url), { name: 'StoreUnavailable', message: /another/ })
+    await doubles[1].stop()
+
+    const { stream, ids } = await appended
+    await failing
+    assert.deepEqual(await idsIn(store.readStream(stream)), ids)
     await store.close()
-    await (await openEventStoreDb(doubles[1].url)).close()
-
-    for (const double of doubles) await double.stop()
+    await other.close()
+    await doubles[0].stop()
   })
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { shareClient } from '../../../../../src/adapters/event-store/eventstoredb/one-client.js'
+import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
+import { StreamUnreadable } from '../../../../../src/kernel/ports/event-store-errors.js'
 import type { TailItem } from '../../../../../src/kernel/ports/event-store.js'
+import { jsonText } from '../../../../../src/kernel/json/text.js'
 import type { ProposedEvent } from '../../../../support/eventstoredb-protocol-double/log.js'
 import {
   arbitraryEvent,
@@ -56,7 +58,6 @@ describe('reading and following an EventStoreDB', () => {
 
     await assert.rejects(collect(store.readStream(stream)), refused)
     await assert.rejects(collect(store.readAll()), refused)
-    await assert.rejects(store.head(), refused)
     await assert.rejects(
       collectUntil(store.subscribeAll(), ({ kind }) => kind === 'caughtUp'),
       refused,
@@ -122,7 +123,7 @@ describe('reading and following an EventStoreDB', () => {
   })
 
   it('passes over what others wrote, and the server itself, in every read of the whole log', async () => {
-    const { store } = given
+    const { double, store } = given
     appendForeign('orders-1')
     const { ids } = await givenStreamOf(store, 2)
     appendForeign('$stats-0')
@@ -133,8 +134,52 @@ describe('reading and following an EventStoreDB', () => {
 
     assert.deepEqual(idsOf(events), ids)
     assert.deepEqual(idsOf(eventsIn(items)), ids)
-    assert.equal(await store.head(), events.at(-1)?.position)
+    assert.equal(await store.head(), BigInt(double.log.all.at(-1)!.position))
+    assert.deepEqual(items.at(-2), { kind: 'checkpoint', position: await store.head() })
   })
+
+  it('reports the position of each event of others, so that the head is reached, after it caught up too', async () => {
+    const { double, store } = given
+    const positions: bigint[] = []
+
+    for await (const item of store.subscribeAll()) {
+      if (item.kind === 'caughtUp') appendForeign('orders-1')
+      if (item.kind === 'checkpoint') positions.push(item.position)
+      if (positions.length === FOREIGN.length) break
+    }
+
+    assert.equal(positions.at(-1), await store.head())
+    assert.equal(positions.at(-1), BigInt(double.log.all.at(-1)!.position))
+  })
+
+  it('reads one event for the head, however many events of others are last', async () => {
+    const { double, store } = given
+    await givenStreamOf(store, 1)
+    for (let n = 0; n < 1000; n += 1) appendForeign('orders-1')
+    const written = double.written()
+
+    const head = await store.head()
+
+    assert.equal(head, BigInt(double.log.all.at(-1)!.position))
+    assert.equal(double.written() - written, 1)
+  })
+
+  for (const types of [undefined, new Set(['CallStarted'])])
+    it(`delivers the event after a position that was scavenged ${types ? 'to a subscription to types' : ''}`, async () => {
+      const { double, store } = given
+      await givenStreamOf(store, 2)
+      const scavenged = await givenStreamOf(store, 2)
+      const after = await store.head()
+      const { ids } = await givenStreamOf(store, 2)
+      double.log.scavenge(scavenged.stream)
+
+      const items = await collectUntil(
+        store.subscribeAll({ after, types }),
+        ({ kind }) => kind === 'caughtUp',
+      )
+
+      assert.deepEqual(idsOf(eventsIn(items)), ids)
+    })
 
   it('tells how far it came where nothing but the server\u2019s own events is', async () => {
     const { double, store } = given
@@ -153,15 +198,55 @@ describe('reading and following an EventStoreDB', () => {
     assert.deepEqual(eventsIn(items), [])
   })
 
-  it('refuses to read one of its streams that somebody else has written to', async () => {
+  it('refuses to read one of its streams that another program has written to', async () => {
     const { store } = given
-    const { stream } = await givenStreamOf(store, 1)
+    const { stream, ids } = await givenStreamOf(store, 1)
     appendForeign(stream)
 
     await assert.rejects(collect(store.readStream(stream)), {
-      name: 'StoreUnavailable',
-      message: `event 1 of stream ${stream} was not written by Tallytree`,
+      name: 'StreamUnreadable',
+      message: new RegExp(`stream ${stream} .* at position [0-9]+ .*did not write its event 1`),
     })
+    await assert.rejects(collect(store.readStream(stream, { backwards: true })), { name: 'StreamUnreadable' })
+    assert.deepEqual(await idsIn(store.readAll()), ids)
+  })
+
+  it('refuses to read a stream whose first events were removed, in either direction', async () => {
+    const { double, store } = given
+    const { stream, ids } = await givenStreamOf(store, 4)
+    double.log.hideBefore(stream, 2)
+    const refused = { name: 'StreamUnreadable', message: /its events before 2 were removed/ }
+
+    await assert.rejects(collect(store.readStream(stream)), refused)
+    await assert.rejects(collect(store.readStream(stream, { from: 1n })), refused)
+    await assert.rejects(collect(store.readStream(stream, { backwards: true })), refused)
+    assert.deepEqual(await idsIn(store.readStream(stream, { from: 2n })), ids.slice(2))
+    assert.deepEqual(
+      await idsIn(store.readStream(stream, { backwards: true, limit: 2 })),
+      ids.slice(2).reverse(),
+    )
+  })
+
+  it('refuses to read a tombstoned stream, and does not report the store as unavailable', async () => {
+    const { double } = given
+    const reports: unknown[] = []
+    const health = {
+      report: (_: string, error: unknown) => {
+        if (error !== null) reports.push(error)
+      },
+    }
+    const store = await openEventStoreDb(double.url, { health })
+    const { stream } = await givenStreamOf(store, 2)
+    double.log.delete('tombstone', stream, 'any')
+
+    await assert.rejects(collect(store.readStream(stream)), {
+      name: 'StreamUnreadable',
+      message: /was deleted/,
+    })
+    await assert.rejects(store.append(stream, 1n, [arbitraryEvent()]), { name: 'StreamUnreadable' })
+
+    assert.ok(reports.every((error) => error instanceof StreamUnreadable))
+    await store.close()
   })
 
   it('refuses a server that gives no positions with the events of a stream', async () => {
@@ -170,6 +255,28 @@ describe('reading and following an EventStoreDB', () => {
     double.misbehaviour.hidePositions = true
 
     await assert.rejects(collect(store.readStream(stream)), { name: 'StoreUnavailable', message: /too old/ })
+  })
+
+  it('reads the digits that earlier releases wrote into the metadata', async () => {
+    const { double, store } = given
+    const { metadata } = arbitraryEvent()
+    const beside = {
+      ...metadata,
+      digits: [
+        [['list', '0'], '-9007199254740993'],
+        [['missing'], '1.0'],
+      ],
+    }
+    const event = foreign({
+      data: text('{"list":[-9007199254740992]}'),
+      metadata: text(JSON.stringify(beside)),
+    })
+    double.log.append({ stream: 'calls-1', expected: 'any', events: [event] })
+
+    const [read] = await collect(store.readStream('calls-1'))
+
+    assert.equal(jsonText(read!.data), '{"list":[-9007199254740993]}')
+    assert.deepEqual(read!.metadata, metadata)
   })
 
   it('leaves with the server what a slow reader does not take', async () => {
@@ -214,20 +321,5 @@ describe('reading and following an EventStoreDB', () => {
     await store.append(stream, 2n, [arbitraryEvent()])
 
     assert.equal(double.asked(), asked)
-  })
-
-  it('reads a stream whole when the client is replaced meanwhile', async () => {
-    const { double, store } = given
-    const { stream, ids } = await givenStreamOf(store, 3)
-    const shared = shareClient(double.url)
-    double.misbehaviour.muteReads = true
-    const reading = idsIn(store.readStream(stream))
-    await sleep(100)
-
-    double.misbehaviour.muteReads = false
-    shared.replace(shared.current())
-
-    assert.deepEqual(await reading, ids)
-    await shared.release()
   })
 })

@@ -198,6 +198,11 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
     onCheckpoint: (position) => {
       read = position
       advance()
+      const { checkpointMs = CHECKPOINT_MS } = options
+      if (performance.now() - state.checkpointAt < checkpointMs || reached.get() < position) return
+      // After a crash, many events that are not for the service would be read again.
+      state.checkpointAt = performance.now()
+      void checkpoint(options, state).catch(() => undefined)
     },
     onCaughtUp: () => void (isCaughtUp = true),
     onError: (error) => log.error('projection.subscription_failed', { error: errorName(error) }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-blob-store.js'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
@@ -14,6 +15,7 @@ import {
 import { startProjector } from '../../../../src/projections/runtime/projector.js'
 import { appendNext } from '../../../support/append-next.js'
 import { openTestClickHouse } from '../../../support/engine.js'
+import { until } from '../../../support/until.js'
 import { append, startOf } from '../given-log.js'
 
 const EVENTS = 5
@@ -54,6 +56,25 @@ describe('the checkpoint of read models', () => {
     assert.equal(await mismatchWith(eventStore), undefined)
     await append(eventStore, 'CallStarted', startOf('later'))
     assert.equal(await mismatchWith(eventStore), undefined)
+  })
+
+  it('advances past events of other programs, which no rows are inserted for', async () => {
+    const last = await eventStore.head()
+    const moved = new AbortController()
+    const projector = await start({
+      ...eventStore,
+      async *subscribeAll() {
+        for (let n = 1n; !moved.signal.aborted; n += 1n) {
+          yield { kind: 'checkpoint', position: last + n }
+          await setTimeout(100)
+        }
+      },
+    })
+
+    await until(async () => (await readCheckpoint(clickHouse.writer)).position > last)
+
+    moved.abort()
+    await projector.stop()
   })
 
   it('belongs to no shorter, equally long or longer log of other events', async () => {

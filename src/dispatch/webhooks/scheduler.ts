@@ -6,7 +6,7 @@ import type { AttemptEnd, Claimed } from './attempt.js'
 import { concurrencyLimits, type ConcurrencyLimits, type SlotRequest } from './concurrency-limits.js'
 import { sendPermission, startedAfterReset, type Endpoint } from './endpoint.js'
 
-interface SchedulerPorts {
+export interface SchedulerPorts {
   readonly state: Pick<
     DispatcherState,
     'claimDue' | 'claimProbe' | 'unclaim' | 'nextDue' | 'waitingFor' | 'hasten' | 'restartWaits'

@@ -22,18 +22,18 @@ describe('a connection to an EventStoreDB (a protocol double) that is taken and 
           for await (const item of store.subscribeAll()) if (item.kind === 'event') told.push(item.event.id)
           return
         } catch {
-          // A follower begins anew.
+          // A follower subscribes again.
         }
     })()
 
     const event = arbitraryEvent()
     await first.stop()
     const taken: Socket[] = []
-    const nobody = createServer((socket) => void taken.push(socket.on('error', () => undefined)))
-    nobody.listen(port, '127.0.0.1')
-    await once(nobody, 'listening')
+    const silent = createServer((socket) => void taken.push(socket.on('error', () => undefined)))
+    silent.listen(port, '127.0.0.1')
+    await once(silent, 'listening')
     while (taken.length === 0) await store.append(stream, 0n, [event]).catch(() => sleep(100))
-    nobody.close()
+    silent.close()
     const double = await startProtocolDouble({ port, log })
 
     const since = performance.now()

@@ -5,7 +5,7 @@ import type { Accepted, DoubleLog, Proposal, ProposedEvent } from './log.js'
 import { takes, type Misbehaviour } from './misbehaviour.js'
 import { Conflict, conflict, type ExpectedOnTheWire, type Refused } from './refusals.js'
 import type { Service } from './service.js'
-import { identifierOf, nameOf, proposedOf, statusOf, uuidOf, uuidTo } from './wire.js'
+import { identifierOf, nameOf, notLeaderError, proposedOf, statusOf, uuidOf, uuidTo } from './wire.js'
 
 type BatchRequest = streams.BatchAppendReq
 type Answer = Accepted | Refused | 'timeout'
@@ -41,6 +41,8 @@ export const batchAppend =
   (call: ServerDuplexStream<BatchRequest, streams.BatchAppendResp>): void => {
     const begun = new Map<string, { options: streams.BatchAppendReq.Options; events: ProposedEvent[] }>()
     call.on('data', (request: BatchRequest) => {
+      if (misbehaviour.leaderPort !== undefined)
+        return void call.emit('error', notLeaderError(misbehaviour.leaderPort))
       const correlation = uuidOf(request.getCorrelationId())
       const options = request.getOptions()
       if (options !== undefined) begun.set(correlation, { options, events: [] })

@@ -10,7 +10,7 @@ interface GivenDouble {
   readonly storeWith: (appendMs: number) => Promise<EventStore>
 }
 
-/** A double and the adapter over it, anew for each test of a suite. */
+/** A double and the adapter over it, new for each test of a suite. */
 export const givenDouble = (): GivenDouble => {
   const given = {} as { -readonly [Key in keyof GivenDouble]: GivenDouble[Key] }
   let others: EventStore[]

@@ -46,7 +46,7 @@ interface Stream {
 const REMEMBERED_IDS = 10_000
 
 /**
- * The log of the double. Positions are offsets with gaps, so that nobody who counts with them passes a test. Announces
+ * The log of the double. Positions are offsets with gaps, so that code that does arithmetic with them fails. Announces
  * `appended` after each append.
  */
 export class DoubleLog extends EventEmitter {
@@ -69,7 +69,7 @@ export class DoubleLog extends EventEmitter {
     }
   }
 
-  /** As a server that was started anew: appends that name no revision are not recognised any more. */
+  /** As a restarted server: repeats of appends without a revision are no longer recognised. */
   forgetIds(): void {
     this.recent.clear()
   }
@@ -137,7 +137,7 @@ export class DoubleLog extends EventEmitter {
     return stream
   }
 
-  /** After an exact revision the events that follow it tell for ever; otherwise only ids that are remembered do. */
+  /** After an exact revision a repeat is recognised for ever, otherwise only by remembered ids. */
   private repeatOf(
     name: string,
     { events: stored }: Stream,

@@ -2,7 +2,7 @@
 export interface Misbehaviour {
   /** Store this many appends and do not answer them. */
   swallowAnswers: number
-  /** Leave this many appends lie: neither stored nor answered. */
+  /** Neither store nor answer this many appends. */
   ignoreAppends: number
   /** Answer this many appends with a conflict, although they are stored. */
   conflictThoughStored: number
@@ -12,12 +12,14 @@ export interface Misbehaviour {
   timeouts: number
   /** Answer appends this much later, in milliseconds. */
   answerLateMs: number
-  /** Work on so many appends and reads a second, one after another. */
+  /** Serve this many appends and reads a second, one after another. */
   requestsPerSecond: number
-  /** Read so many events a second, for all reads and subscriptions together. */
+  /** Read this many events a second, for all reads and subscriptions together. */
   eventsPerSecond: number
   /** Answer no read and no question for features. */
   muteReads: boolean
+  /** The port of the leader, which appends are sent to; this node takes them when absent. */
+  leaderPort: number | undefined
   /** Whether batched appends are offered. */
   batchAppend: boolean
   /** How often a subscription is told that it caught up. */
@@ -36,6 +38,7 @@ export const wellBehaved = (): Misbehaviour => ({
   requestsPerSecond: Infinity,
   eventsPerSecond: Infinity,
   muteReads: false,
+  leaderPort: undefined,
   batchAppend: true,
   caughtUp: 1,
   hidePositions: false,

@@ -19,7 +19,7 @@ export interface Reads {
   readonly pace: () => Promise<void> | undefined
 }
 
-/** An event costs its share of a second, whoever reads it. */
+/** Each event that is read costs its share of a second. */
 export const readPace = (misbehaviour: Pick<Misbehaviour, 'eventsPerSecond'>): Reads['pace'] => {
   let nextAt = 0
   return () => {

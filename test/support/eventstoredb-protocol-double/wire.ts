@@ -95,7 +95,7 @@ const field = (number: number, value: Uint8Array): Buffer =>
 const varint = (value: number): readonly number[] =>
   value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)]
 
-/** A refusal as a gRPC error: the kind stands in the trailer `exception`. */
+/** A refusal as a gRPC error: the kind is in the trailer `exception`. */
 export const errorOf = (refused: Refused): Partial<ServiceError> => {
   const metadata = new Metadata()
   metadata.set('stream-name', refused.stream)
@@ -105,6 +105,14 @@ export const errorOf = (refused: Refused): Partial<ServiceError> => {
     metadata.set('actual-version', String(refused.actual ?? -1))
   } else metadata.set('exception', 'stream-deleted')
   return { code: status.FAILED_PRECONDITION, details: refused.message, metadata }
+}
+
+export const notLeaderError = (leaderPort: number): Partial<ServiceError> => {
+  const metadata = new Metadata()
+  metadata.set('exception', 'not-leader')
+  metadata.set('leader-endpoint-host', '127.0.0.1')
+  metadata.set('leader-endpoint-port', String(leaderPort))
+  return { code: status.NOT_FOUND, details: 'not the leader', metadata }
 }
 
 const expectedNumber = (expected: ExpectedOnTheWire): string =>

@@ -51,7 +51,7 @@ export const batchAppends = (connection: SharedConnection) => {
       connection.onResponse()
       opened.pending.get(response.getCorrelationId()?.getString() ?? '')?.[0](response)
     })
-    // These stay, because an error that nobody listens to would end the process.
+    // An error without a listener would end the process.
     call.on('error', onEnd).on('end', () => onEnd(new Error('the EventStoreDB ended the call')))
     return opened
   }
@@ -80,10 +80,7 @@ export const batchAppends = (connection: SharedConnection) => {
         until - performance.now(),
       )
       const refusal = response.getError()
-      if (refusal !== undefined)
-        throw (
-          refusalOf(refusal, stream, expected) ?? new Error(`the EventStoreDB says: ${refusal.getMessage()}`)
-        )
+      if (refusal !== undefined) throw refusalOf(refusal, stream, expected)
       const success = response.getSuccess()
       const position = success?.getPosition()?.getCommitPosition()
       return {

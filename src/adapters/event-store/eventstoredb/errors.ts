@@ -23,7 +23,7 @@ const exceptionOf = (error: unknown): string | undefined =>
 export const isRefused = (error: unknown): boolean =>
   exceptionOf(error) === 'access-denied' || (isServiceError(error) && REFUSED.has(error.code))
 
-/** What gRPC says of a call that it has not sent. */
+/** The errors of gRPC for a call that it has not sent. */
 const NOT_STARTED = /^(No connection established|Name resolution failed|Channel closed before)/
 
 /** The call did not reach a node, or one that is not the leader and has written nothing. The next channel is another. */
@@ -44,12 +44,8 @@ export const readFailure = (error: unknown): Error => {
 export const deletedStream = (stream: string): StreamUnreadable =>
   new StreamUnreadable(stream, 'it was deleted in the EventStoreDB')
 
-/** Why an append was refused, and nothing was written; undefined if the outcome is open. */
-export const refusalOf = (
-  refusal: statuses.Status,
-  stream: string,
-  expected: Expected,
-): Error | undefined => {
+/** Why an append was refused, and nothing was written; an error that is none of the port's if the outcome is open. */
+export const refusalOf = (refusal: statuses.Status, stream: string, expected: Expected): Error => {
   const details = refusal.getDetails()
   switch (details?.getTypeName()) {
     case 'event_store.client.WrongExpectedVersion': {
@@ -64,7 +60,7 @@ export const refusalOf = (
     case 'event_store.client.AccessDenied':
       return notWritable(undefined)
     default:
-      return undefined
+      return new Error(`the EventStoreDB responded: ${refusal.getMessage()}`)
   }
 }
 

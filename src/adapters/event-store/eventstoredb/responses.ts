@@ -27,7 +27,7 @@ export async function* responsesOf(
     end ??= ended
     wake()
   }
-  // It stays, because an error that nobody listens to would end the process.
+  // It stays: an error without a listener would end the process.
   call.on('error', (error) => onEnd({ error })).on('end', () => onEnd({}))
   call.on('readable', stir)
   signal.addEventListener('abort', stir)

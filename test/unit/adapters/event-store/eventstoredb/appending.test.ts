@@ -8,6 +8,7 @@ import {
   givenStreamOf,
 } from '../../../../contract/event-store/arbitrary-events.js'
 import { collect, idsIn, idsOf } from '../../../../contract/event-store/collect.js'
+import { startProtocolDouble } from '../../../../support/eventstoredb-protocol-double/double.js'
 import { givenDouble } from '../../../../support/eventstoredb-protocol-double/given-double.js'
 import { appendNext } from '../../../../support/append-next.js'
 
@@ -42,7 +43,7 @@ describe('appending to an EventStoreDB', () => {
   })
 
   for (const expected of ['none', 1n] as const)
-    it(`recognises what ${expected} stored when its answer was lost, also for a server that was started anew`, async () => {
+    it(`recognises what ${expected} stored when its answer was lost, also after a restart of the server`, async () => {
       const { double, store } = given
       const { stream, ids } = await streamFor(expected)
       const events = arbitraryEvents(2)
@@ -86,7 +87,7 @@ describe('appending to an EventStoreDB', () => {
     assert.deepEqual(await idsIn(store.readStream(stream)), ids)
   })
 
-  it('tries again when the server says that it ran out of time', async () => {
+  it('tries again when the server answers that it ran out of time', async () => {
     const { double, store } = given
     const stream = arbitraryStream()
     const events = arbitraryEvents(2)
@@ -111,6 +112,20 @@ describe('appending to an EventStoreDB', () => {
 
     for (const { stream, event } of appends)
       assert.deepEqual(await idsIn(store.readStream(stream)), [event.id])
+  })
+
+  it('continues with the leader that a node names', async () => {
+    const { double, store } = given
+    const leader = await startProtocolDouble()
+    double.misbehaviour.leaderPort = Number(/:(\d+)/.exec(leader.url)![1])
+    const streams = Array.from({ length: 20 }, arbitraryStream)
+
+    await Promise.all(streams.map((stream) => store.append(stream, 'none', [arbitraryEvent()])))
+
+    assert.equal(double.log.all.length, 0)
+    for (const stream of streams) assert.equal((await collect(store.readStream(stream))).length, 1)
+    assert.equal(leader.log.all.length, streams.length)
+    await leader.stop()
   })
 
   it('takes late answers for what they are', async () => {
@@ -145,7 +160,7 @@ describe('appending to an EventStoreDB', () => {
       await assert.rejects(store.append(stream, 'none', [wrong]), InvalidAppend)
   })
 
-  it('says that a stream was deleted when it takes no more, or continues after the last revision', async () => {
+  it('names a deleted stream when it takes no append, or continues after its last revision', async () => {
     const { double, store } = given
     const [gone, emptied] = [await givenStreamOf(store, 2), await givenStreamOf(store, 2)]
     double.log.delete('tombstone', gone.stream, 'any')

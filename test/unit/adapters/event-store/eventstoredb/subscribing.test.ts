@@ -65,7 +65,7 @@ describe('reading and following an EventStoreDB', () => {
   })
 
   for (const caughtUp of [0, 1, 2] as const)
-    it(`says once that it caught up with a server that says it ${caughtUp} times, also after it was dropped`, async () => {
+    it(`emits caughtUp once when the server sends it ${caughtUp} times, also after it was dropped`, async () => {
       const { double, store } = given
       double.misbehaviour.caughtUp = caughtUp
       const { stream } = await givenStreamOf(store, 3)
@@ -86,7 +86,7 @@ describe('reading and following an EventStoreDB', () => {
 
   for (const caughtUp of [0, 1] as const)
     for (const others of [0, 31, 150])
-      it(`reports ${others} unwanted events at the end of the log when the server says ${caughtUp} times that it caught up`, async () => {
+      it(`reports ${others} unwanted events at the end of the log when the server sends caughtUp ${caughtUp} times`, async () => {
         const { double, store } = given
         double.misbehaviour.caughtUp = caughtUp
         const { stream, ids } = await givenStreamOf(store, 3)
@@ -181,7 +181,7 @@ describe('reading and following an EventStoreDB', () => {
       assert.deepEqual(idsOf(eventsIn(items)), ids)
     })
 
-  it('tells how far it came where nothing but the server\u2019s own events is', async () => {
+  it('reports the position of the server\u2019s own events', async () => {
     const { double, store } = given
     for (let n = 0; n < 64; n += 1)
       double.log.append({
@@ -260,7 +260,7 @@ describe('reading and following an EventStoreDB', () => {
   it('reads the digits that earlier releases wrote into the metadata', async () => {
     const { double, store } = given
     const { metadata } = arbitraryEvent()
-    const beside = {
+    const withDigits = {
       ...metadata,
       digits: [
         [['list', '0'], '-9007199254740993'],
@@ -269,7 +269,7 @@ describe('reading and following an EventStoreDB', () => {
     }
     const event = foreign({
       data: text('{"list":[-9007199254740992]}'),
-      metadata: text(JSON.stringify(beside)),
+      metadata: text(JSON.stringify(withDigits)),
     })
     double.log.append({ stream: 'calls-1', expected: 'any', events: [event] })
 
@@ -300,7 +300,7 @@ describe('reading and following an EventStoreDB', () => {
     for (const read of reads) await read.return?.(undefined)
   })
 
-  it('ends its subscription with the server when nobody reads any more', async () => {
+  it('ends its subscription with the server when its reader stops', async () => {
     const { double, store } = given
     await givenStreamOf(store, 3)
 

@@ -27,6 +27,7 @@ export const requireSupported = async (connection: SharedConnection, url: string
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/wrong version number/, 'the server does not use TLS; set tls=false'],
   [/certificate/, 'name its authority with tlsCAFile, or GRPC_DEFAULT_SSL_ROOTS_FILE_PATH'],
+  [/Failed to discover/, 'no host of the cluster responds; check names, ports and tls'],
   [/Failed to connect|Protocol error/, 'it is no gRPC server, or it uses TLS; then set tls=true'],
 ]
 

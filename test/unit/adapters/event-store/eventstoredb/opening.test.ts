@@ -48,6 +48,7 @@ describe('opening an EventStoreDB', () => {
     const portOf = (server: Server) => (server.address() as AddressInfo).port
     const failures: readonly (readonly [url: string, message: RegExp])[] = [
       ['esdb://no-such-host.invalid:2113?tls=false', /Name resolution failed/],
+      ['esdb://127.0.0.1:1,127.0.0.1:2?tls=false', /no host of the cluster responds/],
       [`esdb://localhost:${/:(\d+)/.exec(double.url)![1]}?tls=true`, /does not use TLS; set tls=false/],
       [`esdb://localhost:${portOf(withTls)}?tls=true`, /certificate .*tlsCAFile/],
       [`esdb://localhost:${portOf(withTls)}?tls=false`, /set tls=true/],

@@ -1,6 +1,6 @@
 import { BlobsUnavailable } from '../kernel/ports/blobs.js'
 import { ClickHouseUnavailable } from '../kernel/ports/clickhouse.js'
-import type { EventStore } from '../kernel/ports/event-store.js'
+import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../kernel/ports/event-store-errors.js'
 import type { HealthPart, HealthReports } from '../kernel/ports/health.js'
 import type { Log } from '../kernel/ports/log.js'
@@ -9,6 +9,8 @@ import type { Log } from '../kernel/ports/log.js'
 export interface Health extends HealthReports {
   /** Why the last use of a part failed; undefined once one succeeds. */
   readonly reason: (part: HealthPart) => string | undefined
+  /** How many events of the log were found unreadable, and what to do. */
+  readonly unreadableEvents: () => string | undefined
   /** Why no append can succeed now. Checks the store unless an append has succeeded just now. */
   readonly writesBlocked: (eventStore: Pick<EventStore, 'checkWritable'>) => Promise<string | undefined>
 }
@@ -67,6 +69,7 @@ export const openHealth = (
   now: () => number = () => performance.now(),
 ): Health => {
   const reasons = new Map<HealthPart, string>()
+  const unreadable = new Set<Position>()
   let appendedAt = -Infinity
   let checkedAt = -Infinity
   let checking: Promise<void> | undefined
@@ -103,7 +106,17 @@ export const openHealth = (
       if (part === 'event-log-writes' && error === null) appendedAt = now()
       note(part, error)
     },
+    unreadable: ({ position, stream, type, unreadable: reason }) => {
+      if (unreadable.has(position)) return
+      unreadable.add(position)
+      log.error('log.event_unreadable', { position: String(position), stream, type, reason: reason ?? '' })
+    },
     reason: (part) => reasons.get(part),
+    unreadableEvents: () =>
+      unreadable.size === 0
+        ? undefined
+        : `${unreadable.size} events of the event log cannot be read, the first found at position ${[...unreadable][0]}; ` +
+          'restore them from a backup or a copy, see docs/auditing.md',
     writesBlocked: async (eventStore) => {
       const isProven = !reasons.has('event-log-writes') && now() - appendedAt < RECENT_MS
       if (!isProven && now() - checkedAt >= CHECK_EVERY_MS) await (checking ??= check(eventStore))

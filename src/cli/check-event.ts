@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
+import { rowOrDigestDamage } from '../adapters/event-store/sqlite/row-seal.js'
+import { unreadableEvent } from '../kernel/unreadable-event.js'
 import { catalogue } from '../domain/catalogue.js'
 import type { AnyCodec } from '../kernel/codec/codec.js'
 import { isJsonObject, type JsonObject } from '../kernel/json/json.js'
@@ -15,7 +17,7 @@ const CODECS: ReadonlyMap<string, AnyCodec> = new Map(
 /** What is wrong with an event, without quoting it. */
 export interface CheckedEvent {
   readonly errors: readonly string[]
-  /** Absent if its JSON cannot be read. */
+  /** Absent if it is unreadable. */
   readonly event?: RecordedEvent
 }
 
@@ -46,13 +48,11 @@ export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
   return async (written: WrittenEvent): Promise<CheckedEvent> => {
     const inStream = revisionErrors(written)
     const event = recordedEvent(written)
-    if (event === undefined) return { errors: [...inStream, unreadable(written)] }
+    if (event.unreadable !== undefined)
+      return { errors: [...inStream, `stream ${JSON.stringify(written.stream)}: ${event.unreadable}`] }
     return { errors: [...inStream, ...dataErrors(event), ...(await blobErrors(event))], event }
   }
 }
-
-const unreadable = ({ data }: WrittenEvent): string =>
-  data === '' ? 'its pack is corrupt' : 'its data or metadata is not a JSON object'
 
 const dataErrors = ({ type, data }: RecordedEvent): readonly string[] => {
   const codec = CODECS.get(type)
@@ -62,23 +62,24 @@ const dataErrors = ({ type, data }: RecordedEvent): readonly string[] => {
     : [`the data does not match the codec of ${type}`]
 }
 
-/** The event; undefined if its JSON cannot be read. */
-export const recordedEvent = (written: WrittenEvent): RecordedEvent | undefined => {
+/** The event, which may be unreadable. */
+export const recordedEvent = (written: WrittenEvent): RecordedEvent => {
   const { position, stream, revision, id, type, recordedAt, ...texts } = written
-  const data = objectIn(texts.data)
-  const metadata = objectIn(texts.metadata)
-  if (data === undefined || metadata === undefined) return undefined
-  return {
+  const place = {
     id,
     type,
     stream,
-    data,
-    metadata: metadata as EventMetadata,
     revision: BigInt(revision),
     position: BigInt(position),
     recordedAt: new Date(recordedAt),
-    size: texts.data.length + texts.metadata.length,
   }
+  const damage = texts.data === '' ? 'its pack is damaged' : rowOrDigestDamage(texts.seal, written, texts)
+  if (damage !== undefined) return unreadableEvent(place, damage)
+  const data = objectIn(texts.data)
+  const metadata = objectIn(texts.metadata)
+  return data === undefined || metadata === undefined
+    ? unreadableEvent(place, 'its data or metadata is not a JSON object')
+    : { ...place, data, metadata: metadata as EventMetadata, size: texts.data.length + texts.metadata.length }
 }
 
 const objectIn = (text: string): JsonObject | undefined => {

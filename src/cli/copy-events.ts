@@ -1,6 +1,7 @@
 import type { BlobStore } from '../kernel/ports/blobs.js'
 import type { Position, RecordedEvent } from '../kernel/ports/event-store.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 import { blobsNamedBy } from '../kernel/spill/named-blobs.js'
 
 export interface Batch {
@@ -58,6 +59,11 @@ export const copyEvents = async (
 
   for await (const event of source.readAll(await sink.resumeAfter(source, upTo))) {
     if (event.position > upTo) break
+    if (event.unreadable !== undefined)
+      throw new OperatorError(
+        `the event at position ${event.position} (stream ${event.stream}) cannot be copied: ${event.unreadable}; ` +
+          'restore it from a backup or an earlier copy, see docs/auditing.md',
+      )
     if (events.length > 0 && !sink.fits({ events, characters }, event)) await flush()
     events.push(event)
     characters += event.size

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
+import { requireReadable } from '../kernel/unreadable-event.js'
 import type { BlobStore } from '../kernel/ports/blobs.js'
 import type { EventStore, RecordedEvent, Position } from '../kernel/ports/event-store.js'
 import { type ModelDigest, digestsOf } from '../projections/audit/queries.js'
@@ -114,7 +115,8 @@ const streamsOf = (copy: LogCopy): Pick<EventStore, 'readStream'> => ({
   async *readStream(stream) {
     for (const written of copy.stream(stream)) {
       const event = recordedEvent(written)
-      if (event !== undefined) yield event
+      requireReadable(event)
+      yield event
     }
   },
 })

@@ -19,7 +19,7 @@ export const assertSameLog = async (source: LogSource, last: WrittenEvent): Prom
     )
 }
 
-const recorded = (written: WrittenEvent): RecordedEvent => ({
+const recorded = ({ seal: _, ...written }: WrittenEvent): RecordedEvent => ({
   ...written,
   position: BigInt(written.position),
   revision: BigInt(written.revision),

@@ -64,7 +64,7 @@ const openDirectory = async (directory: string): Promise<LogSource> => {
 /** An event store and its blobs as a source to copy from. Closing it closes the store. */
 export const storedLog = (eventStore: EventStore, blobs: Pick<BlobStore, 'open'>): LogSource => ({
   head: () => eventStore.head(),
-  readAll: (after) => eventStore.readAll({ after }),
+  readAll: (after) => eventStore.readAll({ after, withSeals: true }),
   eventAt: async ({ stream, revision }) => {
     for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 })) return event
     return undefined

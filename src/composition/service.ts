@@ -203,6 +203,7 @@ const healthChecks = (
   metrics,
   engineFails,
   quarantined: readSide.quarantined,
+  unreadableEvents: health.unreadableEvents,
   readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
   writesBlocked: () => health.writesBlocked(eventStore),
   writesFail: () => health.reason('event-log-reads') ?? health.reason('blobs'),

@@ -41,7 +41,11 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
     secrets: await openSecrets(config, log),
     eventStore:
       eventStoreUrl === null
-        ? openSqliteEventStore(join(dataDirectory, 'events.db'), health, PACKING)
+        ? openSqliteEventStore(join(dataDirectory, 'events.db'), health, {
+            ...PACKING,
+            onSealing: (upTo) =>
+              log.info(upTo === 0 ? 'log.sealed' : 'log.sealing', { positions_left: upTo }),
+          })
         : await openEventStoreServer(eventStoreUrl, health),
     blobs: openFileBlobStore(join(dataDirectory, 'blobs'), health),
     clickHouse:

@@ -12,6 +12,8 @@ export interface Fold<State> {
   readonly initialState: () => State
   readonly evolve: (state: State, event: RecordedEvent) => State
   readonly weightOf: (state: State) => number
+  /** Whether an unreadable event may be passed over. */
+  readonly mayLack?: (event: RecordedEvent) => boolean
 }
 
 /**
@@ -26,7 +28,7 @@ export type FoldCache<State> = <A>(stream: string, read: (loaded: LoadedState<St
  */
 export const foldCache = <State>(
   { eventStore }: Pick<Ports, 'eventStore'>,
-  { initialState, evolve, weightOf }: Fold<State>,
+  { initialState, evolve, weightOf, mayLack }: Fold<State>,
   maxWeight: number,
 ): FoldCache<State> => {
   const cache = new LRUCache<string, FoldOfStream<State>>({ maxSize: Math.max(1, maxWeight) })
@@ -34,7 +36,7 @@ export const foldCache = <State>(
   const mutex = new KeyedMutex()
 
   const readOn = async (stream: string, fold: FoldOfStream<State>): Promise<LoadedState<State>> => {
-    await catchUp(eventStore, stream, fold, evolve)
+    await catchUp(eventStore, stream, fold, evolve, undefined, mayLack)
     const { state, next, position } = fold
     return { state, expected: next === 0n ? 'none' : next - 1n, position }
   }

@@ -20,6 +20,8 @@ interface Following {
   readonly types?: ReadonlySet<string>
   /** May return a promise, which is awaited before the next event. */
   readonly onEvent: (event: RecordedEvent) => unknown
+  /** Unreadable events are passed over, unless they are wanted too. */
+  readonly withUnreadable?: boolean
   /** The position advanced without an event. */
   readonly onCheckpoint?: (position: Position) => void
   /** The end of the log was reached; called once for each subscription. */
@@ -34,7 +36,17 @@ const BACKOFF = { firstMs: 100, maxMs: 5000 }
 
 /** Handles the events of the log in order, one at a time. A subscription that fails is replaced, with back-off. */
 export const followLog = (following: Following): LogFollower => {
-  const { eventStore, types, onEvent, onCheckpoint, onCaughtUp, onError, onRestart, signal } = following
+  const {
+    eventStore,
+    types,
+    withUnreadable = false,
+    onEvent,
+    onCheckpoint,
+    onCaughtUp,
+    onError,
+    onRestart,
+    signal,
+  } = following
   let position = following.after
   let attempt = new AbortController()
   const restarts: unknown[] = []
@@ -63,6 +75,10 @@ export const followLog = (following: Following): LogFollower => {
     if (event.position <= position) return undefined
     const done = () => {
       if (!attempt.signal.aborted) advance(event.position)
+    }
+    if (event.unreadable !== undefined && !withUnreadable) {
+      done()
+      return undefined
     }
     const handled = waitedFor(onEvent(event))
     if (handled !== undefined) return handled.then(done)
@@ -139,7 +155,7 @@ export const isInLog = async (
   eventStore: Pick<EventStore, 'readStream'>,
   { id, stream, revision, position }: Omit<LogAnchor, 'position'> & Partial<LogAnchor>,
 ): Promise<boolean> => {
-  for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 }))
+  for await (const event of eventStore.readStream(stream, { from: revision, limit: 1, withUnreadable: true }))
     return event.id === id && (position === undefined || event.position === position)
   return false
 }

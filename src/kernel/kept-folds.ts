@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { EventStore, Position, RecordedEvent } from './ports/event-store.js'
+import { StreamUnreadable } from './ports/event-store-errors.js'
 
 /** A stream folded up to a revision. */
 export interface FoldOfStream<State> {
@@ -18,18 +19,25 @@ export const newFold = <State>(state: State): FoldOfStream<State> => ({
   read: 0,
 })
 
-/** Reads the events that a fold lacks, up to a position if one is given. Concurrent calls read the same events; each event is applied once. */
+/**
+ * Reads the events that a fold lacks, up to a position if one is given. Concurrent calls read the same events; each event is
+ * applied once.
+ *
+ * @throws StreamUnreadable at an unreadable event, unless the fold may do without it
+ */
 export const catchUp = async <State>(
   eventStore: Pick<EventStore, 'readStream'>,
   stream: string,
   fold: FoldOfStream<State>,
   evolve: (state: State, event: RecordedEvent) => State,
   until?: Position,
+  mayLack: (event: RecordedEvent) => boolean = () => false,
 ): Promise<void> => {
-  for await (const event of eventStore.readStream(stream, { from: fold.next })) {
+  for await (const event of eventStore.readStream(stream, { from: fold.next, withUnreadable: true })) {
     if (until !== undefined && event.position > until) return
     if (event.revision !== fold.next) continue
-    fold.state = evolve(fold.state, event)
+    if (event.unreadable === undefined) fold.state = evolve(fold.state, event)
+    else if (!mayLack(event)) throw new StreamUnreadable(stream, event.unreadable, event.position)
     fold.next = event.revision + 1n
     fold.position = event.position
     fold.read += event.size

@@ -9,6 +9,7 @@ import type { Json } from './json/json.js'
 import { parseJson } from './json/parse.js'
 import { jsonText } from './json/text.js'
 import type { EventStore, Position, RecordedEvent } from './ports/event-store.js'
+import { StreamUnreadable } from './ports/event-store-errors.js'
 import type { Log } from './ports/log.js'
 import type { Snapshots } from './ports/snapshots.js'
 
@@ -90,6 +91,12 @@ export const startReactor = async <State>(
   const warn = (what: string) => (error: unknown) =>
     log.warn(`${name}.${what}`, { error: error instanceof Error ? error.name : typeof error })
 
+  /** The event is delivered again after any other error. */
+  const passOver = (event: RecordedEvent) => (error: unknown) => {
+    if (!(error instanceof StreamUnreadable)) throw error
+    log.warn(`${name}.event_passed_over`, { position: String(event.position), reason: error.message })
+  }
+
   const save = async () => {
     const [oldest] = held
     const anchor = oldest === undefined ? last : oldest.last
@@ -119,7 +126,7 @@ export const startReactor = async <State>(
         saveSoon()
       }
       const reaction = react(state, event, reacting)
-      if (reaction !== undefined) return reaction.then(done)
+      if (reaction !== undefined) return reaction.catch(passOver(event)).then(done)
       done()
       return undefined
     },

@@ -123,7 +123,15 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
   }
 }
 
-const toEvent = ({ data, metadata, revision, position, recordedAt, ...event }: Stored): RecordedEvent => ({
+const toEvent = ({
+  data,
+  metadata,
+  revision,
+  position,
+  recordedAt,
+  seal: _,
+  ...event
+}: Stored): RecordedEvent => ({
   ...event,
   data: parseJson(data) as RecordedEvent['data'],
   metadata: JSON.parse(metadata) as RecordedEvent['metadata'],

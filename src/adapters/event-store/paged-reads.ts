@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { CommitSignal } from './commit-signal.js'
+import { requireReadable } from '../../kernel/unreadable-event.js'
 
 export interface Page {
   readonly events: readonly RecordedEvent[]
@@ -22,7 +23,7 @@ export interface StreamRange {
 /** Where pages come from. A page takes at most `limit` events from the log, and less when they are large. */
 export interface Pages {
   /** Leaves out events of other types than `types`. */
-  ofLog(after: Position, limit: number, types?: ReadonlySet<string>): LogPage
+  ofLog(after: Position, limit: number, types?: ReadonlySet<string>, withSeals?: boolean): LogPage
   /** The newest events before a position, newest first, only of these types. */
   backwards(before: Position | undefined, limit: number, types: ReadonlySet<string>): LogPage
   ofStream(stream: string, range: StreamRange, limit: number): Page
@@ -42,13 +43,14 @@ export const pagedReads = (
   commits: CommitSignal,
 ): Pick<EventStore, 'readStream' | 'readAll' | 'readBackwards' | 'subscribeAll'> => ({
   readStream: async function* (stream, options = {}) {
-    const backwards = options.backwards ?? false
+    const { backwards = false, withUnreadable = false } = options
     let from = options.from
     let left = options.limit ?? Infinity
     while (left > 0) {
       const page = pages.ofStream(stream, { from, backwards }, pageSize(left))
       for (const event of page.events) {
         from = event.revision + (backwards ? -1n : 1n)
+        if (!withUnreadable) requireReadable(event)
         yield event
       }
       left -= page.events.length
@@ -61,7 +63,7 @@ export const pagedReads = (
     let after = options.after ?? 0n
     let left = options.limit ?? Infinity
     while (left > 0) {
-      const page = pages.ofLog(after, pageSize(left))
+      const page = pages.ofLog(after, pageSize(left), undefined, options.withSeals)
       for (const event of page.events) {
         after = event.position
         yield event
@@ -75,7 +77,7 @@ export const pagedReads = (
   readBackwards: async function* (types) {
     for (let before: Position | undefined; ;) {
       const page = pages.backwards(before, PAGE_EVENTS, types)
-      yield* page.events
+      for (const event of page.events) if (event.unreadable === undefined) yield event
       if (page.atEnd) return
       before = page.last
       await setImmediate()

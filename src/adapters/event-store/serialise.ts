@@ -8,6 +8,7 @@ export interface SerialisedEvent {
   readonly type: string
   readonly data: string
   readonly metadata: string
+  readonly seal?: Uint8Array | undefined
 }
 
 export interface SerialisedAppend {
@@ -40,9 +41,9 @@ const metadataJson = (metadata: NewEvent['metadata'], type: string): string => {
   return last.json
 }
 
-const serialiseEvent = ({ id, type, data, metadata }: NewEvent): SerialisedEvent => {
+const serialiseEvent = ({ id, type, data, metadata, seal }: NewEvent): SerialisedEvent => {
   requireWellFormed(id, type)
-  return { id, type, data: toJson(data, 'the data', type), metadata: metadataJson(metadata, type) }
+  return { id, type, data: toJson(data, 'the data', type), metadata: metadataJson(metadata, type), seal }
 }
 
 /**

@@ -7,6 +7,7 @@ import { parseJson } from '../../kernel/json/parse.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { LogSource } from '../../kernel/ports/log-source.js'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
+import { unreadableEvent } from '../../kernel/unreadable-event.js'
 import { askPatiently, asking, textOf, type Ask } from './request.js'
 
 /** A running service, as a source for audits. */
@@ -26,6 +27,19 @@ const line = decode(
       recorded_at: string,
       data: jsonObject,
       metadata: jsonObject,
+    },
+  }),
+)
+
+const unreadableLine = decode(
+  open('UnreadableLine', {
+    required: {
+      id: string,
+      type: string,
+      stream: string,
+      revision: string,
+      position: string,
+      unreadable: string,
     },
   }),
 )
@@ -102,7 +116,19 @@ async function* eventsOf(answer: IncomingMessage): AsyncGenerator<RecordedEvent>
 }
 
 const eventIn = (text: string): RecordedEvent => {
-  const decoded = line(parseJson(text))
+  const parsed = parseJson(text)
+  const unreadable = unreadableLine(parsed)
+  if (E.isRight(unreadable)) {
+    const { revision, position, unreadable: reason, ...event } = unreadable.right
+    const place = {
+      ...event,
+      revision: BigInt(revision),
+      position: BigInt(position),
+      recordedAt: new Date(0),
+    }
+    return unreadableEvent(place, reason)
+  }
+  const decoded = line(parsed)
   if (E.isLeft(decoded)) throw new OperatorError('the service did not respond with events')
   const { revision, position, recorded_at, metadata, ...event } = decoded.right
   return {

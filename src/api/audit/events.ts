@@ -85,6 +85,19 @@ const eventLine = open('RecordedEvent', {
   },
 })
 
+const unreadableLine = open('UnreadableEvent', {
+  says: 'An event whose row in the log is damaged.',
+  required: {
+    id: string,
+    type: string,
+    stream: string,
+    revision: digits,
+    position: digits,
+    /** What is damaged. */
+    unreadable: string,
+  },
+})
+
 /** The last line of a response that stops before the end of the log. */
 const cursorLine = open('EventsCursor', { required: { position: digits, more: boolean } })
 
@@ -92,17 +105,12 @@ const cursorLineOf = (position: Position): string =>
   `${JSON.stringify({ position: String(position), more: true })}\n`
 
 const lineOf = (event: RecordedEvent): string => {
-  const { id, type, stream, revision, position, recordedAt, data, metadata } = event
-  const line = {
-    id,
-    type,
-    stream,
-    revision: String(revision),
-    position: String(position),
-    recorded_at: recordedAt.toISOString(),
-    data,
-    metadata,
-  }
+  const { id, type, stream, revision, position, recordedAt, data, metadata, unreadable } = event
+  const place = { id, type, stream, revision: String(revision), position: String(position) }
+  const line =
+    unreadable === undefined
+      ? { ...place, recorded_at: recordedAt.toISOString(), data, metadata }
+      : { ...place, unreadable }
   return `${jsonText(line)}\n`
 }
 
@@ -120,7 +128,9 @@ export const eventsRoute = ({ eventStore }: Pick<Services, 'eventStore'>): AnyRo
     query: eventsQuery,
     errors: ['overloaded'],
     response: {
-      schema: linesOf('One event per line.', { anyOf: [eventLine.schema, cursorLine.schema] }),
+      schema: linesOf('One event per line.', {
+        anyOf: [eventLine.schema, unreadableLine.schema, cursorLine.schema],
+      }),
       type: NDJSON,
       headers: ['Tallytree-Position'],
     },

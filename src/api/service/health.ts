@@ -9,6 +9,8 @@ import { openRoute } from '../server/route-kinds.js'
 export interface HealthChecks {
   /** Events whose rows were refused and set aside. */
   readonly quarantined: () => number
+  /** How many events of the log are unreadable, and what to do. */
+  readonly unreadableEvents: () => string | undefined
   /** Why reads fail or are stale; undefined if they are healthy. */
   readonly readsFail: () => string | undefined
   /** Why no write can succeed now; undefined if writes can. */
@@ -22,11 +24,11 @@ export interface HealthChecks {
 
 const health = open('Health', {
   required: { status: oneOf('ok', 'degraded') },
-  optional: { quarantined_events: string, reads: string, writes: string },
+  optional: { quarantined_events: string, event_log: string, reads: string, writes: string },
 })
 const unavailable = open('Unavailable', {
   required: { status: oneOf('unavailable'), writes: string },
-  optional: { quarantined_events: string, reads: string },
+  optional: { quarantined_events: string, event_log: string, reads: string },
 })
 
 const healthRoute = (path: string, checks: Omit<HealthChecks, 'metrics'>): AnyRoute =>
@@ -66,10 +68,12 @@ export const serviceRoutes = ({ metrics, ...checks }: HealthChecks): readonly An
 const healthOf = async (checks: Omit<HealthChecks, 'metrics'>) => {
   const blocked = await checks.writesBlocked()
   const quarantined = checks.quarantined()
+  const eventLog = checks.unreadableEvents()
   const reads = checks.readsFail()
   const writes = blocked ?? checks.writesFail()
   const wrong = {
     ...(quarantined === 0 ? {} : { quarantined_events: String(quarantined) }),
+    ...(eventLog === undefined ? {} : { event_log: eventLog }),
     ...(reads === undefined ? {} : { reads }),
     ...(writes === undefined ? {} : { writes }),
   }

@@ -118,13 +118,21 @@ const warnOnce = ({ log }: Pick<AccessPorts, 'log'>) => {
   }
 }
 
+/** A directory without one of these might grant rights that were taken away, so the service does not start. */
+const TAKE_RIGHTS: ReadonlySet<string> = new Set(['MemberAdded', 'MemberRemoved', 'ApiKeyRevoked'])
+
 /** The fold of the directory, which is kept up to date and on which commands are decided. */
 const followDirectory = (ports: Pick<Ports, 'eventStore'>) => {
   const evolveRecorded = (directory: Directory, { type, data }: RecordedEvent) =>
     evolve(directory, { type, data } as AccessEvent)
   const fold = foldCache<Directory>(
     ports,
-    { initialState: emptyDirectory, evolve: evolveRecorded, weightOf: () => 1 },
+    {
+      initialState: emptyDirectory,
+      evolve: evolveRecorded,
+      weightOf: () => 1,
+      mayLack: ({ type }) => !TAKE_RIGHTS.has(type),
+    },
     1,
   )
   let directory = emptyDirectory()

@@ -29,7 +29,7 @@ export async function* readableEvents(
   let last = after
   for await (const event of stream === undefined
     ? eventStore.readAll({ after })
-    : eventStore.readStream(stream)) {
+    : eventStore.readStream(stream, { withUnreadable: true })) {
     const { position, type, size } = event
     if (position > head) return
     if (position <= after) continue

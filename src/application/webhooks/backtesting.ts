@@ -63,6 +63,7 @@ export const replayAutomation = async (
   let size = 0
   for await (const event of ports.eventStore.readAll({ after })) {
     if (event.position > to) break
+    if (event.unreadable !== undefined) continue
     const decision = await judge(event)
     ofRange += 1
     read += 1 + (decision?.read ?? 0)

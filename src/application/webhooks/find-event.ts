@@ -1,6 +1,7 @@
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
 import { triggerOf } from '../../domain/webhooks/automations/matching/trigger-of.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { StreamUnreadable } from '../../kernel/ports/event-store-errors.js'
 import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
 
@@ -14,7 +15,7 @@ interface EventReference {
 /**
  * Finds an event of a team.
  *
- * @throws Failure `not-found`, also for an event of another team; `invalid` with `loc` below `root`
+ * @throws StreamUnreadable; Failure `not-found`, also for an event of another team; `invalid` with `loc` below `root`
  */
 export const findTeamEvent = async (
   eventStore: EventStore,
@@ -26,6 +27,8 @@ export const findTeamEvent = async (
   const { stream } = reference
   if (stream === undefined || mayReadFrom(principal, stream)) {
     const event = await find(eventStore, reference, root)
+    if (event?.unreadable !== undefined && mayRead(principal, event))
+      throw new StreamUnreadable(event.stream, event.unreadable, event.position)
     if (event !== undefined && (triggerOf(event)?.team === team || mayRead(principal, event))) return event
   }
   throw new Failure('not-found', 'Event not found, or not an event of the team.')
@@ -39,7 +42,8 @@ const find = async (
   root: readonly string[],
 ): Promise<RecordedEvent | undefined> => {
   if (stream !== undefined) {
-    for await (const event of eventStore.readStream(stream)) if (event.id === named) return event
+    for await (const event of eventStore.readStream(stream, { withUnreadable: true }))
+      if (event.id === named) return event
     return undefined
   }
   if (UUID.test(named)) {

@@ -1,6 +1,7 @@
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import { followLog, isInLog, type LogAnchor, type LogFollower } from '../../kernel/follow-log.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { StreamUnreadable } from '../../kernel/ports/event-store-errors.js'
 import type { Log } from '../../kernel/ports/log.js'
 
 const COMMIT_MS = 100
@@ -134,7 +135,7 @@ export const openSkippedEvents = (
   }
 }
 
-const FAULTS = [TypeError, RangeError, ReferenceError, SyntaxError]
+const FAULTS = [TypeError, RangeError, ReferenceError, SyntaxError, StreamUnreadable]
 const isFault = (error: unknown): boolean => FAULTS.some((kind) => error instanceof kind)
 
 /** An error's message may quote values. */

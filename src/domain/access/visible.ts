@@ -27,15 +27,16 @@ type Reader = Pick<KeyHolder, 'administrator' | 'teams' | 'administers'>
 /**
  * Whether a user may read an event. The administrator may read all. Others may read the events of their teams and of
  * those teams' projects, except what only team administrators see. The stream name and the event data must name the
- * same project or team.
+ * same project or team. Only the place of an unreadable event is shown, so there the name is enough.
  */
 export const mayRead = (
   { administrator, teams, administers }: Reader,
-  { stream, data }: Pick<RecordedEvent, 'stream' | 'data'>,
+  { stream, data, unreadable }: Pick<RecordedEvent, 'stream' | 'data' | 'unreadable'>,
 ): boolean => {
   if (administrator) return true
   const project = projectOfStream(stream)
-  if (project !== undefined) return data['project_id'] === project && teams.includes(entityOf(project))
+  if (project !== undefined)
+    return (data['project_id'] === project || unreadable !== undefined) && teams.includes(entityOf(project))
   const { team } = data
   if (typeof team !== 'string' || !(FOR_ADMINISTRATORS.test(stream) ? administers : teams).includes(team))
     return false

@@ -84,17 +84,18 @@ const costsReactor = ({ eventStore, clock, onCall }: Following): Reactor<Costs> 
       if (found === undefined) return undefined
       const limits: Costs['limits'] = new Map()
       for (const team of found.teams)
-        for await (const event of eventStore.readStream(limitsStream(team))) evolveLimits(limits, event)
+        for await (const event of eventStore.readStream(limitsStream(team), { withUnreadable: true }))
+          if (event.unreadable === undefined) evolveLimits(limits, event)
       return { ledger: new Ledger(found.ledger), limits, call: undefined }
     },
   },
 })
 
-/** A snapshot has the limits of a team with later events, which are delivered again. */
+/** A snapshot has the limits of a team with later events, which are delivered again. An unreadable event is left out. */
 const evolveLimits = (known: Costs['limits'], { stream, revision, type, data }: RecordedEvent): void => {
   const team = stream.slice(LIMITS_PREFIX.length)
   const { limits, next } = known.get(team) ?? { limits: noLimits(), next: 0n }
-  if (revision !== next) return
+  if (revision < next) return
   const event = { type, data } as LimitEvent
   known.set(team, { limits: limitDecider.evolve(limits, event), next: revision + 1n })
 }

@@ -34,12 +34,11 @@ export const openUpstreamDirectory = async (
   let listener: () => void = () => undefined
 
   const refresh = async () => {
-    for await (const { type, data, revision } of ports.eventStore.readStream(UPSTREAMS_STREAM, {
-      from: next,
-    })) {
+    const events = ports.eventStore.readStream(UPSTREAMS_STREAM, { from: next, withUnreadable: true })
+    for await (const { type, data, revision, unreadable } of events) {
       // Two refreshes may read the same events.
       if (revision !== next) continue
-      upstreams = evolve(upstreams, { type, data } as UpstreamEvent)
+      if (unreadable === undefined) upstreams = evolve(upstreams, { type, data } as UpstreamEvent)
       next = revision + 1n
       listener()
     }

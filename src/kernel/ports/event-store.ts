@@ -22,6 +22,8 @@ export interface NewEvent {
   readonly type: string
   readonly data: JsonObject
   readonly metadata: EventMetadata
+  /** Of the event that this one copies; the copy keeps its salt. */
+  readonly seal?: Uint8Array | undefined
 }
 
 export interface RecordedEvent extends NewEvent {
@@ -32,6 +34,8 @@ export interface RecordedEvent extends NewEvent {
   readonly recordedAt: Date
   /** Length of data and metadata as JSON, in characters. */
   readonly size: number
+  /** Why its data and metadata, which are empty then, cannot be read, or are not as they were written. */
+  readonly unreadable?: string | undefined
 }
 
 export interface Appended {
@@ -54,25 +58,39 @@ export type TailItem =
  */
 export interface EventStore {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
-  /** A missing stream is empty. `from` is inclusive, in the reading direction. */
+  /**
+   * A missing stream is empty. `from` is inclusive, in the reading direction.
+   *
+   * @throws StreamUnreadable at an unreadable event, unless `withUnreadable`
+   */
   readStream(
     stream: string,
-    options?: { readonly from?: bigint; readonly backwards?: boolean; readonly limit?: number },
+    options?: {
+      readonly from?: bigint
+      readonly backwards?: boolean
+      readonly limit?: number
+      readonly withUnreadable?: boolean
+    },
   ): AsyncIterable<RecordedEvent>
-  /** In log order, exclusive of `after`. */
-  readAll(options?: { readonly after?: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
-  /** The events of these types, newest first. All but those of calls are found by an index, where the store has one. */
+  /** In log order, exclusive of `after`, with unreadable events. `withSeals` is for copies. */
+  readAll(options?: {
+    readonly after?: Position
+    readonly limit?: number
+    readonly withSeals?: boolean
+  }): AsyncIterable<RecordedEvent>
+  /** The readable events of these types, newest first. All but those of calls are found by an index, where the store has one. */
   readBackwards(types: ReadonlySet<string>): AsyncIterable<RecordedEvent>
   /**
    * Reads to the head, emits `caughtUp`, then follows live until `signal` aborts. Exclusive of `after`. With `types`,
-   * only events of these types are delivered; checkpoints advance past others, which may be some events late.
+   * only events of these types are delivered; checkpoints advance past others, which may be some events late. Unreadable
+   * events are delivered too.
    */
   subscribeAll(options?: {
     readonly after?: Position
     readonly types?: ReadonlySet<string> | undefined
     readonly signal?: AbortSignal
   }): AsyncIterable<TailItem>
-  /** Finds an event by id. Absent if the store would have to read the whole log. */
+  /** Finds an event by id, also an unreadable one. Absent if the store would have to read the whole log. */
   readonly findEvent?: (id: string) => Promise<RecordedEvent | undefined>
   /**
    * Tests whether an append can succeed, without writing an event.

@@ -6,6 +6,7 @@ import { START_PAYLOAD } from '../../domain/calls/payload.js'
 import { FieldUnreadable, spilledTexts, withParsed } from '../../kernel/spill/read-back.js'
 import { completed, needsEarlierEvents } from '../calls/complete.js'
 import { withInheritedDeletions } from '../calls/inherited-deletions.js'
+import { StreamUnreadable } from '../../kernel/ports/event-store-errors.js'
 import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
 import { plainTexts } from '../runs/plain-json.js'
 import type { LoopWatch } from '../../kernel/loop-watch.js'
@@ -28,7 +29,13 @@ export const insertOrQuarantine = async (
   events: readonly RecordedEvent[],
 ): Promise<number> => {
   const ended = options.loop?.begin(() => 'projector')
-  const refused = await insertBatch(options, events).finally(ended)
+  const readable = events.filter(({ unreadable }) => unreadable === undefined)
+  const refused = [
+    ...events.flatMap((event) =>
+      event.unreadable === undefined ? [] : [{ event, reason: event.unreadable }],
+    ),
+    ...(await insertBatch(options, readable).finally(ended)),
+  ]
   if (refused.length > 0) await writeQuarantine(options.clickHouse, refused)
   for (const { event, reason } of refused) {
     const { type, position } = event
@@ -68,7 +75,7 @@ export const insertBatch = async (
 const confirm = async (
   options: InsertOptions,
   event: RecordedEvent,
-  first: RowsRefused | NotProjectable,
+  first: CausedByEvents,
 ): Promise<readonly Quarantined[]> => {
   try {
     if (first instanceof RowsRefused) {
@@ -169,5 +176,7 @@ class NotProjectable extends Error {
   override readonly name = 'NotProjectable'
 }
 
-const isCausedByEvents = (error: unknown): error is RowsRefused | NotProjectable =>
-  error instanceof RowsRefused || error instanceof NotProjectable
+type CausedByEvents = RowsRefused | NotProjectable | StreamUnreadable
+
+const isCausedByEvents = (error: unknown): error is CausedByEvents =>
+  error instanceof RowsRefused || error instanceof NotProjectable || error instanceof StreamUnreadable

@@ -188,6 +188,7 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
   const follower = followLog({
     eventStore,
     after,
+    withUnreadable: true,
     onEvent: (event) => {
       const lane = add(event)
       advance()

@@ -64,6 +64,7 @@ describe('the file of the store in SQLite', () => {
     const { stream, ids } = await givenStreamOf(newer, 3)
     await newer.close()
     const before = new Database(path)
+    before.exec('ALTER TABLE events DROP COLUMN seal')
     const made = before.prepare<[], string>("SELECT sql FROM sqlite_schema WHERE name = 'events'").pluck()
     const sql = made.get()!
     before.exec('ALTER TABLE events RENAME TO moved')

@@ -129,11 +129,17 @@ describe('an auditor', () => {
     const tampering: readonly (readonly [string, RegExp])[] = [
       [
         `UPDATE events SET data = replace(data, '"output":3', '"output":4') WHERE type = 'CallEnded'`,
-        /differing: calls$/m,
+        /^position \d+: stream ".*": it is not as it was written$/m,
       ],
       ["UPDATE events SET metadata = '{}' WHERE position = 2", /the log differs from the copied one/],
-      ["UPDATE events SET data = '{' WHERE position = 2", /^position 2: its data or metadata is not/m],
-      ["UPDATE events SET type = 'Nothing' WHERE position = 3", /^position 3: unknown event type "Nothing"/m],
+      [
+        "UPDATE events SET data = '{' WHERE position = 2",
+        /^position 2: stream .*: it is not as it was written/m,
+      ],
+      [
+        "UPDATE events SET type = 'Nothing' WHERE position = 3",
+        /^position 3: stream .*: it is not as it was written/m,
+      ],
       [
         'UPDATE events SET revision = revision + 100 WHERE position = 3',
         /^position 3: stream .* has revision/m,
@@ -151,7 +157,7 @@ describe('an auditor', () => {
       assert.match(stdout, finding)
       const again = new Database(join(copied, 'events.db'))
       again.exec('DELETE FROM events')
-      const insert = again.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+      const insert = again.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
       for (const row of rows) insert.run(...(row as unknown[]))
       again.close()
     }

@@ -31,7 +31,7 @@ import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../sup
 const all = async (events: AsyncIterable<RecordedEvent>) => {
   const found: RecordedEvent[] = []
   for await (const event of events) found.push(event)
-  return found.map(({ size: _, ...event }) => event)
+  return found.map(({ size: _, seal: __, ...event }) => event)
 }
 
 describe('a copied log', () => {

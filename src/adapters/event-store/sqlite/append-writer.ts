@@ -3,6 +3,7 @@ import type { Appended, Expected } from '../../../kernel/ports/event-store.js'
 import { ConcurrencyConflict } from '../../../kernel/ports/event-store-errors.js'
 import { conflict, isMet, firstRevisionOf } from '../expectation.js'
 import type { SerialisedEvent } from '../serialise.js'
+import { rowSeal } from './row-seal.js'
 import type { Stream, StreamIndex } from './stream-index.js'
 
 export interface Append {
@@ -21,20 +22,23 @@ export interface AppendWriter {
 }
 
 export const appendWriter = (db: Database.Database, streams: StreamIndex): AppendWriter => {
-  const insert = db.prepare<[number, number, number, string, string, string, string, number]>(
-    'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  const insert = db.prepare<[number, number, number, string, string, string, string, number, Buffer]>(
+    'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const deleteAfter = db.prepare<[number]>('DELETE FROM events WHERE position > ?')
   const findEarlier = earlierAppend(db)
   let head = db.prepare<[], number>('SELECT coalesce(max(position), 0) FROM events').pluck().get() ?? 0
 
   /** False when the stream has one of the ids already. */
-  const insertAll = (stream: Stream, events: readonly SerialisedEvent[], recordedAt: number): boolean => {
+  const insertAll = (stream: Stream, { stream: name, events }: Append, recordedAt: number): boolean => {
     const before = head
     let revision = stream.last
     try {
-      for (const { id, type, data, metadata } of events) {
-        insert.run(head + 1, stream.sid, revision + 1, id, type, data, metadata, recordedAt)
+      for (const event of events) {
+        const { id, type, data, metadata } = event
+        const place = { position: head + 1, stream: name, revision: revision + 1, id, type, recordedAt }
+        const seal = rowSeal(place, event, event.seal)
+        insert.run(head + 1, stream.sid, revision + 1, id, type, data, metadata, recordedAt, seal)
         head += 1
         revision += 1
       }
@@ -49,10 +53,11 @@ export const appendWriter = (db: Database.Database, streams: StreamIndex): Appen
   }
 
   return {
-    write: ({ stream: name, expected, events }, recordedAt) => {
+    write: (append, recordedAt) => {
+      const { stream: name, expected, events } = append
       const stream = expected === 'none' ? streams.findOrCreate(name) : streams.find(name)
       if (stream === undefined) return conflict(name, expected, -1)
-      if (isMet(expected, stream.last) && insertAll(stream, events, recordedAt))
+      if (isMet(expected, stream.last) && insertAll(stream, append, recordedAt))
         return { revision: BigInt(stream.last), position: BigInt(head) }
       return findEarlier(stream, expected, events) ?? conflict(name, expected, stream.last)
     },

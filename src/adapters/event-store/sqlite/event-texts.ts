@@ -1,24 +1,20 @@
 import type { Database } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
-import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
-import { unpack, type EventTexts, type Unpacked } from './pack.js'
+import type { EventTexts } from '../seal.js'
+import { unpack, type Unpacked } from './pack.js'
 
-/** The texts of an event, from its row or, if those there are empty, from its pack. */
-export type ReadTexts = (position: number, data: string, metadata: string) => EventTexts
-
-/** The texts of packed events cannot be read. */
-export class CorruptPack extends StoreUnavailable {}
+/** The texts of an event, from its row or, if those there are empty, from its pack; undefined if the pack is corrupt. */
+export type ReadTexts = (position: number, data: string, metadata: string) => EventTexts | undefined
 
 interface CachedPack {
   readonly first: number
   readonly last: number
-  readonly textsAt: Unpacked
+  readonly textsAt: Unpacked | undefined
 }
 
 /** As many readers as usual read the log at once, each has its pack. */
 const CACHED_PACKS = 16
 
-/** @throws CorruptPack while it reads */
 export const eventTexts = (db: Database): ReadTexts => {
   const select = db
     .prepare<[number], [first: number, last: number, texts: Buffer]>(
@@ -27,28 +23,18 @@ export const eventTexts = (db: Database): ReadTexts => {
     .raw()
   const cache = new LRUCache<number, CachedPack>({ max: CACHED_PACKS })
 
-  const read = (position: number): CachedPack => {
+  const read = (position: number): CachedPack | undefined => {
     const found = select.get(position)
-    if (found === undefined || found[0] > position) throw corrupt(position, position)
+    if (found === undefined || found[0] > position) return undefined
     const [first, last, texts] = found
-    const textsAt = unpack(texts)
-    if (textsAt === undefined) throw corrupt(first, last)
-    const pack = { first, last, textsAt }
+    const pack = { first, last, textsAt: unpack(texts) }
     cache.set(last, pack)
     return pack
   }
 
   return (position, data, metadata) => {
     if (data !== '') return { data, metadata }
-    const { first, last, textsAt } =
-      cache.find((pack) => pack.first <= position && position <= pack.last) ?? read(position)
-    const texts = textsAt(position)
-    if (texts === undefined) throw corrupt(first, last)
-    return texts
+    const pack = cache.find((one) => one.first <= position && position <= one.last) ?? read(position)
+    return pack?.textsAt?.(position)
   }
 }
-
-const corrupt = (first: number, last: number): CorruptPack =>
-  new CorruptPack(
-    `the event log is corrupt at positions ${first} to ${last}: restore events.db from a backup`,
-  )

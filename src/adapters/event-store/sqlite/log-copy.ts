@@ -1,8 +1,9 @@
 import { v5 } from 'uuid'
 import { jsonText } from '../../../kernel/json/text.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
-import { CorruptPack, eventTexts } from './event-texts.js'
+import { eventTexts } from './event-texts.js'
 import { openDatabase } from './open-database.js'
+import { rowSeal, SEAL_TEXT } from './row-seal.js'
 import { streamIndex } from './stream-index.js'
 
 /** An event as the file has it, its data and metadata as text that nobody has looked at yet. */
@@ -19,6 +20,8 @@ export interface WrittenEvent {
   readonly metadata: string
   /** Milliseconds since 1970. */
   readonly recordedAt: number
+  /** In hexadecimal; empty for none. */
+  readonly seal: string
 }
 
 /** An event whose id an earlier event of its stream has, so that it was copied under another. */
@@ -59,10 +62,11 @@ export const openLogCopy = (path: string): LogCopy => {
   const { db, sync, close } = openDatabase(path)
   const streams = streamIndex(db)
   const insert = db.prepare(
-    'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, sid) DO NOTHING',
+    'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, sid) DO NOTHING',
   )
   const COLUMNS =
-    'position, sid, name AS stream, revision, id, type, data, metadata, recorded_at AS recordedAt'
+    'position, sid, name AS stream, revision, id, type, data, metadata, recorded_at AS recordedAt, ' +
+    `${SEAL_TEXT} AS seal`
   const select = (condition: string) =>
     db.prepare<[number, number], WrittenEvent>(
       `SELECT ${COLUMNS} FROM events CROSS JOIN streams USING (sid) WHERE position > ? ${condition} LIMIT ?`,
@@ -73,14 +77,10 @@ export const openLogCopy = (path: string): LogCopy => {
   const forwards = select('ORDER BY position')
   const backwards = select('ORDER BY position DESC')
   const texts = eventTexts(db)
-  const withTexts = (event: WrittenEvent): WrittenEvent => {
-    try {
-      return { ...event, ...texts(event.position, event.data, event.metadata) }
-    } catch (error) {
-      if (error instanceof CorruptPack) return event
-      throw error
-    }
-  }
+  const withTexts = (event: WrittenEvent): WrittenEvent => ({
+    ...event,
+    ...texts(event.position, event.data, event.metadata),
+  })
 
   return {
     last: () => backwards.get(-1, 1),
@@ -89,15 +89,25 @@ export const openLogCopy = (path: string): LogCopy => {
       try {
         db.transaction(() => {
           for (const event of events) {
-            const { id, type, data, metadata, stream, revision, position, recordedAt } = event
+            const { id, type, stream } = event
             const { sid } = streams.findOrCreate(stream)
-            const texts = [type, jsonText(data), JSON.stringify(metadata)]
-            const insertAs = (as: string) =>
-              insert.run(position, sid, revision, as, ...texts, recordedAt.getTime()).changes === 1
+            const texts = { data: jsonText(event.data), metadata: JSON.stringify(event.metadata) }
+            const [position, revision] = [Number(event.position), Number(event.revision)]
+            const recordedAt = event.recordedAt.getTime()
+            const insertAs = (as: string) => {
+              const seal = rowSeal(
+                { position, stream, revision, id: as, type, recordedAt },
+                texts,
+                event.seal,
+              )
+              const { data, metadata } = texts
+              const row = [position, sid, revision, as, type, data, metadata, recordedAt, seal]
+              return insert.run(...row).changes === 1
+            }
             if (insertAs(id)) continue
             const copiedAs = idOfRepeat(event)
             if (!insertAs(copiedAs)) throw new Error(`event ${id} of stream ${stream} already exists`)
-            repeated.push({ position: Number(position), stream, id, copiedAs })
+            repeated.push({ position, stream, id, copiedAs })
           }
         }).immediate()
         return repeated

@@ -1,11 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompressSync, constants, crc32 } from 'node:zlib'
-
-/** Data and metadata of an event, as JSON. */
-export interface EventTexts {
-  readonly data: string
-  readonly metadata: string
-}
+import type { EventTexts } from '../seal.js'
 
 /** The same as UTF-8, with the position of the event. */
 export interface EventBytes {

@@ -20,6 +20,7 @@ const SCHEMA = `
     data        TEXT    NOT NULL,
     metadata    TEXT    NOT NULL,
     recorded_at INTEGER NOT NULL, -- milliseconds since 1970
+    seal        BLOB, -- see row-seal.ts; NULL until an event of an earlier release has got one
     UNIQUE (sid, revision),
     UNIQUE (id, sid)
   ) STRICT;
@@ -44,36 +45,27 @@ const PACKS = `
   ) STRICT
 `
 
-/** A file without packs, which earlier releases can open. */
-const VERSION = 2
-const VERSION_WITH_PACKS = 3
-/** Had the stream before the id, so that events are found by both only. All else is the same: the index stays as it is. */
-const VERSION_OF_BEFORE = 1
+/** Earlier releases refuse it. */
+const VERSION = 4
+/** Version 3 had packs. Version 1 had the stream before the id in an index, so that events are found by both only. */
+const UNSEALED_VERSIONS: readonly unknown[] = [1, 2, 3]
 
 export const findsByIdAlone = (db: Database): boolean =>
   db.prepare("SELECT name FROM pragma_index_info('sqlite_autoindex_events_2')").pluck().get() === 'id'
 
-/** Inside a transaction. From now on earlier releases refuse the file. */
-export const markAsPacked = (db: Database): void => {
-  db.pragma(`user_version = ${VERSION_WITH_PACKS}`)
-}
-
 /** Makes the tables in a new file; refuses a file whose layout, or whose events, this program does not know. */
 export const ensureSchema = (db: Database): void => {
   const version = db.pragma('user_version', { simple: true })
-  if (version === VERSION || version === VERSION_OF_BEFORE || version === VERSION_WITH_PACKS) {
-    refuseLaterEvents(db)
-    db.exec(INDEX_BY_TYPE)
-    db.exec(PACKS)
-    return
-  }
-  if (version !== 0)
+  if (version === 0) db.exec(SCHEMA)
+  else if (version === VERSION || UNSEALED_VERSIONS.includes(version)) refuseLaterEvents(db)
+  else
     throw new StoreUnavailable(
-      `the event log has schema version ${String(version)}, this release supports ${VERSION_WITH_PACKS}`,
+      `the event log has schema version ${String(version)}, this release supports ${VERSION}`,
     )
-  db.exec(SCHEMA)
   db.exec(INDEX_BY_TYPE)
   db.exec(PACKS)
+  if (version === VERSION) return
+  if (version !== 0) db.exec('ALTER TABLE events ADD COLUMN seal BLOB')
   db.pragma(`user_version = ${VERSION}`)
 }
 

@@ -6,10 +6,12 @@ import { pagedReads, type Pages } from '../paged-reads.js'
 import { serialise } from '../serialise.js'
 import { appendWriter } from './append-writer.js'
 import { groupCommit } from './group-commit.js'
+import { eventTexts } from './event-texts.js'
 import { openDatabase, type OpenDatabase } from './open-database.js'
 import { startPacker, type Packing } from './packer.js'
 import { readPages } from './read-pages.js'
 import { recentEvents } from './recent-events.js'
+import { openSealer } from './sealer.js'
 import { streamIndex } from './stream-index.js'
 
 /**
@@ -32,7 +34,9 @@ export const sqliteEventStoreOn = (
   const writer = appendWriter(db, streams)
   const recent = recentEvents()
   const group = groupCommit({ db, writer, requireInPlace, sync, commits, recent, health })
-  const packer = packing && startPacker({ db, group, commits, health }, packing)
+  const texts = eventTexts(db)
+  const packer =
+    packing && startPacker({ db, group, commits, health, sealer: openSealer(db, texts) }, packing)
 
   let closing: Promise<void> | undefined
 
@@ -41,9 +45,10 @@ export const sqliteEventStoreOn = (
   }
 
   const whileOpen = (pages: Pages): Pages => ({
-    ofLog: (...range) => {
+    ofLog: (after, limit, types, withSeals) => {
       requireOpen()
-      return recent.page(...range) ?? pages.ofLog(...range)
+      const known = withSeals === true ? undefined : recent.page(after, limit, types)
+      return known ?? pages.ofLog(after, limit, types, withSeals)
     },
     backwards: (...range) => {
       requireOpen()
@@ -56,7 +61,7 @@ export const sqliteEventStoreOn = (
     },
   })
 
-  const pages = readPages(db, streams, group.durable)
+  const pages = readPages({ db, streams, texts, durable: group.durable, health })
   const { withId } = pages
   const findEvent: EventStore['findEvent'] =
     withId &&

@@ -14,6 +14,7 @@ import { serialise } from '../serialise.js'
 import { batchAppends, NotSent, type Proposal } from './batch-append.js'
 import type { SharedConnection } from './connection.js'
 import { isSystemName } from './recorded-event.js'
+import { sealedMetadata } from './sealed-metadata.js'
 import { slots } from './slots.js'
 import { BACKOFF } from './waiting.js'
 
@@ -104,7 +105,8 @@ const proposalOf = (stream: string, expected: Expected, given: readonly NewEvent
     requireName(type)
     if (!UUID.test(id)) throw new InvalidAppend('an event id must be a lower-case UUID')
   }
-  return { stream, expected, events, bytes }
+  const sealed = events.map((event) => ({ ...event, metadata: sealedMetadata(event, event.seal) }))
+  return { stream, expected, events: sealed, bytes }
 }
 
 const requireName = (name: string): void => {
@@ -116,7 +118,7 @@ const requireName = (name: string): void => {
 const impossibleAppend = (): Proposal => ({
   stream: 'health-check',
   expected: 2n ** 53n,
-  events: [{ id: randomUUID(), type: 'HealthChecked', data: '{}', metadata: '{}' }],
+  events: [{ id: randomUUID(), type: 'HealthChecked', data: '{}', metadata: '{}', seal: undefined }],
   bytes: 4,
 })
 

@@ -31,7 +31,7 @@ export const openEventStoreDb = async (
   const { signal: closed } = closing
   // Every read that is under way listens.
   setMaxListeners(0, closed)
-  const { requireKnownEvents, pageAfter, goalAfter, ...reads } = reading(
+  const { requireKnownEvents, decode, pageAfter, goalAfter, ...reads } = reading(
     connection,
     closed,
     READS_AT_ONCE,

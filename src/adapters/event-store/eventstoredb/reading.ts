@@ -3,9 +3,10 @@ import { backoff } from '../../../kernel/backoff.js'
 import type { EventStore, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { StoreUnavailable, StreamUnreadable } from '../../../kernel/ports/event-store-errors.js'
 import type { HealthReports } from '../../../kernel/ports/health.js'
+import { requireReadable, unreadableEvent } from '../../../kernel/unreadable-event.js'
 import type { SharedConnection } from './connection.js'
 import { deletedStream, isRefused, isStreamDeleted, readFailure } from './errors.js'
-import { ourEvent, positionOf, typeOf, type WireEvent } from './recorded-event.js'
+import { ourEvent, placeOf, positionOf, typeOf, type WireEvent } from './recorded-event.js'
 import { logRequest, streamRequest } from './requests.js'
 import { responsesOf } from './responses.js'
 import { slots } from './slots.js'
@@ -28,6 +29,8 @@ export interface Reads extends Pick<EventStore, 'readStream' | 'readAll' | 'read
   readonly head: () => Promise<Position>
   /** @throws NewerEvents if a newer release wrote one of the last events */
   readonly requireKnownEvents: () => Promise<void>
+  /** Our event, perhaps unreadable; undefined for one that is not ours. */
+  readonly decode: (event: WireEvent) => RecordedEvent | undefined
   /** The next events after a position, also those that are not ours. */
   readonly pageAfter: (after: Position) => Promise<readonly WireEvent[]>
   /** The end of the log, and a position up to it that a subscription to these types is sure to report. */
@@ -113,6 +116,12 @@ export const reading = (
     }
   }
 
+  const decode = (event: WireEvent, withSeal = false): RecordedEvent | undefined => {
+    const recorded = ourEvent(event, withSeal)
+    if (recorded?.unreadable !== undefined) health.unreadable?.(recorded)
+    return recorded
+  }
+
   const firstOf = async <A>(open: () => AsyncIterable<A>): Promise<A | undefined> => {
     for await (const item of resumed(open)) return item
     return undefined
@@ -121,7 +130,7 @@ export const reading = (
   const newest = (maxCount: number) => events(logRequest({ backwards: true, maxCount }))
 
   return {
-    readStream: (stream, { from, backwards = false, limit = Infinity } = {}) => {
+    readStream: (stream, { from, backwards = false, limit = Infinity, withUnreadable = false } = {}) => {
       const step = backwards ? -1n : 1n
       let next = from ?? (backwards ? undefined : 0n)
       let left = limit
@@ -130,7 +139,8 @@ export const reading = (
           const maxCount = Math.min(left, page)
           let count = 0
           for await (const event of events(streamRequest(stream, next, backwards, maxCount))) {
-            const recorded = requireOurs(stream, event)
+            const recorded = decode(event) ?? foreignEvent(event)
+            if (!withUnreadable) requireReadable(recorded)
             const { revision } = recorded
             const isFirst = count === 0 && backwards
             if (next !== undefined && revision !== next && !isFirst) throw truncated(stream, revision)
@@ -153,7 +163,7 @@ export const reading = (
       })
     },
 
-    readAll: ({ after = 0n, limit = Infinity } = {}) => {
+    readAll: ({ after = 0n, limit = Infinity, withSeals = false } = {}) => {
       let last = after
       let left = limit
       return resumed(async function* () {
@@ -165,7 +175,7 @@ export const reading = (
             count += 1
             const position = positionOf(event)
             if (position <= last) continue
-            const recorded = ourEvent(event)
+            const recorded = decode(event, withSeals)
             last = position
             if (recorded === undefined) continue
             left -= 1
@@ -187,13 +197,15 @@ export const reading = (
           )) {
             count += 1
             before = positionOf(event)
-            const recorded = ourEvent(event)
-            if (recorded !== undefined) yield recorded
+            const recorded = decode(event)
+            if (recorded !== undefined && recorded.unreadable === undefined) yield recorded
           }
           if (count < page) return
         }
       })
     },
+
+    decode,
 
     head: async () => {
       const last = await firstOf(() => newest(1))
@@ -238,12 +250,8 @@ export const requireOpen = (closed: AbortSignal): void => {
   if (closed.aborted) throw new StoreUnavailable('the event store is closed')
 }
 
-const requireOurs = (stream: string, event: WireEvent): RecordedEvent => {
-  const recorded = ourEvent(event)
-  if (recorded !== undefined) return recorded
-  const reason = `Tallytree did not write its event ${event.getStreamRevision()}`
-  throw new StreamUnreadable(stream, reason, positionOf(event))
-}
+const foreignEvent = (event: WireEvent): RecordedEvent =>
+  unreadableEvent(placeOf(event), `Tallytree did not write its event ${event.getStreamRevision()}`)
 
 const truncated = (stream: string, revision: bigint): StreamUnreadable =>
   new StreamUnreadable(

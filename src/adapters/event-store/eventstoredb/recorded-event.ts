@@ -4,7 +4,9 @@ import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/j
 import { parseJson } from '../../../kernel/json/parse.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
+import { unreadableEvent } from '../../../kernel/unreadable-event.js'
 import { requireKnownSchema } from '../known-schema.js'
+import { unsealed } from './sealed-metadata.js'
 
 export type WireEvent = streams.ReadResp.ReadEvent.RecordedEvent
 
@@ -31,35 +33,42 @@ const textOf = (bytes: Uint8Array): string =>
 
 const TICKS_PER_MS = 10_000n
 
+/** What the server notes of an event, which is known also where the event itself cannot be read. */
+export const placeOf = (event: WireEvent) => ({
+  id: event.getId()?.getString() ?? '',
+  type: typeOf(event),
+  stream: textOf(event.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array()),
+  revision: BigInt(event.getStreamRevision()),
+  position: positionOf(event),
+  recordedAt: new Date(Number(BigInt(event.getMetadataMap().get('created') ?? 0) / TICKS_PER_MS)),
+})
+
 /**
- * An event that this program wrote; undefined for one of the server's own, and for one that another program wrote into
- * the same server: it lacks our metadata or is no JSON object.
+ * An event that this program wrote, perhaps unreadable; undefined for one of the server's own, and for one that another
+ * program wrote into the same server: it lacks our metadata.
  *
  * @throws NewerEvents
  */
-export const ourEvent = (event: WireEvent): RecordedEvent | undefined => {
-  const headers = event.getMetadataMap()
-  const type = typeOf(event)
-  const stream = textOf(event.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array())
-  if (headers.get('content-type') !== 'application/json' || isSystemName(type) || isSystemName(stream))
-    return undefined
-  const metadataText = textOf(event.getCustomMetadata_asU8())
-  const metadata = objectIn(metadataText)
-  if (metadata === undefined || !isOurMetadata(metadata)) return undefined
+export const ourEvent = (event: WireEvent, withSeal = false): RecordedEvent | undefined => {
+  const isJson = event.getMetadataMap().get('content-type') === 'application/json'
+  if (!isJson || isSystemName(typeOf(event))) return undefined
+  const { text, seal } = unsealed(textOf(event.getCustomMetadata_asU8()))
+  const metadata = objectIn(text)
+  const isOurs = metadata !== undefined && isOurMetadata(metadata)
+  if (!isOurs && seal === undefined) return undefined
+  const place = placeOf(event)
+  if (isSystemName(place.stream)) return undefined
+  if (isOurs) requireKnownSchema(metadata.schemaVersion)
   const dataText = textOf(event.getData_asU8())
   const data = objectIn(dataText)
-  if (data === undefined) return undefined
-  requireKnownSchema(metadata.schemaVersion)
+  if (!isOurs || data === undefined || seal?.isOf(dataText) === false)
+    return unreadableEvent(place, 'it is not as it was written')
   return {
-    id: event.getId()?.getString() ?? '',
-    type,
+    ...place,
     data,
     metadata: withDigitsFrom(metadata, data),
-    stream,
-    revision: BigInt(event.getStreamRevision()),
-    position: positionOf(event),
-    recordedAt: new Date(Number(BigInt(headers.get('created') ?? 0) / TICKS_PER_MS)),
-    size: dataText.length + metadataText.length,
+    size: dataText.length + text.length,
+    ...(withSeal && seal !== undefined ? { seal: seal.bytes } : {}),
   }
 }
 

@@ -4,7 +4,7 @@ import { NewerEvents } from '../../../kernel/ports/event-store-errors.js'
 import type { SharedConnection } from './connection.js'
 import { isRefused, readFailure } from './errors.js'
 import { SHORT_PAGE, type Goal, type Reads } from './reading.js'
-import { ourEvent, positionOf, typeOf, type WireEvent } from './recorded-event.js'
+import { positionOf, typeOf, type WireEvent } from './recorded-event.js'
 import { logRequest } from './requests.js'
 import { responsesOf } from './responses.js'
 import { BACKOFF } from './waiting.js'
@@ -20,7 +20,7 @@ const MAX_TRIES = 8
  */
 export const subscribing = (
   connection: SharedConnection,
-  reads: Pick<Reads, 'pageAfter' | 'goalAfter'>,
+  reads: Pick<Reads, 'decode' | 'pageAfter' | 'goalAfter'>,
   closed: AbortSignal,
 ): EventStore['subscribeAll'] =>
   async function* ({ after = 0n, types, signal } = {}) {
@@ -60,14 +60,24 @@ interface Progress {
  */
 async function* subscribeOnce(
   connection: SharedConnection,
-  reads: Pick<Reads, 'pageAfter' | 'goalAfter'>,
+  reads: Pick<Reads, 'decode' | 'pageAfter' | 'goalAfter'>,
   progress: Progress,
   types: ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<TailItem> {
+  /** An event that is not delivered is a checkpoint. */
+  const advance = (event: WireEvent): TailItem | undefined => {
+    const position = positionOf(event)
+    if (position <= progress.last) return undefined
+    const recorded = types?.has(typeOf(event)) === false ? undefined : reads.decode(event)
+    if (recorded === undefined) return checkpointAt(progress, position)
+    progress.last = position
+    return { kind: 'event', event: recorded }
+  }
+
   const page = await reads.pageAfter(progress.last)
   for (const event of page) {
-    const item = advance(progress, types, event)
+    const item = advance(event)
     if (item !== undefined) yield item
   }
   // Servers before 23.10 do not send `caughtUp`, and none reports the end of the log if the filter excludes its events.
@@ -86,7 +96,7 @@ async function* subscribeOnce(
       const item =
         event === undefined
           ? checkpointAt(progress, BigInt(response.getCheckpoint()?.getCommitPosition() ?? 0))
-          : advance(progress, types, event)
+          : advance(event)
       if (item !== undefined) yield item
       yield* reachGoal(progress, response.hasCaughtUp())
     }
@@ -104,20 +114,6 @@ function* reachGoal(progress: Progress, isCaughtUp: boolean): Generator<TailItem
   if (end !== undefined) yield end
   if (!progress.isCaughtUp) yield { kind: 'caughtUp' }
   progress.isCaughtUp = true
-}
-
-/** An event that is not delivered is a checkpoint. */
-const advance = (
-  progress: Progress,
-  types: ReadonlySet<string> | undefined,
-  event: WireEvent,
-): TailItem | undefined => {
-  const position = positionOf(event)
-  if (position <= progress.last) return undefined
-  const recorded = types?.has(typeOf(event)) === false ? undefined : ourEvent(event)
-  if (recorded === undefined) return checkpointAt(progress, position)
-  progress.last = position
-  return { kind: 'event', event: recorded }
 }
 
 const checkpointAt = (progress: Progress, position: Position): TailItem | undefined => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
 import { StreamUnreadable } from '../../../../../src/kernel/ports/event-store-errors.js'
-import type { TailItem } from '../../../../../src/kernel/ports/event-store.js'
+import type { RecordedEvent, TailItem } from '../../../../../src/kernel/ports/event-store.js'
 import { jsonText } from '../../../../../src/kernel/json/text.js'
 import type { ProposedEvent } from '../../../../support/eventstoredb-protocol-double/log.js'
 import {
@@ -255,6 +255,46 @@ describe('reading and following an EventStoreDB', () => {
     double.misbehaviour.hidePositions = true
 
     await assert.rejects(collect(store.readStream(stream)), { name: 'StoreUnavailable', message: /too old/ })
+  })
+
+  for (const part of ['data', 'metadata'] as const)
+    it(`delivers an event as unreadable when a byte of its ${part} was changed`, async () => {
+      const { double, store } = given
+      const { stream, ids } = await givenStreamOf(store, 3)
+      const damaged = double.log.all[1]!
+      damaged[part][damaged[part].indexOf('e'.charCodeAt(0))] = 'i'.charCodeAt(0)
+      const reason = 'it is not as it was written'
+      const isDamaged = ({ unreadable }: RecordedEvent) => unreadable === reason
+
+      await assert.rejects(collect(store.readStream(stream)), {
+        name: 'StreamUnreadable',
+        position: BigInt(damaged.position),
+      })
+      const items = await collectUntil(store.subscribeAll(), ({ kind }) => kind === 'caughtUp')
+      const reads = [
+        await collect(store.readStream(stream, { withUnreadable: true })),
+        await collect(store.readAll()),
+        eventsIn(items),
+      ]
+
+      for (const events of reads) {
+        assert.deepEqual(idsOf(events), ids)
+        assert.deepEqual(events.map(isDamaged), [false, true, false])
+      }
+      assert.equal((await collect(store.readBackwards(new Set([damaged.type])))).length, 2)
+    })
+
+  it('copies an event with the salt of its original', async () => {
+    const { store } = given
+    await givenStreamOf(store, 1)
+    const [original] = await collect(store.readAll({ withSeals: true }))
+    const stream = arbitraryStream()
+
+    await store.append(stream, 'none', [original!])
+
+    const [, copy] = await collect(store.readAll({ withSeals: true }))
+    assert.equal(copy!.seal!.length, 48)
+    assert.deepEqual(copy!.seal, original!.seal)
   })
 
   it('reads the digits that earlier releases wrote into the metadata', async () => {

@@ -15,6 +15,7 @@ import { positionByTime } from '../projections/runtime/event-times.js'
 import { followFilling } from '../projections/runtime/filling.js'
 import { startProjector } from '../projections/runtime/projector.js'
 import { startTotals } from '../projections/usage/totals-pass.js'
+import { lostLog } from './own-log.js'
 import type { Stores } from './stores.js'
 
 /** The read models as this process sees them: it projects them itself, or follows the projector's checkpoint. */
@@ -122,6 +123,10 @@ const requireOwnDatabase = async (
         'Name another database, which is created and filled from the log; or, if no other deployment uses this one, drop it ' +
         'and start again',
     )
+  if ((await eventStore.head()) === 0n)
+    throw lostLog(`the log ${eventStoreUrl === null ? '' : 'at EVENTSTORE_URL '}has no events`, [
+      'clickhouse',
+    ])
   if (kind === 'earlier_release') logUpgrade(log)
   else
     log.error(`projection.${kind}`, {

@@ -15,6 +15,7 @@ import type { Log } from '../kernel/ports/log.js'
 import type { SecretStore } from '../kernel/ports/secret-store.js'
 import { openEventStoreServer } from './event-store-server.js'
 import { openHealth, type Health } from '../application/health.js'
+import { openOwnLog } from './own-log.js'
 import { openSecrets } from './secrets.js'
 
 /** Where all data is. */
@@ -38,15 +39,18 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const health = openHealth(log)
   return {
     health,
-    secrets: await openSecrets(config, log),
+    // First, because it refuses a directory that has lost its log.
     eventStore:
       eventStoreUrl === null
-        ? openSqliteEventStore(join(dataDirectory, 'events.db'), health, {
-            ...PACKING,
-            onSealing: (upTo) =>
-              log.info(upTo === 0 ? 'log.sealed' : 'log.sealing', { positions_left: upTo }),
-          })
+        ? await openOwnLog(dataDirectory, (path) =>
+            openSqliteEventStore(path, health, {
+              ...PACKING,
+              onSealing: (upTo) =>
+                log.info(upTo === 0 ? 'log.sealed' : 'log.sealing', { positions_left: upTo }),
+            }),
+          )
         : await openEventStoreServer(eventStoreUrl, health),
+    secrets: await openSecrets(config, log),
     blobs: openFileBlobStore(join(dataDirectory, 'blobs'), health),
     clickHouse:
       clickHouseUrl === null

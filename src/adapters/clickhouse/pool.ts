@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import {
+  ClickHouseUnavailable,
   ReadAbandoned,
   TooManyReads,
   type ClickHouseReader,
@@ -14,17 +15,20 @@ type Team = string | undefined
 
 interface Waiter {
   readonly team: Team
+  readonly isLater: boolean
   readonly take: (reader: ClickHouseReads) => void
 }
 
 /**
  * Readers that each run one statement at a time, in the order of the queue; a stream keeps its reader until it ends.
  * One team gets at most two thirds of the readers and of the queue, so that its slow reads do not stop all others.
+ * A request, known by its signal, is refused at its first statement or not at all: later ones come first in the queue.
  */
 export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthReports): ClickHouseReader => {
   const free = [...readers]
   const running = new Map<Team, number>()
   const waiting: Waiter[] = []
+  const begun = new WeakSet<AbortSignal>()
 
   const runs = (team: Team, more: 1 | -1) => {
     const count = (running.get(team) ?? 0) + more
@@ -38,15 +42,19 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
 
   const acquire = async ({ signal, team }: ReadOptions): Promise<ClickHouseReads> => {
     if (signal?.aborted === true) throw new ReadAbandoned()
+    const isLater = signal !== undefined && begun.has(signal)
     const reader = mayRun(team) ? free.pop() : undefined
+    if (reader === undefined && !isLater && !mayWait(team))
+      throw new TooManyReads('too many reads are queued')
+    if (signal !== undefined) begun.add(signal)
     if (reader !== undefined) {
       runs(team, 1)
       return reader
     }
-    if (!mayWait(team)) throw new TooManyReads('too many reads are queued')
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         team,
+        isLater,
         take: (given) => {
           signal?.removeEventListener('abort', leave)
           resolve(given)
@@ -56,7 +64,8 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
         waiting.splice(waiting.indexOf(waiter), 1)
         reject(new ReadAbandoned())
       }
-      waiting.push(waiter)
+      const firstNew = isLater ? waiting.findIndex((one) => !one.isLater) : -1
+      waiting.splice(firstNew === -1 ? waiting.length : firstNew, 0, waiter)
       signal?.addEventListener('abort', leave, { once: true })
     })
   }
@@ -73,6 +82,10 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
     waiter!.take(reader)
   }
 
+  const reportFailure = (error: unknown) => {
+    if (!isOptional(error)) health.report('reads', error)
+  }
+
   return {
     knownParts: {
       refusedUntil: 0,
@@ -87,7 +100,7 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
         health.report('reads', null)
         return rows
       } catch (error) {
-        health.report('reads', error)
+        reportFailure(error)
         throw error
       } finally {
         release(reader, asked[2] ?? {})
@@ -102,7 +115,7 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
           yield chunk
         }
       } catch (error) {
-        health.report('reads', error)
+        reportFailure(error)
         throw error
       } finally {
         release(reader, asked[2] ?? {})
@@ -110,5 +123,9 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
     },
   }
 }
+
+/** The service does without system tables that it may not read. */
+const isOptional = (error: unknown): boolean =>
+  error instanceof ClickHouseUnavailable && error.code === '497' && / ON system\./.test(error.message)
 
 const shareOf = (all: number): number => Math.max(1, Math.floor((all * 2) / 3))

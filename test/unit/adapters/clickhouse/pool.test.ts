@@ -205,4 +205,26 @@ describe('a pool of readers', () => {
     running.at(-1)!.answer(['again'])
     assert.deepEqual(await next, ['again'])
   })
+
+  it('refuses a request at its first statement or not at all', async () => {
+    const { pool, running } = givenPool(3)
+    const { signal } = new AbortController()
+    const first = pool.query('first', {}, { signal, team: 'busy' })
+    const others = Array.from({ length: 2 + MAX_WAITING }, (_, i) => pool.query(String(i)))
+    const late = new AbortController()
+    await assert.rejects(pool.query('late', {}, { signal: late.signal, team: 'busy' }), TooManyReads)
+    running[0]!.answer([])
+    await first
+    others.push(pool.query('one more'))
+    const later = pool.query('later', {}, { signal, team: 'busy' })
+    running[1]!.answer([])
+    await setImmediate()
+    assert.equal(running.at(-1)!.sql, 'later')
+    const total = others.length + 2
+    for (let i = 2; i < total; i += 1) {
+      while (running.length <= i) await setImmediate()
+      running[i]!.answer([])
+    }
+    await Promise.all([later, ...others])
+  })
 })

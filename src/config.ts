@@ -55,6 +55,7 @@ const environment = open('Environment', {
     TALLYTREE_UPSTREAMS_FILE: nullableText(string),
     TALLYTREE_UPSTREAM_ALLOW_CIDRS: withDefault(networks, []),
     EVENTSTORE_URL: nullableText(connectionString),
+    TALLYTREE_CLICKHOUSE_READERS: withDefault(integer(1, 100), 8),
     CLICKHOUSE_URL: nullableText(clickHouseUrl),
     CLICKHOUSE_CLUSTER: nullableText(
       textLike('cluster', IDENTIFIER, 'must be letters, digits and underscores'),
@@ -108,6 +109,8 @@ export interface Config {
   readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
   readonly clickHouseCluster: string | null
+  /** Number of reads that a process sends to a ClickHouse server at the same time. */
+  readonly clickHouseReaders: number
 }
 
 /** The only place that reads the environment. An empty variable counts as absent. */
@@ -157,5 +160,6 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     eventStoreUrl: env.EVENTSTORE_URL,
     clickHouseUrl: env.CLICKHOUSE_URL,
     clickHouseCluster: env.CLICKHOUSE_CLUSTER,
+    clickHouseReaders: env.TALLYTREE_CLICKHOUSE_READERS,
   }
 }

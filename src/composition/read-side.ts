@@ -48,6 +48,7 @@ export const openReadSide = async (
 ): Promise<ReadSide> => {
   const { roles, eventStoreUrl } = config
   const { eventStore, clickHouse } = stores
+  await clickHouse.prepare()
   await requireOwnDatabase(config, clickHouse, eventStore, log)
   if (!roles.has('projector'))
     return {

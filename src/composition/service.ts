@@ -24,6 +24,7 @@ import { connectionLimit, listen } from '../api/server/http-server.js'
 import { watchForCrashedRuns } from './crashed-runs.js'
 import { openGateway } from './gateway.js'
 import { openReadSide, type ReadSide } from './read-side.js'
+import { openReadSideLater } from './read-side-later.js'
 import { scoringTools } from './scoring-tools.js'
 import { openSigner } from '../adapters/secrets/signer.js'
 import { keyRingOf, reconcileSecretsAtStart } from './secrets.js'
@@ -186,7 +187,8 @@ const startReadSide = async (
   const { reader, database } = stores.clickHouse
   // The operators of a ClickHouse server monitor its parts themselves.
   if (config.clickHouseUrl === null) await logBrokenParts(reader, database, log)
-  const readSide = await openReadSide(config, stores, systemClock, log, loop)
+  const open = () => openReadSide(config, stores, systemClock, log, loop)
+  const readSide = config.clickHouseUrl === null ? await open() : await openReadSideLater(open, config, log)
   cleanup.add(() => readSide.stop())
   const { behind } = readSide
   if (behind !== undefined)

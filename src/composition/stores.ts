@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
-import { openClickHouseServer } from '../adapters/clickhouse/server.js'
+import { connectClickHouseServer } from '../adapters/clickhouse/server.js'
 import { PACKING } from '../adapters/event-store/sqlite/packer.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { openFileLimit, requireOpenFiles } from '../adapters/system/open-file-limit.js'
@@ -28,9 +28,6 @@ export interface Stores {
   readonly health: Health
 }
 
-/** A ClickHouse server that starts at the same time as this process gets this long to accept connections. */
-const WAIT_MS = 60_000
-
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
 export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
@@ -55,11 +52,10 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
     clickHouse:
       clickHouseUrl === null
         ? await openEmbeddedClickHouse(join(dataDirectory, 'clickhouse'), undefined, health)
-        : await openClickHouseServer(clickHouseUrl, {
+        : connectClickHouseServer(clickHouseUrl, {
             cluster: clickHouseCluster ?? undefined,
-            waitMs: WAIT_MS,
+            readers: config.clickHouseReaders,
             health,
-            onWaiting: (reason) => log.warn('clickhouse.waiting', { reason }),
           }),
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClickHouseReader, ClickHouseWriter } from '../kernel/ports/clickhouse.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
+import { unlessRefused } from './refused.js'
 import { tableStatements } from './tables.js'
 
 /**
@@ -49,11 +50,10 @@ export const migrate = async (clickHouse: ClickHouseWriter): Promise<boolean> =>
  */
 const settingsOf = async (clickHouse: Querying): Promise<string> => {
   const name = 'auto_statistics_types'
-  const known = await clickHouse.query(
-    'SELECT 1 FROM system.merge_tree_settings WHERE name = {name:String}',
-    { name },
+  const known = await unlessRefused(
+    clickHouse.query('SELECT 1 FROM system.merge_tree_settings WHERE name = {name:String}', { name }),
   )
-  return known.length === 0 ? '' : `, ${name} = ''`
+  return known === undefined || known.length === 0 ? '' : `, ${name} = ''`
 }
 
 /** Drops the read models; `migrate` creates them again, and the projector fills them from the log. */

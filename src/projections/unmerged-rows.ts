@@ -1,8 +1,9 @@
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Instant } from '../kernel/codec/instant.js'
-import { ClickHouseUnavailable, type ClickHouseReader, type TimeRange } from '../kernel/ports/clickhouse.js'
+import type { ClickHouseReader, TimeRange } from '../kernel/ports/clickhouse.js'
 import { dateTime64, SQL_TIME, timeRange } from './clickhouse-values.js'
+import { unlessRefused } from './refused.js'
 import { joined, raw, select, sql, typed, type Sql } from './sql.js'
 
 /** Reads the rows of a table that is ordered by `started_at`, each key once: `SELECT`, `FROM` and `WHERE`. */
@@ -70,17 +71,15 @@ export const partsOf = async (
   tables: readonly Table[],
 ): Promise<readonly Part[]> => {
   if (performance.now() < reader.knownParts.refusedUntil) return []
-  try {
-    return await select(
+  const parts = await unlessRefused(
+    select<Part>(
       reader,
       sql`SELECT table, engine, name, path, hash_of_all_files AS hash FROM system.parts
       WHERE active AND database = currentDatabase() AND table IN ${tables}`,
-    )
-  } catch (error) {
-    if (!(error instanceof ClickHouseUnavailable) || error.why !== 'refusing') throw error
-    reader.knownParts.refusedUntil = performance.now() + REFUSAL_MS
-    return []
-  }
+    ),
+  )
+  if (parts === undefined) reader.knownParts.refusedUntil = performance.now() + REFUSAL_MS
+  return parts ?? []
 }
 
 const UNREPLICATED = new Set(['CoalescingMergeTree', 'ReplacingMergeTree'])

@@ -56,9 +56,16 @@ export const describeWithClickHouseServer =
         describe.skip(`${title} (skipped: neither python3 nor cc is installed)`, () => undefined)
     : (title: string, tests: () => void) => describe(title, tests)
 
-export const startClickHouseServer = async (): Promise<ClickHouseServer> => {
+/** Users besides `default`, as ClickHouse's configuration of users has them. */
+export interface ServerConfiguration {
+  readonly port?: number
+  readonly users?: string
+  readonly profiles?: string
+}
+
+export const startClickHouseServer = async (given: ServerConfiguration = {}): Promise<ClickHouseServer> => {
   const directory = goneWithThisProcess(mkdtempSync(join(tmpdir(), 'tallytree-clickhouse-')))
-  const port = await freePort()
+  const port = given.port ?? (await freePort())
   const [program, ...before] = callerIn(directory)
   const child = spawn(
     program,
@@ -66,6 +73,7 @@ export const startClickHouseServer = async (): Promise<ClickHouseServer> => {
       ...before,
       libchdbPath(),
       'clickhouse',
+      `--config-file=${configurationIn(directory, given)}`,
       '--listen_host=127.0.0.1',
       `--http_port=${port}`,
       `--path=${directory}/data`,
@@ -99,6 +107,35 @@ export const startClickHouseServer = async (): Promise<ClickHouseServer> => {
   }
 }
 
+/** System tables need grants, as in the configuration that servers are installed with. */
+const configurationIn = (directory: string, { users = '', profiles = '' }: ServerConfiguration): string => {
+  const file = join(directory, 'config.xml')
+  writeFileSync(
+    file,
+    `<clickhouse>
+      <users_config>${directory}/users.xml</users_config>
+      <access_control_improvements>
+        <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>
+        <table_engines_require_grant>true</table_engines_require_grant>
+        <settings_constraints_replace_previous>true</settings_constraints_replace_previous>
+      </access_control_improvements>
+    </clickhouse>`,
+  )
+  const everyone = '<networks><ip>::/0</ip></networks><quota>default</quota>'
+  writeFileSync(
+    join(directory, 'users.xml'),
+    `<clickhouse>
+      <profiles><default/>${profiles}</profiles>
+      <users>
+        <default><password/>${everyone}<profile>default</profile><access_management>1</access_management></default>
+        ${users.replaceAll('<password>', `${everyone}<password>`)}
+      </users>
+      <quotas><default/></quotas>
+    </clickhouse>`,
+  )
+  return file
+}
+
 const callerIn = (directory: string): readonly [program: string, ...before: string[]] => {
   if (language === 'python3') return ['python3', '-c', IN_PYTHON]
   const source = join(directory, 'listen.c')
@@ -115,7 +152,7 @@ const isListening = (url: string): Promise<boolean> =>
     () => false,
   )
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

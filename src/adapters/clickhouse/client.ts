@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { ClickHouseClient } from '@clickhouse/client'
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
 import { formatQueryParams } from '@clickhouse/client-common'
 import {
   JsonText,
@@ -13,21 +13,20 @@ import {
 } from '../../kernel/ports/clickhouse.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { readLimits } from './settings.js'
-import { engineError, type Translation, type Work } from './translation.js'
+import { engineError, type Headers, type Translation, type Work } from './translation.js'
 
 /** The options of one statement. */
 interface Sending {
   /** Ends the statement when it is aborted. */
   readonly abort_signal?: AbortSignal
   readonly query_id?: string
+  readonly clickhouse_settings?: ClickHouseSettings
 }
 
 interface StreamedResult {
   readonly stream: Readable
   readonly response_headers?: Headers
 }
-
-export type Headers = Readonly<Record<string, unknown>>
 
 /** The differences between the embedded engine and a server. */
 interface Ways {

@@ -69,6 +69,7 @@ export const openEmbeddedClickHouse = async (
       health,
     ),
     database,
+    prepare: () => Promise.resolve(),
     beside: (other) => openEmbeddedClickHouse(directory, other, health),
     away: () => undefined,
     close: async () => {

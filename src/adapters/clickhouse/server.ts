@@ -1,29 +1,37 @@
 import { randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
-import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
+import {
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
+  type ClickHouseSettings,
+} from '@clickhouse/client'
 import { ClickHouseUnavailable, type ClickHouse, type Rows } from '../../kernel/ports/clickhouse.js'
 import { noHealthReports, type HealthReports } from '../../kernel/ports/health.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../kernel/ports/clickhouse-url.js'
-import { jsonOfRows, portsOf, type Headers } from './client.js'
+import { jsonOfRows, portsOf } from './client.js'
 import { watch } from './liveness.js'
 import { onCluster } from './on-cluster.js'
-import { prepareDatabase, whenThere, type WaitOptions } from './opening.js'
+import { prepareDatabase } from './opening.js'
 import { poolOf } from './pool.js'
 import { repeatingReads } from './repeated-reads.js'
 import { readSettings, writeSettings, quiet, readLimits } from './settings.js'
-import { serverError, unanswered } from './translation.js'
+import { refuseOthers, serverError, unanswered } from './translation.js'
 
-interface Opening extends WaitOptions {
+interface Opening {
   /** The cluster that has the replicated tables; without it, they are on this server only. */
   readonly cluster?: string | undefined
   /** Whether rows and responses are compressed; by default unless the server is on this machine. */
   readonly compression?: boolean
   /** The time without a response after which a read fails. */
   readonly readTimeoutMs?: number
+  /** The number of reads at the same time. */
+  readonly readers?: number
   readonly health?: HealthReports
 }
 
-const READERS = 32
+/** More than the server has cores for delay one another, and the inserts. */
+const READERS = 8
 
 /** The time without a response after which a statement fails. Tables of a cluster take longer to create. */
 const WRITE_TIMEOUT_MS = 60_000
@@ -34,29 +42,38 @@ const PING_TIMEOUT_MS = 3000
 const OPEN_TIMEOUT_MS = 10_000
 
 /**
- * A ClickHouse server by URL, `http(s)://user:password@host:8123/database`. Waits until it is reachable.
+ * A ClickHouse server by URL, `http(s)://user:password@host:8123/database`, with its database.
  *
- * @throws ClickHouseUnavailable if it stays unreachable, or refuses the user, the database or the cluster
+ * @throws ClickHouseUnavailable if it is away, or refuses the user, the database or the cluster
  */
-export const openClickHouseServer = async (
+export const openClickHouseServer = async (url: string, opening?: Opening): Promise<ClickHouse> => {
+  const clickHouse = connectClickHouseServer(url, opening)
+  try {
+    await clickHouse.prepare()
+    return clickHouse
+  } catch (error) {
+    await clickHouse.close()
+    throw error
+  }
+}
+
+/**
+ * The same, before anything is sent to it: {@link ClickHouse.prepare} comes first.
+ *
+ * @throws ClickHouseUnavailable if the URL is wrong
+ */
+export const connectClickHouseServer = (
   url: string,
   {
     cluster,
     compression,
     readTimeoutMs = READ_TIMEOUT_MS,
+    readers = READERS,
     health = noHealthReports,
-    ...waiting
   }: Opening = {},
-): Promise<ClickHouse> => {
+): ClickHouse => {
   const address = addressOf(url)
   const isCluster = cluster !== undefined
-  await whenThere(address, waiting, () =>
-    prepareDatabase(
-      clientFor(address, { request_timeout: isCluster ? CLUSTER_WRITE_TIMEOUT_MS : OPEN_TIMEOUT_MS }),
-      address,
-      cluster,
-    ),
-  )
   const { database } = address
   const compressed = compression ?? !isLoopback(address)
   const pinging = clientFor(address, { request_timeout: PING_TIMEOUT_MS, max_open_connections: 1 })
@@ -71,7 +88,7 @@ export const openClickHouseServer = async (
     database,
     clickhouse_settings: readSettings(isCluster),
     request_timeout: readTimeoutMs,
-    max_open_connections: READERS,
+    max_open_connections: readers,
     compression: { response: compressed },
   })
   const liveness = watch(() => whyAway(pinging))
@@ -81,17 +98,30 @@ export const openClickHouseServer = async (
     sending: () => ({ abort_signal: liveness.signal() }),
   }
   const writer = portsOf(writing, { ...ways, inserting: sameIdWhenRepeated() })
-  const oneReader = repeatingReads(portsOf(reading, ways))
+  let limits: ClickHouseSettings = {}
+  const limited = () => ({ ...ways.sending(), clickhouse_settings: limits })
+  const oneReader = repeatingReads(portsOf(reading, { ...ways, sending: limited }))
   return {
     database,
+    prepare: async () => {
+      const client = clientFor(address, {
+        request_timeout: isCluster ? CLUSTER_WRITE_TIMEOUT_MS : OPEN_TIMEOUT_MS,
+      })
+      limits = await prepareDatabase(client, address, cluster)
+    },
     beside: (other) =>
-      openClickHouseServer(new URL(`/${other}`, url).href, { cluster, compression: compressed, health }),
+      openClickHouseServer(new URL(`/${other}`, url).href, {
+        cluster,
+        compression: compressed,
+        readers,
+        health,
+      }),
     writer:
       cluster === undefined
         ? writer
         : { ...writer, command: (sql) => writer.command(onCluster(cluster, sql)) },
     reader: poolOf(
-      Array.from({ length: READERS }, () => oneReader),
+      Array.from({ length: readers }, () => oneReader),
       health,
     ),
     away: liveness.away,
@@ -130,22 +160,6 @@ const whyAway = async (client: ClickHouseClient): Promise<string | undefined> =>
   const pinged = await client.ping()
   return pinged.success ? undefined : unanswered(pinged.error)
 }
-
-/**
- * Refuses responses of other servers, whose status 200 would look like stored rows or an empty table, and responses that
- * end with their connection, because a truncated one would look complete.
- */
-const refuseOthers = (headers: Headers = {}): void => {
-  if (!Object.keys(headers).some((name) => name.startsWith('x-clickhouse-')))
-    throw new ClickHouseUnavailable('away', 'ClickHouse cannot be reached (another server responded: 200)')
-  if (!ENDS.some((name) => headers[name] !== undefined))
-    throw new ClickHouseUnavailable(
-      'away',
-      'ClickHouse cannot be reached (the response has neither a length nor chunked encoding)',
-    )
-}
-
-const ENDS = ['content-length', 'transfer-encoding', 'content-encoding']
 
 type Insert = (sending: { readonly query_id: string }) => Promise<void>
 

@@ -2,6 +2,8 @@ import { ClickHouseError } from '@clickhouse/client'
 import { ClickHouseUnavailable, ReadTooExpensive, RowsRefused } from '../../kernel/ports/clickhouse.js'
 import { ABOUT_THE_ROWS, BUSY, MEMORY_LIMIT_EXCEEDED, REFUSING, TOO_LARGE, TOO_LONG } from './error-codes.js'
 
+export type Headers = Readonly<Record<string, unknown>>
+
 /** The kind of a statement: only inserts are refused for their rows, and only reads are too expensive. */
 export type Work = 'read' | 'insert' | 'command'
 
@@ -19,13 +21,23 @@ export const engineError: Translation = (error, work) => {
   if (work === 'read' && code === MEMORY_LIMIT_EXCEEDED && !isOfTheServer(error.message))
     return new ReadTooExpensive('memory')
   if (REFUSING.has(code))
-    return new ClickHouseUnavailable('refusing', of('ClickHouse rejected the request'), {
+    return new ClickHouseUnavailable('refusing', of('ClickHouse rejected the request') + neededOf(error), {
       cause: error,
       code,
     })
   if (BUSY.has(code) || TOO_LONG.has(code) || code === MEMORY_LIMIT_EXCEEDED)
     return new ClickHouseUnavailable('busy', of('ClickHouse failed'), { cause: error, code })
   return error
+}
+
+/** The grant that lacks, or the setting that is not allowed. */
+const neededOf = ({ message }: Error): string => {
+  const grant = /grant ([A-Z ]+?)(?:\([^)]*\)| for at least one column)? (?:ON|on) ([\w`*.]*[\w`*])/.exec(
+    message,
+  )
+  if (grant !== null) return `, the user lacks the grant ${grant[1]} ON ${grant[2]}`
+  const setting = /\bSetting \w+ should[\w' ]+/.exec(message)
+  return setting === null ? '' : `, ${setting[0].trim()}`
 }
 
 /**
@@ -67,3 +79,22 @@ const isOfTheServer = (message: string): boolean => /\(total\)|\(for user\)|user
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 
 const typeOf = (error: Error): string => (error instanceof ClickHouseError ? (error.type ?? '') : error.name)
+
+/**
+ * Refuses responses of other servers, whose status 200 would look like stored rows or an empty table, and responses that
+ * end with their connection, because a truncated one would look complete.
+ */
+export const refuseOthers = (headers: Headers = {}): void => {
+  if (!isOfClickHouse(headers))
+    throw new ClickHouseUnavailable('away', 'ClickHouse cannot be reached (another server responded: 200)')
+  if (!ENDS.some((name) => headers[name] !== undefined))
+    throw new ClickHouseUnavailable(
+      'away',
+      'ClickHouse cannot be reached (the response has neither a length nor chunked encoding)',
+    )
+}
+
+export const isOfClickHouse = (headers: Headers): boolean =>
+  Object.keys(headers).some((name) => name.startsWith('x-clickhouse-'))
+
+const ENDS = ['content-length', 'transfer-encoding', 'content-encoding']

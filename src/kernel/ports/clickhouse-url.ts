@@ -27,6 +27,10 @@ export const clickHouseAddress = (text: string): E.Either<string, ClickHouseAddr
   const database = url.pathname.replace(/^\/|\/$/g, '') || 'tallytree'
   if (!IDENTIFIER.test(database))
     return E.left('the database name after the host must be letters, digits and underscores')
+  if (/^(system|information_schema)$/i.test(database))
+    return E.left(
+      `the database "${database}" belongs to ClickHouse itself: name another one, such as tallytree`,
+    )
   return E.right({ origin: url.origin, username: username || 'default', password, database })
 }
 

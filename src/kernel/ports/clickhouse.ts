@@ -78,6 +78,12 @@ export interface ClickHouse {
   readonly reader: ClickHouseReader
   /** The default database of statements. */
   readonly database: string
+  /**
+   * Creates the database unless it exists. Called before the first statement.
+   *
+   * @throws ClickHouseUnavailable if a server is away, or cannot be used; the message names the variable
+   */
+  prepare(): Promise<void>
   /** Opens another database of the same engine, creating it if needed. It is closed separately. */
   beside(database: string): Promise<ClickHouse>
   /** Why the engine is unavailable; undefined while it is available or its state is unknown. */

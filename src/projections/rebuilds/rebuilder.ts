@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { ClickHouseUnavailable, TooManyReads } from '../../kernel/ports/clickhouse.js'
+import { OperatorError } from '../../kernel/ports/operator-error.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { unlessRefused } from '../refused.js'
 import { errorName } from '../runtime/error-name.js'
 import { rebuildsIn, UNFINISHED, type Rebuild } from './queries.js'
 import { rebuild, rebuildLog, secondDatabase, type RebuildOptions } from './rebuild.js'
@@ -37,10 +39,13 @@ export const startRebuilder = (options: RebuilderOptions): { readonly stop: () =
       await rebuild({ ...options, signal }, row)
       log.info('rebuild.ended', { id })
     } catch (error) {
-      log.error('rebuild.failed', { id, error: errorName(error) })
+      const reason = error instanceof OperatorError ? error.message : errorName(error)
+      log.error('rebuild.failed', { id, error: errorName(error), reason })
       if (signal.aborted || isTemporary(error)) return
-      await clickHouse.writer.command(`DROP DATABASE IF EXISTS ${secondDatabase(clickHouse, request)} SYNC`)
-      await end({ state: 'failed', reason: errorName(error) })
+      await unlessRefused(
+        clickHouse.writer.command(`DROP DATABASE IF EXISTS ${secondDatabase(clickHouse, request)} SYNC`),
+      )
+      await end({ state: 'failed', reason })
     }
   }
 
@@ -72,4 +77,4 @@ export const startRebuilder = (options: RebuilderOptions): { readonly stop: () =
 }
 
 const isTemporary = (error: unknown): boolean =>
-  error instanceof ClickHouseUnavailable || error instanceof TooManyReads
+  (error instanceof ClickHouseUnavailable && error.why !== 'refusing') || error instanceof TooManyReads

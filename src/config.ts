@@ -128,6 +128,10 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     )
   if (env.CLICKHOUSE_CLUSTER !== null && env.CLICKHOUSE_URL === null)
     throw new OperatorError('CLICKHOUSE_CLUSTER: requires CLICKHOUSE_URL, which is not set')
+  if (env.CLICKHOUSE_URL?.split('@').at(-1)?.includes(',') === true && env.CLICKHOUSE_CLUSTER === null)
+    throw new OperatorError(
+      'CLICKHOUSE_URL: several hosts need CLICKHOUSE_CLUSTER, because all must have the same rows',
+    )
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,

@@ -146,6 +146,13 @@ describe('the configuration', () => {
     assert.equal(config.clickHouseCluster, 'main')
   })
 
+  it('has several hosts of a server only with a cluster', () => {
+    const several = { CLICKHOUSE_URL: 'http://u:p,w@a:8123,b:8123/db' }
+    refused(several, /^CLICKHOUSE_URL: several hosts need CLICKHOUSE_CLUSTER/)
+    assert.ok(readConfig({ ...several, CLICKHOUSE_CLUSTER: 'main' }))
+    assert.ok(readConfig({ CLICKHOUSE_URL: 'http://u:p,w@a:8123/db' }))
+  })
+
   it('takes networks and hosts that webhooks may reach, and a vendor that can stand in a header', () => {
     const { vendor, webhooks } = readConfig({
       TALLYTREE_VENDOR: 'Acme-2',

@@ -1,8 +1,8 @@
 import { ClickHouseUnavailable, type ClickHouseReads } from '../../kernel/ports/clickhouse.js'
 
 /**
- * Retries a read once if its connection was lost: a server may close an idle connection at the moment it is reused. A
- * stream is retried only before its first chunk.
+ * Retries a read once if its connection was lost: a server may close an idle connection at the moment it is reused, and
+ * another host may respond. A stream is retried only before its first chunk.
  */
 export const repeatingReads = (reader: ClickHouseReads): ClickHouseReads => ({
   query: async <Row>(...asked: Parameters<ClickHouseReads['query']>) => {
@@ -29,7 +29,7 @@ export const repeatingReads = (reader: ClickHouseReads): ClickHouseReads => ({
   },
 })
 
-const LOST = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
+const LOST = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ECONNREFUSED'])
 
 const isConnectionLost = (error: unknown): boolean =>
   error instanceof ClickHouseUnavailable &&

@@ -10,6 +10,7 @@ import { ClickHouseUnavailable, type ClickHouse, type Rows } from '../../kernel/
 import { noHealthReports, type HealthReports } from '../../kernel/ports/health.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../kernel/ports/clickhouse-url.js'
 import { jsonOfRows, portsOf } from './client.js'
+import { firstOf, type Host } from './hosts.js'
 import { watch } from './liveness.js'
 import { onCluster } from './on-cluster.js'
 import { prepareDatabase } from './opening.js'
@@ -73,9 +74,46 @@ export const connectClickHouseServer = (
   }: Opening = {},
 ): ClickHouse => {
   const address = addressOf(url)
+  const compressed = compression ?? !isLoopback(address)
+  const options = { cluster, compressed, readTimeoutMs, readers, limits: {} }
+  const server = firstOf(address.origins.map((origin) => connectHost({ ...address, origin }, options)))
+  const { writer } = server
+  const reads = repeatingReads(server.reads)
+  return {
+    ...server,
+    database: address.database,
+    beside: (other) =>
+      openClickHouseServer(url.replace(/^(https?:\/\/[^/]*).*/i, `$1/${other}`), {
+        cluster,
+        compression: compressed,
+        readers,
+        health,
+      }),
+    writer:
+      cluster === undefined
+        ? writer
+        : { ...writer, command: (sql) => writer.command(onCluster(cluster, sql)) },
+    reader: poolOf(
+      Array.from({ length: readers }, () => reads),
+      health,
+    ),
+  }
+}
+
+interface HostOptions extends Pick<Opening, 'cluster'> {
+  readonly compressed: boolean
+  readonly readTimeoutMs: number
+  readonly readers: number
+  /** Limits of reads that the user's profile makes smaller, on all hosts. */
+  readonly limits: ClickHouseSettings
+}
+
+const connectHost = (
+  address: ClickHouseAddress,
+  { cluster, compressed, readTimeoutMs, readers, limits }: HostOptions,
+): Host => {
   const isCluster = cluster !== undefined
   const { database } = address
-  const compressed = compression ?? !isLoopback(address)
   const pinging = clientFor(address, { request_timeout: PING_TIMEOUT_MS, max_open_connections: 1 })
   const writing = clientFor(address, {
     database,
@@ -97,33 +135,15 @@ export const connectClickHouseServer = (
     checked: refuseOthers,
     sending: () => ({ abort_signal: liveness.signal() }),
   }
-  const writer = portsOf(writing, { ...ways, inserting: sameIdWhenRepeated() })
-  let limits: ClickHouseSettings = {}
-  const limited = () => ({ ...ways.sending(), clickhouse_settings: limits })
-  const oneReader = repeatingReads(portsOf(reading, { ...ways, sending: limited }))
   return {
-    database,
     prepare: async () => {
       const client = clientFor(address, {
         request_timeout: isCluster ? CLUSTER_WRITE_TIMEOUT_MS : OPEN_TIMEOUT_MS,
       })
-      limits = await prepareDatabase(client, address, cluster)
+      Object.assign(limits, await prepareDatabase(client, address, cluster))
     },
-    beside: (other) =>
-      openClickHouseServer(new URL(`/${other}`, url).href, {
-        cluster,
-        compression: compressed,
-        readers,
-        health,
-      }),
-    writer:
-      cluster === undefined
-        ? writer
-        : { ...writer, command: (sql) => writer.command(onCluster(cluster, sql)) },
-    reader: poolOf(
-      Array.from({ length: readers }, () => oneReader),
-      health,
-    ),
+    writer: portsOf(writing, { ...ways, inserting: sameIdWhenRepeated() }),
+    reads: portsOf(reading, { ...ways, sending: () => ({ ...ways.sending(), clickhouse_settings: limits }) }),
     away: liveness.away,
     close: async () => {
       await liveness.stop()

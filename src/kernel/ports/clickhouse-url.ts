@@ -2,8 +2,10 @@ import * as E from 'fp-ts/lib/Either.js'
 
 /** Address and credentials of a ClickHouse server. */
 export interface ClickHouseAddress {
-  /** Scheme, host and port only. */
+  /** Scheme, host and port only: of the first host. */
   readonly origin: string
+  /** Of all hosts, in the order in which they are tried. */
+  readonly origins: readonly string[]
   readonly username: string
   readonly password: string
   readonly database: string
@@ -14,11 +16,14 @@ export const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 const FORM = 'must be the URL of a ClickHouse server, http://user:password@host:8123/database'
 
-/** Parses `http(s)://user:password@host:8123/database`. The error never quotes it, since it holds a password. */
+/** Parses `http(s)://user:password@host:8123,host:8123/database`. The error never quotes it, since it holds a password. */
 export const clickHouseAddress = (text: string): E.Either<string, ClickHouseAddress> => {
   if (!/^https?:\/\//i.test(text)) return E.left(FORM)
-  if (!URL.canParse(text)) return E.left(`${FORM}; ${PERCENT}`)
-  const url = new URL(text)
+  const [, start = '', hosts = '', path = ''] = /^(https?:\/\/(?:[^/]*@)?)([^/?#]*)(.*)$/is.exec(text) ?? []
+  const texts = hosts.split(',').map((host) => start + host + path)
+  if (!texts.every((each) => URL.canParse(each))) return E.left(`${FORM}; ${PERCENT}`)
+  const urls = texts.map((each) => new URL(each))
+  const url = urls[0]!
   if (url.search !== '' || url.hash !== '')
     return E.left(`must not have query parameters or a fragment; ${PERCENT}`)
   const username = decoded(url.username)
@@ -31,7 +36,13 @@ export const clickHouseAddress = (text: string): E.Either<string, ClickHouseAddr
     return E.left(
       `the database "${database}" belongs to ClickHouse itself: name another one, such as tallytree`,
     )
-  return E.right({ origin: url.origin, username: username || 'default', password, database })
+  return E.right({
+    origin: url.origin,
+    origins: urls.map(({ origin }) => origin),
+    username: username || 'default',
+    password,
+    database,
+  })
 }
 
 const PERCENT =

@@ -9,7 +9,8 @@ describe('the URL of a ClickHouse server', () => {
     fc.assert(
       fc.property(text, fc.option(text, { nil: '' }), (username, password) => {
         const url = `https://${encodeURIComponent(username)}:${encodeURIComponent(password)}@ch.example:8443/a_1`
-        const expected = { origin: 'https://ch.example:8443', username, password, database: 'a_1' }
+        const origin = 'https://ch.example:8443'
+        const expected = { origin, origins: [origin], username, password, database: 'a_1' }
         assert.deepEqual(clickHouseAddress(url), E.right(expected))
       }),
     )
@@ -19,8 +20,22 @@ describe('the URL of a ClickHouse server', () => {
     for (const url of ['http://host:8123', 'http://host:8123/', 'http://@host:8123'])
       assert.deepEqual(
         clickHouseAddress(url),
-        E.right({ origin: 'http://host:8123', username: 'default', password: '', database: 'tallytree' }),
+        E.right({
+          origin: 'http://host:8123',
+          origins: ['http://host:8123'],
+          username: 'default',
+          password: '',
+          database: 'tallytree',
+        }),
       )
+  })
+
+  it('takes several hosts with one user and database', () => {
+    const origins = ['http://a:8123', 'http://b:8124']
+    assert.deepEqual(
+      clickHouseAddress('http://u:p,w@a:8123,b:8124/db'),
+      E.right({ origin: 'http://a:8123', origins, username: 'u', password: 'p,w', database: 'db' }),
+    )
   })
 
   const wrong: Readonly<Record<string, readonly [string, RegExp]>> = {

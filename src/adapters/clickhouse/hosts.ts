@@ -38,7 +38,8 @@ export const firstOf = (hosts: readonly Host[]): Host => {
     prepare: async () => {
       for (let tries = 1; ; tries += 1)
         try {
-          return await noting((host) => host.prepare())
+          await noting((host) => host.prepare())
+          return
         } catch (error) {
           const isAway = error instanceof ClickHouseUnavailable && error.why === 'away'
           if (!isAway || tries === hosts.length) throw error

@@ -1,16 +1,21 @@
 import { existsSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { isNoSpace } from '../../kernel/no-space.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 
 /**
  * Opens a SQLite file that the service can lose. A corrupt one is renamed to `<path>.spoilt`, logged, and replaced by an
- * empty one.
+ * empty one. On a full disk it is kept in memory until the next start.
  */
 export const openOrRecreate = <A>(path: string, open: (path: string) => A, log: Pick<Log, 'warn'>): A => {
   try {
     return withPathInErrors(path, open)
   } catch (error) {
+    if (isNoSpace(error)) {
+      log.warn('database.in_memory', { path, reason: 'the disk is full; make room and restart the service' })
+      return open(':memory:')
+    }
     if (!isCorruption(error)) throw error
     const renamedTo = `${path}.spoilt`
     for (const suffix of ['', '-wal', '-shm'])

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { closeSync, cpSync, mkdtempSync, openSync, rmSync, symlinkSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
-import { itWith } from '../../support/skipping.js'
+import { itWhen, itWith } from '../../support/skipping.js'
 import { until } from '../../support/until.js'
 
 const itWithLimits = itWith('prlimit')
@@ -76,6 +79,79 @@ describe('a service whose files cannot grow', () => {
     limitFiles('unlimited')
     await untilHealthIs(200)
   })
+})
+
+const canMount = process.getuid?.() === 0 && spawnSync('mount', ['--version']).status === 0
+
+describe('a service that starts on a full disk', () => {
+  let disk: string
+  let other: string
+  before(() => {
+    disk = mkdtempSync(join(tmpdir(), 'tallytree-full-'))
+    other = mkdtempSync(join(tmpdir(), 'tallytree-other-'))
+    if (canMount) execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', disk])
+  })
+  after(() => {
+    if (canMount) execFileSync('umount', ['-l', disk])
+    for (const directory of [disk, other]) rmSync(directory, { recursive: true, force: true })
+  })
+
+  const fill = () => {
+    const file = openSync(join(disk, 'filler'), 'a')
+    try {
+      for (;;) writeSync(file, Buffer.alloc(4096))
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC')
+    } finally {
+      closeSync(file)
+    }
+  }
+
+  itWhen(canMount, 'only root can mount a disk')(
+    'reads, says that it cannot write, and writes once there is room',
+    async () => {
+      const data = join(disk, 'data')
+      const service = await startRunningService({ TALLYTREE_DATA_DIR: data })
+      const started_at = '2026-01-01T12:00:00Z'
+      const write = async (id: string) =>
+        (
+          await service
+            .in(PROJECT)
+            .calls.batch([
+              {
+                start: { id, op_name: 'op', started_at, inputs: { text: randomBytes(MUCH).toString('hex') } },
+              },
+            ])
+        ).status
+      const health = async () => (await service.send('GET', '/health')).text
+      try {
+        assert.equal(await write('before'), 200)
+        assert.equal((await service.in(PROJECT).calls.read('before')).op_name, 'op')
+        for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+          await service.kill(signal)
+          fill()
+          await service.restart()
+
+          assert.equal((await service.in(PROJECT).calls.read('before')).op_name, 'op')
+          assert.match(await health(), /"status":"unavailable".*"writes":"[^"]*SQLITE_FULL/)
+          assert.equal(await write('during'), 503)
+        }
+
+        await service.stop()
+        cpSync(join(data, 'blobs'), join(other, 'blobs'), { recursive: true })
+        rmSync(join(data, 'blobs'), { recursive: true })
+        symlinkSync(join(other, 'blobs'), join(data, 'blobs'))
+        await service.restart()
+
+        // Read models that could not be written are filled again.
+        await until(async () => (await health()) === '{"status":"ok"}')
+        assert.equal(await write('after'), 200)
+        assert.equal((await service.in(PROJECT).calls.read('before')).op_name, 'op')
+      } finally {
+        await service.remove()
+      }
+    },
+  )
 })
 
 interface Used {

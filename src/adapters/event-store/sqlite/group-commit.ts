@@ -33,6 +33,8 @@ export interface Committing {
   readonly writer: AppendWriter
   /** @throws StoreUnavailable when what is written would not be found again */
   readonly requireInPlace: () => void
+  /** Writes as many bytes to a file of their own, and deletes it. */
+  readonly tryRoom: (bytes: number) => void
   /** Resolves once all that was committed is on the disk. */
   readonly sync: () => Promise<void>
   readonly commits: CommitSignal
@@ -49,6 +51,7 @@ export const groupCommit = ({
   db,
   writer,
   requireInPlace,
+  tryRoom,
   sync,
   commits,
   recent,
@@ -61,6 +64,8 @@ export const groupCommit = ({
   let durable = writer.head()
   let working: Promise<void> | undefined
   let failure: StoreUnavailable | undefined
+  /** What the last group that failed would have written; 0 after one that succeeded. */
+  let unwritten = 0
 
   const rollBack = () => {
     try {
@@ -78,7 +83,7 @@ export const groupCommit = ({
 
   /**
    * Sets the layout's version to what it is, which writes one page and no event. It is not synced: a sync reports an error
-   * once, and it must reach the appends that it concerns.
+   * once, and it must reach the appends that it concerns. One page may fit where what failed before does not.
    */
   const checkWritable = () => {
     requireWritable()
@@ -86,6 +91,7 @@ export const groupCommit = ({
       begin.run()
       db.pragma(`user_version = ${Number(db.pragma('user_version', { simple: true }))}`)
       commit.run()
+      if (unwritten > 0) tryRoom(unwritten)
     } catch (cause) {
       rollBack()
       throw new StoreUnavailable('the event store failed to write', { cause })
@@ -100,6 +106,7 @@ export const groupCommit = ({
       return outcomes
     } catch (cause) {
       rollBack()
+      unwritten = PAGES_OF_A_GROUP + group.reduce((sum, { bytes }) => sum + bytes, 0)
       writer.rewind(durable)
       throw new StoreUnavailable('the event store failed to write', { cause })
     }
@@ -123,6 +130,7 @@ export const groupCommit = ({
       const grown = writer.head() !== durable
       if (grown) await synced()
       durable = writer.head()
+      if (grown) unwritten = 0
       for (const outcome of outcomes) keep(recent, outcome, recordedAt)
       settle(group, outcomes)
       health.report('event-log-writes', null)
@@ -155,6 +163,9 @@ export const groupCommit = ({
     finished: async () => working,
   }
 }
+
+/** Pages of tables and indexes that even a small append writes. */
+const PAGES_OF_A_GROUP = 16 * 16_384
 
 interface Written {
   readonly append: QueuedAppend

@@ -15,6 +15,7 @@ import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { makePrivateDatabase, PRIVATE_DIRECTORY, PRIVATE_FILE } from '../../../kernel/private-files.js'
 import { StoreInUse, StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
+import { isNoSpace } from '../../../kernel/no-space.js'
 import { ensureSchema } from './schema.js'
 
 export interface OpenDatabase {
@@ -23,6 +24,8 @@ export interface OpenDatabase {
   readonly sync: () => Promise<void>
   /** @throws StoreUnavailable when the files were moved or deleted meanwhile */
   readonly requireInPlace: () => void
+  /** Writes as many bytes to a file next to the log, and deletes it. */
+  readonly tryRoom: (bytes: number) => void
   readonly close: () => void
 }
 
@@ -56,7 +59,7 @@ export const openDatabase = (path: string): OpenDatabase => {
     db.pragma('synchronous = NORMAL')
     db.pragma('cache_size = -65536')
     db.transaction(ensureSchema).immediate(db)
-    writeFileSync(pidFile(path), String(process.pid), { mode: PRIVATE_FILE })
+    notePid(path)
     return whole(path, db, openDurably(`${path}-wal`))
   } catch (cause) {
     db?.close()
@@ -68,6 +71,13 @@ const whole = (path: string, db: Database.Database, writeAheadLog: number): Open
   db,
   sync: () => dataSync(writeAheadLog),
   requireInPlace: () => requireInPlace(path, writeAheadLog),
+  tryRoom: (bytes) => {
+    try {
+      writeFileSync(`${path}.room`, new Uint8Array(bytes), { mode: PRIVATE_FILE })
+    } finally {
+      rmSync(`${path}.room`, { force: true })
+    }
+  },
   close: () => {
     rmSync(pidFile(path), { force: true })
     closeSync(writeAheadLog)
@@ -76,6 +86,15 @@ const whole = (path: string, db: Database.Database, writeAheadLog: number): Open
 })
 
 const dataSync = promisify(fdatasync)
+
+/** On a full disk the log can still be read. */
+const notePid = (path: string) => {
+  try {
+    writeFileSync(pidFile(path), String(process.pid), { mode: PRIVATE_FILE })
+  } catch (error) {
+    if (!isNoSpace(error)) throw error
+  }
+}
 
 /** Opens a file whose name in its directory then survives a loss of power. */
 const openDurably = (path: string): number => {

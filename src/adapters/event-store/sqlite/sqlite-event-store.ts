@@ -25,7 +25,7 @@ export const openSqliteEventStore = (path: string, health = noHealthReports, pac
   sqliteEventStoreOn(openDatabase(path), health, packing)
 
 export const sqliteEventStoreOn = (
-  { db, sync, requireInPlace, close }: OpenDatabase,
+  { db, sync, requireInPlace, tryRoom, close }: OpenDatabase,
   health = noHealthReports,
   packing?: Packing,
 ): EventStore => {
@@ -33,7 +33,7 @@ export const sqliteEventStoreOn = (
   const streams = streamIndex(db)
   const writer = appendWriter(db, streams)
   const recent = recentEvents()
-  const group = groupCommit({ db, writer, requireInPlace, sync, commits, recent, health })
+  const group = groupCommit({ db, writer, requireInPlace, tryRoom, sync, commits, recent, health })
   const texts = eventTexts(db)
   const packer =
     packing && startPacker({ db, group, commits, health, sealer: openSealer(db, texts) }, packing)

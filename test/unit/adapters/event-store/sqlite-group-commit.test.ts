@@ -227,6 +227,35 @@ describe('appends that SQLite commits together', () => {
     await again.close()
   })
 
+  it('are only possible again, after one that failed, when as much can be written as it needed', async () => {
+    const opened = openDatabase(join(directory.path, 'events.db'))
+    let room = 0
+    const tried: number[] = []
+    const tryRoom = (bytes: number) => {
+      tried.push(bytes)
+      if (bytes > room) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+      opened.tryRoom(bytes)
+    }
+    const store = sqliteEventStoreOn({ ...opened, tryRoom })
+    await store.checkWritable()
+    assert.deepEqual(tried, [])
+    opened.db.pragma(`max_page_count = ${Number(opened.db.pragma('page_count', { simple: true }))}`)
+    const event = { ...arbitraryEvent(), data: { text: 'x'.repeat(300_000) } }
+    await assert.rejects(store.append(arbitraryStream(), 'none', [event]), StoreUnavailable)
+
+    await assert.rejects(store.checkWritable(), StoreUnavailable)
+    assert.ok(tried[0]! > 300_000)
+    room = 10_000_000
+    await store.checkWritable()
+
+    opened.db.pragma('max_page_count = 1000000')
+    await store.append(arbitraryStream(), 'none', [event])
+    tried.length = 0
+    await store.checkWritable()
+    assert.deepEqual(tried, [])
+    await store.close()
+  })
+
   it('are written before the store closes', async () => {
     const { store } = open()
     const events = arbitraryEvents(1_000)

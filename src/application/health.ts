@@ -1,4 +1,4 @@
-import { BlobsUnavailable } from '../kernel/ports/blobs.js'
+import { BlobDamaged, BlobsUnavailable } from '../kernel/ports/blobs.js'
 import { ClickHouseUnavailable } from '../kernel/ports/clickhouse.js'
 import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../kernel/ports/event-store-errors.js'
@@ -52,6 +52,11 @@ const PARTS: Readonly<Record<HealthPart, Part>> = {
     resumed: 'blobs.writes_resumed',
     reasonOf: (error) => (error instanceof BlobsUnavailable ? error.message : undefined),
   },
+  'blob-content': {
+    failed: 'blobs.damaged',
+    resumed: 'blobs.restored',
+    reasonOf: (error) => (error instanceof BlobDamaged ? error.message : undefined),
+  },
   reads: {
     failed: 'reads.failed',
     resumed: 'reads.resumed',
@@ -86,7 +91,9 @@ export const openHealth = (
     const reason = reasonOf(error)
     if (reason === undefined) return
     reasons.set(part, reason)
-    if (before === undefined) log.error(failed, { reason, error: (error as Error).message })
+    // Each damaged file is a failure of its own.
+    if (before === undefined || (part === 'blob-content' && before !== reason))
+      log.error(failed, { reason, error: (error as Error).message })
   }
 
   const check = async (eventStore: Pick<EventStore, 'checkWritable'>) => {

@@ -9,6 +9,7 @@ import type { Signer } from '../kernel/ports/signer.js'
 import type { RandomKey } from '../kernel/ports/secrets.js'
 import type { WebhookSender } from '../kernel/ports/webhook-sender.js'
 import type { Access } from './access/access.js'
+import type { UnreadableSecrets } from './secrets/unreadable.js'
 import type { Throttle } from './throttle.js'
 import type { Reading } from './reading/reading.js'
 
@@ -18,6 +19,7 @@ export interface Services extends Ports {
   readonly reading: Reading
   readonly throttle: Throttle
   readonly secrets: SecretStore
+  readonly unreadableSecrets: UnreadableSecrets
   readonly signer: Signer
   /** Details of attempts, which are only stored for a time in the process that made them. */
   readonly attempts: Pick<AttemptRecords, 'of'>

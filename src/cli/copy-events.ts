@@ -1,4 +1,4 @@
-import type { BlobStore } from '../kernel/ports/blobs.js'
+import { BlobDamaged, type BlobStore } from '../kernel/ports/blobs.js'
 import type { Position, RecordedEvent } from '../kernel/ports/event-store.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
@@ -73,15 +73,21 @@ export const copyEvents = async (
   return copied
 }
 
-/** A blob that the source lacks is left out: `verify` reports it. */
+/** A blob that the source lacks, or that is damaged there, is left out: `verify` reports it. */
 const copyBlobs = async (
   source: Pick<LogSource, 'openBlob'>,
   blobs: BlobStore,
   events: readonly RecordedEvent[],
 ): Promise<void> => {
   for (const digest of new Set(events.flatMap(blobsNamedBy))) {
-    if ((await blobs.open(digest)) !== undefined) continue
-    const blob = await source.openBlob(digest)
-    if (blob !== undefined) await blobs.putStream(blob.chunks, Number.MAX_SAFE_INTEGER)
+    if ((await blobs.open(digest).catch(undefinedWhenDamaged)) !== undefined) continue
+    const blob = await source.openBlob(digest).catch(undefinedWhenDamaged)
+    if (blob !== undefined)
+      await blobs.putStream(blob.chunks, Number.MAX_SAFE_INTEGER).catch(undefinedWhenDamaged)
   }
+}
+
+const undefinedWhenDamaged = (error: unknown) => {
+  if (error instanceof BlobDamaged) return undefined
+  throw error
 }

@@ -8,6 +8,7 @@ import type { EventStore } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { SecretStore } from '../kernel/ports/secret-store.js'
 import { reconcileSecrets } from '../application/secrets/reconcile.js'
+import type { UnreadableSecrets } from '../application/secrets/unreadable.js'
 
 export const secretsFile = (dataDirectory: string) => join(dataDirectory, 'secrets.db')
 const keyFile = (dataDirectory: string) => join(dataDirectory, 'master-keys')
@@ -30,6 +31,7 @@ export const openSecrets = async (config: SecretsConfig, log: Pick<Log, 'warn'>)
 interface ReconcilePorts {
   readonly eventStore: EventStore
   readonly secrets: SecretStore
+  readonly unreadableSecrets: Pick<UnreadableSecrets, 'find'>
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>
 }
@@ -37,7 +39,7 @@ interface ReconcilePorts {
 /** With a shared log, another process may be storing a value now: a younger one is not removed. */
 const ABANDONED_AFTER_MS = 600_000
 
-/** Repairs what a crash left between storing a value and recording it. Never rejects. */
+/** Repairs what a crash left between storing a value and recording it, and finds lost values. Never rejects. */
 export const reconcileSecretsAtStart = async (
   ports: ReconcilePorts,
   { eventStoreUrl }: Pick<Config, 'eventStoreUrl'>,
@@ -50,6 +52,7 @@ export const reconcileSecretsAtStart = async (
         values: unknown,
         reason: 'the log has no event for these values, so it is probably another log; they are kept',
       })
+    await ports.unreadableSecrets.find()
   } catch (error) {
     ports.log.warn('secrets.cleanup_failed', { name: error instanceof Error ? error.name : typeof error })
   }

@@ -28,6 +28,7 @@ import { openReadSideLater } from './read-side-later.js'
 import { scoringTools } from './scoring-tools.js'
 import { openSigner } from '../adapters/secrets/signer.js'
 import { keyRingOf, reconcileSecretsAtStart } from './secrets.js'
+import { unreadableSecrets, type UnreadableSecrets } from '../application/secrets/unreadable.js'
 import type { Stores } from './stores.js'
 import { openTraining, type OpenTraining } from './training.js'
 import { openWebhookSender } from './webhook-sender.js'
@@ -101,6 +102,7 @@ const start = async (
     webhookSender,
     endingTests: endingTests.signal,
     log,
+    unreadableSecrets: unreadableSecrets({ ...stores, log }),
   }
 
   if (servesApi) {
@@ -118,7 +120,7 @@ const start = async (
     : undefined
   cleanup.add(() => gateway?.close())
 
-  const checks = healthChecks(stores, readSide, metrics, training)
+  const checks = healthChecks(ports, readSide, metrics, training)
   const api =
     gateway &&
     (await openApi(
@@ -196,8 +198,17 @@ const startReadSide = async (
   return readSide
 }
 
+const SECRETS_FAIL =
+  'secrets of the log have no value or cannot be decrypted, the log line secrets.unreadable names each; ' +
+  'restore secrets.db and the master keys, or store the values again'
+
 const healthChecks = (
-  { eventStore, clickHouse, health }: Stores,
+  {
+    eventStore,
+    clickHouse,
+    health,
+    unreadableSecrets,
+  }: Stores & { readonly unreadableSecrets: UnreadableSecrets },
   readSide: ReadSide,
   metrics: Metrics,
   { engineFails }: Pick<OpenTraining, 'engineFails'>,
@@ -208,5 +219,7 @@ const healthChecks = (
   unreadableEvents: health.unreadableEvents,
   readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
   writesBlocked: () => health.writesBlocked(eventStore),
+  filesFail: () => health.reason('blob-content'),
+  secretsFail: async () => ((await unreadableSecrets.any()) ? SECRETS_FAIL : undefined),
   writesFail: () => health.reason('event-log-reads') ?? health.reason('blobs'),
 })

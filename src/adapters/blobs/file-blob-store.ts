@@ -3,6 +3,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs'
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import {
+  BlobDamaged,
   BlobsUnavailable,
   BlobTooLarge,
   type BlobRange,
@@ -11,6 +12,7 @@ import {
 } from '../../kernel/ports/blobs.js'
 import { makePrivateDirectory, PRIVATE_FILE } from '../../kernel/private-files.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { durableDirectories } from './durable-directories.js'
 
 /**
@@ -26,14 +28,45 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
   for (const path of [root, incoming]) makePrivateDirectory(path)
   removeAbandoned(incoming)
 
+  const damaged = new Set<string>()
+
+  /** @throws BlobDamaged */
+  const requireDigest = (digest: string, actual: string) => {
+    const isSound = actual === digest
+    if (isSound ? damaged.delete(digest) : damaged.add(digest)) {
+      const [one] = isSound ? damaged : [digest]
+      health.report('blob-content', one === undefined ? null : new BlobDamaged(one, damaged.size - 1))
+    }
+    if (!isSound) throw new BlobDamaged(digest)
+  }
+
+  const get = async (digest: string) => {
+    const content = await readFile(pathOf(root, digest)).catch(undefinedWhenMissing)
+    if (content !== undefined) requireDigest(digest, await digestOf(content))
+    return content
+  }
+
+  /** Holds the last chunk back until the digest is known. */
+  const checked = async function* (digest: string, chunks: AsyncIterable<Uint8Array>) {
+    const hash = createHash('sha256')
+    let last: Uint8Array | undefined
+    for await (const chunk of chunks) {
+      hash.update(chunk)
+      if (last !== undefined) yield last
+      last = chunk
+    }
+    requireDigest(digest, hash.digest('hex'))
+    if (last !== undefined) yield last
+  }
+
   /**
    * Checks that the blob exists and makes it durable, because the process that wrote it may have crashed before syncing
    * the directory.
    */
-  const confirm = async (digest: string) => {
+  const confirm = async (digest: string, size: number) => {
     const path = pathOf(root, digest)
-    const isThere = (await stat(path).catch(undefinedWhenMissing)) !== undefined
-    if (!isThere) return false
+    const found = await stat(path).catch(undefinedWhenMissing)
+    if (found?.size !== size || damaged.has(digest)) return false
     await directories.sync(dirname(path))
     return true
   }
@@ -48,6 +81,7 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
         await Promise.all([file.sync(), directories.make(dirname(path))])
         await rename(incomplete, path)
         await directories.sync(dirname(path))
+        requireDigest(stored.digest, stored.digest)
         return stored
       } finally {
         await file.close()
@@ -73,21 +107,27 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
     // Hashed piece by piece while it is written: hashing 20 MB at once blocks the event loop for 30 ms.
     if (content.length > LARGE_BYTES) return (await write(slicesOf(content), content.length)).digest
     const digest = createHash('sha256').update(content).digest('hex')
-    return (await confirm(digest)) ? digest : (await write(only(content), content.length)).digest
+    return (await confirm(digest, content.length))
+      ? digest
+      : (await write(only(content), content.length)).digest
   }
 
   return {
     put: (content) => reported(mapDiskErrors(put(content))),
     putStream: (source, limitBytes) => reported(mapDiskErrors(write(source, limitBytes))),
-    get: async (digest) =>
-      isDigest(digest)
-        ? mapDiskErrors(readFile(pathOf(root, digest)).catch(undefinedWhenMissing))
-        : undefined,
+    get: async (digest) => (isDigest(digest) ? mapDiskErrors(get(digest)) : undefined),
     open: async (digest, range) => {
       if (!isDigest(digest)) return undefined
       const path = pathOf(root, digest)
       const found = await mapDiskErrors(stat(path).catch(undefinedWhenMissing))
-      return found && { size: found.size, chunks: chunksOf(path, range ?? { start: 0, end: found.size }) }
+      if (found === undefined) return undefined
+      const { size } = found
+      if (range !== undefined && size > CHUNK_BYTES) return { size, chunks: chunksOf(path, range) }
+      if (size > CHUNK_BYTES)
+        return { size, chunks: checked(digest, chunksOf(path, { start: 0, end: size })) }
+      // Checked before anything is sent.
+      const content = await mapDiskErrors(get(digest))
+      return content && { size: content.length, chunks: only(content.subarray(range?.start, range?.end)) }
     },
   }
 }
@@ -117,6 +157,16 @@ const LARGE_BYTES = 4 * CHUNK_BYTES
 
 async function* slicesOf(content: Uint8Array) {
   for (let at = 0; at < content.length; at += CHUNK_BYTES) yield content.subarray(at, at + CHUNK_BYTES)
+}
+
+const digestOf = async (content: Uint8Array): Promise<string> => {
+  const hash = createHash('sha256')
+  const pause = yielding()
+  for (let at = 0; at < content.length; at += CHUNK_BYTES) {
+    hash.update(content.subarray(at, at + CHUNK_BYTES))
+    await pause()
+  }
+  return hash.digest('hex')
 }
 
 async function* chunksOf(path: string, { start, end }: BlobRange) {

@@ -51,7 +51,7 @@ export const openSecretsDatabase = async (path: string): Promise<Database.Databa
     await syncDirectory(dirname(path))
     return db
   } catch (cause) {
-    if (cause instanceof SecretsUnavailable)
+    if (cause instanceof SecretsUnavailable || cause instanceof Database.SqliteError)
       throw new SecretsUnavailable(`${path}: ${cause.message}`, { cause })
     throw cause
   }

@@ -13,7 +13,7 @@ import { idempotent, writeDirectory, readDirectory } from '../server/route-kinds
 import { writing } from '../server/run.js'
 import type { Services } from '../../application/services.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { integerBetween, string } from '../../kernel/codec/leaves.js'
+import { integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { pageOf, pageQuery, takePage } from '../server/page.js'
@@ -181,9 +181,13 @@ const secret = open('Secret', {
     updated_at: instant,
     used_for: arrayOf(secretUse),
   },
+  /** Why the value cannot be used. */
+  optional: { problem: oneOf('The value is missing', 'The value cannot be decrypted') },
 })
 
-const listSecrets = (services: Pick<Services, 'eventStore' | 'access' | 'secrets'>): AnyRoute =>
+const listSecrets = (
+  services: Pick<Services, 'eventStore' | 'access' | 'secrets' | 'unreadableSecrets'>,
+): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
@@ -194,8 +198,9 @@ const listSecrets = (services: Pick<Services, 'eventStore' | 'access' | 'secrets
     response: pageOf(secret),
     authorization: roleInTeam(services.access, 'team_administrator'),
     handle: async ({ team, query: { limit, after } }) => {
-      const secrets: t.TypeOf<typeof secret>[] = []
-      for await (const one of secretsOf(services, team, after)) if (secrets.push(one) > limit) break
+      const secrets: (typeof secret)['answer'][] = []
+      const problems = await services.unreadableSecrets.ofTeam(team)
+      for await (const one of secretsOf(services, team, problems, after)) if (secrets.push(one) > limit) break
       return { body: takePage(secrets, { limit, keyOf: ({ name }) => name }) }
     },
   })
@@ -248,7 +253,10 @@ const deleteSecret = (
 
 /** Secrets can be written and listed, never read. */
 export const secretRoutes = (
-  services: Pick<GatewayServices, 'eventStore' | 'ids' | 'sha256' | 'access' | 'secrets' | 'gateway'>,
+  services: Pick<
+    GatewayServices,
+    'eventStore' | 'ids' | 'sha256' | 'access' | 'secrets' | 'unreadableSecrets' | 'gateway'
+  >,
 ): readonly AnyRoute[] => [
   storeSecret(services),
   listSecrets(services),

@@ -2,7 +2,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import type { Context } from 'koa'
 import { problemJson } from '../../kernel/codec/problem.js'
 import { MemoryExhausted } from '../../kernel/memory-account.js'
-import { BlobsUnavailable } from '../../kernel/ports/blobs.js'
+import { BlobDamaged, BlobsUnavailable } from '../../kernel/ports/blobs.js'
 import {
   ClickHouseUnavailable,
   ReadAbandoned,
@@ -120,7 +120,7 @@ const failureOf = (error: unknown): Failure | undefined => {
     )
   if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
     return new Failure('overloaded', 'The event store is unavailable. Try again.', { retryAfter: 1 })
-  if (error instanceof StreamUnreadable)
+  if (error instanceof StreamUnreadable || error instanceof BlobDamaged)
     return new Failure('conflict', `${sentence(error.message)} Repeating the request does not help.`, {
       isFinal: true,
     })

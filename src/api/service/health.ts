@@ -17,18 +17,30 @@ export interface HealthChecks {
   readonly writesBlocked: () => Promise<string | undefined>
   /** Why some writes fail although others succeed. */
   readonly writesFail: () => string | undefined
+  /** Which stored files are damaged. */
+  readonly filesFail: () => string | undefined
+  /** Why secrets cannot be read. Names no tenant: the check needs no key. */
+  readonly secretsFail: () => Promise<string | undefined>
   /** Why the built-in engine does not answer; undefined if it does. */
   readonly engineFails: () => Promise<string | undefined>
   readonly metrics: Pick<Metrics, 'read'>
 }
 
+const reasons = {
+  quarantined_events: string,
+  event_log: string,
+  reads: string,
+  files: string,
+  secrets: string,
+}
+
 const health = open('Health', {
   required: { status: oneOf('ok', 'degraded') },
-  optional: { quarantined_events: string, event_log: string, reads: string, writes: string },
+  optional: { ...reasons, writes: string },
 })
 const unavailable = open('Unavailable', {
   required: { status: oneOf('unavailable'), writes: string },
-  optional: { quarantined_events: string, event_log: string, reads: string },
+  optional: reasons,
 })
 
 const healthRoute = (path: string, checks: Omit<HealthChecks, 'metrics'>): AnyRoute =>
@@ -71,11 +83,16 @@ const healthOf = async (checks: Omit<HealthChecks, 'metrics'>) => {
   const eventLog = checks.unreadableEvents()
   const reads = checks.readsFail()
   const writes = blocked ?? checks.writesFail()
+  const files = checks.filesFail()
+  // The store of the secrets may be away itself.
+  const secrets = await checks.secretsFail().catch((error: unknown) => (error as Error).message)
   const wrong = {
     ...(quarantined === 0 ? {} : { quarantined_events: String(quarantined) }),
     ...(eventLog === undefined ? {} : { event_log: eventLog }),
     ...(reads === undefined ? {} : { reads }),
     ...(writes === undefined ? {} : { writes }),
+    ...(files === undefined ? {} : { files }),
+    ...(secrets === undefined ? {} : { secrets }),
   }
   if (blocked !== undefined)
     return {

@@ -17,7 +17,7 @@ const usesIn = (data: JsonObject): readonly SecretUse[] => {
 }
 
 /** The latest version of a secret of a team; undefined if it was destroyed or its event was never written. */
-const latestOf = async ({ eventStore }: Pick<Ports, 'eventStore'>, team: string, name: string) => {
+export const latestOf = async ({ eventStore }: Pick<Ports, 'eventStore'>, team: string, name: string) => {
   const newest = eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })
   for await (const { type, data, recordedAt } of newest)
     if (type !== 'SecretDestroyed')
@@ -32,16 +32,42 @@ export const usesOfSecret = async (
   name: string,
 ): Promise<readonly SecretUse[] | undefined> => (await latestOf(ports, team, name))?.used_for
 
-/** The secrets of a team after a name, by name. */
+export type SecretProblem = 'The value is missing' | 'The value cannot be decrypted'
+
+/** The secrets of a team after a name, by name, also those whose value is lost. */
 export async function* secretsOf(
   ports: Pick<Ports, 'eventStore'> & { readonly secrets: Pick<SecretStore, 'names'> },
   team: string,
-  after: string | undefined,
+  problems: ReadonlyMap<string, SecretProblem>,
+  after = '',
 ) {
-  for await (const { name, since } of namesOf(ports.secrets, team, after)) {
+  for await (const { name, since } of allNames(ports.secrets, team, after, [...problems.keys()])) {
     const latest = await latestOf(ports, team, name)
-    if (latest !== undefined) yield { name, ...latest, created_at: instantOf(since) }
+    const problem = problems.get(name)
+    if (latest !== undefined)
+      yield {
+        name,
+        ...latest,
+        created_at: since === undefined ? latest.updated_at : instantOf(since),
+        ...(problem === undefined ? {} : { problem }),
+      }
   }
+}
+
+/** The names in the store and others, sorted. */
+async function* allNames(
+  secrets: Pick<SecretStore, 'names'>,
+  team: string,
+  after: string,
+  others: readonly string[],
+) {
+  const rest = others.filter((name) => name > after).sort()
+  for await (const held of namesOf(secrets, team, after)) {
+    while (rest[0] !== undefined && rest[0] < held.name) yield { name: rest.shift()!, since: undefined }
+    if (rest[0] === held.name) rest.shift()
+    yield held
+  }
+  for (const name of rest) yield { name, since: undefined }
 }
 
 /** Why a team's secret may not be used for something; undefined if it may. */

@@ -1,6 +1,6 @@
 /**
  * Content-addressed bytes. A digest is the SHA-256 of the content in lower-case hexadecimal. Throws {@link
- * BlobsUnavailable} when the store fails.
+ * BlobsUnavailable} when the store fails, and {@link BlobDamaged} for content that differs from its digest.
  */
 export interface BlobStore {
   /** Durable (fsynced) when it resolves. Equal content is stored once. */
@@ -14,7 +14,8 @@ export interface BlobStore {
   get(digest: string): Promise<Uint8Array | undefined>
   /**
    * As `get`, as a stream: reads lazily, and releases the file when iteration stops early. Undefined if there is no
-   * such blob. `range` is within the content.
+   * such blob. `range` is within the content. The last chunk is only given once the digest was found to be right, except
+   * for a range of a large blob, which is not checked.
    */
   open(digest: string, range?: BlobRange): Promise<OpenedBlob | undefined>
 }
@@ -40,6 +41,17 @@ export interface StoredBlob {
 /** The disk is full or failing. Nothing was stored. */
 export class BlobsUnavailable extends Error {
   override readonly name = 'BlobsUnavailable'
+}
+
+/** A blob does not have the content of its digest: it was changed or cut after it was stored. */
+export class BlobDamaged extends Error {
+  override readonly name = 'BlobDamaged'
+  constructor(digest: string, others = 0) {
+    super(
+      `the stored content ${digest} ${others === 0 ? '' : `and ${others} more `}differs from its digest; ` +
+        'restore the file in blobs/ from a backup, or store the same content again',
+    )
+  }
 }
 
 /** The content exceeds the limit given by the writer. */

@@ -1,7 +1,8 @@
 import type { RecordedEvent } from './event-store.js'
 
 /** Parts that can fail while the service runs. */
-export type HealthPart = 'event-log-writes' | 'event-log-packs' | 'event-log-reads' | 'blobs' | 'reads'
+export type HealthPart =
+  'event-log-writes' | 'event-log-packs' | 'event-log-reads' | 'blobs' | 'blob-content' | 'reads'
 
 /** Adapters report the result of each use of a part. */
 export interface HealthReports {

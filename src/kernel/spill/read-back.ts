@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib'
 import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { parseJsonInSteps } from '../json/parse-in-steps.js'
-import type { BlobStore } from '../ports/blobs.js'
+import { BlobDamaged, type BlobStore } from '../ports/blobs.js'
 import { spilledField } from './fields.js'
 
 /** The blob of a spilled field is missing or invalid. */
@@ -31,13 +31,18 @@ export const spilledTexts = async (
   const fields = await Promise.all(
     Object.entries(isJsonObject(spilled) ? spilled : {}).map(async ([field, place]) => {
       if (!spilledField.is(place)) throw new FieldUnreadable(`spilled field ${field} has no blob reference`)
-      const content = await blobs.get(place.digest)
+      const content = await blobs.get(place.digest).catch(asUnreadable)
       if (content === undefined)
         throw new FieldUnreadable(`blob ${place.digest} of field ${field} is missing`)
       return [field, new TextDecoder().decode(await inflated(content))] as const
     }),
   )
   return Object.fromEntries(fields)
+}
+
+/** Reading it again does not help. */
+export const asUnreadable = (error: unknown): never => {
+  throw error instanceof BlobDamaged ? new FieldUnreadable(error.message, { cause: error }) : error
 }
 
 /** @throws FieldUnreadable */

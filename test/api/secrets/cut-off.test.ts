@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
 import type { Gateway } from '../../../src/gateway/gateway.js'
+import { unreadableSecrets } from '../../../src/application/secrets/unreadable.js'
 import { secretRoutes } from '../../../src/api/secrets/routes.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
@@ -35,7 +36,9 @@ const given = async () => {
   }
   const ports = { ...somePorts(eventStore), secrets }
   const gateway = { upstreams: { all: () => noUpstreams } } as unknown as Gateway
-  const service = await givenTeams(ports, (own, access) => secretRoutes({ ...own, access, gateway }))
+  const service = await givenTeams(ports, (own, access) =>
+    secretRoutes({ ...own, access, gateway, unreadableSecrets: unreadableSecrets(own) }),
+  )
   const alice = service.as(service.alice)
   const whatFails = (error: Error, at: keyof typeof failing) => async (task: () => Promise<unknown>) => {
     failing[at] = error

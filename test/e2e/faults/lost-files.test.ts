@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { cpSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { sha256 } from '../../contract/blobs/blob-store-contract.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 
 const PROJECT = 'default/lost'
@@ -87,5 +98,158 @@ describe('a data directory without its log', () => {
     removeLog()
     for (const name of ['clickhouse', 'blobs']) rmSync(within(name), { recursive: true })
     await service.restart()
+  })
+})
+
+describe('a service whose stored content is damaged', () => {
+  const large = randomBytes(1_000_000)
+  const small = randomBytes(1_000)
+  let service: RunningService
+  before(async () => {
+    service = await startRunningService()
+    for (const content of [large, small]) await store(content)
+  })
+  after(() => service.remove())
+
+  const store = async (content: Buffer) => {
+    const body = new FormData()
+    body.set('project_id', PROJECT)
+    body.set('file', new Blob([new Uint8Array(content)]), 'file')
+    const response = await fetch(`${service.address}/file/create`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.key}` },
+      body,
+    })
+    assert.equal(response.status, 200, await response.clone().text())
+    digests.set(content, ((await response.json()) as { digest: string }).digest)
+  }
+  const digests = new Map<Buffer, string>()
+  const pathOf = (content: Buffer) => {
+    const name = sha256(content)
+    return join(service.dataDirectory, 'blobs', name.slice(0, 2), name.slice(2, 4), name)
+  }
+  /** The content, or how the response ended. */
+  const read = async (content: Buffer) => {
+    const response = await fetch(`${service.address}/file/content`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ project_id: PROJECT, digest: digests.get(content) }),
+    })
+    const length = response.headers.get('content-length')
+    const body = await response.arrayBuffer().then(
+      (bytes) => Buffer.from(bytes),
+      () => 'cut',
+    )
+    return { status: response.status, length, body }
+  }
+  const health = async () => JSON.parse((await service.send('GET', '/health')).text) as object
+
+  for (const [what, content] of [
+    ['large', large],
+    ['small', small],
+  ] as const)
+    for (const [how, damage] of [
+      ['has another byte', (bytes: Buffer) => bytes.fill(bytes[999]! ^ 1, 999, 1_000)],
+      ['is empty', () => Buffer.alloc(0)],
+      ['is cut', (bytes: Buffer) => bytes.subarray(0, -1)],
+    ] as const)
+      it(`never answers a ${what} file as whole when it ${how}, and names it until it is restored`, async () => {
+        const path = pathOf(content)
+        writeFileSync(path, damage(Buffer.from(content)))
+
+        const { status, body } = await read(content)
+
+        if (status === 200) assert.equal(body, 'cut')
+        else assert.deepEqual([status, /differs from its digest/.test(String(body))], [409, true])
+        const name = sha256(content)
+        assert.match(service.output(), new RegExp(`"event":"blobs.damaged".*${name}`))
+        assert.match(JSON.stringify(await health()), new RegExp(`"degraded".*"files":"[^"]*${name}`))
+
+        writeFileSync(path, content)
+        const restored = await read(content)
+        assert.deepEqual([restored.length, restored.body], [String(content.length), content])
+        assert.deepEqual(await health(), { status: 'ok' })
+      })
+
+  it('replaces damaged content when it is stored again', async () => {
+    for (const content of [large, small]) {
+      writeFileSync(pathOf(content), 'x')
+      await store(content)
+      assert.deepEqual(readFileSync(pathOf(content)), content)
+    }
+  })
+})
+
+describe('a service that has lost values of secrets', () => {
+  let service: RunningService
+  before(async () => {
+    service = await startRunningService()
+    for (const name of ['LOST', 'KEPT']) await put(name, 'value')
+    await service.send('DELETE', `${PATH}/KEPT`)
+    await put('OTHER', 'value')
+  })
+  after(() => service.remove())
+
+  const PATH = '/api/teams/default/secrets'
+  const within = (name: string) => join(service.dataDirectory, name)
+  const put = async (name: string, value: string) =>
+    assert.equal((await service.send('PUT', `${PATH}/${name}`, { value })).status, 200)
+  const health = async () => (await service.send('GET', '/health')).text
+  const listed = async () =>
+    (
+      JSON.parse((await service.send('GET', PATH)).text) as {
+        data: readonly { name: string; problem?: string }[]
+      }
+    ).data.map(({ name, problem }) => [name, problem])
+
+  const isMissing = [
+    ['LOST', 'The value is missing'],
+    ['OTHER', 'The value is missing'],
+  ]
+  for (const [how, damage] of [
+    ['is gone', () => rmSync(within('secrets.db'))],
+    ['is empty', () => writeFileSync(within('secrets.db'), '')],
+  ] as const)
+    it(`names them when secrets.db ${how}`, async () => {
+      await service.stop()
+      cpSync(within('secrets.db'), within('kept.db'))
+      damage()
+      await service.restart()
+
+      assert.deepEqual(await listed(), isMissing)
+      assert.match(await health(), /"degraded".*"secrets":"/)
+      assert.match(service.output(), /"event":"secrets.unreadable","team":"default","name":"LOST"/)
+
+      await service.stop()
+      cpSync(within('kept.db'), within('secrets.db'))
+      await service.restart()
+      assert.deepEqual(await listed(), [
+        ['LOST', undefined],
+        ['OTHER', undefined],
+      ])
+      assert.equal(await health(), '{"status":"ok"}')
+    })
+
+  it('names those that another master key encrypted, until they are stored again', async () => {
+    const key = readFileSync(within('master-keys'), 'utf8')
+    const at = key.indexOf(':') + 5
+    chmodSync(within('master-keys'), 0o600)
+    writeFileSync(within('master-keys'), key.slice(0, at) + (key[at] === 'A' ? 'B' : 'A') + key.slice(at + 1))
+    await service.restart()
+
+    assert.deepEqual(await listed(), [
+      ['LOST', 'The value cannot be decrypted'],
+      ['OTHER', 'The value cannot be decrypted'],
+    ])
+    assert.match(await health(), /"degraded".*"secrets":"/)
+    for (const name of ['LOST', 'OTHER']) await put(name, 'another')
+    assert.equal(await health(), '{"status":"ok"}')
+  })
+
+  it('names the file when secrets.db cannot be opened', async () => {
+    await service.stop()
+    rmSync(within('secrets.db'))
+    mkdirSync(within('secrets.db'))
+    await assert.rejects(service.restart(), /secrets\.db: unable to open/)
   })
 })

@@ -141,6 +141,7 @@ describe('a service that starts on a full disk', () => {
         cpSync(join(data, 'blobs'), join(other, 'blobs'), { recursive: true })
         rmSync(join(data, 'blobs'), { recursive: true })
         symlinkSync(join(other, 'blobs'), join(data, 'blobs'))
+        rmSync(join(disk, 'filler'))
         await service.restart()
 
         // Read models that could not be written are filled again.

@@ -1,143 +1,217 @@
 import { setMaxListeners } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore, Position, RecordedEvent, TailItem } from '../../kernel/ports/event-store.js'
+import { within } from '../../kernel/within.js'
 import { commitSignal, type CommitSignal } from './commit-signal.js'
 
 type Subscribe = EventStore['subscribeAll']
+type Types = ReadonlySet<string> | undefined
 
-/** When more is kept, the older half is dropped. */
-const KEPT = { events: 4096, characters: 8 * 1024 * 1024 }
+const LIMITS = {
+  /** When a tail keeps more, it drops the older half. */
+  events: 4096,
+  characters: 8 * 1024 * 1024,
+  /** Followers start one after another: a catch-up keeps the first events of the log this long for those that join. */
+  joinMs: 500,
+  /** A catch-up waits this long for its slowest follower, which is longer than a large insert takes. */
+  patienceMs: 5000,
+}
 const PAGE_EVENTS = 500
 
-/** The end of the log as one subscription delivers it: all events after `after`, up to `upTo`. */
+interface Follower {
+  position: Position
+}
+
+/** What one subscription delivers: all events of its types after `after`, up to `upTo`. */
 interface Tail {
+  readonly types: Types
   readonly grown: CommitSignal
+  /** A follower joined, read a page or left. */
+  readonly read: CommitSignal
   readonly stopping: AbortController
+  readonly followers: Set<Follower>
+  readonly joinUntil: number
   events: RecordedEvent[]
   characters: number
   after: Position
   upTo: Position
-  followers: number
+  /** It began at the end of the log, or came there. */
+  isLive: boolean
+  /** The end of the log when it was reached first. */
+  caughtUpAt: Position | undefined
   failure: { readonly error: unknown } | undefined
 }
 
 /**
- * Gives all followers of a process one subscription, so that each event is sent and decoded once. A follower subscribes by
- * itself until it has caught up, and again when it is further behind than what is kept.
+ * Gives the followers of a process one subscription, so that each event is sent and decoded once. Followers that begin at
+ * the same position catch up together, at the pace of the slowest. One that is further behind than what is kept reads by
+ * itself until it has caught up.
  */
-export const sharedTail = (subscribeAll: Subscribe, most = KEPT): Subscribe => {
-  let current: Tail | undefined
+export const sharedTail = (subscribeAll: Subscribe, limits: Partial<typeof LIMITS> = {}): Subscribe => {
+  const tails = new Set<Tail>()
+  const most = { ...LIMITS, ...limits }
 
-  const start = (after: Position): Tail => {
-    const stopping = new AbortController()
-    setMaxListeners(0, stopping.signal)
-    const tail: Tail = {
-      grown: commitSignal(),
-      stopping,
-      events: [],
-      characters: 0,
-      after,
-      upTo: after,
-      followers: 0,
-      failure: undefined,
-    }
-    void fill(tail, most, subscribeAll({ after, signal: stopping.signal })).finally(() => {
-      if (current === tail) current = undefined
+  const open = (after: Position, types: Types, isLive: boolean): Tail => {
+    const tail = emptyTail(after, types, isLive, most)
+    tails.add(tail)
+    void fill(tail, most, subscribeAll({ after, types, signal: tail.stopping.signal })).finally(() => {
+      tails.delete(tail)
       tail.grown.close()
     })
     return tail
   }
 
+  /** A tail that caught up before a follower began does not know where the log ended then. */
+  const tailFor = (position: Position, types: Types, isCaughtUp: boolean): Tail | undefined => {
+    let best: Tail | undefined
+    for (const tail of tails) {
+      if (tail.types !== undefined && tail.types !== types) continue
+      if (tail.failure !== undefined || !(isCaughtUp || tail.caughtUpAt === undefined)) continue
+      if (position < tail.after || (position > tail.upTo && !tail.isLive)) continue
+      if (tail.isLive && tail.types === undefined) return tail
+      if (best === undefined || tail.upTo > best.upTo) best = tail
+    }
+    return best
+  }
+
   return async function* ({ after = 0n, types, signal } = {}) {
-    let position = after
-    let saidCaughtUp = false
+    const follower: Follower = { position: after }
+    let isCaughtUp = false
     const isOver = () => signal?.aborted === true
 
-    /** The items of a subscription of its own, until the position is in the tail. */
-    async function* catchUp(): AsyncGenerator<TailItem, Tail | undefined> {
-      const joined = new AbortController()
-      const until = signal === undefined ? joined.signal : AbortSignal.any([joined.signal, signal])
-      let isCaughtUp = false
-      try {
-        for await (const item of subscribeAll({ after: position, types, signal: until })) {
-          if (item.kind === 'caughtUp') isCaughtUp = true
-          else position = item.kind === 'event' ? item.event.position : item.position
-          if (item.kind !== 'caughtUp' || !saidCaughtUp) yield item
-          saidCaughtUp ||= isCaughtUp
-          if (!isCaughtUp) continue
-          current ??= start(position)
-          if (position >= current.after) return current
+    /** Until it falls behind, or another tail has the next events too. */
+    async function* follow(tail: Tail): AsyncGenerator<TailItem, 'left' | 'ended'> {
+      while (!isOver() && follower.position >= tail.after) {
+        const seen = tail.grown.count()
+        const { upTo, caughtUpAt } = tail
+        const page = pageOf(tail, follower.position)
+        let last = follower.position
+        for (const event of page) {
+          if (isOver()) return 'ended'
+          follower.position = event.position
+          if (types !== undefined && !types.has(event.type)) continue
+          last = event.position
+          yield { kind: 'event', event }
         }
-        return undefined
-      } finally {
-        joined.abort()
+        tail.read.announce()
+        const isFull = page.length === PAGE_EVENTS
+        if (!isFull && upTo > follower.position) follower.position = upTo
+        if (follower.position > last) yield { kind: 'checkpoint', position: follower.position }
+        if (!isFull && !isCaughtUp && caughtUpAt !== undefined && follower.position >= caughtUpAt) {
+          isCaughtUp = true
+          yield { kind: 'caughtUp' }
+        }
+        const best = tailFor(follower.position, types, isCaughtUp)
+        if (best !== undefined && best !== tail) return 'left'
+        // A subscription to some types is not shared at the end of the log.
+        if (isCaughtUp && tail.isLive && tail.types !== undefined && !isFull) {
+          open(follower.position, undefined, true)
+          return 'left'
+        }
+        if (isFull) await setImmediate()
+        else if (tail.failure !== undefined) throw tail.failure.error
+        else if (tail.grown.isClosed()) return 'ended'
+        else await tail.grown.after(seen, signal)
       }
+      return 'left'
     }
 
-    async function* follow(tail: Tail): AsyncGenerator<TailItem> {
-      tail.followers += 1
+    for (let state = 'left'; state === 'left' && !isOver();) {
+      const tail = tailFor(follower.position, types, isCaughtUp) ?? open(follower.position, types, false)
+      tail.followers.add(follower)
+      tail.read.announce()
       try {
-        while (!isOver() && position >= tail.after) {
-          const seen = tail.grown.count()
-          const { upTo } = tail
-          const page = pageOf(tail, position)
-          for (const event of page) {
-            if (isOver()) return
-            position = event.position
-            if (types === undefined || types.has(event.type)) yield { kind: 'event', event }
-          }
-          if (page.length === PAGE_EVENTS) {
-            await setImmediate()
-            continue
-          }
-          const last = page.at(-1)
-          const isFiltered = last !== undefined && types !== undefined && !types.has(last.type)
-          if (upTo > position || isFiltered) {
-            if (upTo > position) position = upTo
-            yield { kind: 'checkpoint', position }
-          }
-          if (tail.failure !== undefined) throw tail.failure.error
-          if (tail.grown.isClosed()) return
-          await tail.grown.after(seen, signal)
-        }
+        state = yield* follow(tail)
       } finally {
-        tail.followers -= 1
-        if (tail.followers === 0) {
-          if (current === tail) current = undefined
+        tail.followers.delete(follower)
+        tail.read.announce()
+        if (tail.followers.size === 0) {
+          tails.delete(tail)
           tail.stopping.abort()
         }
       }
     }
-
-    while (!isOver()) {
-      const tail = yield* catchUp()
-      if (tail === undefined) return
-      // Its last follower left while the own subscription was closed.
-      if (tail.stopping.signal.aborted) continue
-      yield* follow(tail)
-      if (tail.grown.isClosed() && tail.failure === undefined) return
-    }
   }
 }
 
-const fill = async (tail: Tail, most: typeof KEPT, items: AsyncIterable<TailItem>): Promise<void> => {
+const emptyTail = (after: Position, types: Types, isLive: boolean, { joinMs }: typeof LIMITS): Tail => {
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  return {
+    types,
+    grown: commitSignal(),
+    read: commitSignal(),
+    stopping,
+    followers: new Set(),
+    joinUntil: isLive || after > 0n ? 0 : performance.now() + joinMs,
+    events: [],
+    characters: 0,
+    after,
+    upTo: after,
+    isLive,
+    caughtUpAt: undefined,
+    failure: undefined,
+  }
+}
+
+const fill = async (tail: Tail, most: typeof LIMITS, items: AsyncIterable<TailItem>): Promise<void> => {
+  let isAnnounced = false
+  /** Once for all events of a turn of the event loop. */
+  const announce = () => {
+    if (isAnnounced) return
+    isAnnounced = true
+    globalThis.setImmediate(() => {
+      isAnnounced = false
+      tail.grown.announce()
+    })
+  }
   try {
     for await (const item of items) {
-      if (item.kind === 'caughtUp') continue
-      if (item.kind === 'event') keep(tail, most, item.event)
-      tail.upTo = item.kind === 'event' ? item.event.position : item.position
-      tail.grown.announce()
+      if (item.kind === 'caughtUp') {
+        tail.caughtUpAt = tail.upTo
+        tail.isLive = true
+      } else if (item.kind === 'checkpoint') tail.upTo = item.position
+      else {
+        while (isFull(tail, most)) {
+          await followersOf(tail, most)
+          dropOlderHalf(tail)
+        }
+        tail.events.push(item.event)
+        tail.characters += item.event.size
+        tail.upTo = item.event.position
+      }
+      announce()
     }
   } catch (error) {
     tail.failure = { error }
   }
 }
 
-const keep = (tail: Tail, most: typeof KEPT, event: RecordedEvent): void => {
-  tail.events.push(event)
-  tail.characters += event.size
-  if (tail.events.length <= most.events && tail.characters <= most.characters) return
-  const dropped = tail.events.splice(0, Math.ceil(tail.events.length / 2))
+const isFull = ({ events, characters }: Tail, most: typeof LIMITS): boolean =>
+  events.length >= most.events || (characters >= most.characters && events.length > 0)
+
+/**
+ * Waits until no follower needs the older half: a single follower without limit, several for as long as patience lasts, and
+ * at the end of the log not at all.
+ */
+const followersOf = async (tail: Tail, { patienceMs }: typeof LIMITS): Promise<void> => {
+  const { signal } = tail.stopping
+  const toJoin = tail.joinUntil - performance.now()
+  if (toJoin > 0) await sleep(toJoin, undefined, { signal }).catch(() => undefined)
+  const { position } = tail.events[olderHalf(tail) - 1]!
+  const until = performance.now() + (tail.isLive ? 0 : patienceMs)
+  const isNeeded = () => [...tail.followers].some((follower) => follower.position < position)
+  while (!signal.aborted && (tail.followers.size === 0 || isNeeded())) {
+    const leftMs = tail.followers.size > 1 ? until - performance.now() : Infinity
+    if (leftMs <= 0) return
+    await within(leftMs, tail.read.after(tail.read.count(), signal))
+  }
+}
+
+const olderHalf = ({ events }: Tail): number => Math.ceil(events.length / 2)
+
+const dropOlderHalf = (tail: Tail): void => {
+  const dropped = tail.events.splice(0, olderHalf(tail))
   for (const { size } of dropped) tail.characters -= size
   tail.after = dropped.at(-1)!.position
 }

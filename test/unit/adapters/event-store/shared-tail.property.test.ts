@@ -25,10 +25,11 @@ describe('followers that share a subscription', () => {
         fc.array(fc.array(fc.constantFrom(...TYPES), { minLength: 1, maxLength: 40 }), { maxLength: 30 }),
         fc.array(arbitraryFollower, { minLength: 1, maxLength: 4 }),
         fc.integer({ min: 1, max: 100 }),
-        async (appends, followers, events) => {
+        fc.constantFrom(20, 5000),
+        async (appends, followers, events, patienceMs) => {
           const store = openInMemoryEventStore()
           const { subscribe, counted } = counting(store)
-          const subscribeAll = sharedTail(subscribe, { events, characters: Infinity })
+          const subscribeAll = sharedTail(subscribe, { events, characters: Infinity, joinMs: 0, patienceMs })
           const stopping = new AbortController()
           const seen = followers.map((): TailItem[] => [])
           const running: Promise<void>[] = []
@@ -97,6 +98,50 @@ describe('followers that share a subscription', () => {
     await until(() => counted.open === 0)
   })
 
+  it('catch up together with a log that is longer than what is kept', async () => {
+    const store = await storeOf(500)
+    const { subscribe, counted } = counting(store)
+    const subscribeAll = sharedTail(subscribe, { events: 10 })
+    const stopping = new AbortController()
+    const seen = [0, 0, 0, 0]
+    const follow = async (types: ReadonlySet<string> | undefined, index: number) => {
+      for await (const item of subscribeAll({ types, signal: stopping.signal }))
+        if (item.kind === 'event') seen[index]! += 1
+    }
+    const typed = new Set([TYPES[0]])
+    const followers = [undefined, typed, undefined, typed].map(follow)
+    await until(() => seen.every((events) => events === 500))
+    assert.equal(counted.opened, 1)
+    stopping.abort()
+    await Promise.all(followers)
+    await store.close()
+  })
+
+  it('go on without one that stands still, which then reads alone until it has caught up', async () => {
+    const store = await storeOf(100)
+    const { subscribe, counted } = counting(store)
+    const subscribeAll = sharedTail(subscribe, { events: 10, joinMs: 0, patienceMs: 5 })
+    const stopping = new AbortController()
+    const seen = [0, 0]
+    let resume = () => undefined as unknown
+    const resumed = new Promise<void>((resolve) => (resume = resolve))
+    const follow = async (index: number) => {
+      for await (const item of subscribeAll({ signal: stopping.signal })) {
+        if (item.kind === 'event') seen[index]! += 1
+        if (index === 1) await resumed
+      }
+    }
+    const followers = [follow(0), follow(1)]
+    await until(() => seen[0] === 100)
+    assert.equal(seen[1], 1)
+    resume()
+    await until(() => seen[1] === 100 && counted.open === 1)
+    assert.equal(counted.opened, 2)
+    stopping.abort()
+    await Promise.all(followers)
+    await store.close()
+  })
+
   it('go on when the last one that had caught up ends while another joins it', async () => {
     const store = openInMemoryEventStore()
     let closing = () => undefined as unknown
@@ -137,11 +182,21 @@ describe('followers that share a subscription', () => {
   })
 })
 
-/** Counts the subscriptions that are open. */
+const storeOf = async (events: number): Promise<EventStore> => {
+  const store = openInMemoryEventStore()
+  for (let event = 0; event < events; event += 1)
+    await store.append(`s-${event}`, 'none', [
+      newEvent(crypto.randomUUID(), { type: TYPES[0], data: {} }, cause),
+    ])
+  return store
+}
+
+/** Counts the subscriptions that were opened and that are open. */
 const counting = (store: EventStore) => {
-  const counted = { open: 0 }
+  const counted = { open: 0, opened: 0 }
   const subscribe: EventStore['subscribeAll'] = async function* (options) {
     counted.open += 1
+    counted.opened += 1
     try {
       yield* store.subscribeAll(options)
     } finally {

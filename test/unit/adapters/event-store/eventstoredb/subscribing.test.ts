@@ -138,18 +138,18 @@ describe('reading and following an EventStoreDB', () => {
     assert.deepEqual(items.at(-2), { kind: 'checkpoint', position: await store.head() })
   })
 
-  it('reports the position of each event of others, so that the head is reached, after it caught up too', async () => {
+  it('reports the positions of events of others, so that the head is reached, after it caught up too', async () => {
     const { double, store } = given
     const positions: bigint[] = []
+    const last = () => BigInt(double.log.all.at(-1)?.position ?? 0)
 
     for await (const item of store.subscribeAll()) {
       if (item.kind === 'caughtUp') appendForeign('orders-1')
       if (item.kind === 'checkpoint') positions.push(item.position)
-      if (positions.length === FOREIGN.length) break
+      if (positions.at(-1) === last()) break
     }
 
     assert.equal(positions.at(-1), await store.head())
-    assert.equal(positions.at(-1), BigInt(double.log.all.at(-1)!.position))
   })
 
   it('reads one event for the head, however many events of others are last', async () => {

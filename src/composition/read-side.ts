@@ -90,7 +90,7 @@ export const openReadSide = async (
     ...projector,
     lagging: projector,
     rebuilding: filling.progress,
-    failing: () => projector.failing() ?? filling.progress(),
+    failing: () => projector.failing() ?? filling.progress() ?? lateness(projector.lagMs()),
     // Only positions of the embedded log have no gaps, so only they can be subtracted.
     behind: async () =>
       eventStoreUrl === null ? Number((await eventStore.head()) - projector.reached()) : projector.behind(),
@@ -102,6 +102,12 @@ export const openReadSide = async (
     },
   }
 }
+
+/** Writes are paced long before. */
+const LATE_MS = 10_000
+
+const lateness = (lagMs: number): string | undefined =>
+  lagMs < LATE_MS ? undefined : `the read models are ${Math.round(lagMs / 1000)} s behind the event log`
 
 /**
  * If the database was filled from another log, the embedded one is emptied. One on a server is refused, because another

@@ -12,9 +12,10 @@ import { Lane, sizeOf, teamOf } from './lane.js'
 import { notifier, type Notifier } from './notifier.js'
 import { countQuarantined } from './quarantine.js'
 import { reachedPosition, type ReachedPosition } from './reached-position.js'
+import { unreadSince } from './unread.js'
 
 export interface ProjectorOptions extends InsertOptions {
-  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream'>
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
   readonly log: Log
   /** The least time between two checkpoints: after a crash the rows since the last one are inserted again. */
   readonly checkpointMs?: number
@@ -32,8 +33,8 @@ export interface Projector {
   /** Waits until a position can be read, and has the next batch inserted at once; false if it takes longer. */
   readonly waitFor: (position: Position, timeoutMs: number, team?: string) => Promise<boolean>
   /**
-   * Age in ms of the oldest event not yet inserted, of all teams or in the lane of one. 0 while inserts fail, so that writes
-   * are not paced against a broken engine.
+   * Age in ms of the oldest event that is not yet inserted, of all teams or in the lane of one, or that is not yet read from
+   * the log. 0 while inserts fail, so that writes are not paced against a broken engine.
    */
   readonly lagMs: (team?: string) => number
   /** Events that were read from the log and are not inserted yet. */
@@ -59,6 +60,9 @@ export interface Projector {
 const GATHER_MS = 500
 const CHECKPOINT_MS = 1000
 const BACKOFF = { firstMs: 100, maxMs: 2000 }
+/** Under load the inserts that readers wait for take at most half of the time, so that they get larger. */
+const LOAD_EVENTS = 100
+const MAX_PAUSE_MS = 100
 /** Characters of a team's events that are read and not inserted, beyond which the team is busy. */
 const MAX_QUIET_CHARACTERS = 2 * 1024 * 1024
 /** A failure that lasts is logged these first times and then about once a minute. */
@@ -166,6 +170,7 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
   /** Rows of the quiet lane up to here are inserted before more of the busy lane. */
   let busySince = after
   let isCaughtUp = false
+  const unreadMs = unreadSince(eventStore)
 
   const isBusy = (team: string) => busy.charactersOf(team) > 0
   const add = (event: RecordedEvent): Lane => {
@@ -183,6 +188,8 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
     quietReached.advance(until(quiet))
     reached.advance(until(quiet) < until(busy) ? until(quiet) : until(busy))
   }
+  /** A reader of a position that is not read yet gains nothing from an insert of what precedes it. */
+  const isAwaited = () => quietReached.isAwaited(read) || reached.isAwaited(read)
   const holdsUpBusy = () => (quiet.first()?.position ?? Infinity) <= busySince
 
   const follower = followLog({
@@ -192,7 +199,7 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
     onEvent: (event) => {
       const lane = add(event)
       advance()
-      if (lane.length() > 1 && !lane.hasBatch() && lane.hasRoom()) return undefined
+      if (lane.length() > 1 && !lane.hasBatch() && lane.hasRoom() && !isAwaited()) return undefined
       wake.notify()
       return lane.hasRoom() ? undefined : room(lane)
     },
@@ -213,30 +220,40 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
     while (!lane.hasRoom() && !signal.aborted) await wake.next()
   }
 
-  const insertFrom = async (lane: Lane, isAwaited: () => boolean, mayInsert: () => boolean) => {
+  const insertFrom = async (lane: Lane, isWanted: () => boolean, mayInsert: () => boolean) => {
+    let pausedUntil = 0
     while (!signal.aborted) {
-      const waitMs = lane.pendingSince() + gatherMs - performance.now()
-      const isDue = lane.hasBatch() || isAwaited() || waitMs <= 0
+      const gatheredAt = lane.pendingSince() + gatherMs
+      const dueAt = isWanted() && lane.length() > 0 ? Math.min(pausedUntil, gatheredAt) : gatheredAt
+      const waitMs = dueAt - performance.now()
+      const isDue = lane.hasBatch() || waitMs <= 0
       if (waitMs === Infinity || !isDue || !mayInsert()) {
         await within(mayInsert() ? waitMs : Infinity, wake.next(), { ref: true })
         continue
       }
       const events = lane.take()
       wake.notify()
+      const began = performance.now()
       await insertUntilTaken(options, state, events, signal, () => {
         lane.inserted()
         advance()
         wake.notify()
       })
+      const ended = performance.now()
+      if (events.length > LOAD_EVENTS) pausedUntil = ended + Math.min(ended - began, MAX_PAUSE_MS)
     }
   }
   const ended = [
     insertFrom(
       quiet,
-      () => quietReached.isAwaited() || reached.isAwaited() || holdsUpBusy(),
+      () => isAwaited() || holdsUpBusy(),
       () => true,
     ),
-    insertFrom(busy, reached.isAwaited, () => !holdsUpBusy()),
+    insertFrom(
+      busy,
+      () => reached.isAwaited(read),
+      () => !holdsUpBusy(),
+    ),
   ]
 
   return {
@@ -250,7 +267,8 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
     lagMs: (team?: string) => {
       const busySince = team === undefined || isBusy(team) ? busy.since() : Infinity
       const since = Math.min(busySince, quiet.since())
-      return isCaughtUp && since !== Infinity ? performance.now() - since : 0
+      const uninsertedMs = since === Infinity ? 0 : performance.now() - since
+      return isCaughtUp ? Math.max(uninsertedMs, unreadMs(read)) : 0
     },
     behind: () => quiet.length() + busy.length(),
     stop: async () => {

@@ -4,7 +4,8 @@ import { within } from '../../kernel/within.js'
 /** The last position whose rows can be read, and the readers that wait for a later one. */
 export interface ReachedPosition {
   readonly get: () => Position
-  readonly isAwaited: () => boolean
+  /** Whether a reader waits, for a position up to this one. */
+  readonly isAwaited: (upTo?: Position) => boolean
   /** For other tables, whose position may be an earlier one. */
   readonly reset: (position: Position) => void
   readonly advance: (position: Position) => void
@@ -27,7 +28,10 @@ export const reachedPosition = (start: Position, onWait: () => void): ReachedPos
 
   return {
     get: () => reached,
-    isAwaited: () => waiters.size > 0,
+    isAwaited: (upTo) => {
+      for (const { position } of waiters) if (upTo === undefined || position <= upTo) return true
+      return false
+    },
     reset,
     advance: (position) => {
       if (position > reached) reset(position)

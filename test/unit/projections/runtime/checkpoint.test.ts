@@ -33,7 +33,7 @@ describe('the checkpoint of read models', () => {
 
   const mismatchWith = async (log: EventStore) => (await findLogMismatch(clickHouse.writer, log))?.kind
 
-  const start = (store: Pick<EventStore, 'subscribeAll' | 'readStream'> = eventStore) =>
+  const start = (store: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'> = eventStore) =>
     startProjector({
       eventStore: store,
       blobs: openInMemoryBlobStore(),

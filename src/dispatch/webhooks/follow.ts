@@ -12,6 +12,8 @@ const KEY = 'last'
 interface Following {
   readonly eventStore: Pick<EventStore, 'subscribeAll'>
   readonly state: Pick<DispatcherState, 'checkpoint' | 'commit' | 'put'>
+  /** The event changes nothing, so that it needs no commit of its own. */
+  readonly isIgnored: (event: RecordedEvent) => boolean
   /** Reads what the event needs, and returns the function that applies it to the state. */
   readonly prepare: (event: RecordedEvent) => Promise<() => void>
   readonly skipped: SkippedEvents
@@ -29,10 +31,11 @@ export const followInto = (given: Following): LogFollower & { readonly commit: (
   const { state, skipped, signal } = given
   let last: RecordedEvent | undefined
   let uncommitted = 0
+  let hasProgress = false
 
   let committing: NodeJS.Timeout | undefined
   const progress = () => {
-    uncommitted += 1
+    hasProgress = true
     committing ??= setTimeout(() => {
       committing = undefined
       commit()
@@ -40,7 +43,8 @@ export const followInto = (given: Following): LogFollower & { readonly commit: (
     given.onProgress()
   }
   const commit = () => {
-    if (uncommitted === 0 || signal.aborted) return
+    if (!hasProgress || signal.aborted) return
+    hasProgress = false
     uncommitted = 0
     try {
       if (last !== undefined) {
@@ -70,12 +74,18 @@ export const followInto = (given: Following): LogFollower & { readonly commit: (
       }
     }
     last = event
+    uncommitted += 1
+    progress()
+  }
+  /** Synchronous, because most events of a busy service are calls, which are ignored. */
+  const ignore = (event: RecordedEvent): undefined => {
+    last = event
     progress()
   }
   const follower = followLog({
     eventStore: given.eventStore,
     after: state.checkpoint() ?? 0n,
-    onEvent: take,
+    onEvent: (event) => (given.isIgnored(event) ? ignore(event) : take(event)),
     onCheckpoint: progress,
     onCaughtUp: given.onCaughtUp,
     onError: (error) => given.log.error('dispatcher.subscription_failed', { error: nameOf(error) }),

@@ -56,6 +56,7 @@ interface Matching {
  */
 export const matching = (given: Matching) => {
   const { eventStore, automations, values } = given
+  const isIgnored = isIgnoredBy(automations)
   const cooldowns = openCooldowns(given.state)
 
   const figureOf = async (
@@ -96,7 +97,7 @@ export const matching = (given: Matching) => {
   }
 
   return async (event: RecordedEvent): Promise<readonly Matched[]> => {
-    if (isOfCall(event) && !watchesCalls(automations)) return []
+    if (isIgnored(event)) return []
     const isHistory = event.type === 'HistoryLogged'
     if (isHistory && !watchesMetrics(automations)) return []
     const trigger = triggerOf(isHistory ? await given.whole(event) : event)
@@ -117,7 +118,10 @@ export const matching = (given: Matching) => {
 }
 
 /** Most events are calls, and most services do not watch them. */
-const isOfCall = ({ stream }: RecordedEvent) => stream.startsWith('call-')
+export const isIgnoredBy =
+  (automations: Automations) =>
+  ({ stream }: RecordedEvent): boolean =>
+    stream.startsWith('call-') && !watchesCalls(automations)
 const watchesCalls = ({ isAnyWatching }: Automations) =>
   isAnyWatching('CALL_FAILED') || isAnyWatching('CALL_USAGE_THRESHOLD')
 

@@ -24,7 +24,7 @@ import { reportingHealth } from './health.js'
 import { watchingLag } from './lag.js'
 import { recordingLostAttempts } from './lost-attempts.js'
 import { wholeHistory, withWholeHistory } from '../../application/runs/whole-history.js'
-import { matching } from './matching.js'
+import { isIgnoredBy, matching } from './matching.js'
 import type { Measures } from './measures.js'
 import { messagePreparer } from './message.js'
 import { openMetricValues } from './metric-values.js'
@@ -105,6 +105,7 @@ export const startRun = async (ports: DispatcherPorts, options: RunOptions): Pro
     state,
     skipped: options.skipped,
     log,
+    isIgnored: isIgnoredBy(parts.automations),
     prepare: eventApplier({ ...ports, ...parts, measures, match: openMatching(context, parts) }),
     onCaughtUp: () => goLive().catch(fail),
     onProgress: () => ticks.noteProgress(),

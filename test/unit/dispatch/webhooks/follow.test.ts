@@ -85,6 +85,7 @@ describe('a subscription that ends by itself', () => {
     const follower = followInto({
       eventStore: { subscribeAll },
       state,
+      isIgnored: () => false,
       prepare: () => Promise.resolve(() => undefined),
       skipped: openSkippedEvents(state, log),
       onCaughtUp: () => Promise.resolve(),

@@ -71,7 +71,7 @@ export const appending = (connection: SharedConnection, reading: Reading, append
   return {
     append: async (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
       const proposal = proposalOf(stream, expected, events)
-      const release = await acquire(proposal.bytes)
+      const release = await acquire(proposal.bytes, categoryOf(stream))
       try {
         const appended = await untilSettled(proposal)
         requireWhole(proposal, appended)
@@ -113,6 +113,8 @@ const requireName = (name: string): void => {
   if (name === '' || isSystemName(name))
     throw new InvalidAppend('a name must not be empty or start with $, which the EventStoreDB reserves')
 }
+
+const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-') + 1)
 
 /** No stream comes to this revision, so the node that takes appends answers with a conflict and stores nothing. */
 const impossibleAppend = (): Proposal => ({

@@ -20,7 +20,8 @@ interface Waiter {
 
 /** Bounds how many requests are under way. */
 export const slots = ({ atOnce, mostBytes = Infinity, mostWaitingBytes, waitMs }: Limits) => {
-  const waiting = new Set<Waiter>()
+  /** By kind. */
+  const waiting = new Map<string, Set<Waiter>>()
   let waitingBytes = 0
   let held = 0
   let heldBytes = 0
@@ -42,10 +43,14 @@ export const slots = ({ atOnce, mostBytes = Infinity, mostWaitingBytes, waitMs }
 
   /** Checked when a slot is freed: each request ends within seconds, so the queue needs no timers. */
   const grantWaiting = () => {
-    for (const waiter of waiting) {
+    for (const [kind, waiters] of waiting) {
+      const [waiter] = waiters
+      if (waiter === undefined || !hasRoom(waiter.bytes)) return
       const { bytes, since, grant, refuse } = waiter
-      if (!hasRoom(bytes)) return
-      waiting.delete(waiter)
+      waiters.delete(waiter)
+      // The kind gets its next turn after the others.
+      waiting.delete(kind)
+      if (waiters.size > 0) waiting.set(kind, waiters)
       waitingBytes -= bytes
       if (performance.now() - since <= waitMs) grant(hold(bytes))
       else refuse(overloaded())
@@ -54,17 +59,19 @@ export const slots = ({ atOnce, mostBytes = Infinity, mostWaitingBytes, waitMs }
 
   return {
     /**
-     * A free slot, in the order of the calls; the returned function frees it.
+     * A free slot, in the order of the calls of a kind, the kinds in turn, so that many of one do not hold up others. The
+     * returned function frees it.
      *
      * @throws StoreUnavailable when too many wait already, or no slot came free in time
      */
-    acquire: async (given = 0): Promise<() => void> => {
+    acquire: async (given = 0, kind = ''): Promise<() => void> => {
       const bytes = Math.max(given, LEAST_BYTES)
       if (waiting.size === 0 && hasRoom(bytes)) return hold(bytes)
       if (waitingBytes + bytes > mostWaitingBytes) throw overloaded()
       waitingBytes += bytes
       return new Promise((grant, refuse) => {
-        waiting.add({ bytes, since: performance.now(), grant, refuse })
+        const waiters = waiting.get(kind) ?? new Set()
+        waiting.set(kind, waiters.add({ bytes, since: performance.now(), grant, refuse }))
       })
     },
   }

@@ -44,4 +44,19 @@ describe('slots for requests', () => {
     const last = await next
     last()
   })
+
+  it('are given to the kinds in turn, so that many of one do not hold up others', async () => {
+    const { acquire } = slots({ atOnce: 1, mostWaitingBytes: 100_000, waitMs: 1000 })
+    const order: string[] = []
+    const hold = async (name: string, kind: string) => {
+      const release = await acquire(0, kind)
+      order.push(name)
+      release()
+    }
+    const first = await acquire()
+    const waiting = ['c1', 'c2', 'c3', 'c4', 'd1', 'd2'].map((name) => hold(name, name[0]!))
+    first()
+    await Promise.all(waiting)
+    assert.deepEqual(order, ['c1', 'd1', 'c2', 'd2', 'c3', 'c4'])
+  })
 })

@@ -130,10 +130,8 @@ const requireOwnDatabase = async (
         'Name another database, which is created and filled from the log; or, if no other deployment uses this one, drop it ' +
         'and start again',
     )
-  if ((await eventStore.head()) === 0n)
-    throw lostLog(`the log ${eventStoreUrl === null ? '' : 'at EVENTSTORE_URL '}has no events`, [
-      'clickhouse',
-    ])
+  if (eventStoreUrl === null && (await eventStore.head()) === 0n)
+    throw lostLog('the log has no events', ['clickhouse'])
   if (kind === 'earlier_release') logUpgrade(log)
   else
     log.error(`projection.${kind}`, {

@@ -11,6 +11,8 @@ export interface Health extends HealthReports {
   readonly reason: (part: HealthPart) => string | undefined
   /** How many events of the log were found unreadable, and what to do. */
   readonly unreadableEvents: () => string | undefined
+  /** Calls back with each use of a part: its error, or null. */
+  readonly onUse: (part: HealthPart, listener: (error: unknown) => void) => void
   /** Why no append can succeed now. Checks the store unless an append has succeeded just now. */
   readonly writesBlocked: (eventStore: Pick<EventStore, 'checkWritable'>) => Promise<string | undefined>
 }
@@ -75,6 +77,7 @@ export const openHealth = (
 ): Health => {
   const reasons = new Map<HealthPart, string>()
   const unreadable = new Set<Position>()
+  const listeners = new Map<HealthPart, readonly ((error: unknown) => void)[]>()
   let appendedAt = -Infinity
   let checkedAt = -Infinity
   let checking: Promise<void> | undefined
@@ -112,6 +115,7 @@ export const openHealth = (
     report: (part, error) => {
       if (part === 'event-log-writes' && error === null) appendedAt = now()
       note(part, error)
+      for (const listener of listeners.get(part) ?? []) listener(error)
     },
     unreadable: ({ position, stream, type, unreadable: reason }) => {
       if (unreadable.has(position)) return
@@ -124,6 +128,7 @@ export const openHealth = (
         ? undefined
         : `${unreadable.size} events of the event log cannot be read, the first found at position ${[...unreadable][0]}; ` +
           'restore them from a backup or a copy, see docs/auditing.md',
+    onUse: (part, listener) => listeners.set(part, [...(listeners.get(part) ?? []), listener]),
     writesBlocked: async (eventStore) => {
       const isProven = !reasons.has('event-log-writes') && now() - appendedAt < RECENT_MS
       if (!isProven && now() - checkedAt >= CHECK_EVERY_MS) await (checking ??= check(eventStore))

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProjectionLag } from '../application/throttle.js'
 import type { History, ReadableProjection } from '../application/reading/reading.js'
 import type { Config } from '../config.js'
@@ -7,14 +8,16 @@ import type { LoopWatch } from '../kernel/loop-watch.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import { projections } from '../projections/all.js'
+import { rebuildsIn } from '../projections/rebuilds/queries.js'
 import { startRebuilder } from '../projections/rebuilds/rebuilder.js'
-import { dropTables, migrate } from '../projections/migrate.js'
+import { dropTables, migrate, schemaState } from '../projections/migrate.js'
 import { followReadState } from '../projections/runtime/read-state.js'
-import { findLogMismatch } from '../projections/runtime/checkpoint.js'
+import { findLogMismatch, lossesOf } from '../projections/runtime/checkpoint.js'
 import { positionByTime } from '../projections/runtime/event-times.js'
-import { followFilling } from '../projections/runtime/filling.js'
+import { notifier } from '../projections/runtime/notifier.js'
 import { startProjector } from '../projections/runtime/projector.js'
 import { startTotals } from '../projections/usage/totals-pass.js'
+import { keepTables } from './keep-tables.js'
 import { lostLog } from './own-log.js'
 import type { Stores } from './stores.js'
 
@@ -41,28 +44,38 @@ const READ_BY_OTHER_PROCESSES = { gatherMs: 100, checkpointMs: 0 }
  */
 export const openReadSide = async (
   config: Pick<Config, 'roles' | 'eventStoreUrl' | 'clickHouseUrl'>,
-  stores: Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'>,
+  stores: Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse' | 'health'>,
   clock: Clock,
   log: Log,
   loop?: LoopWatch,
 ): Promise<ReadSide> => {
-  const { roles, eventStoreUrl } = config
+  const { roles, eventStoreUrl, clickHouseUrl } = config
   const { eventStore, clickHouse } = stores
   await clickHouse.prepare()
-  await requireOwnDatabase(config, clickHouse, eventStore, log)
+  const unreadable = await requireOwnDatabase(config, clickHouse, eventStore, log)
   if (!roles.has('projector'))
     return {
       ...(await followReadState(clickHouse.reader, eventStore, log)),
       lastBy: positionByTime(clickHouse.reader),
     }
+  const othersMs = clickHouseUrl === null ? 0 : SEEN_MS
+  const lost =
+    unreadable === undefined ? await lostWhileStopped(clickHouse, eventStore, othersMs) : [unreadable]
+  if (lost.length > 0) {
+    log.error('projection.tables_damaged', { lost, so: 'the read models are filled again from the log' })
+    await dropTables(clickHouse.writer)
+  }
   if (await migrate(clickHouse.writer)) logUpgrade(log)
   const head = await eventStore.head()
+  const looking = notifier()
   const projector = await startProjector({
     ...stores,
     clickHouse: clickHouse.writer,
     projections,
     log,
     loop,
+    claimMs: othersMs,
+    onLoss: looking.notify,
     ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
   const totals = startTotals({
@@ -72,31 +85,36 @@ export const openReadSide = async (
     nextInsert: projector.nextInsert,
     log,
   })
-  const tablesCreatedAt = projector.startedAt === 0n ? head : 0n
-  const filling = followFilling(projector, tablesCreatedAt, log)
-  const rebuilder = startRebuilder({
+  const tables = keepTables({
     ...stores,
-    projections,
     log,
-    clock,
-    tablesCreatedAt,
-    nextInsert: projector.nextInsert,
-    projector: {
-      reached: projector.reached,
-      whileStopped: (exchange) => totals.whileStopped(() => projector.whileStopped(exchange)),
-    },
+    projector,
+    totals,
+    looking,
+    othersMs,
+    lost,
+    createdAt: projector.startedAt === 0n ? head : 0n,
+    rebuilding: (tablesCreatedAt, whileStopped) =>
+      startRebuilder({
+        ...stores,
+        projections,
+        log,
+        clock,
+        tablesCreatedAt,
+        nextInsert: projector.nextInsert,
+        projector: { reached: projector.reached, whileStopped },
+      }),
   })
   return {
     ...projector,
     lagging: projector,
-    rebuilding: filling.progress,
-    failing: () => projector.failing() ?? filling.progress() ?? lateness(projector.lagMs()),
+    rebuilding: tables.refilling,
+    failing: () => projector.failing() ?? tables.refilling() ?? lateness(projector.lagMs()),
     // Only positions of the embedded log have no gaps, so only they can be subtracted.
     behind: async () =>
       eventStoreUrl === null ? Number((await eventStore.head()) - projector.reached()) : projector.behind(),
     stop: async () => {
-      filling.stop()
-      await rebuilder.stop()
+      await tables.stop()
       await totals.stop()
       await projector.stop()
     },
@@ -109,18 +127,38 @@ const LATE_MS = 10_000
 const lateness = (lagMs: number): string | undefined =>
   lagMs < LATE_MS ? undefined : `the read models are ${Math.round(lagMs / 1000)} s behind the event log`
 
+/** In this time other processes see that a database is claimed, or that its tables are gone. */
+const SEEN_MS = 1500
+
+/**
+ * Empty for tables that are replaced anyway, and while a rebuild is between two exchanges, which it completes. What seems
+ * lost may be what another process has not created yet.
+ */
+const lostWhileStopped = async (
+  { reader, writer }: ClickHouse,
+  eventStore: EventStore,
+  othersMs: number,
+): Promise<readonly string[]> => {
+  if ((await schemaState(writer).catch(asUnreadable)) !== 'current') return []
+  if (othersMs > 0 && (await lossesOf(writer, eventStore).catch(() => [''])).length > 0) await sleep(othersMs)
+  const losses = await lossesOf(writer, eventStore).catch((error: unknown) => [asUnreadable(error).reason])
+  if (losses.length === 0) return losses
+  const swapping = await rebuildsIn(reader, ['swapping'], 1).catch(() => [])
+  return swapping.length > 0 ? [] : losses
+}
+
 /**
  * If the database was filled from another log, the embedded one is emptied. One on a server is refused, because another
- * deployment may use it.
+ * deployment may use it. Returns why the tables of the embedded one cannot be read.
  */
 const requireOwnDatabase = async (
   { eventStoreUrl, clickHouseUrl }: Pick<Config, 'eventStoreUrl' | 'clickHouseUrl'>,
   clickHouse: ClickHouse,
   eventStore: EventStore,
   log: Pick<Log, 'info' | 'error'>,
-): Promise<void> => {
-  const mismatch = await findLogMismatch(clickHouse.writer, eventStore)
-  if (mismatch === undefined) return
+): Promise<string | undefined> => {
+  const mismatch = await findLogMismatch(clickHouse.writer, eventStore).catch(asUnreadable)
+  if (mismatch === undefined) return undefined
   const { kind, reason } = mismatch
   if (clickHouseUrl !== null)
     throw new ClickHouseUnavailable(
@@ -132,12 +170,21 @@ const requireOwnDatabase = async (
     )
   if (eventStoreUrl === null && (await eventStore.head()) === 0n)
     throw lostLog('the log has no events', ['clickhouse'])
+  if (kind === 'unreadable') return reason
   if (kind === 'earlier_release') logUpgrade(log)
   else
     log.error(`projection.${kind}`, {
       reason: `${reason}; the read models are emptied and filled from the log`,
     })
   await dropTables(clickHouse.writer)
+  return undefined
+}
+
+/** A damaged file may also ask for more memory than there is, which is a busy engine otherwise. */
+const asUnreadable = (error: unknown) => {
+  if (!(error instanceof ClickHouseUnavailable) || (error.why !== 'damaged' && error.why !== 'busy'))
+    throw error
+  return { kind: 'unreadable' as const, reason: `the checkpoint cannot be read (${error.message})` }
 }
 
 /** What every release does that changes the tables. */

@@ -14,7 +14,6 @@ import type { Dispatcher } from '../dispatch/webhooks/dispatcher.js'
 import { MemoryAccount } from '../kernel/memory-account.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
-import { logBrokenParts } from '../projections/runtime/broken-parts.js'
 import { watchLoop, type LoopWatch } from '../kernel/loop-watch.js'
 import { cleanupStack, type CleanupStack } from '../kernel/cleanup-stack.js'
 import { openApi, type OnAdminKeyCreated } from './api.js'
@@ -186,9 +185,6 @@ const startReadSide = async (
   loop: LoopWatch,
   cleanup: CleanupStack,
 ): Promise<ReadSide> => {
-  const { reader, database } = stores.clickHouse
-  // The operators of a ClickHouse server monitor its parts themselves.
-  if (config.clickHouseUrl === null) await logBrokenParts(reader, database, log)
   const open = () => openReadSide(config, stores, systemClock, log, loop)
   const readSide = config.clickHouseUrl === null ? await open() : await openReadSideLater(open, config, log)
   cleanup.add(() => readSide.stop())

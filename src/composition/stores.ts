@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
@@ -34,28 +34,71 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   if (clickHouseUrl === null) requireOpenFiles(openFileLimit())
   mkdirSync(resolve(dataDirectory), { recursive: true, mode: PRIVATE_DIRECTORY })
   const health = openHealth(log)
+  // First, because it refuses a directory that has lost its log.
+  const eventStore =
+    eventStoreUrl === null
+      ? await openOwnLog(dataDirectory, (path) =>
+          openSqliteEventStore(path, health, {
+            ...PACKING,
+            onSealing: (upTo) =>
+              log.info(upTo === 0 ? 'log.sealed' : 'log.sealing', { positions_left: upTo }),
+          }),
+        )
+      : await openEventStoreServer(eventStoreUrl, health)
   return {
     health,
-    // First, because it refuses a directory that has lost its log.
-    eventStore:
-      eventStoreUrl === null
-        ? await openOwnLog(dataDirectory, (path) =>
-            openSqliteEventStore(path, health, {
-              ...PACKING,
-              onSealing: (upTo) =>
-                log.info(upTo === 0 ? 'log.sealed' : 'log.sealing', { positions_left: upTo }),
-            }),
-          )
-        : await openEventStoreServer(eventStoreUrl, health),
+    eventStore,
     secrets: await openSecrets(config, log),
     blobs: openFileBlobStore(join(dataDirectory, 'blobs'), health),
     clickHouse:
       clickHouseUrl === null
-        ? await openEmbeddedClickHouse(join(dataDirectory, 'clickhouse'), undefined, health)
+        ? await openEngine(
+            join(dataDirectory, 'clickhouse'),
+            health,
+            eventStoreUrl === null && eventStore,
+            log,
+          )
         : connectClickHouseServer(clickHouseUrl, {
             cluster: clickHouseCluster ?? undefined,
             readers: config.clickHouseReaders,
             health,
           }),
   }
+}
+
+/**
+ * The embedded engine. Where its files cannot be opened, they are deleted, and filled again from the log. Only the process
+ * that has locked the embedded log knows that no other one uses them.
+ */
+const openEngine = async (
+  directory: string,
+  health: Health,
+  ownLog: EventStore | false,
+  log: Pick<Log, 'error'>,
+): Promise<ClickHouse> => {
+  const open = () => openEmbeddedClickHouse(directory, undefined, health)
+  if (!existsSync(directory) || ownLog === false || (await ownLog.head()) === 0n) return open()
+  accessSync(directory, constants.R_OK | constants.W_OK)
+  try {
+    return await open()
+  } catch (error) {
+    if (!isUnopened(error) || hasNoSpace(directory)) throw error
+    log.error('clickhouse.files_damaged', {
+      reason: error.message,
+      so: 'clickhouse/ in the data directory is deleted, and filled again from the log',
+    })
+    rmSync(directory, { recursive: true })
+    return open()
+  }
+}
+
+const isUnopened = (error: unknown): error is Error =>
+  error instanceof Error && error.name === 'ChdbConnectionError'
+
+/** The engine writes when it is opened. */
+const LEAST_SPACE = 64 * 1024 * 1024
+
+const hasNoSpace = (directory: string): boolean => {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize < LEAST_SPACE
 }

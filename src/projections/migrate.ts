@@ -58,7 +58,7 @@ const settingsOf = async (clickHouse: Querying): Promise<string> => {
 
 /** Drops the read models; `migrate` creates them again, and the projector fills them from the log. */
 export const dropTables = async (clickHouse: ClickHouseWriter, names?: readonly string[]): Promise<void> => {
-  const tables = names ?? (await readModelTables(clickHouse))
+  const tables = names ?? [VERSION_TABLE, ...(await readModelTables(clickHouse))]
   // A start after a crash still finds by these that the database is not of this log.
   const last = ['checkpoints', 'source_log', 'migrations']
   for (const table of [...tables.filter((name) => !last.includes(name)), ...last])

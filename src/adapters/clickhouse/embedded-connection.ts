@@ -27,28 +27,54 @@ export class EmbeddedConnection implements Connection<Readable> {
   }
 
   query(params: ConnBaseQueryParams): Promise<ConnQueryResult<Readable>> {
-    return this.#chdb.query(params)
+    return this.#released(this.#chdb.query(params))
   }
 
   command(params: ConnBaseQueryParams): Promise<ConnCommandResult> {
-    return this.#chdb.command(params)
+    return this.#released(this.#chdb.command(params))
   }
 
   insert(params: ConnInsertParams<Readable>): Promise<ConnInsertResult> {
-    return this.#chdb.insert(params)
+    return this.#released(this.#chdb.insert(params))
   }
 
   async exec(params: ConnExecParams<Readable>): Promise<ConnExecResult<Readable>> {
-    if (params.values !== undefined) return this.#chdb.exec(params)
-    const chunks = this.#chdb.chdb.queryStream(params.query)[Symbol.asyncIterator]()
-    const first = await coded(chunks.next())
+    if (params.values !== undefined) return this.#released(this.#chdb.exec(params))
+    const chunks = this.#chunksOf(params.query)
+    const first = await chunks.next()
     const stream = Readable.from(bytesOf(first, chunks), { objectMode: false })
     return { stream, query_id: params.query_id ?? '', response_headers: {}, http_status_code: 200 }
   }
 
+  async *#chunksOf(query: string): AsyncGenerator<Chunk> {
+    const chunks = this.#chdb.chdb.queryStream(query)[Symbol.asyncIterator]()
+    try {
+      for (;;) {
+        const next = await this.#released(chunks.next())
+        if (next.done === true) return
+        yield next.value
+      }
+    } finally {
+      await chunks.return?.()
+    }
+  }
+
+  /**
+   * A statement that fails holds its tables until its connection runs another one, so that they could not be dropped.
+   * Errors of the binding have the engine's code only in their message; this adds it as `code`.
+   */
+  async #released<A>(work: Promise<A>): Promise<A> {
+    try {
+      return await work
+    } catch (error) {
+      await this.#chdb.chdb.queryAsync('SELECT 1').catch(() => undefined)
+      throw error instanceof Error ? parseError(error) : error
+    }
+  }
+
   /** The whole result. Unlike `exec`, which plans its statement on the main thread for some milliseconds. */
   async whole(query: string): Promise<{ readonly stream: Readable }> {
-    const bytes = (await coded(this.#chdb.chdb.queryAsync(query))).bytes()
+    const bytes = (await this.#released(this.#chdb.chdb.queryAsync(query))).bytes()
     return { stream: Readable.from(bytes.length === 0 ? [] : [bytes]) }
   }
 
@@ -61,15 +87,6 @@ export class EmbeddedConnection implements Connection<Readable> {
   }
 }
 
-/** Errors of the binding have the engine's code only in their message; this adds it as `code`. */
-const coded = async <A>(work: Promise<A>): Promise<A> => {
-  try {
-    return await work
-  } catch (error) {
-    throw error instanceof Error ? parseError(error) : error
-  }
-}
-
 interface Chunk {
   raw(): Uint8Array
 }
@@ -78,16 +95,16 @@ interface Chunk {
  * The first chunk is fetched before the stream is returned, so that a refused statement fails there. Later chunks are
  * computed while the one before is used.
  */
-async function* bytesOf(first: IteratorResult<Chunk>, rest: AsyncIterator<Chunk>): AsyncGenerator<Buffer> {
+async function* bytesOf(first: IteratorResult<Chunk>, rest: AsyncGenerator<Chunk>): AsyncGenerator<Buffer> {
   try {
     for (let next = first; next.done !== true;) {
-      const ahead = coded(rest.next())
+      const ahead = rest.next()
       ahead.catch(() => undefined)
       const bytes = next.value.raw()
       yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       next = await ahead
     }
   } finally {
-    await rest.return?.()
+    await rest.return(undefined)
   }
 }

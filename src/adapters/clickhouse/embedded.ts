@@ -45,7 +45,10 @@ export const openEmbeddedClickHouse = async (
   const writing = [connect(), connect(), connect()] as const
   starting.close()
   endWhenAborted()
-  await writing[0].command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
+  const prepare = async () => {
+    await writing[0].command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
+  }
+  await prepare()
   const readers = Array.from({ length: READERS }, () => new EmbeddedConnection(directory))
   const reading = readers.map(clientOn)
   const all = [...writing, ...reading]
@@ -69,7 +72,7 @@ export const openEmbeddedClickHouse = async (
       health,
     ),
     database,
-    prepare: () => Promise.resolve(),
+    prepare,
     beside: (other) => openEmbeddedClickHouse(directory, other, health),
     away: () => undefined,
     close: async () => {

@@ -61,21 +61,32 @@ export const REFUSING = codes(
   [767, 'REQUIRED_SECOND_FACTOR'],
 )
 
-/** Temporary errors: load, disks, replicas, Keeper, the server's network, a missing table. */
+/** What a table consists of is missing, or has other bytes. */
+export const DAMAGED = codes(
+  [16, 'NO_SUCH_COLUMN_IN_TABLE'],
+  [33, 'CANNOT_READ_ALL_DATA'],
+  [40, 'CHECKSUM_DOESNT_MATCH'],
+  [47, 'UNKNOWN_IDENTIFIER'],
+  [60, 'UNKNOWN_TABLE'],
+  [74, 'CANNOT_READ_FROM_FILE_DESCRIPTOR'],
+  [76, 'CANNOT_OPEN_FILE'],
+  [81, 'UNKNOWN_DATABASE'],
+  [107, 'FILE_DOESNT_EXIST'],
+  [226, 'NO_FILE_IN_DATA_PART'],
+  [246, 'CORRUPTED_DATA'],
+  [271, 'CANNOT_DECOMPRESS'],
+  [432, 'UNKNOWN_CODEC'],
+)
+
+/** Temporary errors: load, disks, replicas, Keeper, the server's network. */
 export const BUSY = codes(
   [3, 'UNEXPECTED_END_OF_FILE'],
   [23, 'CANNOT_READ_FROM_ISTREAM'],
   [24, 'CANNOT_WRITE_TO_OSTREAM'],
-  [40, 'CHECKSUM_DOESNT_MATCH'],
-  [60, 'UNKNOWN_TABLE'],
-  [74, 'CANNOT_READ_FROM_FILE_DESCRIPTOR'],
   [75, 'CANNOT_WRITE_TO_FILE_DESCRIPTOR'],
-  [76, 'CANNOT_OPEN_FILE'],
   [77, 'CANNOT_CLOSE_FILE'],
-  [81, 'UNKNOWN_DATABASE'],
   [95, 'CANNOT_READ_FROM_SOCKET'],
   [96, 'CANNOT_WRITE_TO_SOCKET'],
-  [107, 'FILE_DOESNT_EXIST'],
   [173, 'CANNOT_ALLOCATE_MEMORY'],
   [198, 'DNS_ERROR'],
   [201, 'QUOTA_EXCEEDED'],
@@ -87,18 +98,15 @@ export const BUSY = codes(
   [216, 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING'],
   [218, 'TABLE_IS_DROPPED'],
   [225, 'NO_ZOOKEEPER'],
-  [226, 'NO_FILE_IN_DATA_PART'],
   [232, 'NO_SUCH_DATA_PART'],
   [234, 'NO_REPLICA_HAS_PART'],
   [236, 'ABORTED'],
   [242, 'TABLE_IS_READ_ONLY'],
   [243, 'NOT_ENOUGH_SPACE'],
   [244, 'UNEXPECTED_ZOOKEEPER_ERROR'],
-  [246, 'CORRUPTED_DATA'],
   [252, 'TOO_MANY_PARTS'],
   [254, 'NO_ACTIVE_REPLICAS'],
   [265, 'NO_AVAILABLE_REPLICA'],
-  [271, 'CANNOT_DECOMPRESS'],
   [279, 'ALL_CONNECTION_TRIES_FAILED'],
   [285, 'TOO_FEW_LIVE_REPLICAS'],
   [286, 'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE'],

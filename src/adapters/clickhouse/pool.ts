@@ -29,6 +29,11 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
   const running = new Map<Team, number>()
   const waiting: Waiter[] = []
   const begun = new WeakSet<AbortSignal>()
+  const knownParts: ClickHouseReader['knownParts'] = {
+    refusedUntil: 0,
+    ranges: new LRUCache({ maxSize: 100_000, sizeCalculation: (ranges) => ranges.length + 1 }),
+    counts: new LRUCache({ max: 10_000 }),
+  }
 
   const runs = (team: Team, more: 1 | -1) => {
     const count = (running.get(team) ?? 0) + more
@@ -43,6 +48,7 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
   const acquire = async ({ signal, team }: ReadOptions): Promise<ClickHouseReads> => {
     if (signal?.aborted === true) throw new ReadAbandoned()
     const isLater = signal !== undefined && begun.has(signal)
+    if (knownParts.lost !== undefined) throw new ClickHouseUnavailable('damaged', knownParts.lost)
     const reader = mayRun(team) ? free.pop() : undefined
     if (reader === undefined && !isLater && !mayWait(team))
       throw new TooManyReads('too many reads are queued')
@@ -87,11 +93,7 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
   }
 
   return {
-    knownParts: {
-      refusedUntil: 0,
-      ranges: new LRUCache({ maxSize: 100_000, sizeCalculation: (ranges) => ranges.length + 1 }),
-      counts: new LRUCache({ max: 10_000 }),
-    },
+    knownParts,
 
     async query<Row>(...asked: Parameters<ClickHouseReader['query']>) {
       const reader = await acquire(asked[2] ?? {})

@@ -1,6 +1,14 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { ClickHouseUnavailable, ReadTooExpensive, RowsRefused } from '../../kernel/ports/clickhouse.js'
-import { ABOUT_THE_ROWS, BUSY, MEMORY_LIMIT_EXCEEDED, REFUSING, TOO_LARGE, TOO_LONG } from './error-codes.js'
+import {
+  ABOUT_THE_ROWS,
+  BUSY,
+  DAMAGED,
+  MEMORY_LIMIT_EXCEEDED,
+  REFUSING,
+  TOO_LARGE,
+  TOO_LONG,
+} from './error-codes.js'
 
 export type Headers = Readonly<Record<string, unknown>>
 
@@ -25,6 +33,8 @@ export const engineError: Translation = (error, work) => {
       cause: error,
       code,
     })
+  if (DAMAGED.has(code))
+    return new ClickHouseUnavailable('damaged', of('ClickHouse failed'), { cause: error, code })
   if (BUSY.has(code) || TOO_LONG.has(code) || code === MEMORY_LIMIT_EXCEEDED)
     return new ClickHouseUnavailable('busy', of('ClickHouse failed'), { cause: error, code })
   return error

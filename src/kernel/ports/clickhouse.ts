@@ -43,6 +43,8 @@ export interface TimeRange {
 
 /** What reads learn about the parts of the tables of a database. */
 interface KnownParts {
+  /** What tables have lost: until they are filled again, reads are refused with it. */
+  lost?: string | undefined
   /** In the time of `performance.now()`. Parts are not listed before, because the server refused to list them. */
   refusedUntil: number
   /** The ranges of days in which a part has rows of a project, for the parts read most recently. Parts never change. */
@@ -115,10 +117,10 @@ export class RowsRefused extends Error {
 }
 
 /**
- * `away`: no response, or an incomplete one. `busy`: overloaded, or a part is missing temporarily. `refusing`: it
- * denies access or lacks what it needs, until someone fixes that.
+ * `away`: no response, or an incomplete one. `busy`: overloaded, or a part is missing temporarily. `damaged`: a table, a
+ * column or a file is missing or unreadable. `refusing`: it denies access or lacks what it needs, until someone fixes that.
  */
-type Unavailability = 'away' | 'busy' | 'refusing'
+type Unavailability = 'away' | 'busy' | 'damaged' | 'refusing'
 
 /** The engine cannot serve any statement at present. The message is for operators and quotes no data. */
 export class ClickHouseUnavailable extends OperatorError {

@@ -1,16 +1,25 @@
+import { ClickHouseUnavailable } from '../../kernel/ports/clickhouse.js'
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Log } from '../../kernel/ports/log.js'
 import { backoff, retry } from '../../kernel/backoff.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import { followLog, type LogAnchor } from '../../kernel/follow-log.js'
 import { within } from '../../kernel/within.js'
-import { claimDatabase, readCheckpoint, writeCheckpoint } from './checkpoint.js'
+import {
+  claimDatabase,
+  DatabaseTaken,
+  isClaimedTwice,
+  lossesOf,
+  readCheckpoint,
+  writeCheckpoint,
+} from './checkpoint.js'
 import { errorName, reasonOf } from './error-name.js'
 import { eventTimes, positionByTime, type EventTimes } from './event-times.js'
 import { insertOrQuarantine, type InsertOptions } from './insert-batch.js'
 import { Lane, sizeOf, teamOf } from './lane.js'
 import { notifier, type Notifier } from './notifier.js'
 import { countQuarantined } from './quarantine.js'
+import { blocksOf, columnsOf, lostRows, type TableNote } from './table-note.js'
 import { reachedPosition, type ReachedPosition } from './reached-position.js'
 import { unreadSince } from './unread.js'
 
@@ -21,6 +30,10 @@ export interface ProjectorOptions extends InsertOptions {
   readonly checkpointMs?: number
   /** How long a batch waits for more events, unless it is full or a reader waits for it. */
   readonly gatherMs?: number
+  /** How long a claim of an empty database waits for those of others; 0 where no one else can have it. */
+  readonly claimMs?: number
+  /** Called when tables were found to have lost something: then no checkpoint is written. */
+  readonly onLoss?: () => void
 }
 
 export interface Projector {
@@ -48,6 +61,8 @@ export interface Projector {
   readonly generation: () => string
   /** Why inserts fail now. */
   readonly failing: () => string | undefined
+  /** What the tables have lost since the last checkpoint, in words. */
+  readonly losses: () => Promise<readonly string[]>
   /**
    * Stops inserting, lets `exchange` replace the tables, and continues from the checkpoint that it then finds. Readers
    * keep waiting meanwhile.
@@ -72,7 +87,7 @@ const LOG_EVERY = 30
 /** Follows the log from the checkpoint: gathers events into batches, inserts their rows, and notes the checkpoint. */
 export const startProjector = async (options: ProjectorOptions): Promise<Projector> => {
   const { clickHouse } = options
-  const { position: startedAt, anchor } = await readCheckpoint(clickHouse)
+  const { position: startedAt, anchor, noted } = await readCheckpoint(clickHouse)
   const stopping = new AbortController()
   const wake = notifier()
   const state: State = {
@@ -85,6 +100,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     checkpointAt: performance.now(),
     checkpoint: Promise.resolve(),
     anchor,
+    noted: noted ?? { columns: await columnsOf(clickHouse), blocks: {} },
     times: eventTimes(),
   }
   const { reached, quietReached, inserted } = state
@@ -110,19 +126,31 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     quarantined: () => state.quarantined,
     generation: () => String(generation),
     failing: () => state.failing,
+    losses: async () => {
+      if (state.anchor === undefined) return []
+      try {
+        const losses = await lossesOf(clickHouse, options.eventStore)
+        const { anchor } = await readCheckpoint(clickHouse)
+        return anchor === undefined ? [...losses, 'rows of checkpoints are missing'] : losses
+      } catch (error) {
+        if (!(error instanceof ClickHouseUnavailable) || error.why !== 'damaged') throw error
+        return [error.message]
+      }
+    },
     whileStopped: async (exchange) => {
       await run.stop()
       try {
         await exchange(reached.get())
       } finally {
         const again = () => !stopping.signal.aborted
-        const { position, anchor } = await retry(() => readCheckpoint(clickHouse), again, {
+        const { position, anchor, noted } = await retry(() => readCheckpoint(clickHouse), again, {
           ...BACKOFF,
           signal: stopping.signal,
         })
         state.quarantined = await countQuarantined(clickHouse).catch(() => state.quarantined)
         generation += 1
         state.anchor = anchor
+        state.noted = noted ?? { columns: await columnsOf(clickHouse), blocks: {} }
         state.times = eventTimes()
         quietReached.reset(position)
         reached.reset(position)
@@ -152,6 +180,8 @@ interface State {
   checkpoint: Promise<void>
   /** The last event that was inserted. */
   anchor: LogAnchor | undefined
+  /** With the last checkpoint. */
+  noted: TableNote
   times: EventTimes
 }
 
@@ -288,12 +318,12 @@ const insertUntilTaken = async (
   signal: AbortSignal,
   onInserted: () => void,
 ): Promise<void> => {
-  const { clickHouse, eventStore, log, checkpointMs = CHECKPOINT_MS } = options
+  const { clickHouse, eventStore, log, checkpointMs = CHECKPOINT_MS, claimMs } = options
   for (let tries = 0; !signal.aborted; tries += 1)
     try {
       const [first] = events
       if (state.anchor === undefined && first !== undefined)
-        await claimDatabase(clickHouse, eventStore, first)
+        await claimDatabase(clickHouse, eventStore, first, claimMs)
       if ((await insertOrQuarantine(options, events)) > 0)
         state.quarantined = await countQuarantined(clickHouse)
       state.anchor = events.at(-1) ?? state.anchor
@@ -305,6 +335,10 @@ const insertUntilTaken = async (
       return
     } catch (error) {
       state.failing = reasonOf(error)
+      if (error instanceof DatabaseTaken) {
+        state.quietReached.reset(0n)
+        state.reached.reset(0n)
+      } else options.onLoss?.()
       state.inserted.notify()
       if (tries < LOG_FIRST || tries % LOG_EVERY === 0)
         log.error('projection.insert_failed', { error: errorName(error), reason: state.failing, tries })
@@ -317,9 +351,14 @@ const insertUntilTaken = async (
 const checkpoint = (options: ProjectorOptions, state: State): Promise<void> => {
   const write = async () => {
     if (state.anchor === undefined) return
+    const { clickHouse, eventStore, claimMs = 0, onLoss } = options
     const position = state.reached.get()
-    await state.times.insert(options.clickHouse)
-    await writeCheckpoint(options.clickHouse, position, state.anchor)
+    await state.times.insert(clickHouse)
+    const isTakenBack = claimMs > 0 && (await isClaimedTwice(clickHouse, eventStore))
+    const blocks = await blocksOf(clickHouse)
+    if (isTakenBack || lostRows(state.noted.blocks, blocks).length > 0) return onLoss?.()
+    state.noted = { ...state.noted, blocks }
+    await writeCheckpoint(clickHouse, position, state.anchor, state.noted)
     state.checkpointAt = performance.now()
   }
   const written = state.checkpoint.then(write)

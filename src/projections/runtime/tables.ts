@@ -3,11 +3,19 @@ import { instant, position, table, text, uint64 } from '../table.js'
 
 /**
  * How far each projector has come; written after the rows. `main` also names the last event up to its position: another log has
- * another event there, or none.
+ * another event there, or none. `tables` is what they consisted of (`TableNote` of `main`, `Blocks` of `usage_totals`).
  */
 export const CHECKPOINTS = table(
   'checkpoints',
-  { projector: text, position, event_id: text, stream: text, revision: position, event_position: position },
+  {
+    projector: text,
+    position,
+    event_id: text,
+    stream: text,
+    revision: position,
+    event_position: position,
+    tables: text,
+  },
   ['projector'],
   { engine: 'ReplacingMergeTree(position)' },
 )

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse, ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { blocksOf, type TableNote } from '../runtime/table-note.js'
 import { select, sql, typed, type Sql } from '../sql.js'
 import { readTotalsState, TOTALS, totalsOfTraces } from './totals-state.js'
 import { USAGE_TOTALS } from './tables.js'
@@ -42,7 +43,8 @@ export const runTotalsPass = async (
       if (signal?.aborted === true) return complete
     }
   }
-  await note(writer, TOTALS.complete, position)
+  const blocks = await blocksOf(writer, [USAGE_TOTALS.name])
+  await note(writer, TOTALS.complete, position, JSON.stringify({ columns: {}, blocks } satisfies TableNote))
   return position
 }
 
@@ -52,11 +54,11 @@ export const runTotalsPass = async (
 export const noteTarget = (writer: Tables['writer'], position: Position): Promise<void> =>
   note(writer, TOTALS.target, position)
 
-const note = (writer: Tables['writer'], projector: string, position: Position): Promise<void> =>
+const note = (writer: Tables['writer'], projector: string, position: Position, tables = ''): Promise<void> =>
   writer.insert({
     table: 'checkpoints',
-    columns: ['projector', 'position'],
-    values: [[projector, String(position)]],
+    columns: ['projector', 'position', 'tables'],
+    values: [[projector, String(position), tables]],
   })
 
 const insert = async (

@@ -1,40 +1,26 @@
 import { ClickHouseUnavailable } from '../../kernel/ports/clickhouse.js'
-import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
-import type { Log } from '../../kernel/ports/log.js'
-import { backoff, retry } from '../../kernel/backoff.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { retry } from '../../kernel/backoff.js'
 import type { Instant } from '../../kernel/codec/instant.js'
-import { followLog, type LogAnchor } from '../../kernel/follow-log.js'
+import { followLog } from '../../kernel/follow-log.js'
 import { within } from '../../kernel/within.js'
+import { lossesOf, readCheckpoint } from './checkpoint.js'
+import { errorName } from './error-name.js'
+import { eventTimes, positionByTime } from './event-times.js'
 import {
-  claimDatabase,
-  DatabaseTaken,
-  isClaimedTwice,
-  lossesOf,
-  readCheckpoint,
-  writeCheckpoint,
-} from './checkpoint.js'
-import { errorName, reasonOf } from './error-name.js'
-import { eventTimes, positionByTime, type EventTimes } from './event-times.js'
-import { insertOrQuarantine, type InsertOptions } from './insert-batch.js'
+  BACKOFF,
+  checkpoint,
+  CHECKPOINT_MS,
+  insertUntilTaken,
+  type InsertState,
+  type ProjectorOptions,
+} from './inserting.js'
 import { Lane, sizeOf, teamOf } from './lane.js'
-import { notifier, type Notifier } from './notifier.js'
+import { notifier } from './notifier.js'
 import { countQuarantined } from './quarantine.js'
-import { blocksOf, columnsOf, lostRows, type TableNote } from './table-note.js'
-import { reachedPosition, type ReachedPosition } from './reached-position.js'
+import { columnsOf } from './table-note.js'
+import { reachedPosition } from './reached-position.js'
 import { unreadSince } from './unread.js'
-
-export interface ProjectorOptions extends InsertOptions {
-  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
-  readonly log: Log
-  /** The least time between two checkpoints: after a crash the rows since the last one are inserted again. */
-  readonly checkpointMs?: number
-  /** How long a batch waits for more events, unless it is full or a reader waits for it. */
-  readonly gatherMs?: number
-  /** How long a claim of an empty database waits for those of others; 0 where no one else can have it. */
-  readonly claimMs?: number
-  /** Called when tables were found to have lost something: then no checkpoint is written. */
-  readonly onLoss?: () => void
-}
 
 export interface Projector {
   /** The position it continued from: 0 where the tables were empty. */
@@ -73,24 +59,18 @@ export interface Projector {
 
 /** Many small inserts cost the engine more than few large ones, and again when it merges their parts. */
 const GATHER_MS = 500
-const CHECKPOINT_MS = 1000
-const BACKOFF = { firstMs: 100, maxMs: 2000 }
 /** Under load the inserts that readers wait for take at most half of the time, so that they get larger. */
 const LOAD_EVENTS = 100
 const MAX_PAUSE_MS = 100
 /** Characters of a team's events that are read and not inserted, beyond which the team is busy. */
 const MAX_QUIET_CHARACTERS = 2 * 1024 * 1024
-/** A failure that lasts is logged these first times and then about once a minute. */
-const LOG_FIRST = 4
-const LOG_EVERY = 30
-
 /** Follows the log from the checkpoint: gathers events into batches, inserts their rows, and notes the checkpoint. */
 export const startProjector = async (options: ProjectorOptions): Promise<Projector> => {
   const { clickHouse } = options
   const { position: startedAt, anchor, noted } = await readCheckpoint(clickHouse)
   const stopping = new AbortController()
   const wake = notifier()
-  const state: State = {
+  const state: InsertState = {
     reached: reachedPosition(startedAt, wake.notify),
     quietReached: reachedPosition(startedAt, wake.notify),
     wake,
@@ -164,32 +144,11 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
   }
 }
 
-/** What outlives a subscription. */
-interface State {
-  readonly reached: ReachedPosition
-  /** In the lane of the quiet teams. */
-  readonly quietReached: ReachedPosition
-  /** Wakes the insert loop and the subscription. */
-  readonly wake: Notifier
-  /** After each insert or its failure. */
-  readonly inserted: Notifier
-  quarantined: number
-  failing: string | undefined
-  checkpointAt: number
-  /** Settles when the last one that was begun is written. */
-  checkpoint: Promise<void>
-  /** The last event that was inserted. */
-  anchor: LogAnchor | undefined
-  /** With the last checkpoint. */
-  noted: TableNote
-  times: EventTimes
-}
-
 /**
  * One subscription with two insert loops, so that reads of teams that write little do not wait for the rows of one that
  * writes much. The events of a team keep their order.
  */
-const startRun = (options: ProjectorOptions, state: State, after: Position) => {
+const startRun = (options: ProjectorOptions, state: InsertState, after: Position) => {
   const { eventStore, log, gatherMs = GATHER_MS } = options
   const { reached, quietReached, wake } = state
   const stopping = new AbortController()
@@ -308,60 +267,4 @@ const startRun = (options: ProjectorOptions, state: State, after: Position) => {
       await checkpoint(options, state).catch(() => undefined)
     },
   }
-}
-
-/** Retries until the rows are inserted, or it is stopped. */
-const insertUntilTaken = async (
-  options: ProjectorOptions,
-  state: State,
-  events: readonly RecordedEvent[],
-  signal: AbortSignal,
-  onInserted: () => void,
-): Promise<void> => {
-  const { clickHouse, eventStore, log, checkpointMs = CHECKPOINT_MS, claimMs } = options
-  for (let tries = 0; !signal.aborted; tries += 1)
-    try {
-      const [first] = events
-      if (state.anchor === undefined && first !== undefined)
-        await claimDatabase(clickHouse, eventStore, first, claimMs)
-      if ((await insertOrQuarantine(options, events)) > 0)
-        state.quarantined = await countQuarantined(clickHouse)
-      state.anchor = events.at(-1) ?? state.anchor
-      onInserted()
-      if (performance.now() - state.checkpointAt >= checkpointMs) await checkpoint(options, state)
-      if (state.failing !== undefined) log.info('projection.resumed', { events: events.length, tries })
-      state.failing = undefined
-      state.inserted.notify()
-      return
-    } catch (error) {
-      state.failing = reasonOf(error)
-      if (error instanceof DatabaseTaken) {
-        state.quietReached.reset(0n)
-        state.reached.reset(0n)
-      } else options.onLoss?.()
-      state.inserted.notify()
-      if (tries < LOG_FIRST || tries % LOG_EVERY === 0)
-        log.error('projection.insert_failed', { error: errorName(error), reason: state.failing, tries })
-      await backoff(tries + 1, { ...BACKOFF, signal })
-    }
-  state.inserted.notify()
-}
-
-/** Checkpoints are written one after the other. */
-const checkpoint = (options: ProjectorOptions, state: State): Promise<void> => {
-  const write = async () => {
-    if (state.anchor === undefined) return
-    const { clickHouse, eventStore, claimMs = 0, onLoss } = options
-    const position = state.reached.get()
-    await state.times.insert(clickHouse)
-    const isTakenBack = claimMs > 0 && (await isClaimedTwice(clickHouse, eventStore))
-    const blocks = await blocksOf(clickHouse)
-    if (isTakenBack || lostRows(state.noted.blocks, blocks).length > 0) return onLoss?.()
-    state.noted = { ...state.noted, blocks }
-    await writeCheckpoint(clickHouse, position, state.anchor, state.noted)
-    state.checkpointAt = performance.now()
-  }
-  const written = state.checkpoint.then(write)
-  state.checkpoint = written.catch(() => undefined)
-  return written
 }

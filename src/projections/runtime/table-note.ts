@@ -51,7 +51,7 @@ export const blocksOf = async (
 ): Promise<BlocksOfTables> => {
   const rows = await clickHouse.query<Blocks & { name: string }>(
     `SELECT table AS name, arraySort(groupArray((min_block_number, max_block_number))) AS ranges,
-      toString(cityHash64(arraySort(groupArray(name)))) AS parts, sum(rows) AS rows FROM system.parts
+      toString(cityHash64(arraySort(groupArray(parts.name)))) AS parts, sum(rows) AS rows FROM system.parts
     WHERE active AND database = currentDatabase() AND table IN {names:Array(String)}
     AND NOT match(engine, '^(Replicated|Shared)') GROUP BY table`,
     { names },

@@ -15,6 +15,7 @@ import { followReadState } from '../projections/runtime/read-state.js'
 import { findLogMismatch, lossesOf } from '../projections/runtime/checkpoint.js'
 import { positionByTime } from '../projections/runtime/event-times.js'
 import { notifier } from '../projections/runtime/notifier.js'
+import { blocksOf } from '../projections/runtime/table-note.js'
 import { startProjector } from '../projections/runtime/projector.js'
 import { startTotals } from '../projections/usage/totals-pass.js'
 import { keepTables } from './keep-tables.js'
@@ -66,6 +67,8 @@ export const openReadSide = async (
     await dropTables(clickHouse.writer)
   }
   if (await migrate(clickHouse.writer)) logUpgrade(log)
+  if ((await blocksOf(clickHouse.writer)) === undefined)
+    log.warn('projection.tables_not_compared', { lacks: 'SELECT ON system.parts' })
   const head = await eventStore.head()
   const looking = notifier()
   const projector = await startProjector({

@@ -245,8 +245,9 @@ export const lossesOf = async (
   )
   const notes = rows.map(({ tables }) => JSON.parse(tables) as TableNote)
   const blocks = await blocksOf(clickHouse, NAMES)
-  const losses = notes.flatMap((noted) => lossesSince(noted, { columns, blocks }))
-  if (notes.length === 0 && Object.keys(blocks).length > 0) losses.push('rows of checkpoints are missing')
+  const losses = notes.flatMap((noted) => lossesSince(noted, { columns, blocks: blocks ?? noted.blocks }))
+  if (notes.length === 0 && Object.keys(blocks ?? {}).length > 0)
+    losses.push('rows of checkpoints are missing')
   return (await isClaimedTwice(clickHouse, log))
     ? [...losses, 'rows of another log may be among those of this one']
     : losses

@@ -3,6 +3,7 @@ import {
   ReadTooExpensive,
   type ClickHouseReader,
 } from '../../kernel/ports/clickhouse.js'
+import { unlessRefused } from '../refused.js'
 import { NAMES } from './table-note.js'
 
 /**
@@ -13,14 +14,16 @@ export const damagedFiles = async (
   reader: Pick<ClickHouseReader, 'query'>,
   signal: AbortSignal,
 ): Promise<readonly string[]> => {
-  const parts = await reader.query<{ table: string; name: string }>(
-    `SELECT table, name FROM system.parts
-    WHERE active AND database = currentDatabase() AND table IN {names:Array(String)}
-    AND NOT match(engine, '^(Replicated|Shared)') ORDER BY table, name`,
-    { names: NAMES },
+  const parts = await unlessRefused(
+    reader.query<{ table: string; name: string }>(
+      `SELECT table, name FROM system.parts
+      WHERE active AND database = currentDatabase() AND table IN {names:Array(String)}
+      AND NOT match(engine, '^(Replicated|Shared)') ORDER BY table, name`,
+      { names: NAMES },
+    ),
   )
   const damaged = new Set<string>()
-  for (const { table, name } of parts) {
+  for (const { table, name } of parts ?? []) {
     if (signal.aborted) return []
     if (!damaged.has(table) && !(await isWhole(reader, table, name))) damaged.add(table)
   }

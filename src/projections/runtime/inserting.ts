@@ -97,8 +97,8 @@ export const checkpoint = (options: ProjectorOptions, state: InsertState): Promi
     await state.times.insert(clickHouse)
     const isTakenBack = claimMs > 0 && (await isClaimedTwice(clickHouse, eventStore))
     const blocks = await blocksOf(clickHouse)
-    if (isTakenBack || lostRows(state.noted.blocks, blocks).length > 0) return onLoss?.()
-    state.noted = { ...state.noted, blocks }
+    if (isTakenBack || (blocks && lostRows(state.noted.blocks, blocks).length > 0)) return onLoss?.()
+    state.noted = { ...state.noted, blocks: blocks ?? {} }
     await writeCheckpoint(clickHouse, position, state.anchor, state.noted)
     state.checkpointAt = performance.now()
   }

@@ -1,4 +1,5 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import { unlessRefused } from '../refused.js'
 import { KEPT_TABLES } from '../rebuilds/table-identities.js'
 import { tableStatements } from '../tables.js'
 
@@ -44,20 +45,26 @@ export const columnsOf = async (clickHouse: Querying): Promise<TableNote['column
 /** The totals pass notes the blocks of its table itself, because it inserts rows later than the projector. */
 const PROJECTED = NAMES.filter((name) => name !== 'usage_totals')
 
-/** Those of replicated tables are left out: replicas differ while they fetch parts, and fetch lost ones by themselves. */
+/**
+ * Those of replicated tables are left out: replicas differ while they fetch parts, and fetch lost ones by themselves.
+ * Undefined where the user of a server may not list parts.
+ */
 export const blocksOf = async (
   clickHouse: Querying,
   names: readonly string[] = PROJECTED,
-): Promise<BlocksOfTables> => {
-  const rows = await clickHouse.query<Blocks & { name: string }>(
-    `SELECT table AS name, arraySort(groupArray((min_block_number, max_block_number))) AS ranges,
-      toString(cityHash64(arraySort(groupArray(parts.name)))) AS parts, sum(rows) AS rows FROM system.parts
-    WHERE active AND database = currentDatabase() AND table IN {names:Array(String)}
-    AND NOT match(engine, '^(Replicated|Shared)') GROUP BY table`,
-    { names },
+): Promise<BlocksOfTables | undefined> => {
+  const rows = await unlessRefused(
+    clickHouse.query<Blocks & { name: string }>(
+      `SELECT table AS name, arraySort(groupArray((min_block_number, max_block_number))) AS ranges,
+        toString(cityHash64(arraySort(groupArray(parts.name)))) AS parts, sum(rows) AS rows FROM system.parts
+      WHERE active AND database = currentDatabase() AND table IN {names:Array(String)}
+      AND NOT match(engine, '^(Replicated|Shared)') GROUP BY table`,
+      { names },
+    ),
   )
-  return Object.fromEntries(
-    rows.map(({ name, ranges, ...parts }) => [name, { ranges: joined(ranges), ...parts }]),
+  return (
+    rows &&
+    Object.fromEntries(rows.map(({ name, ranges, ...parts }) => [name, { ranges: joined(ranges), ...parts }]))
   )
 }
 

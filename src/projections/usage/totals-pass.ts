@@ -43,7 +43,7 @@ export const runTotalsPass = async (
       if (signal?.aborted === true) return complete
     }
   }
-  const blocks = await blocksOf(writer, [USAGE_TOTALS.name])
+  const blocks = (await blocksOf(writer, [USAGE_TOTALS.name])) ?? {}
   await note(writer, TOTALS.complete, position, JSON.stringify({ columns: {}, blocks } satisfies TableNote))
   return position
 }

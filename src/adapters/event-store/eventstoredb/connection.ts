@@ -78,7 +78,14 @@ export const openConnection = (url: string): SharedConnection => {
       silentSince = undefined
       current?.onFailure(new UnavailableError(undefined, 'no response'))
     },
-    close: () => current?.streams.getChannel().close(),
+    close: () => {
+      current?.streams.getChannel().close()
+      // Before the first response the package has a channel that is not handed out, and would keep the process alive.
+      void client['getChannel']().then(
+        (channel) => channel.close(),
+        () => undefined,
+      )
+    },
   }
 }
 

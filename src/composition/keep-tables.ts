@@ -48,10 +48,15 @@ export const keepTables = (keeping: Keeping): KeptTables => {
   const { clickHouse, eventStore, health, log, projector, totals, looking, lost, createdAt } = keeping
   const { knownParts } = clickHouse.reader
   let exchanges = 0
+  let isExchanging = false
   const whileStopped: WhileStopped = async (exchange) => {
-    exchanges += 1
-    await totals.whileStopped(() => projector.whileStopped(exchange))
-    exchanges += 1
+    isExchanging = true
+    try {
+      await totals.whileStopped(() => projector.whileStopped(exchange))
+    } finally {
+      isExchanging = false
+      exchanges += 1
+    }
   }
   let filling: Pick<ReturnType<typeof followFilling>, 'progress' | 'stop'> = followFilling(
     projector,
@@ -73,7 +78,7 @@ export const keepTables = (keeping: Keeping): KeptTables => {
       hasReadFiles = true
       lookedAt = performance.now()
       // Tables that are being exchanged are not those of the checkpoint.
-      return exchanges === before && before % 2 === 0 ? [...losses, ...damaged] : []
+      return exchanges === before && !isExchanging ? [...losses, ...damaged] : []
     },
     refill: async (losses, ready, signal) => {
       damage = losses.join(', ')
@@ -82,10 +87,8 @@ export const keepTables = (keeping: Keeping): KeptTables => {
       knownParts.lost = `${damage}; the read models are filled again from the log`
       await rebuilder.stop()
       const last = await eventStore.head()
-      exchanges += 1
       await totals.whileStopped(async () => {
         await projector.whileStopped(() => ready().then(() => createAgain(keeping, signal)))
-        exchanges += 1
         filling = followFilling(projector, last, log)
         while (!signal.aborted && !(await projector.waitFor(last, LOOK_EVERY_MS)))
           if ((await projector.losses()).length > 0) return

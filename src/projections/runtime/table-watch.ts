@@ -39,18 +39,17 @@ export const watchTables = ({
   let failing = ''
 
   const look = async () => {
-    const lost = await losses(signal)
-    if (lost.length === 0 || signal.aborted) return
-    log.error('projection.tables_damaged', { lost, so: 'the read models are filled again from the log' })
-    refills = performance.now() - refilledAt < QUIET_MS ? refills + 1 : 0
-    await refill(
-      lost,
-      async () => {
+    for (;;) {
+      const lost = await losses(signal)
+      if (lost.length === 0 || signal.aborted) return
+      log.error('projection.tables_damaged', { lost, so: 'the read models are filled again from the log' })
+      refills = performance.now() - refilledAt < QUIET_MS ? refills + 1 : 0
+      const ready = async () => {
         if (refills > 0) await backoff(refills, { ...PAUSE, signal })
-      },
-      signal,
-    )
-    refilledAt = performance.now()
+      }
+      await refill(lost, ready, signal)
+      refilledAt = performance.now()
+    }
   }
 
   const follow = async () => {

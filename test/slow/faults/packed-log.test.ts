@@ -36,8 +36,16 @@ const inDatabase = <A>(directory: string, use: (db: Database.Database) => A): A 
   return used
 }
 
+/** Without the seals: copies over HTTP get new ones. */
 const rowsIn = (directory: string) =>
-  inDatabase(directory, (db) => db.prepare('SELECT * FROM events ORDER BY position').raw().all())
+  inDatabase(directory, (db) =>
+    db
+      .prepare(
+        'SELECT position, sid, revision, id, type, data, metadata, recorded_at FROM events ORDER BY position',
+      )
+      .raw()
+      .all(),
+  )
 
 describe('a service that packs its log', () => {
   let service: RunningService

@@ -29,7 +29,7 @@ const digestOf = (salt: Buffer, { data, metadata }: EventTexts): string => {
 }
 
 /**
- * Writes the seal of an event to the start of `into`: a salt, without which nobody can guess a short text from the digest,
+ * Writes the seal of an event to the start of `into`: a random salt, so that a short text cannot be guessed from the digest,
  * and the digest. A copy keeps the salt of its original, so that both have the same digest.
  */
 export const writeSeal = (into: Buffer, texts: EventTexts, original?: Uint8Array): void => {
@@ -45,6 +45,6 @@ export const writeSeal = (into: Buffer, texts: EventTexts, original?: Uint8Array
   into.write(digestOf(into, texts), SALT_BYTES, 'latin1')
 }
 
-/** Whether the texts are those that were sealed. */
+/** Whether the seal matches the texts. */
 export const isSealOf = (seal: Buffer, texts: EventTexts): boolean =>
   seal.toString('latin1', SALT_BYTES, SEAL_BYTES) === digestOf(seal, texts)

@@ -11,7 +11,7 @@ const LIMITS = {
   /** When a tail keeps more, it drops the older half. */
   events: 4096,
   characters: 8 * 1024 * 1024,
-  /** Followers start one after another: a catch-up keeps the first events of the log this long for those that join. */
+  /** A catch-up buffers the first events of the log for this long, so that followers that start later can join it. */
   joinMs: 500,
   /** A catch-up waits this long for its slowest follower, which is longer than a large insert takes. */
   patienceMs: 5000,

@@ -234,7 +234,7 @@ describe('a service that has lost values of secrets', () => {
       await becomesHealthy()
     })
 
-  it('names those that another master key encrypted, until they are stored again', async () => {
+  it('names secrets that were encrypted with another master key, until they are stored again', async () => {
     const key = readFileSync(within('master-keys'), 'utf8')
     const at = key.indexOf(':') + 5
     chmodSync(within('master-keys'), 0o600)

@@ -31,7 +31,7 @@ export interface Reads extends Pick<EventStore, 'readStream' | 'readAll' | 'read
   readonly requireKnownEvents: () => Promise<void>
   /** Our event, perhaps unreadable; undefined for one that is not ours. */
   readonly decode: (event: WireEvent) => RecordedEvent | undefined
-  /** The next events after a position, also those that are not ours. */
+  /** The next events after a position, including those of other programs. */
   readonly pageAfter: (after: Position) => Promise<readonly WireEvent[]>
   /** The end of the log, and a position up to it that a subscription to these types is sure to report. */
   readonly goalAfter: (after: Position, types: ReadonlySet<string> | undefined) => Promise<Goal>

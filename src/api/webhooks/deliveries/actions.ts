@@ -145,7 +145,7 @@ export const actionsRoute = (services: ActionServices): AnyRoute =>
     method: 'post',
     path: '/api/deliveries/actions',
     summary:
-      'Resends, redrives or cancels deliveries of a team: those with the `ids`, or those that the filters of the list select, ' +
+      'Resends, redrives or cancels deliveries of a team, selected by `ids` or by the filters of the list, ' +
       `newest first, at most ${MAX_DELIVERIES} per request. A retry with the same Idempotency-Key resends none twice. Needs ` +
       'membership in the team, and for each delivery the role for the scope of its automation.',
     body: actionsBody,

@@ -50,7 +50,7 @@ describe('opening an EventStoreDB', () => {
       ['esdb://no-such-host.invalid:2113?tls=false', /Name resolution failed/],
       ['esdb://127.0.0.1:1,127.0.0.1:2?tls=false', /no host of the cluster responds/],
       [`esdb://localhost:${/:(\d+)/.exec(double.url)![1]}?tls=true`, /does not use TLS; set tls=false/],
-      [`esdb://localhost:${portOf(withTls)}?tls=true`, /certificate .*tlsCAFile/],
+      [`esdb://localhost:${portOf(withTls)}?tls=true`, /certificate.*tlsCAFile/],
       [`esdb://localhost:${portOf(withTls)}?tls=false`, /set tls=true/],
       [`esdb://localhost:${portOf(ofHttp1)}?tls=false`, /no gRPC server/],
     ]

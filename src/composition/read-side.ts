@@ -13,6 +13,7 @@ import { startRebuilder } from '../projections/rebuilds/rebuilder.js'
 import { dropTables, migrate, schemaState } from '../projections/migrate.js'
 import { followReadState } from '../projections/runtime/read-state.js'
 import { findLogMismatch, lossesOf } from '../projections/runtime/checkpoint.js'
+import { mayCheckFiles } from '../projections/runtime/damaged-files.js'
 import { positionByTime } from '../projections/runtime/event-times.js'
 import { notifier } from '../projections/runtime/notifier.js'
 import { blocksOf } from '../projections/runtime/table-note.js'
@@ -67,8 +68,11 @@ export const openReadSide = async (
     await dropTables(clickHouse.writer)
   }
   if (await migrate(clickHouse.writer)) logUpgrade(log)
-  if ((await blocksOf(clickHouse.writer)) === undefined)
-    log.warn('projection.tables_not_compared', { lacks: 'SELECT ON system.parts' })
+  const lacks = [
+    (await blocksOf(clickHouse.writer)) === undefined ? ['SELECT ON system.parts'] : [],
+    (await mayCheckFiles(clickHouse.writer)) ? [] : [`CHECK ON ${clickHouse.database}.*`],
+  ].flat()
+  if (lacks.length > 0) log.warn('projection.tables_not_compared', { lacks: lacks.join(', ') })
   const head = await eventStore.head()
   const looking = notifier()
   const projector = await startProjector({

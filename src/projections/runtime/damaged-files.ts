@@ -30,6 +30,13 @@ export const damagedFiles = async (
   return [...damaged].map((table) => `files of ${table} are damaged`)
 }
 
+/** Whether the user of a server may compare files with their checksums. */
+export const mayCheckFiles = (reader: Pick<ClickHouseReader, 'query'>): Promise<boolean> =>
+  reader.query('CHECK TABLE schema_version').then(
+    () => true,
+    (error: unknown) => !(error instanceof ClickHouseUnavailable && error.why === 'refusing'),
+  )
+
 /** True also for a part that was merged meanwhile, and for one that is too large to be read within the limits of a read. */
 const isWhole = async (
   reader: Pick<ClickHouseReader, 'query'>,
@@ -37,7 +44,10 @@ const isWhole = async (
   part: string,
 ): Promise<boolean> => {
   try {
-    const rows = await reader.query<{ is_passed: number }>(`CHECK TABLE ${table} PART '${part}'`)
+    const rows = await reader.query<{ is_passed: number }>(
+      // Servers before 25.12 otherwise return one result without this column.
+      `CHECK TABLE ${table} PART '${part}' SETTINGS check_query_single_value_result = 0`,
+    )
     return rows.every(({ is_passed }) => is_passed === 1)
   } catch (error) {
     // A size that is wrong asks for more memory than there is.

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { connectClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
+import { damagedFiles } from '../../../src/projections/runtime/damaged-files.js'
 import {
   describeWithClickHouseServer,
   startClickHouseServer,
@@ -12,7 +15,7 @@ const PROJECT = 'default/rights'
 
 const TABLES = 'SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE'
 const ALL = [
-  `${TABLES} ON DB.*`,
+  `${TABLES}, CHECK ON DB.*`,
   `${TABLES} ON \`DB_rebuild_\`*.*`,
   'TABLE ENGINE ON *',
   'SELECT ON system.*',
@@ -23,7 +26,10 @@ const without = (start: string) => ALL.filter((grant) => !grant.startsWith(start
 const USERS: Readonly<Record<string, readonly [grants: readonly string[], profile?: string]>> = {
   documented: [ALL],
   small: [ALL, 'small'],
+  checking: [ALL],
+  checking_once: [ALL, 'once'],
   unseeing: [without('SELECT ON system')],
+  unchecking: [[`${TABLES} ON DB.*`, ...ALL.slice(1)]],
   alone: [[ALL[0]!, ...ALL.slice(2)]],
   engineless: [without('TABLE ENGINE')],
   reading: [['SELECT ON reading.*', 'CREATE DATABASE ON reading.*', 'SELECT ON system.*']],
@@ -38,7 +44,9 @@ const users = Object.entries(USERS)
   )
   .join('')
 
+/** Servers before 25.12 have the value of `once` in every profile. */
 const profiles =
+  '<once><check_query_single_value_result>1</check_query_single_value_result></once>' +
   '<small><max_memory_usage>1000000000</max_memory_usage>' +
   '<constraints><max_memory_usage><max>1000000000</max></max_memory_usage></constraints></small>'
 
@@ -97,12 +105,35 @@ describeWithClickHouseServer('the service as a user of ClickHouse', () => {
       assert.deepEqual(warnings(running), [])
     })
 
-  it('does without system tables that it may not read', async () => {
-    const running = await start('unseeing')
-    await writeAndRead(running)
-    assert.equal((await rebuilt(running)).state, 'finished')
-    assert.deepEqual(warnings(running), ['projection.tables_not_compared'])
-  })
+  for (const [user, lacks] of [
+    ['unseeing', 'SELECT ON system.parts'],
+    ['unchecking', 'CHECK ON unchecking.*'],
+  ] as const)
+    it(`works as the user ${user}, and names the missing grant once`, async () => {
+      const running = await start(user)
+      await writeAndRead(running)
+      assert.equal((await rebuilt(running)).state, 'finished')
+      const warned = running.logged.filter(({ level }) => level !== 'info')
+      assert.deepEqual(warned, [{ level: 'warn', event: 'projection.tables_not_compared', lacks }])
+    })
+
+  for (const user of ['checking', 'checking_once'])
+    it(`compares files with their checksums as the user ${user}`, async () => {
+      const running = await start(user)
+      await writeAndRead(running)
+      await running.stop()
+      const { reader } = connectClickHouseServer(`${server.url.replace('//', `//${user}:hidden@`)}/${user}`)
+      const { signal } = new AbortController()
+      assert.deepEqual(await damagedFiles(reader, signal), [])
+      const path = await server.ask(
+        `SELECT path FROM system.parts WHERE active AND database = '${user}' AND table = 'calls' LIMIT 1`,
+      )
+      const file = join(path.trim(), 'data.bin')
+      const bytes = readFileSync(file)
+      bytes[bytes.length >> 1]! ^= 1
+      writeFileSync(file, bytes)
+      assert.deepEqual(await damagedFiles(reader, signal), ['files of calls are damaged'])
+    })
 
   it('fails a rebuild once, with its reason, when it may not create the second database', async () => {
     const running = await start('alone')

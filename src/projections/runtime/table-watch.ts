@@ -54,6 +54,8 @@ export const watchTables = ({
 
   const follow = async () => {
     while (!signal.aborted) {
+      // What is lost during a look may be in a table that was looked at before.
+      const next = looking.next()
       try {
         await look()
         failing = ''
@@ -62,7 +64,6 @@ export const watchTables = ({
         if (name !== failing) log.warn('projection.tables_not_checked', { error: name })
         failing = name
       }
-      const next = looking.next()
       await sleep(LEAST_MS, undefined, { signal, ref: false }).catch(() => undefined)
       await within(Infinity, next, { signal })
     }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { Session } from 'chdb'
+import { isOnServer, sharedServer } from './clickhouse-server.js'
 import { engineDirectory } from './engine.js'
 import { readStatement, TooLongField, type Statement } from './clickhouse-http-request.js'
 
@@ -24,7 +25,9 @@ const MAX_ADDRESS = 1024 * 1024
 /** Answers come in pieces that no row or block respects. */
 const PIECE = 65_521
 
+/** With `TEST_CLICKHOUSE=server` the real server that the tests share, which does not end. */
 export const startClickHouseFront = async (): Promise<ClickHouseFront> => {
+  if (isOnServer) return { url: (await sharedServer()).url, stop: () => Promise.resolve() }
   const sessions = sessionPool()
   const server = createServer({ maxHeaderSize: MAX_ADDRESS }, (request, response) => {
     void handle(sessions, request, response).catch((error: unknown) => refuse(response, error))

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -15,7 +15,13 @@ export interface ClickHouseServer {
   readonly url: string
   /** Runs a statement over HTTP; the answer as text. */
   readonly ask: (sql: string) => Promise<string>
+  /** SIGSTOP: connections stay, nothing moves. */
+  readonly freeze: () => void
+  readonly thaw: () => void
+  /** SIGKILL. */
   readonly stop: () => Promise<void>
+  /** Starts again, on the same port and with the data that is on disk. */
+  readonly restart: () => Promise<void>
 }
 
 const STARTED_WITHIN_MS = 60_000
@@ -56,40 +62,35 @@ export const describeWithClickHouseServer =
         describe.skip(`${title} (skipped: neither python3 nor cc is installed)`, () => undefined)
     : (title: string, tests: () => void) => describe(title, tests)
 
-/** Users besides `default`, as ClickHouse's configuration of users has them. */
+/** Users besides `default`, their profiles and limits of the server, as ClickHouse's configuration has them. */
 export interface ServerConfiguration {
   readonly port?: number
   readonly users?: string
   readonly profiles?: string
+  readonly settings?: string
 }
 
 export const startClickHouseServer = async (given: ServerConfiguration = {}): Promise<ClickHouseServer> => {
   const directory = goneWithThisProcess(mkdtempSync(join(tmpdir(), 'tallytree-clickhouse-')))
   const port = given.port ?? (await freePort())
   const [program, ...before] = callerIn(directory)
-  const child = spawn(
-    program,
-    [
-      ...before,
-      libchdbPath(),
-      'clickhouse',
-      `--config-file=${configurationIn(directory, given)}`,
-      '--listen_host=127.0.0.1',
-      `--http_port=${port}`,
-      `--path=${directory}/data`,
-      `--query=${LISTEN}`,
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  endWithThisProcess(child)
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const args = [
+    ...before,
+    libchdbPath(),
+    'clickhouse',
+    `--config-file=${configurationIn(directory, given)}`,
+    '--listen_host=127.0.0.1',
+    `--http_port=${port}`,
+    `--path=${directory}/data`,
+    `--query=${LISTEN}`,
+  ]
   const url = `http://127.0.0.1:${port}`
-  const deadline = performance.now() + STARTED_WITHIN_MS
-  while (!(await isListening(url))) {
-    if (child.exitCode !== null || performance.now() > deadline)
-      throw new Error(`ClickHouse does not listen: ${errors}`)
-    await sleep(100)
+  let child = await launch(program, args, url)
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
   }
   return {
     url,
@@ -99,16 +100,63 @@ export const startClickHouseServer = async (given: ServerConfiguration = {}): Pr
       if (!answer.ok) throw new Error(text)
       return text
     },
-    stop: async () => {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    stop,
+    restart: async () => {
+      await stop()
+      child = await launch(program, args, url)
     },
   }
 }
 
+const launch = async (program: string, args: readonly string[], url: string): Promise<ChildProcess> => {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  endWithThisProcess(child)
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const deadline = performance.now() + STARTED_WITHIN_MS
+  while (!(await isListening(url))) {
+    if (child.exitCode !== null || performance.now() > deadline)
+      throw new Error(`ClickHouse does not listen: ${errors}`)
+    await sleep(100)
+  }
+  return child
+}
+
+/** Whether the tests use a server in place of the embedded engine, where they can. */
+export const isOnServer = process.env['TEST_CLICKHOUSE'] === 'server'
+
+interface SharedServer extends ClickHouseServer {
+  /** For a user with the documented grants on all databases of tests, and limited memory. */
+  readonly userUrl: string
+}
+
+const LIMITED =
+  '<limited><max_memory_usage>2000000000</max_memory_usage>' +
+  '<constraints><max_memory_usage><max>2000000000</max></max_memory_usage></constraints></limited>'
+
+const GRANTS = [
+  'SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, CHECK ON `t_`*.*',
+  'TABLE ENGINE ON *',
+  'SELECT ON system.*',
+].map((grant) => `<query>GRANT ${grant}</query>`)
+
+let shared: Promise<SharedServer> | undefined
+
+/** One server for all tests of this process, each with a database of its own. */
+export const sharedServer = (): Promise<SharedServer> =>
+  (shared ??= startClickHouseServer({
+    settings: '<max_server_memory_usage>4000000000</max_server_memory_usage>',
+    profiles: LIMITED,
+    users: `<tests><password>hidden</password><profile>limited</profile><grants>${GRANTS.join('')}</grants></tests>`,
+  }).then((server) => ({ ...server, userUrl: server.url.replace('//', '//tests:hidden@') })))
+
 /** System tables need grants, as in the configuration that servers are installed with. */
-const configurationIn = (directory: string, { users = '', profiles = '' }: ServerConfiguration): string => {
+const configurationIn = (
+  directory: string,
+  { users = '', profiles = '', settings = '' }: ServerConfiguration,
+): string => {
   const file = join(directory, 'config.xml')
   writeFileSync(
     file,
@@ -119,6 +167,7 @@ const configurationIn = (directory: string, { users = '', profiles = '' }: Serve
         <table_engines_require_grant>true</table_engines_require_grant>
         <settings_constraints_replace_previous>true</settings_constraints_replace_previous>
       </access_control_improvements>
+      ${settings}
     </clickhouse>`,
   )
   const everyone = '<networks><ip>::/0</ip></networks><quota>default</quota>'

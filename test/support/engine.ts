@@ -3,7 +3,10 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
+import { openClickHouseServer } from '../../src/adapters/clickhouse/server.js'
 import type { ClickHouse } from '../../src/kernel/ports/clickhouse.js'
+import { noHealthReports } from '../../src/kernel/ports/health.js'
+import { isOnServer, sharedServer } from './clickhouse-server.js'
 import { goneWithThisProcess } from './scratch.js'
 
 /** The one directory that the one engine of this process works in. */
@@ -11,10 +14,12 @@ export const engineDirectory = goneWithThisProcess(mkdtempSync(join(tmpdir(), 't
 
 export const arbitraryDatabase = (): string => `t_${randomUUID().replaceAll('-', '')}`
 
-/** A database of its own in the one engine that a process may have; dropped when it is closed. */
-export const openTestClickHouse = async (): Promise<ClickHouse> => {
+/** A database of its own in the one engine that a process may have, or on the shared server; dropped when it is closed. */
+export const openTestClickHouse = async (health = noHealthReports): Promise<ClickHouse> => {
   const database = arbitraryDatabase()
-  const clickHouse = await openEmbeddedClickHouse(engineDirectory, database)
+  const clickHouse = isOnServer
+    ? await openClickHouseServer(`${(await sharedServer()).userUrl}/${database}`, { health })
+    : await openEmbeddedClickHouse(engineDirectory, database)
   return {
     ...clickHouse,
     close: async () => {

@@ -4,7 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { clientOf, senderTo, type Client } from './client.js'
+import { isOnServer, sharedServer } from './clickhouse-server.js'
 import { compiled, ROOT } from './compiled.js'
+import { arbitraryDatabase } from './engine.js'
 import { endWithThisProcess } from './end-with-this-process.js'
 
 /** The real program in a process of its own, over a scratch directory that outlives its restarts. */
@@ -42,7 +44,11 @@ type Environment = Readonly<Record<string, string>>
 export const startRunningService = async (environment: Environment = {}): Promise<RunningService> => {
   const shared = environment['TALLYTREE_DATA_DIR']
   const dataDirectory = shared ?? (await mkdtemp(join(tmpdir(), 'tallytree-running-')))
-  const fixed = { TALLYTREE_DATA_DIR: dataDirectory, UV_THREADPOOL_SIZE: '12' }
+  const fixed = {
+    TALLYTREE_DATA_DIR: dataDirectory,
+    UV_THREADPOOL_SIZE: '12',
+    ...(await ownDatabase(environment)),
+  }
   let output = ''
   const note = (text: string) => void (output += text)
   const removeData = async () => {
@@ -87,6 +93,12 @@ export const startRunningService = async (environment: Environment = {}): Promis
     },
   }
 }
+
+/** With `TEST_CLICKHOUSE=server` a database on the server that the tests share, unless the test has a server of its own. */
+const ownDatabase = async (environment: Environment): Promise<Environment> =>
+  isOnServer && environment['CLICKHOUSE_URL'] === undefined
+    ? { CLICKHOUSE_URL: `${(await sharedServer()).userUrl}/${arbitraryDatabase()}` }
+    : {}
 
 interface Running {
   readonly child: ChildProcess

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cp, rm } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { tallytree } from '../../support/command.js'
@@ -201,5 +201,62 @@ describe('a service with damaged events in its log', () => {
     await service.restart()
     assert.equal((await service.post('/call/read', { project_id: PROJECT, id: 'a' })).status, 200)
     assert.equal((await lines()).filter(({ unreadable }) => unreadable !== undefined).length, 0)
+  })
+})
+
+describe('a service with a damaged page in its log', () => {
+  let service: RunningService
+  before(async () => (service = await startRunningService()))
+  after(() => service.remove())
+
+  const log = () => join(service.dataDirectory, 'events.db')
+  const health = async () =>
+    (await service.send('GET', '/health')).json<{ status: string; writes?: string }>()
+  /** Large logs are cut off where the page is. */
+  const events = () =>
+    service.send('GET', '/api/events').then(
+      ({ status }) => status,
+      () => 'cut',
+    )
+
+  it('is degraded in /health once it is read, takes writes, and is right once the log is restored', async () => {
+    const inputs = { text: 'x'.repeat(2000) }
+    const batch = Array.from({ length: 100 }, (_, index) => ({ ...callOf(`call-${index}`), inputs }))
+    assert.equal((await service.post(`/v2/${PROJECT}/calls/complete`, { batch })).status, 200)
+    await until(async () => (await service.post('/calls/query', { project_id: PROJECT })).status === 200)
+    await service.stop()
+    const db = new Database(log())
+    const page = db
+      .prepare(
+        "SELECT pageno FROM dbstat WHERE name = 'events' AND pagetype = 'leaf' ORDER BY pageno LIMIT 1 OFFSET 10",
+      )
+      .pluck()
+      .get() as number
+    const size = db.pragma('page_size', { simple: true }) as number
+    db.close()
+    const whole = await readFile(log())
+    const damaged = Buffer.from(whole)
+    damaged.fill(0xff, (page - 1) * size, page * size)
+    await writeFile(log(), damaged)
+    await service.restart()
+
+    assert.notEqual(await events(), 200)
+    assert.equal(
+      (await service.post(`/v2/${PROJECT}/calls/complete`, { batch: [callOf('new')] })).status,
+      200,
+    )
+    const { status, writes } = await health()
+    assert.deepEqual([status, writes], ['degraded', 'the event log cannot be read (SQLITE_CORRUPT)'])
+    assert.match(
+      service.output(),
+      /"log\.reads_failed".*events\.db cannot be read .*restore it from a backup/,
+    )
+
+    await service.stop()
+    await rm(`${log()}-wal`, { force: true })
+    await writeFile(log(), whole)
+    await service.restart()
+    assert.equal(await events(), 200)
+    await until(async () => (await health()).status === 'ok')
   })
 })

@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import type { EventStore } from '../../../kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { noHealthReports } from '../../../kernel/ports/health.js'
@@ -44,31 +45,41 @@ export const sqliteEventStoreOn = (
     if (commits.isClosed()) throw new StoreUnavailable('the event store is closed')
   }
 
+  /** A damaged page is reported until the next start: reads of other pages go on. */
+  const reading = <Read>(read: () => Read): Read => {
+    requireOpen()
+    try {
+      return read()
+    } catch (cause) {
+      if (!(cause instanceof Database.SqliteError)) throw cause
+      const failure = new StoreUnavailable(
+        `${db.name} cannot be read (${cause.code}: ${cause.message}): restore it from a backup`,
+        { cause },
+      )
+      health.report('event-log-reads', failure)
+      throw failure
+    }
+  }
+
   const whileOpen = (pages: Pages): Pages => ({
-    ofLog: (after, limit, types, withSeals) => {
-      requireOpen()
-      const known = withSeals === true ? undefined : recent.page(after, limit, types)
-      return known ?? pages.ofLog(after, limit, types, withSeals)
-    },
-    backwards: (...range) => {
-      requireOpen()
-      return pages.backwards(...range)
-    },
-    ofStream: (name, range, limit) => {
-      requireOpen()
-      const known = range.backwards ? undefined : recent.ofStream(name, range.from ?? 0n, limit)
-      return known ?? pages.ofStream(name, range, limit)
-    },
+    ofLog: (after, limit, types, withSeals) =>
+      reading(
+        () =>
+          (withSeals === true ? undefined : recent.page(after, limit, types)) ??
+          pages.ofLog(after, limit, types, withSeals),
+      ),
+    backwards: (...range) => reading(() => pages.backwards(...range)),
+    ofStream: (name, range, limit) =>
+      reading(
+        () =>
+          (range.backwards ? undefined : recent.ofStream(name, range.from ?? 0n, limit)) ??
+          pages.ofStream(name, range, limit),
+      ),
   })
 
   const pages = readPages({ db, streams, texts, durable: group.durable, health })
   const { withId } = pages
-  const findEvent: EventStore['findEvent'] =
-    withId &&
-    (async (id) => {
-      requireOpen()
-      return withId(id)
-    })
+  const findEvent: EventStore['findEvent'] = withId && (async (id) => reading(() => withId(id)))
 
   return {
     append: (stream, expected, events) =>

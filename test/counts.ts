@@ -68,6 +68,8 @@ export const COUNTS = {
   /** Cuts the migrations off after every so many statements. */
   migrationCutStep: repetitions(18, 3),
   outageKinds: repetitions(2, 100),
+  serverFaults: Number(process.env['TEST_ROUNDS'] ?? repetitions(2, 30)),
+  serverFaultsSeed: Number(process.env['TEST_SEED'] ?? repetitions(1, randomInt(2 ** 31))),
   eventStoreOutages: repetitions(1, 4),
   clickHouseOutageMs: repetitions(500, 10_000),
   crashPoints: repetitions(1, 5),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { Appended, Expected } from '../../../kernel/ports/event-store.js'
 import type { SerialisedEvent } from '../serialise.js'
@@ -29,20 +30,23 @@ interface OpenCall {
   >
 }
 
+/** gRPC sends one message of a call in each turn of the event loop, which takes milliseconds under load. */
+const CALLS = 8
+
 /**
- * Appends over one call, in the order in which they are issued, with one try each.
+ * Appends over a few calls, those of a stream in the order in which they are issued, with one try each.
  *
  * `append` throws what the server refused with, NotSent if nothing can have been written, and anything else if the
  * outcome is unknown.
  */
 export const batchAppends = (connection: SharedConnection) => {
-  let open: OpenCall | undefined
+  const open: (OpenCall | undefined)[] = []
 
-  const openCall = (channel: Channel): OpenCall => {
+  const openCall = (channel: Channel, place: number): OpenCall => {
     const call = channel.batchAppend()
     const opened: OpenCall = { channel, call, pending: new Map() }
     const onEnd = (error: unknown) => {
-      if (open === opened) open = undefined
+      if (open[place] === opened) open[place] = undefined
       channel.onFailure(error)
       for (const [, reject] of opened.pending.values()) reject(error)
       opened.pending.clear()
@@ -56,12 +60,12 @@ export const batchAppends = (connection: SharedConnection) => {
     return opened
   }
 
-  const callOn = (channel: Channel): OpenCall => {
-    if (open?.channel !== channel) {
-      open?.call.cancel()
-      open = openCall(channel)
-    }
-    return open
+  const callOn = (channel: Channel, stream: string): OpenCall => {
+    const place = placeOf(stream)
+    const found = open[place]
+    if (found?.channel === channel) return found
+    found?.call.cancel()
+    return (open[place] = openCall(channel, place))
   }
 
   const append = async ({ stream, expected, events }: Proposal, ms: number): Promise<Appended> => {
@@ -69,7 +73,7 @@ export const batchAppends = (connection: SharedConnection) => {
     const channel = await within(connection.channel(), ms).catch((cause: unknown) => {
       throw new NotSent('the EventStoreDB does not respond', { cause })
     })
-    const { call, pending } = callOn(channel)
+    const { call, pending } = callOn(channel, stream)
     const { correlationId, request } = appendRequest(stream, expected, events)
     try {
       const response = await within(
@@ -98,5 +102,12 @@ export const batchAppends = (connection: SharedConnection) => {
     }
   }
 
-  return { append, close: () => open?.call.cancel() }
+  return {
+    append,
+    close: () => {
+      for (const one of open) one?.call.cancel()
+    },
+  }
 }
+
+const placeOf = (stream: string): number => hash('md5', stream, 'buffer').readUInt32LE() % CALLS

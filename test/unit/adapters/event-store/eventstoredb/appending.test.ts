@@ -42,6 +42,26 @@ describe('appending to an EventStoreDB', () => {
     )
   })
 
+  it('sends several appends in a turn of the event loop', async () => {
+    const { store } = given
+    const APPENDS = 256
+
+    let turns = 0
+    let next: NodeJS.Immediate
+    const count = () => {
+      turns += 1
+      next = setImmediate(count)
+    }
+    count()
+
+    await Promise.all(
+      Array.from({ length: APPENDS }, () => store.append(arbitraryStream(), 'none', [arbitraryEvent()])),
+    )
+
+    clearImmediate(next!)
+    assert.ok(turns < APPENDS / 2, `${turns} turns`)
+  })
+
   for (const expected of ['none', 1n] as const)
     it(`recognises what ${expected} stored when its answer was lost, also after a restart of the server`, async () => {
       const { double, store } = given

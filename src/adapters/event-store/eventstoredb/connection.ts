@@ -30,6 +30,9 @@ export interface SharedConnection {
 /** A connection that is accepted and never answered is not kept alive, and would be waited for without end. */
 const MAX_SILENCE_MS = 10_000
 
+/** With the usual 64 KiB a server sends about 20 events in a turn of the event loop, which takes milliseconds under load. */
+const WINDOW_BYTES = 1024 * 1024
+
 /** States of gRPC: IDLE, CONNECTING, TRANSIENT_FAILURE. */
 const CONNECTING = new Set([0, 1, 3])
 
@@ -41,6 +44,7 @@ const CONNECTING = new Set([0, 1, 3])
  */
 export const openConnection = (url: string): SharedConnection => {
   const client = clientOf(url)
+  widenWindow(client)
   let silentSince: number | undefined
   let current: (Channel & { readonly streams: services.StreamsClient }) | undefined
 
@@ -86,6 +90,16 @@ export const openConnection = (url: string): SharedConnection => {
         () => undefined,
       )
     },
+  }
+}
+
+/** The package takes no options for its channels, which connect later. */
+const widenWindow = (client: EventStoreDBClient): void => {
+  const createChannel = client['createChannel'] as () => Promise<{ internalChannel: { options: object } }>
+  client['createChannel'] = async () => {
+    const channel = await createChannel()
+    Object.assign(channel.internalChannel.options, { 'grpc-node.flow_control_window': WINDOW_BYTES })
+    return channel
   }
 }
 

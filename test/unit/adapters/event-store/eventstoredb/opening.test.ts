@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttp2Server, type Settings } from 'node:http2'
 import type { AddressInfo, Server } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
@@ -37,6 +38,24 @@ describe('opening an EventStoreDB', () => {
     })
 
     await double.stop()
+  })
+
+  it('lets the server send 1 MiB before it waits for this process', async () => {
+    const server = createHttp2Server()
+    const settings = new Promise<Settings>((resolve) =>
+      server.on('session', (session) => session.on('remoteSettings', resolve)),
+    )
+    server.on('stream', (stream) => {
+      stream.respond({ ':status': 404 })
+      stream.end()
+    })
+    server.listen(0)
+    const { port } = server.address() as AddressInfo
+
+    await assert.rejects(openEventStoreDb(`esdb://127.0.0.1:${port}?tls=false`))
+
+    assert.equal((await settings).initialWindowSize, 1024 * 1024)
+    server.close()
   })
 
   it('says why a connection fails, and what to do', async () => {

@@ -215,15 +215,14 @@ describeWithClickHouseServer('the programs of an installation, in random rounds'
         event: { type: 'CALL_FAILED' },
       })
       // Each program has each fault in turn, sometimes with another one at the same time.
-      const first = programs[round % programs.length]!
+      const turn = seed + round
+      const first = programs[turn % programs.length]!
       const others = programs.filter((program) => program !== first)
       const struck = random() < 0.3 ? [first, oneOf(others)] : [first]
       const faults = struck.map((program, index) => ({
         program,
         fault:
-          index === 0
-            ? FAULTS[(round + Math.floor(round / programs.length)) % FAULTS.length]!
-            : oneOf(FAULTS),
+          index === 0 ? FAULTS[(turn + Math.floor(turn / programs.length)) % FAULTS.length]! : oneOf(FAULTS),
         afterMs: between(200, 3000),
         forMs: between(12_000, 15_000),
       }))

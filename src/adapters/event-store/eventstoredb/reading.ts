@@ -49,6 +49,15 @@ class StreamNotFound extends Error {
 
 const QUEUE = { mostWaitingBytes: 32 * 1024 * 1024, waitMs: 20_000 }
 
+/** What the reads are made of. */
+interface Source {
+  /** One try. */
+  readonly events: (request: streams.ReadReq) => AsyncGenerator<WireEvent>
+  /** Opens a read again that failed, some times. */
+  readonly resumed: <A>(open: () => AsyncIterable<A>) => AsyncGenerator<A>
+  readonly decode: (event: WireEvent, withSeal?: boolean) => RecordedEvent | undefined
+}
+
 /**
  * Reads that fail continue where they broke, some times; after that they throw StoreUnavailable. At most `atOnce` wait
  * for their first response; the others queue, and their time begins later.
@@ -59,9 +68,37 @@ export const reading = (
   atOnce: number,
   health: HealthReports,
 ): Reads => {
-  const { acquire } = slots({ atOnce, ...QUEUE })
+  const decode = (event: WireEvent, withSeal = false): RecordedEvent | undefined => {
+    const recorded = ourEvent(event, withSeal)
+    if (recorded?.unreadable !== undefined) health.unreadable?.(recorded)
+    return recorded
+  }
+  const source: Source = {
+    events: requesting(connection, closed, atOnce),
+    resumed: resuming(closed, health),
+    decode,
+  }
+  return {
+    readStream: streamReads(source),
+    readAll: logReads(source),
+    readBackwards: backwardReads(source),
+    decode,
+    ...lastEvents(source),
+    pageAfter: async (after) => {
+      let page: WireEvent[] = []
+      const next = () => {
+        page = []
+        return source.events(logRequest({ from: after, maxCount: SHORT_PAGE }))
+      }
+      for await (const event of source.resumed(next)) page.push(event)
+      return page
+    },
+  }
+}
 
-  async function* events(request: streams.ReadReq): AsyncGenerator<WireEvent> {
+const requesting = (connection: SharedConnection, closed: AbortSignal, atOnce: number): Source['events'] => {
+  const { acquire } = slots({ atOnce, ...QUEUE })
+  return async function* (request) {
     const isShort = Number(request.getOptions()?.getCount()) <= SHORT_PAGE
     const release = await acquire()
     try {
@@ -87,8 +124,10 @@ export const reading = (
       release()
     }
   }
+}
 
-  async function* resumed<A>(open: () => AsyncIterable<A>): AsyncGenerator<A> {
+const resuming = (closed: AbortSignal, health: HealthReports): Source['resumed'] =>
+  async function* (open) {
     for (let failures = 0; ;) {
       try {
         requireOpen(closed)
@@ -116,97 +155,98 @@ export const reading = (
     }
   }
 
-  const decode = (event: WireEvent, withSeal = false): RecordedEvent | undefined => {
-    const recorded = ourEvent(event, withSeal)
-    if (recorded?.unreadable !== undefined) health.unreadable?.(recorded)
-    return recorded
+const streamReads =
+  ({ events, resumed, decode }: Source): Reads['readStream'] =>
+  (stream, { from, backwards = false, limit = Infinity, withUnreadable = false } = {}) => {
+    const step = backwards ? -1n : 1n
+    let next = from ?? (backwards ? undefined : 0n)
+    let left = limit
+    async function* pages(): AsyncGenerator<RecordedEvent> {
+      for (let page = SHORT_PAGE; left > 0 && !(next !== undefined && next < 0n); page = LONG_PAGE) {
+        const maxCount = Math.min(left, page)
+        let count = 0
+        for await (const event of events(streamRequest(stream, next, backwards, maxCount))) {
+          const recorded = decode(event) ?? foreignEvent(event)
+          if (!withUnreadable) requireReadable(recorded)
+          const { revision } = recorded
+          const isFirst = count === 0 && backwards
+          if (next !== undefined && revision !== next && !isFirst) throw truncated(stream, revision)
+          next = revision + step
+          count += 1
+          left -= 1
+          yield recorded
+        }
+        if (count === maxCount) continue
+        if (backwards && next !== undefined && next >= 0n) throw truncated(stream, next + 1n)
+        return
+      }
+    }
+    return resumed(async function* () {
+      try {
+        yield* pages()
+      } catch (error) {
+        throw isStreamDeleted(error) ? deletedStream(stream) : error
+      }
+    })
   }
+
+const logReads =
+  ({ events, resumed, decode }: Source): Reads['readAll'] =>
+  ({ after = 0n, limit = Infinity, withSeals = false } = {}) => {
+    let last = after
+    let left = limit
+    return resumed(async function* () {
+      for (let page = SHORT_PAGE; left > 0; page = LONG_PAGE) {
+        // A read begins with the event at the position it is given.
+        const maxCount = Math.min(left + 1, page)
+        let count = 0
+        for await (const event of events(logRequest({ from: last, maxCount }))) {
+          count += 1
+          const position = positionOf(event)
+          if (position <= last) continue
+          const recorded = decode(event, withSeals)
+          last = position
+          if (recorded === undefined) continue
+          left -= 1
+          yield recorded
+          if (left <= 0) return
+        }
+        if (count < maxCount) return
+      }
+    })
+  }
+
+const backwardReads =
+  ({ events, resumed, decode }: Source): Reads['readBackwards'] =>
+  (types) => {
+    let before: Position | undefined
+    return resumed(async function* () {
+      for (let page = SHORT_PAGE; ; page = LONG_PAGE) {
+        const request = logRequest({ from: before, types, backwards: true, maxCount: page })
+        let count = 0
+        for await (const event of events(request)) {
+          count += 1
+          before = positionOf(event)
+          const recorded = decode(event)
+          if (recorded !== undefined && recorded.unreadable === undefined) yield recorded
+        }
+        if (count < page) return
+      }
+    })
+  }
+
+const lastEvents = ({
+  events,
+  resumed,
+}: Source): Pick<Reads, 'head' | 'requireKnownEvents' | 'goalAfter'> => {
+  const newest = (maxCount: number) => events(logRequest({ backwards: true, maxCount }))
 
   const firstOf = async <A>(open: () => AsyncIterable<A>): Promise<A | undefined> => {
     for await (const item of resumed(open)) return item
     return undefined
   }
 
-  const newest = (maxCount: number) => events(logRequest({ backwards: true, maxCount }))
-
   return {
-    readStream: (stream, { from, backwards = false, limit = Infinity, withUnreadable = false } = {}) => {
-      const step = backwards ? -1n : 1n
-      let next = from ?? (backwards ? undefined : 0n)
-      let left = limit
-      async function* pages(): AsyncGenerator<RecordedEvent> {
-        for (let page = SHORT_PAGE; left > 0 && !(next !== undefined && next < 0n); page = LONG_PAGE) {
-          const maxCount = Math.min(left, page)
-          let count = 0
-          for await (const event of events(streamRequest(stream, next, backwards, maxCount))) {
-            const recorded = decode(event) ?? foreignEvent(event)
-            if (!withUnreadable) requireReadable(recorded)
-            const { revision } = recorded
-            const isFirst = count === 0 && backwards
-            if (next !== undefined && revision !== next && !isFirst) throw truncated(stream, revision)
-            next = revision + step
-            count += 1
-            left -= 1
-            yield recorded
-          }
-          if (count === maxCount) continue
-          if (backwards && next !== undefined && next >= 0n) throw truncated(stream, next + 1n)
-          return
-        }
-      }
-      return resumed(async function* () {
-        try {
-          yield* pages()
-        } catch (error) {
-          throw isStreamDeleted(error) ? deletedStream(stream) : error
-        }
-      })
-    },
-
-    readAll: ({ after = 0n, limit = Infinity, withSeals = false } = {}) => {
-      let last = after
-      let left = limit
-      return resumed(async function* () {
-        for (let page = SHORT_PAGE; left > 0; page = LONG_PAGE) {
-          // A read begins with the event at the position it is given.
-          const maxCount = Math.min(left + 1, page)
-          let count = 0
-          for await (const event of events(logRequest({ from: last, maxCount }))) {
-            count += 1
-            const position = positionOf(event)
-            if (position <= last) continue
-            const recorded = decode(event, withSeals)
-            last = position
-            if (recorded === undefined) continue
-            left -= 1
-            yield recorded
-            if (left <= 0) return
-          }
-          if (count < maxCount) return
-        }
-      })
-    },
-
-    readBackwards: (types) => {
-      let before: Position | undefined
-      return resumed(async function* () {
-        for (let page = SHORT_PAGE; ; page = LONG_PAGE) {
-          let count = 0
-          for await (const event of events(
-            logRequest({ from: before, types, backwards: true, maxCount: page }),
-          )) {
-            count += 1
-            before = positionOf(event)
-            const recorded = decode(event)
-            if (recorded !== undefined && recorded.unreadable === undefined) yield recorded
-          }
-          if (count < page) return
-        }
-      })
-    },
-
-    decode,
-
     head: async () => {
       const last = await firstOf(() => newest(1))
       return last === undefined ? 0n : positionOf(last)
@@ -214,16 +254,6 @@ export const reading = (
 
     requireKnownEvents: async () => {
       for await (const event of resumed(() => newest(SHORT_PAGE))) ourEvent(event)
-    },
-
-    pageAfter: async (after) => {
-      let page: WireEvent[] = []
-      const next = () => {
-        page = []
-        return events(logRequest({ from: after, maxCount: SHORT_PAGE }))
-      }
-      for await (const event of resumed(next)) page.push(event)
-      return page
     },
 
     goalAfter: async (after, types) => {

@@ -19,7 +19,7 @@ export interface LogSink {
   readonly resumeAfter: (source: LogSource, upTo: Position) => Promise<Position>
   /** Whether an event may be written together with a batch that is not empty. */
   readonly fits: (batch: Batch, event: RecordedEvent) => boolean
-  /** All events or none. */
+  /** In this order. A batch that fails is continued by the next copy. */
   readonly write: (events: readonly RecordedEvent[]) => Promise<void>
   /** Resolves once all that was written is on the disk. */
   readonly sync: () => Promise<void>

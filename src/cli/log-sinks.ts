@@ -1,5 +1,5 @@
 import type { LogCopy, RepeatedEvent } from '../adapters/event-store/sqlite/log-copy.js'
-import type { EventStore, Position } from '../kernel/ports/event-store.js'
+import type { Appended, EventStore, Position, RecordedEvent } from '../kernel/ports/event-store.js'
 import { ConcurrencyConflict } from '../kernel/ports/event-store-errors.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
@@ -22,37 +22,68 @@ export const fileSink = (copy: LogCopy, onRepeated: (repeated: RepeatedEvent) =>
   sync: () => copy.sync(),
 })
 
-/** A store must accept an append of 1 MiB. */
-const APPEND_CHARACTERS = 256 * 1024
+/** A store must accept an append of 1 MiB; an event that it may refuse as too large is appended alone. */
+const STORE_BATCH = { events: 128, characters: 1024 * 1024 }
 
-/** Another event store. Ids, streams, revisions and the order stay; positions and times are the store's own. */
-export const storeSink = (store: EventStore): LogSink => ({
-  resumeAfter: (source, upTo) => lastCopied(source, store, upTo),
-  // A log of an earlier release may have an id twice in a stream. One append may not.
-  fits: ({ events, characters }, event) =>
-    events[0]?.stream === event.stream &&
-    characters + event.size <= APPEND_CHARACTERS &&
-    !events.some(({ id }) => id === event.id),
-  write: async (events) => {
-    const { stream, revision } = events[0]!
-    try {
-      await store.append(stream, revision === 0n ? 'none' : revision - 1n, events)
-    } catch (error) {
-      if (!(error instanceof ConcurrencyConflict)) throw error
-      throw new OperatorError(
-        `the store contains another log, or another program is writing to it: ${error.message}`,
-        { cause: error },
-      )
-    }
-  },
-  sync: () => Promise.resolve(),
-})
+/**
+ * Another event store. Ids, streams, revisions and the order stay; positions and times are the store's own. Increasing
+ * positions prove the order.
+ */
+export const storeSink = (store: EventStore): LogSink => {
+  let last: Position = 0n
+  const advance = ({ stream, revision }: RecordedEvent, position: Position | undefined) => {
+    if (position === undefined || position <= last) throw outOfOrder(stream, revision)
+    last = position
+  }
 
-/** Events are appended in order, so a binary search finds the first position whose next event is missing. */
+  return {
+    resumeAfter: async (source, upTo) => {
+      const copied = await lastCopied(source, store, upTo)
+      for (const event of await lastEvents(source, copied))
+        advance(event, (await storedEvent(store, event))?.position)
+      if (copied < upTo)
+        for await (const { stream, revision } of store.readAll({ after: last, limit: 1 }))
+          throw outOfOrder(stream, revision)
+      return copied
+    },
+    fits: ({ events, characters }, event) =>
+      events.length < STORE_BATCH.events && characters + event.size <= STORE_BATCH.characters,
+    write: async (events) => {
+      const appends = events.map(appendOf)
+      const appended = await store.appendInOrder?.(appends)
+      for (const [index, event] of events.entries())
+        advance(event, appended?.[index]?.position ?? (await positionOf(store.append(...appends[index]!))))
+    },
+    sync: () => Promise.resolve(),
+  }
+}
+
+const outOfOrder = (stream: string, revision: bigint) =>
+  new OperatorError(
+    `the store has event ${revision} of stream ${stream} in another place than the source: it contains events of ` +
+      'another log, or lost their order; copy into an empty store',
+  )
+
+const appendOf = (event: RecordedEvent): Parameters<EventStore['append']> => [
+  event.stream,
+  event.revision === 0n ? 'none' : event.revision - 1n,
+  [event],
+]
+
+const positionOf = async (appending: Promise<Appended>): Promise<Position | undefined> => {
+  try {
+    return (await appending).position
+  } catch (error) {
+    if (!(error instanceof ConcurrencyConflict)) throw error
+    throw new OperatorError(
+      `the store contains another log, or another program is writing to it: ${error.message}`,
+      { cause: error },
+    )
+  }
+}
+
+/** Finds the first position whose next event is missing, by a binary search. */
 const lastCopied = async (source: LogSource, store: EventStore, upTo: Position): Promise<Position> => {
-  if ((await store.head()) === 0n) return 0n
-  if (!(await hasEventAfter(source, store, 0n)))
-    throw new OperatorError('the store already contains events of another log')
   let [copied, missing] = [0n, upTo]
   while (copied < missing) {
     const middle = (copied + missing) / 2n
@@ -62,11 +93,26 @@ const lastCopied = async (source: LogSource, store: EventStore, upTo: Position):
   return copied
 }
 
+/** At least as many as are under way together: of these, an interrupted copy may lack one that a later one follows. */
+const lastEvents = async (source: LogSource, upTo: Position): Promise<readonly RecordedEvent[]> => {
+  for (let back = BigInt(STORE_BATCH.events); ; back *= 2n) {
+    const after = back < upTo ? upTo - back : 0n
+    const events: RecordedEvent[] = []
+    for await (const event of source.readAll(after)) {
+      if (event.position > upTo) break
+      events.push(event)
+    }
+    if (events.length >= STORE_BATCH.events || after === 0n) return events
+  }
+}
+
+const storedEvent = async (store: EventStore, { stream, revision }: RecordedEvent) => {
+  for await (const event of store.readStream(stream, { from: revision, limit: 1 })) return event
+  return undefined
+}
+
 /** Whether the store has the first event after a position of the source. */
 const hasEventAfter = async (source: LogSource, store: EventStore, after: Position): Promise<boolean> => {
-  for await (const { stream, revision, id } of source.readAll(after)) {
-    for await (const event of store.readStream(stream, { from: revision, limit: 1 })) return event.id === id
-    return false
-  }
+  for await (const event of source.readAll(after)) return (await storedEvent(store, event))?.id === event.id
   return false
 }

@@ -59,6 +59,13 @@ export type TailItem =
 export interface EventStore {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
   /**
+   * Appends in this order, without waiting for one before the next, with one try each. Undefined for an append that failed
+   * or whose outcome is unknown. Absent if nothing is gained by it.
+   */
+  readonly appendInOrder?: (
+    appends: readonly Parameters<EventStore['append']>[],
+  ) => Promise<readonly (Appended | undefined)[]>
+  /**
    * A missing stream is empty. `from` is inclusive, in the reading direction.
    *
    * @throws StreamUnreadable at an unreadable event, unless `withUnreadable`

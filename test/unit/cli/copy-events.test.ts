@@ -15,7 +15,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { parseJson } from '../../../src/kernel/json/parse.js'
 import { jsonText } from '../../../src/kernel/json/text.js'
 import type { BlobStore } from '../../../src/kernel/ports/blobs.js'
-import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
+import type { EventStore, Position, RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import type { LogSource } from '../../../src/kernel/ports/log-source.js'
 import { projections } from '../../../src/projections/all.js'
 import { digestsOf } from '../../../src/projections/audit/queries.js'
@@ -24,7 +24,10 @@ import { insertBatch } from '../../../src/projections/runtime/insert-batch.js'
 import { newEvent } from '../../../src/kernel/event.js'
 import { append, PROJECT, startOf } from '../projections/given-log.js'
 import { openTestClickHouse } from '../../support/engine.js'
-import { startProtocolDouble } from '../../support/eventstoredb-protocol-double/double.js'
+import {
+  startProtocolDouble,
+  type ProtocolDouble,
+} from '../../support/eventstoredb-protocol-double/double.js'
 import { PATIENT } from '../../support/eventstoredb-protocol-double/patient.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'
 
@@ -215,6 +218,66 @@ describe('a copied log', () => {
       await store.close()
       await double.stop()
     }
+  })
+
+  describe('to an EventStoreDB', () => {
+    const EVENTS = 300
+    let source: LogSource
+    let end: Position
+    let double: ProtocolDouble
+    let store: EventStore
+    beforeEach(async () => {
+      const eventStore = openInMemoryEventStore()
+      for (let n = 0; n < EVENTS; n += 1) await append(eventStore, 'CallStarted', startOf(`call-${n}`))
+      source = storedLog(eventStore, openInMemoryBlobStore())
+      end = await source.head()
+      double = await startProtocolDouble()
+      store = await openEventStoreDb(double.url, { appendMs: 500 })
+    })
+    afterEach(async () => {
+      await store.close()
+      await double.stop()
+    })
+    const copyUpTo = (upTo: Position) =>
+      copyEvents({ source, sink: storeSink(store), blobs: openInMemoryBlobStore() }, upTo, () => undefined)
+    const idsIn = async (log: Pick<LogSource, 'readAll'>) => (await all(log.readAll(0n))).map(({ id }) => id)
+
+    it('keeps the order when appends in the middle get no answer', async () => {
+      double.misbehaviour.swallowAnswers = 40
+      assert.equal(await copyUpTo(end), EVENTS)
+      assert.deepEqual(await idsIn(storedLog(store, openInMemoryBlobStore())), await idsIn(source))
+    })
+
+    it('has many appends under way at once', async () => {
+      double.misbehaviour.requestsPerSecond = 500
+      await copyUpTo(end)
+      assert.ok(double.mostUnderWay() > 10, `${double.mostUnderWay()} at once`)
+    })
+
+    it('copies beside the events of the server itself', async () => {
+      const bytes = new Uint8Array(Buffer.from('{}'))
+      const event = { id: randomUUID(), type: '$statsCollected', contentType: 'application/json' }
+      double.log.append({
+        stream: '$stats-0',
+        expected: 'any',
+        events: [{ ...event, data: bytes, metadata: bytes }],
+      })
+      assert.equal(await copyUpTo(end), EVENTS)
+    })
+
+    it('is refused, also when it is repeated, after the store lost an event that later ones follow', async () => {
+      await copyUpTo(end / 2n)
+      double.misbehaviour.ignoreAppends = 1
+      await assert.rejects(copyUpTo(end), /lost their order; copy into an empty store/)
+      await assert.rejects(copyUpTo(end), /lost their order; copy into an empty store/)
+    })
+
+    it('is refused when the store lacks one of the last events that were under way', async () => {
+      const events = await all(source.readAll(0n))
+      for (const [at, event] of events.slice(0, 200).entries())
+        if (at !== 150) await store.append(event.stream, 'none', [event])
+      await assert.rejects(copyUpTo(end), /lost their order; copy into an empty store/)
+    })
   })
 
   it('is refused when the store contains another log', async () => {

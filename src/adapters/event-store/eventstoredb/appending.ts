@@ -36,7 +36,7 @@ type Reading = Pick<EventStore, 'readStream'>
  * `append` throws AppendOutcomeUnknown if a try was sent and no response came in time; the caller may repeat it.
  */
 export const appending = (connection: SharedConnection, reading: Reading, appendMs = APPEND_MS) => {
-  const { append: attempt, close } = batchAppends(connection)
+  const { append: attempt, appendInOrder: attemptInOrder, close } = batchAppends(connection)
   const { acquire } = slots(SLOTS)
 
   const attemptOrFind = async (proposal: Proposal, ms: number): Promise<Appended> => {
@@ -79,6 +79,13 @@ export const appending = (connection: SharedConnection, reading: Reading, append
       } finally {
         release()
       }
+    },
+
+    appendInOrder: async (appends: readonly Parameters<EventStore['append']>[]) => {
+      const proposals = appends.map((proposed) => proposalOf(...proposed))
+      const tried = await attemptInOrder(proposals, appendMs).catch(() => [])
+      tried.forEach((one, at) => one.status === 'fulfilled' && requireWhole(proposals[at]!, one.value))
+      return tried.map((one) => (one.status === 'fulfilled' ? one.value : undefined))
     },
 
     checkWritable: async (): Promise<void> => {

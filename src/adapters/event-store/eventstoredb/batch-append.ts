@@ -60,20 +60,21 @@ export const batchAppends = (connection: SharedConnection) => {
     return opened
   }
 
-  const callOn = (channel: Channel, stream: string): OpenCall => {
-    const place = placeOf(stream)
+  const callOn = (channel: Channel, place: number): OpenCall => {
     const found = open[place]
     if (found?.channel === channel) return found
     found?.call.cancel()
     return (open[place] = openCall(channel, place))
   }
 
-  const append = async ({ stream, expected, events }: Proposal, ms: number): Promise<Appended> => {
-    const until = performance.now() + ms
-    const channel = await within(connection.channel(), ms).catch((cause: unknown) => {
-      throw new NotSent('the EventStoreDB does not respond', { cause })
-    })
-    const { call, pending } = callOn(channel, stream)
+  /** Writes the request before it returns. */
+  const send = async (
+    channel: Channel,
+    place: number,
+    { stream, expected, events }: Proposal,
+    ms: number,
+  ): Promise<Appended> => {
+    const { call, pending } = callOn(channel, place)
     const { correlationId, request } = appendRequest(stream, expected, events)
     try {
       const response = await within(
@@ -81,7 +82,7 @@ export const batchAppends = (connection: SharedConnection) => {
           pending.set(correlationId, settle)
           call.write(request)
         }),
-        until - performance.now(),
+        ms,
       )
       const refusal = response.getError()
       if (refusal !== undefined) throw refusalOf(refusal, stream, expected)
@@ -102,8 +103,22 @@ export const batchAppends = (connection: SharedConnection) => {
     }
   }
 
+  const channelWithin = (ms: number): Promise<Channel> =>
+    within(connection.channel(), ms).catch((cause: unknown) => {
+      throw new NotSent('the EventStoreDB does not respond', { cause })
+    })
+
   return {
-    append,
+    append: async (proposal: Proposal, ms: number): Promise<Appended> => {
+      const until = performance.now() + ms
+      const channel = await channelWithin(ms)
+      return send(channel, placeOf(proposal.stream), proposal, until - performance.now())
+    },
+    /** All over one call: the server works on its requests in the order in which they are written. */
+    appendInOrder: async (proposals: readonly Proposal[], ms: number) => {
+      const channel = await channelWithin(ms)
+      return Promise.allSettled(proposals.map((proposal) => send(channel, CALLS, proposal, ms)))
+    },
     close: () => {
       for (const one of open) one?.call.cancel()
     },

@@ -68,6 +68,7 @@ export const openEventStoreDb = async (
         underWay.delete(appended)
       }
     },
+    appendInOrder: appends.appendInOrder,
     ...reads,
     checkWritable: async () => {
       requireOpen(closed)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { DAMAGED_PAGE } from '../adapters/event-store/sqlite/damaged-pages.js'
 import type { WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
 import { rowOrDigestDamage } from '../adapters/event-store/sqlite/row-seal.js'
 import { unreadableEvent } from '../kernel/unreadable-event.js'
@@ -73,7 +74,12 @@ export const recordedEvent = (written: WrittenEvent): RecordedEvent => {
     position: BigInt(position),
     recordedAt: new Date(recordedAt),
   }
-  const damage = texts.data === '' ? 'its pack is damaged' : rowOrDigestDamage(texts.seal, written, texts)
+  const damage =
+    texts.data !== ''
+      ? rowOrDigestDamage(texts.seal, written, texts)
+      : id === ''
+        ? DAMAGED_PAGE
+        : 'its pack is damaged'
   if (damage !== undefined) return unreadableEvent(place, damage)
   const data = objectIn(texts.data)
   const metadata = objectIn(texts.metadata)

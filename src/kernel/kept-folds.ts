@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { EventStore, Position, RecordedEvent } from './ports/event-store.js'
 import { StreamUnreadable } from './ports/event-store-errors.js'
+import { requireRevision } from './unreadable-event.js'
 
 /** A stream folded up to a revision. */
 export interface FoldOfStream<State> {
@@ -23,7 +24,7 @@ export const newFold = <State>(state: State): FoldOfStream<State> => ({
  * Reads the events that a fold lacks, up to a position if one is given. Concurrent calls read the same events; each event is
  * applied once.
  *
- * @throws StreamUnreadable at an unreadable event, unless the fold may do without it
+ * @throws StreamUnreadable at a missing event, and at an unreadable one unless the fold may do without it
  */
 export const catchUp = async <State>(
   eventStore: Pick<EventStore, 'readStream'>,
@@ -35,7 +36,8 @@ export const catchUp = async <State>(
 ): Promise<void> => {
   for await (const event of eventStore.readStream(stream, { from: fold.next, withUnreadable: true })) {
     if (until !== undefined && event.position > until) return
-    if (event.revision !== fold.next) continue
+    if (event.revision < fold.next) continue
+    requireRevision(fold.next, event)
     if (event.unreadable === undefined) fold.state = evolve(fold.state, event)
     else if (!mayLack(event)) throw new StreamUnreadable(stream, event.unreadable, event.position)
     fold.next = event.revision + 1n

@@ -19,3 +19,8 @@ export const unreadableEvent = (
 export const requireReadable = ({ stream, position, unreadable }: RecordedEvent): void => {
   if (unreadable !== undefined) throw new StreamUnreadable(stream, unreadable, position)
 }
+
+/** @throws StreamUnreadable if events of the stream are missing before this one */
+export const requireRevision = (next: bigint, { stream, position, revision }: RecordedEvent): void => {
+  if (revision > next) throw new StreamUnreadable(stream, `revision ${next} is missing`, position)
+}

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { CommitSignal } from './commit-signal.js'
-import { requireReadable } from '../../kernel/unreadable-event.js'
+import { requireReadable, requireRevision } from '../../kernel/unreadable-event.js'
 
 export interface Page {
   readonly events: readonly RecordedEvent[]
@@ -49,8 +49,11 @@ export const pagedReads = (
     while (left > 0) {
       const page = pages.ofStream(stream, { from, backwards }, pageSize(left))
       for (const event of page.events) {
+        if (!withUnreadable) {
+          requireReadable(event)
+          if (!backwards) requireRevision(from ?? 0n, event)
+        }
         from = event.revision + (backwards ? -1n : 1n)
-        if (!withUnreadable) requireReadable(event)
         yield event
       }
       left -= page.events.length

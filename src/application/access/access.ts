@@ -131,7 +131,7 @@ const followDirectory = (ports: Pick<Ports, 'eventStore'>) => {
       initialState: emptyDirectory,
       evolve: evolveRecorded,
       weightOf: () => 1,
-      mayLack: ({ type }) => !TAKE_RIGHTS.has(type),
+      mayLack: ({ type }) => type !== '' && !TAKE_RIGHTS.has(type),
     },
     1,
   )

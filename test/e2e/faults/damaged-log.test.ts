@@ -211,15 +211,15 @@ describe('a service with a damaged page in its log', () => {
 
   const log = () => join(service.dataDirectory, 'events.db')
   const health = async () =>
-    (await service.send('GET', '/health')).json<{ status: string; writes?: string }>()
-  /** Large logs are cut off where the page is. */
-  const events = () =>
-    service.send('GET', '/api/events').then(
-      ({ status }) => status,
-      () => 'cut',
-    )
+    (await service.send('GET', '/health')).json<{ status: string; event_log?: string }>()
+  const unreadable = async () => {
+    const { status, text } = await service.send('GET', '/api/events')
+    assert.equal(status, 200)
+    const lines = text.split('\n').slice(0, -1)
+    return lines.map((line) => JSON.parse(line) as Line).filter((line) => line.unreadable !== undefined)
+  }
 
-  it('is degraded in /health once it is read, takes writes, and is right once the log is restored', async () => {
+  it('is read around the page, and refuses only its streams until the log is restored', async () => {
     const inputs = { text: 'x'.repeat(2000) }
     const batch = Array.from({ length: 100 }, (_, index) => ({ ...callOf(`call-${index}`), inputs }))
     assert.equal((await service.post(`/v2/${PROJECT}/calls/complete`, { batch })).status, 200)
@@ -240,23 +240,31 @@ describe('a service with a damaged page in its log', () => {
     await writeFile(log(), damaged)
     await service.restart()
 
-    assert.notEqual(await events(), 200)
-    assert.equal(
-      (await service.post(`/v2/${PROJECT}/calls/complete`, { batch: [callOf('new')] })).status,
-      200,
-    )
-    const { status, writes } = await health()
-    assert.deepEqual([status, writes], ['degraded', 'the event log cannot be read (SQLITE_CORRUPT)'])
-    assert.match(
-      service.output(),
-      /"log\.reads_failed".*events\.db cannot be read .*restore it from a backup/,
-    )
+    const lost = await unreadable()
+    const calls = new Set(lost.map(({ stream }) => /\/call-(\d+)$/.exec(stream)?.[1]))
+    assert.ok(lost.length > 0 && calls.size < batch.length)
+    assert.ok(lost.every((line) => line.unreadable === 'its page of events.db is damaged'))
+    for (const [index] of batch.entries()) {
+      const call_id = `call-${index}`
+      const updated = await service.post('/call/update', { project_id: PROJECT, call_id, display_name: 'x' })
+      assert.equal(updated.status, calls.has(String(index)) ? 409 : 200, updated.text)
+    }
+    const { status, event_log } = await health()
+    assert.equal(status, 'degraded')
+    assert.match(event_log ?? '', new RegExp(`${lost.length} `))
+    const logged = service.output().match(/"log\.event_unreadable"/g)
+    assert.equal(logged?.length, lost.length)
 
     await service.stop()
+    const { code, stdout } = await tallytree(['verify', service.dataDirectory])
+    assert.equal(code, 1)
+    for (const { position, stream } of lost)
+      assert.ok(stdout.includes(`position ${position}: stream "${stream}": its page of events.db is damaged`))
+
     await rm(`${log()}-wal`, { force: true })
     await writeFile(log(), whole)
     await service.restart()
-    assert.equal(await events(), 200)
+    assert.deepEqual(await unreadable(), [])
     await until(async () => (await health()).status === 'ok')
   })
 })

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import type { Appended, Expected } from '../../../kernel/ports/event-store.js'
-import { ConcurrencyConflict } from '../../../kernel/ports/event-store-errors.js'
+import { ConcurrencyConflict, StreamUnreadable } from '../../../kernel/ports/event-store-errors.js'
 import { conflict, isMet, firstRevisionOf } from '../expectation.js'
 import type { SerialisedEvent } from '../serialise.js'
 import { rowSeal } from './row-seal.js'
@@ -12,9 +12,9 @@ export interface Append {
   readonly events: readonly SerialisedEvent[]
 }
 
-/** Writes one append inside a running transaction: whole, or not at all and answers the conflict. */
+/** Writes one append inside a running transaction: whole, or not at all and answers why. */
 export interface AppendWriter {
-  write(append: Append, recordedAt: number): Appended | ConcurrencyConflict
+  write(append: Append, recordedAt: number): Appended | ConcurrencyConflict | StreamUnreadable
   /** The position of the last event written. */
   head(): number
   /** To be called after a rollback, with the head at the transaction's begin. */
@@ -52,14 +52,25 @@ export const appendWriter = (db: Database.Database, streams: StreamIndex): Appen
     return true
   }
 
+  const write: AppendWriter['write'] = (append, recordedAt) => {
+    const { stream: name, expected, events } = append
+    const stream = expected === 'none' ? streams.findOrCreate(name) : streams.find(name)
+    if (stream === undefined) return conflict(name, expected, -1)
+    if (isMet(expected, stream.last) && insertAll(stream, append, recordedAt))
+      return { revision: BigInt(stream.last), position: BigInt(head) }
+    const earlier = streams.whileReading(name, () => findEarlier(stream, expected, events))
+    return earlier ?? conflict(name, expected, stream.last)
+  }
+
   return {
     write: (append, recordedAt) => {
-      const { stream: name, expected, events } = append
-      const stream = expected === 'none' ? streams.findOrCreate(name) : streams.find(name)
-      if (stream === undefined) return conflict(name, expected, -1)
-      if (isMet(expected, stream.last) && insertAll(stream, append, recordedAt))
-        return { revision: BigInt(stream.last), position: BigInt(head) }
-      return findEarlier(stream, expected, events) ?? conflict(name, expected, stream.last)
+      try {
+        return write(append, recordedAt)
+      } catch (error) {
+        // Other appends of the transaction do not fail with it.
+        if (error instanceof StreamUnreadable) return error
+        throw error
+      }
     },
     head: () => head,
     rewind: (to) => {

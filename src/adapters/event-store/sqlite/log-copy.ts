@@ -1,6 +1,7 @@
 import { v5 } from 'uuid'
 import { jsonText } from '../../../kernel/json/text.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
+import { eventPlaces, orElse } from './damaged-pages.js'
 import { eventTexts } from './event-texts.js'
 import { openDatabase } from './open-database.js'
 import { rowSeal, SEAL_TEXT } from './row-seal.js'
@@ -15,7 +16,7 @@ export interface WrittenEvent {
   readonly revision: number
   readonly id: string
   readonly type: string
-  /** Data and metadata are empty if their pack is corrupt. */
+  /** Data and metadata are empty if their pack or their page is damaged. */
   readonly data: string
   readonly metadata: string
   /** Milliseconds since 1970. */
@@ -82,8 +83,11 @@ export const openLogCopy = (path: string): LogCopy => {
     ...texts(event.position, event.data, event.metadata),
   })
 
+  const places = eventPlaces(db)
+  const last = () => backwards.get(-1, 1)
+
   return {
-    last: () => backwards.get(-1, 1),
+    last,
     write: (events) => {
       const repeated: RepeatedEvent[] = []
       try {
@@ -116,9 +120,21 @@ export const openLogCopy = (path: string): LogCopy => {
         throw error
       }
     },
-    page: (after, limit) => forwards.all(after, limit).map(withTexts),
+    page: (after, limit) => {
+      const end = last()?.position ?? 0
+      const rows = orElse(undefined, () => forwards.all(after, limit))
+      if (rows?.length === limit || (rows !== undefined && (rows.at(-1)?.position ?? after) >= end))
+        return rows.map(withTexts)
+      return places.inLog(Math.max(after, 0), end, limit).map((place) => {
+        const found = orElse(undefined, () => forwards.get(place.position - 1, 1))
+        return found?.position === place.position ? withTexts(found) : { ...place, ...NO_TEXTS }
+      })
+    },
     stream: (name) => ofStream.all(name).map(withTexts),
     sync,
     close,
   }
 }
+
+/** What a damaged page had. */
+const NO_TEXTS = { id: '', data: '', metadata: '', recordedAt: 0, seal: '' }

@@ -112,10 +112,16 @@ const refusal = (path: string) =>
   'stop it or use another TALLYTREE_DATA_DIR'
 
 /** What SQLite says of a file that it cannot open; anything else as it is. */
-const unusable = (path: string, cause: unknown): unknown =>
+export const unusable = (path: string, cause: unknown): unknown =>
   cause instanceof Database.SqliteError
-    ? new StoreUnavailable(`${path}: cannot open the event log (${cause.code}: ${cause.message})`, { cause })
+    ? new StoreUnavailable(
+        `${path}: cannot open the event log (${cause.code}: ${cause.message})` +
+          (/^SQLITE_(CORRUPT|NOTADB)/.test(cause.code) ? `; ${RESTORE}` : ''),
+        { cause },
+      )
     : cause
+
+const RESTORE = 'restore it from a backup or from a copy that "tallytree replay" made, see docs/auditing.md'
 
 const writerOf = (path: string) => {
   try {

@@ -1,9 +1,18 @@
-import type { Database, Statement } from 'better-sqlite3'
+import Database from 'better-sqlite3'
 import { parseJson } from '../../../kernel/json/parse.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import type { HealthReports } from '../../../kernel/ports/health.js'
 import type { LogPage, Page, Pages } from '../paged-reads.js'
 import { unreadableEvent } from '../../../kernel/unreadable-event.js'
+import {
+  BY_STREAM,
+  BY_TYPE,
+  DAMAGED_PAGE,
+  eventPlaces,
+  isCorrupt,
+  orElse,
+  type EventPlace,
+} from './damaged-pages.js'
 import type { ReadTexts } from './event-texts.js'
 import { rowDamage, SEAL_TEXT } from './row-seal.js'
 import { findsByIdAlone, IS_INDEXED_TYPE, UNINDEXED_TYPES } from './schema.js'
@@ -15,7 +24,8 @@ type Row = readonly [
   revision: number,
   id: string,
   type: string,
-  data: string,
+  /** Null if its page is damaged. */
+  data: string | null,
   metadata: string,
   recordedAt: number,
   seal: string,
@@ -32,7 +42,7 @@ export interface ReadPages extends Pages {
 }
 
 interface Reading {
-  readonly db: Database
+  readonly db: Database.Database
   readonly streams: StreamIndex
   readonly texts: ReadTexts
   /** Events after this position may yet be lost, and are not read. */
@@ -41,17 +51,29 @@ interface Reading {
 }
 
 export const readPages = ({ db, streams, texts, durable, health }: Reading): ReadPages => {
-  const select = (condition: string, order: string) =>
-    db
-      .prepare<[number, number, number] | [number, number, number, number], Row>(reading(condition, order))
-      .raw()
-  const ofLog = select('position > ?', 'position')
-  const forwards = select('sid = ? AND revision >= ?', 'revision')
-  const backwards = select('sid = ? AND revision <= ?', 'revision DESC')
-  const ofType = db
-    .prepare<[string, number, number], Row>(reading(`${IS_INDEXED_TYPE} AND type = ?`, 'position DESC'))
-    .raw()
-  const newestFirst = db.prepare<[number, number], Row>(reading('true', 'position DESC')).raw()
+  const places = eventPlaces(db)
+  const single = db.prepare<[number, number, number], Row>(reading('position = ?', 'position')).raw()
+  const singleRows = function* (found: readonly EventPlace[]): Iterable<Row> {
+    for (const place of found)
+      yield orElse(undefined, () => single.get(place.position, place.position, 1)) ?? damagedRow(place)
+  }
+  const select = (index: string, condition: string, order: string) => {
+    const statement = db.prepare<(string | number)[], Row>(reading(condition, order)).raw()
+    const found = places.where(index, condition, order)
+    return (...parameters: (string | number)[]): Rows => ({
+      rows: () => statement.iterate(...parameters),
+      single: () => singleRows(found(...parameters)),
+    })
+  }
+  const inLog = db.prepare<[number, number, number], Row>(reading('position > ?', 'position')).raw()
+  const ofLog = (after: number, upTo: number, limit: number): Rows => ({
+    rows: () => inOrder(inLog.iterate(after, upTo, limit), { after, upTo, limit }, places.hasEachPosition),
+    single: () => singleRows(places.inLog(after, upTo, limit)),
+  })
+  const forwards = select(BY_STREAM, 'sid = ? AND revision >= ?', 'revision')
+  const backwards = select(BY_STREAM, 'sid = ? AND revision <= ?', 'revision DESC')
+  const ofType = select(BY_TYPE, `${IS_INDEXED_TYPE} AND type = ?`, 'position DESC')
+  const newestFirst = select(BY_STREAM, 'true', 'position DESC')
   const withId = db.prepare<[string, number, number], Row>(reading('id = ?', 'sid')).raw()
   const toEvent = (row: Row): RecordedEvent => {
     const event = eventOf(row, texts)
@@ -71,12 +93,12 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
         }
       : undefined,
     ofLog: (after, limit, types, withSeals = false) =>
-      readPage(withSeals ? toSealedEvent : toEvent, ofLog, [Number(after), durable(), limit], limit, types),
+      readPage(withSeals ? toSealedEvent : toEvent, ofLog(Number(after), durable(), limit), limit, types),
     backwards: (before, limit, types) => {
       const upTo = before === undefined ? durable() : Math.min(durable(), Number(before) - 1)
       if (UNINDEXED_TYPES.some((type) => types.has(type)))
-        return readPage(toEvent, newestFirst, [upTo, limit], limit, types)
-      const pages = [...types].map((type) => readPage(toEvent, ofType, [type, upTo, limit], limit))
+        return readPage(toEvent, newestFirst(upTo, limit), limit, types)
+      const pages = [...types].map((type) => readPage(toEvent, ofType(type, upTo, limit), limit))
       const events = pages
         .flatMap((page) => page.events)
         // A page may end early: older events of other types come with the next page.
@@ -87,17 +109,12 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
     ofStream: (name, range, limit) => {
       const stream = streams.find(name)
       if (stream === undefined) return EMPTY
-      if (range.backwards)
-        return readPage(
-          toEvent,
-          backwards,
-          [stream.sid, Number(range.from ?? stream.last), durable(), limit],
-          limit,
-        )
-      const from = Number(range.from ?? 0n)
-      return from > stream.last
-        ? EMPTY
-        : readPage(toEvent, forwards, [stream.sid, from, durable(), limit], limit)
+      const from = Number(range.from ?? (range.backwards ? stream.last : 0n))
+      return streams.whileReading(name, () => {
+        if (range.backwards) return readPage(toEvent, backwards(stream.sid, from, durable(), limit), limit)
+        if (from > stream.last) return EMPTY
+        return readPage(toEvent, forwards(stream.sid, from, durable(), limit), limit)
+      })
     },
   }
 }
@@ -107,10 +124,53 @@ const reading = (condition: string, order: string): string =>
    FROM events LEFT JOIN streams USING (sid)
    WHERE ${condition} AND position <= ? ORDER BY ${order} LIMIT ?`
 
-const readPage = <Parameters extends unknown[]>(
+const damagedRow = ({ position, stream, revision, type }: EventPlace): Row => {
+  const [id, metadata, recordedAt, seal] = ['', '', 0, '']
+  return [position, stream, revision, id, type, null, metadata, recordedAt, seal]
+}
+
+interface Rows {
+  readonly rows: () => Iterable<Row>
+  /** The same rows, read one by one, with a placeholder for each row of a damaged page. */
+  readonly single: () => Iterable<Row>
+}
+
+/** @throws SqliteError as for a damaged page, if a row is missing or has another position */
+const inOrder = function* (
+  all: Iterable<Row>,
+  { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
+  hasEachPosition: () => boolean,
+): Iterable<Row> {
+  const missing = () => new Database.SqliteError('rows are missing', 'SQLITE_CORRUPT')
+  let last = after
+  let rows = 0
+  for (const row of all) {
+    const isNext = row[0] === last + 1 || (row[0] > last && !hasEachPosition())
+    if (!isNext) throw missing()
+    last = row[0]
+    rows += 1
+    yield row
+  }
+  if (rows < limit && last < upTo) throw missing()
+}
+
+const readPage = (
   toEvent: (row: Row) => RecordedEvent,
-  statement: Statement<Parameters, Row>,
-  parameters: Parameters,
+  { rows, single }: Rows,
+  limit: number,
+  types?: ReadonlySet<string>,
+): LogPage => {
+  try {
+    return pageOf(toEvent, rows(), limit, types)
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    return pageOf(toEvent, single(), limit, types)
+  }
+}
+
+const pageOf = (
+  toEvent: (row: Row) => RecordedEvent,
+  all: Iterable<Row>,
   limit: number,
   types?: ReadonlySet<string>,
 ): LogPage => {
@@ -118,12 +178,12 @@ const readPage = <Parameters extends unknown[]>(
   let rows = 0
   let characters = 0
   let position: number | undefined
-  for (const row of statement.iterate(...parameters)) {
+  for (const row of all) {
     rows += 1
     position = row[0]
     const event = (types?.has(row[4]) ?? true) ? toEvent(row) : undefined
     if (event !== undefined) events.push(event)
-    characters += event?.size ?? row[5].length + row[6].length
+    characters += event?.size ?? (row[5]?.length ?? 0) + row[6].length
     if (characters > PAGE_CHARACTERS) break
   }
   const atEnd = rows < limit && characters <= PAGE_CHARACTERS
@@ -131,11 +191,15 @@ const readPage = <Parameters extends unknown[]>(
 }
 
 const eventOf = (row: Row, texts: ReadTexts): RecordedEvent => {
-  const [position, name, revision, id, type, , , recordedAt, seal] = row
+  const [position, name, revision, id, type, data, metadata, recordedAt, seal] = row
   const stream = name ?? ''
+  const place = { id, type, stream, revision: wholeOf(revision), position: wholeOf(position) }
+  const unreadable = (damage: string) =>
+    unreadableEvent({ ...place, recordedAt: new Date(recordedAt) }, damage)
+  if (data === null) return unreadable(DAMAGED_PAGE)
   let damage: string | undefined
   try {
-    const found = texts(position, row[5], row[6])
+    const found = texts(position, data, metadata)
     damage =
       found === undefined
         ? 'its pack is damaged'
@@ -152,11 +216,10 @@ const eventOf = (row: Row, texts: ReadTexts): RecordedEvent => {
         recordedAt: new Date(recordedAt),
         size: found.data.length + found.metadata.length,
       }
-  } catch {
-    damage = 'its data or metadata is not JSON'
+  } catch (error) {
+    damage = isCorrupt(error) ? DAMAGED_PAGE : 'its data or metadata is not JSON'
   }
-  const place = { id, type, stream, revision: wholeOf(revision), position: wholeOf(position) }
-  return unreadableEvent({ ...place, recordedAt: new Date(recordedAt) }, damage ?? '')
+  return unreadable(damage ?? '')
 }
 
 /** A damaged file may have anything in a column. */

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { orElse } from './damaged-pages.js'
 import type { ReadTexts } from './event-texts.js'
 import { rowSeal } from './row-seal.js'
 
@@ -67,7 +68,8 @@ const lastUnsealed = (db: Database): number => {
   let [low, high] = [0, lastUpTo.get(Number.MAX_SAFE_INTEGER)?.[0] ?? 0]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    const [position, isUnsealed] = lastUpTo.get(middle) ?? [0, 0]
+    // Events of a damaged page can get no seal.
+    const [position, isUnsealed] = orElse([middle, 0], () => lastUpTo.get(middle)) ?? [0, 0]
     if (isUnsealed === 1) low = middle
     else high = Math.max(low, position - 1)
   }

@@ -8,7 +8,7 @@ import { serialise } from '../serialise.js'
 import { appendWriter } from './append-writer.js'
 import { groupCommit } from './group-commit.js'
 import { eventTexts } from './event-texts.js'
-import { openDatabase, type OpenDatabase } from './open-database.js'
+import { openDatabase, unusable, type OpenDatabase } from './open-database.js'
 import { startPacker, type Packing } from './packer.js'
 import { readPages } from './read-pages.js'
 import { recentEvents } from './recent-events.js'
@@ -22,8 +22,19 @@ import { streamIndex } from './stream-index.js'
  *
  * @throws StoreUnavailable when another process writes to the file
  */
-export const openSqliteEventStore = (path: string, health = noHealthReports, packing?: Packing): EventStore =>
-  sqliteEventStoreOn(openDatabase(path), health, packing)
+export const openSqliteEventStore = (
+  path: string,
+  health = noHealthReports,
+  packing?: Packing,
+): EventStore => {
+  const database = openDatabase(path)
+  try {
+    return sqliteEventStoreOn(database, health, packing)
+  } catch (cause) {
+    database.close()
+    throw unusable(path, cause)
+  }
+}
 
 export const sqliteEventStoreOn = (
   { db, sync, requireInPlace, tryRoom, close }: OpenDatabase,
@@ -31,7 +42,7 @@ export const sqliteEventStoreOn = (
   packing?: Packing,
 ): EventStore => {
   const commits = commitSignal()
-  const streams = streamIndex(db)
+  const streams = streamIndex(db, health)
   const writer = appendWriter(db, streams)
   const recent = recentEvents()
   const group = groupCommit({ db, writer, requireInPlace, tryRoom, sync, commits, recent, health })

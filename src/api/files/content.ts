@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
+import { BlobMissing } from '../../kernel/ports/blobs.js'
 import { inBody } from '../server/authorization.js'
 import { storedFile } from '../../application/files/files.js'
 import type { AnyRoute } from '../server/route.js'
@@ -28,8 +29,7 @@ export const contentRoutes = (
         read: async (position) => {
           const file = await storedFile(services, project_id, digest, position)
           const blob = await services.blobs.open(file.blob)
-          if (blob === undefined)
-            throw new Error('a blob referenced by the log is missing from the blob store')
+          if (blob === undefined) throw new BlobMissing(file.blob)
           return {
             body: Readable.from(blob.chunks, { objectMode: false }),
             type: 'application/octet-stream',

@@ -6,7 +6,7 @@ import type { Services } from '../../application/services.js'
 import { md5Digest } from '../../domain/files/file.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
-import { BlobTooLarge, type BlobRange } from '../../kernel/ports/blobs.js'
+import { BlobMissing, BlobTooLarge, type BlobRange } from '../../kernel/ports/blobs.js'
 import { Failure } from '../../application/failure.js'
 import { storeFile } from '../../application/files/files.js'
 import { throwIfRefused } from '../../application/access/rights.js'
@@ -167,7 +167,7 @@ export const contentOf = async (
   headers: RouteRequest['headers'],
 ): Promise<RouteResponse<never>> => {
   const found = await blobs.open(digest)
-  if (found === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+  if (found === undefined) throw new BlobMissing(digest)
   const range = rangeIn(headers.range, found.size)
   if (range === 'none')
     return {

@@ -14,6 +14,7 @@ import { inChunks } from '../../kernel/in-chunks.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJsonInSteps } from '../../kernel/json/parse-in-steps.js'
+import { BlobMissing } from '../../kernel/ports/blobs.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { throwIfRefused } from '../access/rights.js'
@@ -135,7 +136,7 @@ export const readManifest = async (
 
 const readDocument = async ({ blobs }: Pick<Ports, 'blobs'>, blob: string): Promise<Json | undefined> => {
   const content = await blobs.get(blob)
-  if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+  if (content === undefined) throw new BlobMissing(blob)
   try {
     const { value } = await parseJsonInSteps(new TextDecoder().decode(content), { isLimited: false })
     return value

@@ -1,6 +1,7 @@
 import { isDigest, tableStream, type TablePublished } from '../../domain/tables/table.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
+import { BlobMissing } from '../../kernel/ports/blobs.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { knownRows } from '../../projections/tables/queries.js'
 import { Failure } from '../failure.js'
@@ -22,8 +23,9 @@ export const rowDigestsOf =
       if (type !== 'TablePublished') continue
       const { row_digests, spilled } = data as TablePublished
       if (row_digests !== null) return row_digests
-      const content = await blobs.get(spilled['row_digests']?.digest ?? '')
-      if (content === undefined) throw new Error('the row digests of a table are missing from the blob store')
+      const stored = spilled['row_digests']?.digest ?? ''
+      const content = await blobs.get(stored)
+      if (content === undefined) throw new BlobMissing(stored)
       return JSON.parse(Buffer.from(content).toString('utf8')) as readonly string[]
     }
     throw noSuchTable()

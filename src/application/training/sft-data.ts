@@ -3,6 +3,7 @@ import { collectionName } from '../../domain/artifacts/place.js'
 import { versionNamed } from '../../domain/artifacts/state.js'
 import { conversationIn, dataAddressIn, linesOf, type DataAddress } from '../../domain/training/sft-data.js'
 import { entityOf } from '../../kernel/ids.js'
+import { BlobMissing } from '../../kernel/ports/blobs.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { Collections } from '../artifacts/collections.js'
@@ -72,7 +73,7 @@ export const checkedData = async (
   if (size > most)
     throw invalidField(field, 'value_error', `The file ${path} should have at most ${most} bytes`)
   const content = await blobs.get(blob)
-  if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+  if (content === undefined) throw new BlobMissing(blob)
   return { blob, conversations: await countConversations(content, path, field) }
 }
 

@@ -20,6 +20,7 @@ import { fitsContext, targetCount } from '../../engine/trainer.js'
 import { decode, type Codec } from '../../kernel/codec/codec.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import { BlobMissing } from '../../kernel/ports/blobs.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
 interface Training {
@@ -31,7 +32,7 @@ type BlobsOfJob = Pick<Ports, 'blobs'>
 
 const contentOf = async ({ blobs }: BlobsOfJob, digest: string): Promise<Uint8Array> => {
   const content = await blobs.get(digest)
-  if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+  if (content === undefined) throw new BlobMissing(digest)
   return content
 }
 

@@ -14,6 +14,7 @@ import { END_OF_TEXT, tokenText } from '../../engine/tokens.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
+import { BlobMissing } from '../../kernel/ports/blobs.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { choiceText, type ChoiceText } from './choice-text.js'
 import { EngineRequestInvalid } from './engine-options.js'
@@ -99,7 +100,7 @@ const sampleOf = ({ blobs }: EnginePorts, { model, prompt, options, choices }: E
   const sampled = modelIn(model)
   const load = async (digest: string) => {
     const content = await blobs.get(digest)
-    if (content === undefined) throw new Error('a blob referenced by the log is missing from the blob store')
+    if (content === undefined) throw new BlobMissing(digest)
     return content
   }
   const rest = { prompt, options, choices }

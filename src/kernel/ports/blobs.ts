@@ -46,11 +46,18 @@ export class BlobsUnavailable extends Error {
 /** A blob does not have the content of its digest: it was changed or cut after it was stored. */
 export class BlobDamaged extends Error {
   override readonly name = 'BlobDamaged'
-  constructor(digest: string, others = 0) {
+  constructor(digest: string, others = 0, problem = 'differs from its digest') {
     super(
-      `the stored content ${digest} ${others === 0 ? '' : `and ${others} more `}differs from its digest; ` +
+      `the stored content ${digest} ${others === 0 ? '' : `and ${others} more `}${problem}; ` +
         'restore the file in blobs/ from a backup, or store the same content again',
     )
+  }
+}
+
+/** The log references a blob that the store does not have. */
+export class BlobMissing extends BlobDamaged {
+  constructor(digest: string) {
+    super(digest, 0, 'is missing')
   }
 }
 

@@ -172,6 +172,19 @@ describe('a service whose stored content is damaged', () => {
         assert.deepEqual(await health(), { status: 'ok' })
       })
 
+  it('names a file that is missing, until it is stored again', async () => {
+    for (const content of [large, small]) {
+      rmSync(pathOf(content))
+
+      const { status, body } = await read(content)
+
+      assert.equal(status, 409)
+      assert.match(String(body), new RegExp(`The stored content ${sha256(content)} is missing; restore`))
+      await store(content)
+      assert.deepEqual((await read(content)).body, content)
+    }
+  })
+
   it('replaces damaged content when it is stored again', async () => {
     for (const content of [large, small]) {
       writeFileSync(pathOf(content), 'x')

@@ -3,6 +3,7 @@ import { noSuchProject } from '../../../application/access/project-access.js'
 import { entityOf } from '../../../kernel/ids.js'
 import type { DataFile } from '../../../domain/training/fine-tuning.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
+import { BlobMissing } from '../../../kernel/ports/blobs.js'
 import { Failure, invalidField } from '../../../application/failure.js'
 import { isFilePath, PATH_RULE } from '../../../domain/files/path.js'
 import { readUpload } from '../../files/upload.js'
@@ -142,8 +143,7 @@ const readContent = (services: FineTuningServices, tunings: FineTunings): AnyRou
         if (result !== undefined) return { body: result.content, type: 'text/csv' }
         const { blob } = await fileNamed(tunings, project, params['file_id']!)
         const opened = await services.blobs.open(blob)
-        if (opened === undefined)
-          throw new Error('a blob referenced by the log is missing from the blob store')
+        if (opened === undefined) throw new BlobMissing(blob)
         return { body: Readable.from(opened.chunks, { objectMode: false }), type: 'application/octet-stream' }
       },
   })

@@ -6,6 +6,7 @@ import type { AnyRoute } from '../api/server/route.js'
 import { allRoutes, type ApiServices } from '../api/routes.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../kernel/codec/instant.js'
+import { NewerEvents, StoreUnavailable } from '../kernel/ports/event-store-errors.js'
 import { publishPrices } from '../gateway/upstreams/published-prices.js'
 import { publishDefaultPrices } from '../application/prices/default-prices.js'
 import type { ReadSide } from './read-side.js'
@@ -38,9 +39,7 @@ export const openApi = async (
       reason:
         'TALLYTREE_BOOTSTRAP_API_KEY differs from the key of the first start and is ignored; the first key stays valid',
     })
-  await publishDefaultPrices(opened)
-  const correlationId = opened.ids.next()
-  await publishPrices(opened, null, { correlationId, causationId: correlationId, actor: 'system' })
+  await publishAllPrices(opened)
   const history = {
     head: () => opened.eventStore.head(),
     lastBy: readSide.lastBy,
@@ -55,4 +54,17 @@ export const openApi = async (
     maxFileBytes: config.maxFileBytes,
   }
   return { services, routes: allRoutes(services) }
+}
+
+/** On a full disk the service starts nevertheless: it can still answer reads. */
+const publishAllPrices = async (opened: Parameters<typeof openApi>[1]): Promise<void> => {
+  const correlationId = opened.ids.next()
+  try {
+    await publishDefaultPrices(opened)
+    await publishPrices(opened, null, { correlationId, causationId: correlationId, actor: 'system' })
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable) || error instanceof NewerEvents) throw error
+    const reason = `new prices cannot be written (${error.message}); restart the service once it can write`
+    opened.log.warn('prices.not_published', { reason })
+  }
 }

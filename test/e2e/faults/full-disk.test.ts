@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, cpSync, mkdtempSync, openSync, rmSync, symlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
@@ -124,14 +133,21 @@ describe('a service that starts on a full disk', () => {
             ])
         ).status
       const health = async () => (await service.send('GET', '/health')).text
+      const published = async () => (await service.send('GET', '/api/events?types=PricePublished')).text
+      const withNewPrices = { TALLYTREE_UPSTREAMS_FILE: join(other, 'upstreams.json') }
+      const price = { prompt_token_cost: '0.5', completion_token_cost: '3' }
+      const models = [{ id: 'newly-priced', upstream_id: 'm', price }]
+      const upstreams = [{ name: 'local', base_url: 'https://upstream.example/v1', models }]
+      writeFileSync(withNewPrices.TALLYTREE_UPSTREAMS_FILE, JSON.stringify({ upstreams }))
       try {
         assert.equal(await write('before'), 200)
         assert.equal((await service.in(PROJECT).calls.read('before')).op_name, 'op')
         for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
           await service.kill(signal)
           fill()
-          await service.restart()
+          await service.restart(withNewPrices)
 
+          assert.match(service.output(), /"prices\.not_published".*the event store failed to write/)
           assert.equal((await service.in(PROJECT).calls.read('before')).op_name, 'op')
           assert.match(await health(), /"status":"unavailable".*"writes":"[^"]*SQLITE_FULL/)
           assert.equal(await write('during'), 503)
@@ -142,7 +158,8 @@ describe('a service that starts on a full disk', () => {
         rmSync(join(data, 'blobs'), { recursive: true })
         symlinkSync(join(other, 'blobs'), join(data, 'blobs'))
         rmSync(join(disk, 'filler'))
-        await service.restart()
+        await service.restart(withNewPrices)
+        assert.match(await published(), /newly-priced/)
 
         // Read models that could not be written are filled again.
         await until(async () => (await health()) === '{"status":"ok"}')

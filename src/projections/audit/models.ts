@@ -68,7 +68,10 @@ const VERSION_ROW_COLUMNS = VERSIONS.names.filter((column) => column !== 'made_a
 
 const OBJECT = ['project_id', 'object_id']
 
-/** All read models, without event times, checkpoints and quarantined events. */
+/**
+ * All read models, without event times, the last summaries of runs, checkpoints and quarantined events. `usage_totals` has a digest
+ * of its own, see `queries.ts`.
+ */
 export const digestedModels: readonly DigestedModel[] = [
   calls,
   contents('call_index', ['project_id', 'id'], ['trace_id', 'started_at']),

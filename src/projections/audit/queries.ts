@@ -1,7 +1,9 @@
-import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
+import { ReadTooExpensive, type ClickHouseReader, type SqlParameters } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { DigestedModel } from './model.js'
 import { digestedModels } from './models.js'
+import { readTotalsState } from '../usage/totals-state.js'
+import { changesAfter, computedTotals, storedTotals } from './usage-totals.js'
 
 export interface ModelDigest {
   /** Its table. */
@@ -31,40 +33,76 @@ export const digestsOf = async (
   rangeRows = RANGE_ROWS,
 ): Promise<readonly ModelDigest[]> => {
   const digests: ModelDigest[] = []
-  for (const model of digestedModels) digests.push(await digestOf(reader, model, position, rangeRows))
+  for (const model of digestedModels)
+    digests.push(digestOf(model, await sumOf(reader, model, { position }, rangeRows)))
+  digests.push(digestOf(storedTotals, await sumOfTotals(reader, position, rangeRows)))
   return digests
 }
 
-const digestOf = async (
+interface Sum {
+  readonly rows: number
+  readonly sum: bigint
+}
+
+const digestOf = ({ table }: DigestedModel, { rows, sum }: Sum): ModelDigest => ({
+  model: table,
+  rows,
+  digest: (sum % MODULUS).toString(16).padStart(64, '0'),
+})
+
+const sumOf = async (
   reader: ClickHouseReader,
   model: DigestedModel,
-  position: Position,
+  parameters: SqlParameters,
   rangeRows: number,
-): Promise<ModelDigest> => {
+): Promise<Sum> => {
   let rows = 0
   let sum = 0n
   for (const range of await keyRanges(reader, model, rangeRows)) {
-    const part = await sumOf(reader, model, position, range)
+    const part = await sumOfRange(reader, model, parameters, range)
     rows += part.rows
-    sum = (sum + part.sum) % MODULUS
+    sum += part.sum
   }
-  return { model: model.table, rows, digest: sum.toString(16).padStart(64, '0') }
+  return { rows, sum }
+}
+
+/** Each try begins with the traces that changed during the one before, so that it succeeds on a busy service too. */
+const MAX_TRIES = 10
+
+/**
+ * `usage_totals` has the rows of the last pass only. As in reads, those of traces that changed after it or after the position are
+ * computed from facts.
+ */
+const sumOfTotals = async (reader: ClickHouseReader, position: Position, rangeRows: number): Promise<Sum> => {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { complete, tables } = await readTotalsState(reader)
+    const after = position < complete ? position : complete
+    const changes = await changesAfter(reader, after)
+    let { rows, sum } = await sumOf(reader, storedTotals, { after }, rangeRows)
+    for await (const digest of computedTotals(reader, after, position)) {
+      rows += 1
+      sum += digest
+    }
+    const isSame = (await readTotalsState(reader)).tables === tables
+    if (isSame && (await changesAfter(reader, after)) === changes) return { rows, sum }
+  }
+  throw new ReadTooExpensive('time')
 }
 
 /** Memory does not grow with the table. */
 const LIMITED_MEMORY = `SETTINGS max_execution_time = 0, max_threads = 2, max_block_size = 4096,
   optimize_aggregation_in_order = 1`
 
-const sumOf = async (
+const sumOfRange = async (
   reader: ClickHouseReader,
   { rows }: DigestedModel,
-  position: Position,
+  given: SqlParameters,
   { condition, parameters }: KeyRange,
-): Promise<{ readonly rows: number; readonly sum: bigint }> => {
+): Promise<Sum> => {
   const [row] = await reader.query<{ rows: number; sum: string }>(
     `SELECT count() AS rows, toString(sum(reinterpretAsUInt256(SHA256(row)))) AS sum
     FROM (${rows(condition)}) ${LIMITED_MEMORY}`,
-    { ...parameters, position },
+    { ...parameters, ...given },
   )
   return { rows: row?.rows ?? 0, sum: BigInt(row?.sum ?? '0') }
 }

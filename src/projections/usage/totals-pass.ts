@@ -96,6 +96,14 @@ async function* tracesOfPass(
   yield* pagesOf(reader, sql`position > ${complete} AND project_id NOT IN ${changed}`)
 }
 
+/** As `tracesOfPass`, without an end. */
+export const tracesChangedAfter = (
+  reader: Pick<ClickHouseReader, 'query'>,
+  position: Position,
+): AsyncGenerator<ProjectTraces> => tracesOfPass(reader, position, MAX_POSITION)
+
+const MAX_POSITION = 2n ** 63n - 1n
+
 async function* pagesOf(
   reader: Pick<ClickHouseReader, 'query'>,
   condition: Sql,

@@ -89,11 +89,7 @@ describe('an auditor', () => {
     const { code, stdout, stderr } = await verified()
     assert.equal(code, 0, stdout + stderr)
     const equal = Array.from(stdout.matchAll(/^(\w+) +\d+ rows .* equal$/gm), ([, model]) => model)
-    assert.deepEqual(
-      equal,
-      digestedModels.map(({ table }) => table),
-      stdout,
-    )
+    assert.deepEqual(equal, [...digestedModels.map(({ table }) => table), 'usage_totals'], stdout)
     assert.match(stdout, /^verified \d+ events: all equal\n$/m)
   })
 

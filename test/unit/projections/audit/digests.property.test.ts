@@ -4,6 +4,7 @@ import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { projections } from '../../../../src/projections/all.js'
 import { digestsOf } from '../../../../src/projections/audit/queries.js'
 import { migrate } from '../../../../src/projections/migrate.js'
+import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 import { COUNTS } from '../../../counts.js'
 import { completedEvents } from '../../../support/completed-events.js'
@@ -39,6 +40,7 @@ const TABLES = [
   'artifact_makers',
   'projects',
   'delivery_changes',
+  'usage_totals',
 ]
 
 /** Positions of one store and those of another, where the same log has others. */
@@ -105,7 +107,7 @@ describe('digests of read models', () => {
   })
 
   const empty = async ({ writer }: ClickHouse) => {
-    for (const table of TABLES) await writer.command(`TRUNCATE TABLE ${table}`)
+    for (const table of [...TABLES, 'checkpoints']) await writer.command(`TRUNCATE TABLE ${table}`)
   }
 
   const insert = async ({ writer }: ClickHouse, events: readonly ProjectedEvent[]) => {
@@ -134,12 +136,15 @@ describe('digests of read models', () => {
         fc.array(fc.nat(999), { maxLength: 5 }),
         fc.nat(999),
         fc.boolean(),
-        async (log, places, until, merges) => {
+        fc.nat(6),
+        async (log, places, until, merges, passes) => {
           const cuts = places.map((place) => place % (log.length + 1)).sort((a, b) => a - b)
           const other = numbered(log, 7n)
           await empty(second)
-          for (const [index, cut] of [...cuts, log.length].entries())
+          for (const [index, cut] of [...cuts, log.length].entries()) {
             await insert(second, other.slice(cuts[index - 1] ?? 0, cut))
+            if (index < passes) await runTotalsPass(second, positionOf(cut, 7n))
+          }
           await insert(second, other.slice(cuts[0] ?? 0))
           if (merges) for (const table of TABLES) await second.writer.command(`OPTIMIZE TABLE ${table} FINAL`)
 
@@ -173,6 +178,31 @@ describe('digests of read models', () => {
         assert.notDeepEqual(await digestsAt(second, last), told)
       }),
       { numRuns: ROUNDS * 2, endOnFailure: true },
+    )
+  })
+
+  it('change when rows of usage_totals are lost', async () => {
+    const usage = { model: { requests: 1, prompt_tokens: 3 } }
+    const given = fc.sample(arbitraryLog, 10).flat()
+    const log = given.map(({ type, data }) => ({
+      type,
+      data: type === 'CallEnded' ? { ...(data as object), summary: { usage } } : data,
+    }))
+    const events = numbered(log, 1n)
+    const last = positionOf(log.length, 1n)
+    await filled(first, events)
+    const expected = await digestsAt(first, last)
+    await runTotalsPass(first, last)
+    assert.deepEqual(await digestsAt(first, last), expected)
+
+    await first.writer.command('TRUNCATE TABLE usage_totals')
+
+    const differing = (await digestsAt(first, last)).filter(
+      ({ digest }, index) => digest !== expected[index]?.digest,
+    )
+    assert.deepEqual(
+      differing.map(({ model }) => model),
+      ['usage_totals'],
     )
   })
 

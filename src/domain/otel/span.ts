@@ -58,3 +58,35 @@ export interface Scope {
   readonly droppedAttributes: number
   readonly schemaUrl: string
 }
+
+/** A span of a request with its context, or why it cannot be read. */
+export interface ReceivedSpan {
+  /** Of the request: `resourceSpans[0].scopeSpans[0].spans[2]`. */
+  readonly place: string
+  readonly resource: Resource
+  readonly scope: Scope
+  readonly span: Span | SpanRefusal
+}
+
+export class SpanRefusal {
+  constructor(readonly reason: string) {}
+}
+
+const TRACE_ID = /^[0-9a-f]{32}$/
+const SPAN_ID = /^[0-9a-f]{16}$/
+const ZEROS = /^0*$/
+
+/** Why a span cannot be recorded; undefined if it can. */
+export const refusalOf = ({ traceId, spanId, parentSpanId }: Span): string | undefined => {
+  if (!TRACE_ID.test(traceId) || ZEROS.test(traceId)) return badId('trace id', 16, traceId)
+  if (!SPAN_ID.test(spanId) || ZEROS.test(spanId)) return badId('span id', 8, spanId)
+  if (parentSpanId !== '' && !SPAN_ID.test(parentSpanId)) return badId('parent span id', 8, parentSpanId)
+  return undefined
+}
+
+const badId = (name: string, bytes: number, id: string): string =>
+  `the ${name} should have ${bytes} bytes that are not all 0, in JSON as ${2 * bytes} hex digits; it is ` +
+  (id === '' ? 'absent' : `'${id.slice(0, 40)}'`)
+
+/** Whether a span is the first of its trace. */
+export const isRoot = ({ parentSpanId }: Pick<Span, 'parentSpanId'>): boolean => ZEROS.test(parentSpanId)

@@ -1,0 +1,36 @@
+import { rememberDigits } from '../../kernel/json/digits.js'
+import type { Json } from '../../kernel/json/json.js'
+import { MAX_DEPTH } from '../../kernel/json/measure.js'
+
+/** A request that is no `ExportTraceServiceRequest`. */
+export class NotARequest extends Error {
+  override readonly name = 'NotARequest'
+}
+
+/** Levels of an attribute, which is some levels down in the record of its call. */
+export const DEEPEST = MAX_DEPTH - 8
+
+export const TOO_DEEP = `an attribute is nested deeper than ${DEEPEST} levels`
+
+export const LOG_RECORD = 'it looks like a log record of OTLP, whose path is /v1/logs'
+
+type Container = Record<string | number, Json>
+
+/** By assignment, `__proto__` would not become a member. */
+export const setMember = (into: object, key: string | number, value: Json): void => {
+  if (key !== '__proto__') (into as Container)[key] = value
+  else Object.defineProperty(into, key, { value, enumerable: true, writable: true, configurable: true })
+}
+
+/** With the digits that a double does not hold. */
+export const setWhole = (into: object, key: string | number, whole: bigint): void => {
+  const value = Number(whole)
+  setMember(into, key, value)
+  if (!Number.isSafeInteger(value)) rememberDigits(into, key, String(whole))
+}
+
+/** A double with a whole value stays another value than the same integer. */
+export const setDouble = (into: object, key: string | number, value: number): void => {
+  setMember(into, key, Number.isFinite(value) ? value : String(value))
+  if (Number.isSafeInteger(value)) rememberDigits(into, key, `${Object.is(value, -0) ? '-0' : value}.0`)
+}

@@ -31,7 +31,7 @@ export const endAbandonedCall = async (
   const { position } = await execute({ eventStore, ids })(
     callDecider,
     callStream(project, id),
-    [{ type: 'GiveUpCall', usage: { models: [], status_total: null }, end }],
+    [{ type: 'GiveUpCall', usage: { models: [], status_total: null, response_id: null }, end }],
     { correlationId: id, causationId: id, actor: 'system', part: 'inference' },
   )
   return position

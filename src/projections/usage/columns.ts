@@ -163,7 +163,7 @@ export const measureName = (measure: Measure): string =>
   measure in COST_COLUMNS ? COST_COLUMNS[measure as Cost].field : measure
 
 /** What wrote a call. `TraceCalls.source` has its index. */
-export const SOURCES = ['', 'js-sdk', 'python-sdk', 'gateway'] as const
+export const SOURCES = ['', 'js-sdk', 'python-sdk', 'gateway', 'otel'] as const
 
 const EPOCH = '1970-01-01 00:00:00.000000'
 
@@ -185,6 +185,7 @@ const NO_END = {
   models: [] as readonly string[],
   /** The values of `FIGURES` for each model. */
   figures: [] as readonly number[],
+  response_id: '',
   ...valuesOf(END_LABELS, ''),
 }
 

@@ -105,6 +105,7 @@ const FACTS = {
   source: number('toUInt8(source)'),
   statusTotal: number('ifNull(toFloat64(status_total), nan)'),
   models: array("if(ended, CAST(models, 'Array(String)'), [])"),
+  responseId: text("if(ended, response_id, '')"),
   figures: array("if(ended, CAST(figures, 'Array(Float64)'), [])"),
 }
 
@@ -129,7 +130,7 @@ const byName = (columns: readonly NativeColumn[]) =>
 /** Reads rows into one reused object. */
 const factReader = (columns: FactColumns): ((row: number) => Fact) => {
   const { traceId, id, parentId, hasStart, hasEnd, isDeleted, started, ended, source, statusTotal } = columns
-  const { models, figures } = columns
+  const { models, figures, responseId } = columns
   const labelsOf = labelReader(columns)
   const values = (figures.elements as Numbers).values
   const fact = {
@@ -143,6 +144,7 @@ const factReader = (columns: FactColumns): ((row: number) => Fact) => {
     ended: 0.5,
     source: 0,
     statusTotal: NaN,
+    responseId: '',
     models: [] as string[],
     figures: [] as number[],
     ...(labelsOf === undefined ? {} : { labels: labelsOf(0) }),
@@ -158,6 +160,7 @@ const factReader = (columns: FactColumns): ((row: number) => Fact) => {
     fact.ended = ended.values[row]!
     fact.source = source.values[row]!
     fact.statusTotal = statusTotal.values[row]!
+    fact.responseId = responseId.starts[row] === responseId.ends[row] ? '' : textAt(responseId, row)
     fact.models.length = 0
     fact.figures.length = 0
     if (labelsOf !== undefined) fact.labels = labelsOf(row)

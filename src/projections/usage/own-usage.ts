@@ -6,6 +6,7 @@ import type { UsageReporting } from '../../domain/projects/project.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { COUNTER_COLUMNS, COUNTERS, SOURCES } from './columns.js'
 import { topologyOf } from '../calls/topology.js'
+import { spanUsage } from './span-usage.js'
 import type { ModelEntries, TraceCalls } from './trace.js'
 
 /** Sums are exact up to 2^53. Larger ones are shown as 2^53. */
@@ -53,13 +54,16 @@ export const ownUsage = async (calls: TraceCalls, reporting: UsageReporting): Pr
   const { ids, isDeleted } = calls
   const pause = yielding()
   const childrenOf = includableChildren(calls, reporting)
+  const ofSpans = reporting === 'auto' ? await spanUsage(calls) : new Map<number, readonly number[]>()
   const entryOf = new Int32Array(models.length).fill(-1)
   const own = { models, offsets: [0], model: [] as number[], values: [] as number[] }
   for (let call = 0; call < ids.length; call += 1) {
     if (call % 64 === 0) await pause()
     const [from, to] = [reported.offsets[call]!, reported.offsets[call + 1]!]
     if (isDeleted[call] === 0 && from < to) {
-      const figures = reported.values.slice(from * FIGURES.length, to * FIGURES.length)
+      // A span reports usage of one model.
+      const ofSpan = to - from === 1 ? ofSpans.get(call) : undefined
+      const figures = [...(ofSpan ?? reported.values.slice(from * FIGURES.length, to * FIGURES.length))]
       const children = childrenOf(call)
       if (children.length > 0) {
         for (let entry = from; entry < to; entry += 1) entryOf[reported.model[entry]!] = entry - from
@@ -171,12 +175,11 @@ const sumOf = ({ reported, statusTotal }: TraceCalls, call: number): CallSum => 
 }
 
 const GATEWAY = SOURCES.indexOf('gateway')
+const SDKS: readonly number[] = [SOURCES.indexOf('js-sdk'), SOURCES.indexOf('python-sdk')]
 
 /** An SDK adds up the calls that it wrote itself, and reads the usage of a completion in the gateway's response. */
 const isOfOneSource = ({ source }: TraceCalls, child: number, parent: number): boolean =>
-  source[parent] !== 0 &&
-  source[parent] !== GATEWAY &&
-  (source[child] === source[parent] || source[child] === GATEWAY)
+  SDKS.includes(source[parent]!) && (source[child] === source[parent] || source[child] === GATEWAY)
 
 /** The gateway's clock isn't that of the SDK's machine, so the order of its ends is not compared. */
 const isInTime = ({ source, ended }: TraceCalls, child: number, parent: number): boolean =>

@@ -108,6 +108,7 @@ const ending = (
   fact.ended_position = position
   fact.ended_at = dateTime64(end.ended_at)
   fact.status_total = end.usage.status_total
+  fact.response_id = end.usage.response_id ?? ''
   for (const label of END_LABELS) fact[label] = LABEL_COLUMNS[label].of(end)
   const figures: number[] = []
   const models = end.usage.models.map((used) => withOptional(used, end.summary ?? null))

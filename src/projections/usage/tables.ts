@@ -45,6 +45,7 @@ export const FACTS = table(
     status_total: { type: 'Nullable(Int64)' },
     models: { type: 'Array(LowCardinality(String))' },
     figures: { type: 'Array(Int64)' },
+    response_id: text,
     ...labelColumns([...START_LABELS, ...END_LABELS]),
   },
   ['project_id', 'trace_id', 'call_id', 'position'],

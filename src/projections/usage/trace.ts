@@ -30,6 +30,8 @@ export interface TraceCalls {
   readonly source: ArrayLike<number>
   /** The sum of the status counts; NaN without any. */
   readonly statusTotal: ArrayLike<number>
+  /** The provider's id of the response that a span reports, or ''. */
+  readonly responseId: readonly string[]
   /** The names of the models that `reported` refers to by index. */
   readonly models: readonly string[]
   /** Empty if they were not loaded. */
@@ -70,6 +72,7 @@ export interface Fact {
   readonly ended: number
   readonly source: number
   readonly statusTotal: number
+  readonly responseId: string
   readonly models: readonly string[]
   readonly figures: ArrayLike<number>
   /** Only those of the events in this row. */
@@ -93,6 +96,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
   const isDeleted: boolean[] = []
   const source: number[] = []
   const statusTotal: number[] = []
+  const responseId: string[] = []
   const labels: CallLabels[] = []
   const entries = entryBuilder()
   let callsOfTrace = 0
@@ -112,6 +116,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
     isDeleted.push(false)
     source.push(0)
     statusTotal.push(NaN)
+    responseId.push('')
     entries.startCall()
     return ids.push(fact.id) - 1
   }
@@ -131,6 +136,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
       if (fact.hasEnd) {
         ended[call] = fact.ended
         statusTotal[call] = fact.statusTotal
+        responseId[call] = fact.responseId
         entries.replaceLast(fact)
       }
     },
@@ -144,6 +150,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
       ended,
       source,
       statusTotal,
+      responseId,
       ...entries.finish(),
       ...(await linked(ids, parentIds, trace)),
       hasNoParent: Uint8Array.from(parentIds, (id) => Number(id === '')),

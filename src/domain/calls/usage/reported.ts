@@ -108,6 +108,8 @@ export const reportedUsage = open('ReportedUsage', {
   optional: {
     /** The sum of `summary.status_counts`; null without status counts. */
     status_total: nullable(whole),
+    /** The provider's id of the response, where a span of OpenTelemetry has it. */
+    response_id: nullable(string),
   },
 })
 
@@ -159,6 +161,7 @@ export const reportedUsageOf = (
     status_total: hasStatusCounts
       ? clamp(Object.values(counts).reduce<number>((sum, count) => sum + figureOf(count), 0))
       : null,
+    response_id: null,
   }
 }
 

@@ -138,6 +138,7 @@ const factOf = (row: UsageFact, position: bigint): Fact => {
     ended: since2100(row.ended_at),
     source: SOURCES.indexOf(row.source),
     statusTotal: row.status_total ?? NaN,
+    responseId: row.response_id,
     models: hasEnd ? row.models : [],
     figures: hasEnd ? row.figures : [],
   }

@@ -1,11 +1,19 @@
 import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { microseconds, parseInstant } from '../../kernel/codec/instant.js'
+import { textIn, textOf, viewOf } from './attributes.js'
+import { attributesOf, kindOf } from './call-attributes.js'
+import { inputsOf, outputOf } from './content.js'
+import { GENERIC_NAMES, NAMES } from './conventions.js'
+import { exceptionOf } from './errors.js'
+import { isRoot, type Resource, type Scope, type Span } from './span.js'
+import { countOf, usageOf } from './usage.js'
 
 /** What the conventions of instrumentations say about a span. */
 export interface SpanMeaning {
   readonly displayName: string | null
   readonly inputs: JsonObject
   readonly output: Json
-  /** Kind, model, provider, parameters, agent, tools, user, tags, metadata: those that are known. */
+  /** Kind, model, provider, parameters, agent, tool, user, tags, metadata, as far as they are known. */
   readonly attributes: JsonObject
   /** The model whose usage it is; null without usage. */
   readonly model: string | null
@@ -21,4 +29,64 @@ export interface SpanMeaning {
   /** Times that replace those of the span, in nanoseconds since 1970. */
   readonly start: bigint | null
   readonly end: bigint | null
+  /** Whether it is only sent while another span, which is sent later, is running. */
+  readonly isPlaceholder: boolean
+}
+
+/** Reads a span leniently by all conventions at once. Never fails: what is not understood is absent. */
+export const meaningOf = (span: Span, scope: Scope, resource: Resource): SpanMeaning => {
+  const view = viewOf(span)
+  const { attributes } = view
+  const usage = usageOf(attributes)
+  const model = textIn(attributes, NAMES.model)
+  const kind = kindOf(view, scope, usage !== null || model !== undefined)
+  const session = textIn(attributes, NAMES.session)
+  return {
+    displayName: displayNameOf(span),
+    inputs: inputsOf(view, kind),
+    output: outputOf(view, kind),
+    attributes: attributesOf(view, resource, { kind, model, session }),
+    model: usage === null ? null : (model ?? 'unknown'),
+    usage,
+    responseId: textIn(attributes, NAMES.responseId) ?? null,
+    exception: exceptionOf(span),
+    threadId: textIn(attributes, NAMES.thread) ?? session ?? null,
+    parentCall: parentCallOf(attributes),
+    run: runOf(attributes),
+    start: instantIn(attributes['langfuse.startTime']),
+    end: instantIn(attributes['langfuse.endTime']),
+    isPlaceholder: attributes['logfire.span_type'] === 'pending_span',
+  }
+}
+
+/** Names that a person reads, where the name of the span is a template or says nothing. */
+const displayNameOf = (span: Span): string | null => {
+  const { name, attributes } = span
+  const named =
+    textOf(attributes['wandb.display_name']) ??
+    (isRoot(span) ? textOf(attributes['langfuse.trace.name']) : undefined) ??
+    textOf(attributes['logfire.msg']) ??
+    (GENERIC_NAMES.has(name) ? textIn(attributes, [...NAMES.tool, ...NAMES.agent]) : undefined)
+  return named === undefined || named === name ? null : named
+}
+
+/** The op of the Weave SDK that encloses the trace. */
+const parentCallOf = (attributes: JsonObject): SpanMeaning['parentCall'] => {
+  const id = textOf(attributes['weave.parent_call.id'])
+  const traceId = textOf(attributes['weave.parent_call.trace_id'])
+  return id === undefined || traceId === undefined ? null : { id, traceId }
+}
+
+const runOf = (attributes: JsonObject): SpanMeaning['run'] => {
+  const id = textOf(attributes['wandb.wb_run_id'])
+  return {
+    id: id === undefined || /[/:]/.test(id) ? null : id,
+    step: countOf(attributes['wandb.wb_run_step']) ?? null,
+    stepEnd: countOf(attributes['wandb.wb_run_step_end']) ?? null,
+  }
+}
+
+const instantIn = (value: Json | undefined): bigint | null => {
+  const instant = parseInstant(textOf(value) ?? '')
+  return instant === undefined ? null : microseconds(instant) * 1000n
 }

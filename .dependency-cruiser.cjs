@@ -5,7 +5,7 @@ const PURE_KERNEL =
 /** Features in the order in which they build on each other, by the names of their folders. */
 const FEATURES = [
   ...['projects', 'secrets', 'access', 'service', 'refs', 'files', 'objects', 'artifacts', 'runs'],
-  ...['annotation-queues', 'feedback', 'prices', 'calls', 'usage', 'tables', 'evaluations'],
+  ...['annotation-queues', 'feedback', 'prices', 'calls', 'usage', 'otel', 'tables', 'evaluations'],
   ...['webhooks', 'training', 'gateway', 'rebuilds', 'wandb', 'audit', 'pages'],
 ]
 

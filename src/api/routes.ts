@@ -39,6 +39,7 @@ import { serviceRoutes, type HealthChecks } from './service/health.js'
 import { tableReadRoutes } from './tables/read.js'
 import { tableWriteRoutes } from './tables/write.js'
 import { threadRoutes } from './calls/threads.js'
+import { otelRoutes } from './otel/routes.js'
 import { batchRoutes } from './calls/batches.js'
 import { statsRoutes } from './usage/stats/routes.js'
 import { usageQueryRoutes } from './usage/query/routes.js'
@@ -63,6 +64,7 @@ const openShared = (services: ApiServices) => {
 const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShared>): readonly AnyRoute[] => [
   ...startAndEndRoutes(services),
   ...batchRoutes(services),
+  ...otelRoutes(services),
   ...renameAndDeleteRoutes(services),
   ...callReadRoutes(services),
   ...threadRoutes(services),

@@ -8,6 +8,7 @@ export const STATUS: Readonly<Record<FailureKind, number>> = {
   'not-found': 404,
   conflict: 409,
   'too-large': 413,
+  'unsupported-type': 415,
   invalid: 422,
   'rate-limited': 429,
   'too-costly': 502,

@@ -20,6 +20,7 @@ export type FailureKind =
   | 'not-found'
   | 'conflict'
   | 'too-large'
+  | 'unsupported-type'
   | 'invalid'
   | 'overloaded'
   | 'not-yet-readable'

@@ -12,6 +12,7 @@ const SAYS: Readonly<Record<FailureKind, string>> = {
   'not-found': 'Not found, or the API key has no access; the two are not distinguished.',
   conflict: 'Conflicts with an existing record.',
   'too-large': 'A size limit is exceeded; see the reason.',
+  'unsupported-type': 'The Content-Type is not one that the endpoint takes.',
   invalid: 'Validation failed. The response has the location and the rule, never the value.',
   'too-costly': 'The read exceeded its memory limit. Narrow the request.',
   overloaded: 'Temporarily unavailable. Try again.',

@@ -13,6 +13,7 @@ import {
   respondAsChat,
   respondAsGraphQl,
   respondAsOpenAi,
+  respondAsOtlp,
   respondFailure,
   respondUnrouted,
 } from './respond.js'
@@ -47,6 +48,7 @@ export const createApp = (
       if (route.errorFormat === 'chat') respondAsChat(ctx)
       if (route.errorFormat === 'openai') respondAsOpenAi(ctx)
       if (route.errorFormat === 'graphql') respondAsGraphQl(ctx)
+      if (route.errorFormat === 'otlp') respondAsOtlp(ctx)
       return serving(ctx)
     }
     router[route.method](route.path, handler)

@@ -10,6 +10,7 @@ import {
   TooManyValues,
   type ParsedJson,
 } from '../../kernel/json/parse-in-steps.js'
+import type { Json } from '../../kernel/json/json.js'
 import { MOST_WIDE_NUMBERS, TooManyWideNumbers } from '../../kernel/json/parse.js'
 import { Failure, invalid } from '../../application/failure.js'
 
@@ -26,24 +27,43 @@ const MEMORY_PER_BYTE = 8
  */
 export const readJson = async (request: IncomingMessage, memory: MemoryLease): Promise<ParsedJson> => {
   refuseOtherTypes(request.headers['content-type'])
-  const decoded = (await readBytes(request, memory)).toString('utf8')
+  return parseJson(await readBody(request, memory, MAX_BODY_BYTES))
+}
+
+/** The value of a JSON body, in steps. */
+export const parseJsonBody = async (body: Buffer): Promise<Json> => {
+  const { value } = await parseJson(body)
+  return value
+}
+
+const parseJson = async (body: Buffer): Promise<ParsedJson> => {
+  const decoded = body.toString('utf8')
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded
   if (text === '') throw invalid([{ loc: ['body'], type: 'missing', msg: 'Field required' }])
   return parse(text)
 }
 
-const readBytes = async (request: IncomingMessage, memory: MemoryLease): Promise<Buffer> => {
+/**
+ * Reads and decompresses a body of at most so many bytes, once there is memory for it.
+ *
+ * @throws MemoryExhausted, before the body is read if its length is known
+ */
+export const readBody = async (
+  request: IncomingMessage,
+  memory: MemoryLease,
+  limit: number,
+): Promise<Buffer> => {
   if (request.destroyed) throw new Failure('bad-request', 'The request body is incomplete.')
   const bytes = encodingOf(request) === 'identity' ? lengthOf(request) : null
-  if (bytes !== null && bytes <= MAX_BODY_BYTES) await memory.reserve(bytes * MEMORY_PER_BYTE)
+  if (bytes !== null && bytes <= limit) await memory.reserve(bytes * MEMORY_PER_BYTE)
   const { stream, stop } = inflateBody(request)
   const isSmall = bytes !== null && bytes <= SMALL_BYTES
   const counted = isSmall ? stream : countedBy(memory, stream, bytes)
   try {
-    return await getRawBody(counted, { limit: MAX_BODY_BYTES, length: bytes })
+    return await getRawBody(counted, { limit, length: bytes })
   } catch (error) {
     stop()
-    throw refusal(error)
+    throw refusal(error, limit)
   }
 }
 
@@ -89,12 +109,12 @@ const countedBy = (memory: MemoryLease, stream: Readable, expected: number | nul
   return stream.pipe(counting)
 }
 
-const refusal = (error: unknown): unknown => {
+const refusal = (error: unknown, limit: number): unknown => {
   const { type, code } = error as { type?: string; code?: string }
   if (type === 'entity.too.large')
     return new Failure(
       'too-large',
-      `The request body exceeds the limit of ${MAX_BODY_BYTES} bytes. Split it into smaller requests.`,
+      `The request body exceeds the limit of ${limit} bytes. Split it into smaller requests.`,
     )
   if (code?.startsWith('Z_') === true || code?.startsWith('ERR_') === true)
     return new Failure('bad-request', 'The body does not match its Content-Encoding.')

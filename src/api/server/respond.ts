@@ -23,6 +23,7 @@ import { InvalidQuery, UnknownField } from '../../domain/query/errors.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { RouteResponse } from './route.js'
 import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'
+import { encodingOf, JSON_TYPE, statusResponse } from '../otel/response.js'
 import { STATUS } from '../../application/failure-status.js'
 
 export const respond = (
@@ -67,6 +68,40 @@ export const respondAsGraphQl = (ctx: Context): void => {
   ctx.state[AS_GRAPHQL] = true
 }
 
+const AS_OTLP = 'otlp'
+
+/** A failure is a `google.rpc.Status`, as exporters of OpenTelemetry expect it. */
+export const respondAsOtlp = (ctx: Context): void => {
+  ctx.state[CHAT_SINCE] = undefined
+  ctx.state[AS_OTLP] = true
+}
+
+/** Exporters drop what is answered with another status, and repeat what is answered with this one. */
+const respondOtlpFailure = (ctx: Context, failure: Failure | undefined): void => {
+  if (ctx.status === 500) ctx.status = STATUS.overloaded
+  if (ctx.status === STATUS.invalid) ctx.status = STATUS['bad-request']
+  if (RETRYABLE.has(ctx.status)) ctx.set('Retry-After', String(failure?.details.retryAfter ?? 5))
+  const encoding = encodingOf(ctx.req.headers['content-type']) ?? JSON_TYPE
+  const problems = failure?.details.problems?.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`) ?? []
+  const reason = [failure?.reason ?? 'Internal server error. Try again.', ...problems].join(' ')
+  ctx.body = statusResponse(encoding, GRPC_CODES[ctx.status] ?? 2, reason)
+  ctx.type = encoding
+}
+
+/** The codes of gRPC for statuses of HTTP. */
+const GRPC_CODES: Readonly<Record<number, number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  409: 10,
+  413: 8,
+  415: 3,
+  429: 8,
+  503: 14,
+  504: 4,
+}
+
 /** Clients of chat completions expect `Retry-After` with these. */
 const RETRYABLE = new Set([429, 503])
 
@@ -94,6 +129,7 @@ export const respondFailure = (ctx: Context, error: unknown): boolean => {
   if (isChat(ctx))
     ctx.set('x-should-retry', String(failure?.details.isFinal !== true && shouldRetry(ctx.status)))
   setProcessingTime(ctx)
+  if (ctx.state[AS_OTLP] === true) respondOtlpFailure(ctx, failure)
   return failure !== undefined
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Codec, JsonSchema } from '../../kernel/codec/codec.js'
 import type { Cause } from '../../kernel/event.js'
@@ -21,7 +21,7 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly reauthenticate: () => Principal
   readonly cause: Cause
   /** The raw body, for routes without a JSON body. */
-  readonly stream: Readable
+  readonly stream: IncomingMessage
   readonly onDisconnect: OnDisconnect
   /** Released when the response is sent. */
   readonly memory: MemoryLease
@@ -110,9 +110,9 @@ export interface RouteSpec<Body = unknown, Query = unknown, Answer = unknown> {
   readonly summary: string
   /**
    * Errors in the format of chat completions instead of the service's own, with `openai` also with its status for what is
-   * not valid, 400; or with `errors` as well, as in GraphQL.
+   * not valid, 400; or with `errors` as well, as in GraphQL; or as a `google.rpc.Status` in the encoding of the request.
    */
-  readonly errorFormat?: 'chat' | 'openai' | 'graphql'
+  readonly errorFormat?: 'chat' | 'openai' | 'graphql' | 'otlp'
   /** The JSON body; absent if the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
   /** The parts of the multipart form that the route reads from the stream. */

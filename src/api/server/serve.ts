@@ -92,7 +92,7 @@ const refuseLargeBody = ({ 'content-length': length }: IncomingHttpHeaders): voi
 
 /** Whether a page sent a key of its own, for which the browser asks first, or is of an origin that the operator allows. */
 const isByAllowedPage = ({ req: { headers }, res }: Context): boolean =>
-  headers['api-key'] !== undefined ||
+  hasKeyHeader(headers) ||
   /^ *bearer /i.test(headers.authorization ?? '') ||
   res.hasHeader('Access-Control-Allow-Origin')
 
@@ -132,7 +132,7 @@ const principalOf = (
 ): Principal => {
   const { headers } = ctx.req
   const key = keyIn(headers.authorization) ?? apiKeyIn(headers)
-  const hasKey = headers.authorization !== undefined || headers['api-key'] !== undefined
+  const hasKey = headers.authorization !== undefined || hasKeyHeader(headers)
   const token = hasKey ? undefined : sessionTokenIn(headers)
   const principal =
     key !== undefined ? authenticate(key) : token === undefined ? undefined : authenticateSession(token)
@@ -224,11 +224,17 @@ export const keyIn = (authorization: string | undefined): string | undefined => 
   }
 }
 
-/** Clients of Azure send the key in a header of its own. */
-const apiKeyIn = ({ authorization, 'api-key': key }: IncomingHttpHeaders): string | undefined =>
-  authorization === undefined && typeof key === 'string' && key !== '' && key.length <= MAX_HEADER
-    ? key
-    : undefined
+/** Clients of Azure, Anthropic and W&B send the key in a header of its own. */
+const KEY_HEADERS = ['api-key', 'x-api-key', 'wandb-api-key'] as const
+
+const apiKeyIn = (headers: IncomingHttpHeaders): string | undefined => {
+  if (headers.authorization !== undefined) return undefined
+  const key = KEY_HEADERS.map((name) => headers[name]).find((value) => value !== undefined)
+  return typeof key === 'string' && key !== '' && key.length <= MAX_HEADER ? key : undefined
+}
+
+const hasKeyHeader = (headers: IncomingHttpHeaders): boolean =>
+  KEY_HEADERS.some((name) => headers[name] !== undefined)
 
 const MAX_HEADER = 4096
 

@@ -39,10 +39,6 @@ const UNSERVED: readonly (readonly [path: RegExp, instead: string])[] = [
     /^\/(v1\/)?(assistants|threads|conversations|chatkit)(\/|$)/,
     'Conversations are not kept at the gateway. Use POST /v1/chat/completions with all messages.',
   ],
-  [
-    /^\/(otel\/|api\/public\/otel\/)?v1\/(traces|metrics|logs)$/,
-    'OTLP is not served. Record calls with an SDK, or with POST /call/start and POST /call/end.',
-  ],
 ]
 
 /** What to use in place of an endpoint that is not served; undefined for a path that no client is known to ask. */

@@ -9,6 +9,8 @@ export type CallWrite = StartWrite | EndWrite
 
 export interface StartWrite extends Pick<StartCall, 'type' | 'source' | 'start'> {
   readonly type: 'StartCall'
+  /** What is known of a call that has not ended; repeats of it are no conflict. */
+  readonly isRunning?: boolean
   /** The JSON of `inputs`, if the caller has serialised them. */
   readonly inputsText?: FieldText
 }

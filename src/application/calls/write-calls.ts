@@ -114,14 +114,14 @@ const commandOf = (
 }
 
 const starting = (
-  { type, source }: StartWrite,
+  { type, source, isRunning }: StartWrite,
   start: StartWrite['start'],
   parentTrace: string | null,
   userId: string,
 ): StreamCommand => ({
   stream: callStream(start.project_id, start.id),
   id: start.id,
-  command: { type, source, start, parentTrace, userId },
+  command: { type, source, start, parentTrace, userId, ...(isRunning === true ? { isRunning } : {}) },
 })
 
 const ending = ({ type, usage }: EndWrite, end: EndWrite['end']): StreamCommand => ({

@@ -115,6 +115,8 @@ export interface StartCall {
   readonly parentTrace: string | null
   readonly source: CallStarted['source']
   readonly userId: string
+  /** A span that has not ended. It may be reported again and again, each time with more. */
+  readonly isRunning?: boolean
 }
 
 export interface EndCall {
@@ -219,9 +221,11 @@ const decide = (state: CallState, command: CallCommand): Decision<CallEvent> => 
 export const nameOf = (state: CallState): string | null =>
   state.renamed === undefined ? (state.start?.display_name ?? null) : state.renamed
 
-const decideStart = (state: CallState, { start, parentTrace, source, userId }: StartCall) => {
+const decideStart = (state: CallState, command: StartCall) => {
+  const { start, parentTrace, source, userId } = command
   const { project_id, id } = start
   if (state.start !== null) {
+    if (isSameRunningSpan(state.start, state.end, command)) return nothing
     if (sameTrace(start, state.start) && sameStart(start, state.start)) return nothing
     return conflict('start', state.otherStarts.has(fingerprint(start)), {
       type: 'ConflictingCallStartReported',
@@ -257,6 +261,13 @@ const decideStart = (state: CallState, { start, parentTrace, source, userId }: S
   }
   return { events: [{ type: 'CallStarted', data }] } satisfies Decision<CallEvent>
 }
+
+/** Either report of a span was made while it ran. Which other spans have its id is not known before its end. */
+const isSameRunningSpan = (
+  start: CallStarted,
+  end: CallEnded | null,
+  { source, isRunning }: StartCall,
+): boolean => source === 'otel' && start.source === 'otel' && (isRunning === true || end === null)
 
 /** A start without a trace may be repeated without one, or with the trace it was answered. */
 const sameTrace = (start: CallStart, known: CallStarted): boolean =>

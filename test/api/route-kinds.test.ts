@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { MemoryAccount } from '../../src/kernel/memory-account.js'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { Failure } from '../../src/application/failure.js'
 import type { Access } from '../../src/application/access/access.js'
@@ -98,7 +100,7 @@ const asking = (
     principal,
     reauthenticate: () => principal,
     cause: { correlationId: 'c', causationId: 'c', actor: 'u' },
-    stream: Readable.from([]),
+    stream: new IncomingMessage(new Socket()),
     onDisconnect,
     memory: new MemoryAccount(Infinity).lease(''),
     readerOf: (team) => readerOfRequest(shared, onDisconnect, team),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { MemoryAccount } from '../../../src/kernel/memory-account.js'
-import { Readable } from 'node:stream'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { accessRoutes } from '../../../src/api/access/routes.js'
 import { openAccess, type Access } from '../../../src/application/access/access.js'
@@ -105,7 +106,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
         principal,
         reauthenticate: () => principal,
         cause: { ...arbitraryCause(), actor: principal.userId },
-        stream: Readable.from([]),
+        stream: new IncomingMessage(new Socket()),
         onDisconnect: () => () => undefined,
         memory: new MemoryAccount(Infinity).lease(''),
         readerOf: () => NO_READER,

@@ -50,8 +50,7 @@ const recordedIn = async (service: TestService, project: string): Promise<Expect
   const tops = calls.filter((call) => isTop(call))
   const sumOf = (figure: string) => {
     let sum = 0
-    for (const top of tops)
-      for (const used of Object.values(usage[top.id] ?? {})) sum += used[figure] ?? 0
+    for (const top of tops) for (const used of Object.values(usage[top.id] ?? {})) sum += used[figure] ?? 0
     return sum
   }
   return {

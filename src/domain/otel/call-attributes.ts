@@ -55,7 +55,8 @@ export const attributesOf = (view: SpanView, resource: Resource, already: ReadAl
     environment: textIn(attributes, NAMES.environment) ?? textIn(resource.attributes, NAMES.environment),
     release: textIn(attributes, NAMES.release) ?? textIn(resource.attributes, NAMES.release),
   })
-  return { ...(Object.keys(ofSpan).length === 0 ? withoutWeave(attributes) : ofSpan), ...ofProcess }
+  const isRecognized = Object.keys(ofSpan).some((name) => name !== 'tags')
+  return { ...(isRecognized ? undefined : withoutWeave(attributes)), ...ofSpan, ...ofProcess }
 }
 
 const defined = (members: Readonly<Record<string, Json | undefined>>): JsonObject =>

@@ -20,11 +20,11 @@ type Source = string | ((view: SpanView) => Json | undefined)
 const read = (view: SpanView, source: Source): Json | undefined =>
   typeof source === 'string' ? decodedIn(view.attributes, source) : source(view)
 
-/** Messages that were flattened into attributes. */
+/** Messages that were flattened into attributes. Inputs of embeddings have no role. */
 const indexedIn =
-  (prefix: string): Source =>
+  (prefix: string, role: string): Source =>
   (view) =>
-    indexed(view, prefix)
+    indexed(view, prefix)?.map((one) => (isJsonObject(one) ? { role, ...one } : one))
 
 /** JSON whatever it begins with. */
 const json =
@@ -152,7 +152,7 @@ const INPUTS: readonly Source[] = [
   json('ai.value'),
   inEvent(DETAILS, withInstructions('gen_ai.input.messages')),
   messageEvents(false),
-  indexedIn('gen_ai.prompt.'),
+  indexedIn('gen_ai.prompt.', 'user'),
   'gen_ai.prompt',
   inEvent('gen_ai.content.prompt', 'gen_ai.prompt'),
   'traceloop.entity.input',
@@ -179,7 +179,7 @@ const OUTPUTS: readonly Source[] = [
   json('ai.embedding'),
   inEvent(DETAILS, 'gen_ai.output.messages'),
   messageEvents(true),
-  indexedIn('gen_ai.completion.'),
+  indexedIn('gen_ai.completion.', 'assistant'),
   'gen_ai.completion',
   inEvent('gen_ai.content.completion', 'gen_ai.completion'),
   'traceloop.entity.output',
@@ -199,10 +199,10 @@ const functionTools: Source = ({ attributes }) =>
 
 const TOOLS: readonly Source[] = [
   'gen_ai.tool.definitions',
-  indexedIn('llm.tools.'),
+  (view) => indexed(view, 'llm.tools.'),
   'ai.prompt.tools',
   inEvent(DETAILS, 'gen_ai.tool.definitions'),
-  indexedIn('llm.request.functions.'),
+  (view) => indexed(view, 'llm.request.functions.'),
   functionTools,
 ]
 
@@ -290,7 +290,7 @@ export const outputOf = (view: SpanView, kind: Kind | undefined): Json => {
   if (value === undefined) return null
   const choices = kind === 'tool' ? undefined : choicesIn(value)
   if (choices !== undefined) return answerOf(choices)
-  const only = isJsonObject(value) && Object.keys(value).length === 1 ? value['output'] : undefined
-  const output = only ?? value
+  const isWrapped = isJsonObject(value) && 'output' in value && Object.keys(value).length === 1
+  const output = isWrapped ? value['output']! : value
   return kind === 'model' && typeof output === 'string' ? { role: 'assistant', content: output } : output
 }

@@ -51,6 +51,7 @@ export const COUNTS = {
   packedReads: repetitions(60, 1_500),
   steppedTexts: repetitions(100, 2_000),
   tracePages: repetitions(1, 60),
+  threads: repetitions(3, 100),
   fuzzRequests: repetitions(120, 10_000),
   shapedRequests: repetitions(1, 4),
   mutatedAnswers: repetitions(40, 2_000),

@@ -11,7 +11,7 @@ import type { OrderBy } from '../../projections/expression/order.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import { callsFilter } from '../../application/calls/filter.js'
 
-const off = withDefault(boolean, false, true)
+export const off = withDefault(boolean, false, true)
 
 const sortField = describedAs(fieldName, {
   description: 'A field of a call, or a value inside one, as a dotted path.',

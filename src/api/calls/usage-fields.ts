@@ -23,10 +23,14 @@ export const usedUsage = (operation: Operation | null, sortBy: readonly OrderBy[
 
 const MAX_LIMIT = 10_000
 
-/** Calls that are filtered or sorted by usage are read at once, and their usage is in memory. */
-export const requireLimit = (limit: number | null): void => {
-  if (limit !== null && limit <= MAX_LIMIT) return
-  const rule = `Value error, calls with usage, or filtered or sorted by it, need a limit of at most ${MAX_LIMIT}`
+/** What is read with usage, or filtered or sorted by it, is read at once, and its usage is in memory. */
+export const requireLimit = (
+  limit: number | null,
+  what = 'calls with usage, or filtered or sorted by it,',
+  most = MAX_LIMIT,
+): void => {
+  if (limit !== null && limit <= most) return
+  const rule = `Value error, ${what} need a limit of at most ${most}`
   throw invalidField(['limit'], 'value_error', rule)
 }
 

@@ -3,13 +3,17 @@ import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText, memberText } from '../../kernel/json/text.js'
 
 /**
- * One line of text that shows what a call got or returned: the last message of a conversation, a single value, or the
- * members of an object. `text` is JSON, which may be cut off.
+ * One line of text that shows what a call got or returned: the last message of a conversation, or as `first input` the first
+ * one of the user, a single value, or the members of an object. `text` is JSON, which may be cut off.
  */
-export const preview = (text: string, side: 'input' | 'output', characters: number): string => {
+export const preview = (
+  text: string,
+  side: 'input' | 'first input' | 'output',
+  characters: number,
+): string => {
   const value = parsed(text)
   const isAsWritten = value === undefined || typeof value === 'number'
-  const content = isAsWritten ? text : side === 'input' ? ofInputs(value) : ofOutput(value)
+  const content = isAsWritten ? text : side === 'output' ? ofOutput(value) : ofInputs(value, side)
   return oneLine(content, characters)
 }
 
@@ -21,10 +25,11 @@ const parsed = (text: string): Json | undefined => {
   }
 }
 
-const ofInputs = (value: Json): string => {
+const ofInputs = (value: Json, side: 'input' | 'first input'): string => {
   if (!isJsonObject(value)) return plain(value)
   const messages = listOf(value['messages'] ?? value['input'])
-  const question = messages.findLast((message) => message['role'] === 'user') ?? messages.at(-1)
+  const ofUser = messages.filter((message) => message['role'] === 'user')
+  const question = ofUser.at(side === 'input' ? -1 : 0) ?? messages.at(-1)
   if (question !== undefined) return contentOf(question)
   return members(value)
 }

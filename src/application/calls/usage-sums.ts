@@ -1,8 +1,9 @@
+import { isCostUnknown } from '../../domain/calls/usage/charged.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import { sum, type Exact } from '../../domain/prices/exact.js'
 import type { AnsweredCall } from '../../projections/usage/answer.js'
 import { costsOf, hasChargedTokens } from '../../projections/usage/charges.js'
-import { COUNTERS } from '../../projections/usage/columns.js'
+import { COUNTERS, valuesOf } from '../../projections/usage/columns.js'
 import { saturated } from '../../projections/usage/own-usage.js'
 
 export interface UsageSums {
@@ -13,23 +14,46 @@ export interface UsageSums {
   readonly unpriced: boolean
 }
 
-const TOKENS = COUNTERS.indexOf('total_tokens')
+export const TOKENS = ['total_tokens', 'prompt_tokens', 'completion_tokens'] as const
+const PLACES = TOKENS.map((name) => COUNTERS.indexOf(name))
 
 /** An amount in units of 10^-12 as the nearest double. */
 export const costNumber = (cost: Exact): number => (cost === 0 ? 0 : Number(decimalText(BigInt(cost))))
 
-/** The usage of a call and its descendants, of all models together. */
-export const usageSums = ({ usage, charges }: AnsweredCall): UsageSums => {
+/** Adds up the usage of calls, each with its descendants, of all models together. */
+export const usageSummer = () => {
   const models = new Set<string>()
-  let tokens = 0
+  const tokens = valuesOf(TOKENS, 0)
   let cost: Exact = 0
-  let unpriced = false
-  for (const [key, counters] of usage) {
-    const { model, costs } = charges[key]!
-    models.add(model)
-    tokens += counters[TOKENS]!
-    for (const one of costsOf(counters, costs)) cost = sum(cost, one)
-    unpriced ||= costs === null && hasChargedTokens(counters)
+  const sources = { hasPriced: false, hasUnpriced: false, hasReported: false }
+  return {
+    add: ({ usage, charges }: AnsweredCall): void => {
+      for (const [key, counters] of usage) {
+        const { model, costs } = charges[key]!
+        models.add(model)
+        for (const [n, name] of TOKENS.entries()) tokens[name] += counters[PLACES[n]!]!
+        const before = cost
+        for (const one of costsOf(counters, costs)) cost = sum(cost, one)
+        const isCharged = hasChargedTokens(counters)
+        sources.hasPriced ||= costs !== null && isCharged
+        sources.hasUnpriced ||= costs === null && isCharged
+        sources.hasReported ||= costs === null && cost !== before
+      }
+    },
+    sums: () => ({
+      models: [...models],
+      tokens: Object.fromEntries(TOKENS.map((name) => [name, saturated(tokens[name])])) as typeof tokens,
+      cost: costNumber(cost),
+      unpriced: sources.hasUnpriced,
+      isCostUnknown: isCostUnknown(sources),
+    }),
   }
-  return { models: [...models], tokens: saturated(tokens), cost: costNumber(cost), unpriced }
+}
+
+/** The usage of a call and its descendants, of all models together. */
+export const usageSums = (call: AnsweredCall): UsageSums => {
+  const summer = usageSummer()
+  summer.add(call)
+  const { models, tokens, cost, unpriced } = summer.sums()
+  return { models, tokens: tokens.total_tokens, cost, unpriced }
 }

@@ -7,7 +7,8 @@ import { pageSql, type Page } from '../expression/page.js'
 import { allOf, raw, select, sql, timeSql } from '../sql.js'
 import type { MergedRows } from '../unmerged-rows.js'
 import { NO_FILTER } from './filter.js'
-import { compileSelection, readManyCalls, SETTINGS } from './select.js'
+import { callParts } from './pages.js'
+import { compileSelection, readManyCalls, SETTINGS, type CallKey } from './select.js'
 
 /** A thread, from its turns: the calls whose id is their turn's. */
 export interface Thread {
@@ -83,3 +84,30 @@ export const threads =
       last_updated: instantFrom(thread.last_updated),
     }))
   }
+
+export interface Turn extends CallKey {
+  readonly thread_id: string
+  readonly trace_id: string
+  readonly parent_id: string | null
+}
+
+const TURN = sql`assumeNotNull(call_thread_id) AS thread_id, call_id AS id, call_started_at AS started_at,
+  assumeNotNull(call_trace_id) AS trace_id, call_parent_id AS parent_id`
+const BY_TRACE = [{ field: 'trace_id', direction: 'asc' }] as const
+/** Each part selects all turns again. */
+const TURNS_AT_ONCE = 5000
+
+/** The turns of some threads in the order of their traces. */
+export const turnParts = (
+  reader: ClickHouseReader,
+  { projectId, threadIds, position }: Pick<ThreadQuery, 'projectId' | 'threadIds' | 'position'>,
+): AsyncGenerator<readonly Turn[]> => {
+  const filter = { ...NO_FILTER, thread_ids: threadIds }
+  const page = { sortBy: BY_TRACE, limit: null, offset: null }
+  return callParts<Turn>(
+    reader,
+    TURN,
+    { projectId, filter, operation: IS_TURN, position, ...page },
+    TURNS_AT_ONCE,
+  )
+}

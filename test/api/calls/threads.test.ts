@@ -93,7 +93,7 @@ describe('threads', () => {
     ] as const)
       assert.deepEqual(await idsOf({ sort_by: [{ field, direction: 'asc' }] }), order, field)
     assert.deepEqual(await idsOf({ limit: 1, offset: 1 }), ['c'])
-    for (const field of ['first_turn_id', 'last_turn_id', 'x'])
+    for (const field of ['first_turn_id', 'last_turn_id', 'total_tokens', 'cost', 'x'])
       reasonOf(await client.threads({ sort_by: [{ field, direction: 'asc' }] }), 403)
     assert.deepEqual(told(await client.threads({ filter: { after_datetime: 'soon' } })), [
       'datetime_from_date_parsing filter.after_datetime',

@@ -6,13 +6,14 @@ const input = (value: unknown, characters = 200) => preview(JSON.stringify(value
 const output = (value: unknown, characters = 200) => preview(JSON.stringify(value), 'output', characters)
 
 describe('the preview of a call', () => {
-  it('shows the last message of the user', () => {
+  it('shows the last message of the user, or the first one', () => {
     const messages = [
       { role: 'user', content: 'a' },
       { role: 'user', content: 'b' },
       { role: 'tool', content: 'c' },
     ]
     assert.equal(input({ messages }), 'b')
+    assert.equal(preview(JSON.stringify({ messages }), 'first input', 200), 'a')
     assert.equal(input({ messages: [{ role: 'system', content: 's' }] }), 's')
     assert.equal(input({ input: [{ role: 'user', content: [{ type: 'input_text', text: 't' }] }] }), 't')
     assert.equal(input({ messages: [] }), '[]')

@@ -80,6 +80,7 @@ export const COUNTS = {
   dispatcherKillEvents: repetitions(20, 100),
   dispatchersOverServer: repetitions(1, 4),
   completionKills: repetitions(1, 20),
+  spanKills: repetitions(1, 30),
   wandbKills: repetitions(3, 25),
   trainingKills: repetitions(4, 30),
   wandbRows: repetitions(10_000, 100_000),

@@ -21,6 +21,7 @@ export const spanWrites = (
   resource: Resource,
 ): readonly CallWrite[] => {
   const meaning = meaningOf(span, scope, resource)
+  if (meaning.isPlaceholder) return []
   const id = spanCallId(span.traceId, span.spanId)
   const start = meaning.start ?? (span.start === 0n ? span.end : span.start)
   const thread = validId(meaning.threadId)

@@ -46,6 +46,9 @@ const FIELDS: Readonly<Record<string, Column>> = {
 
 const IS_TURN = { $eq: [{ $getField: 'id' }, { $getField: 'turn_id' }] } as const
 
+/** Each span of a trace may name its thread: together they are one turn, that of the first of them. */
+const TURN_KEY = sql`if(match(part, '^[0-9a-f]{32}-[0-9a-f]{16}$'), substring(part, 1, 32), part)`
+
 /** In microseconds; a turn that has not ended, or that ends before it starts, has none. */
 const DURATION = `if(ended >= started, toUnixTimestamp64Micro(ended) - toUnixTimestamp64Micro(started), NULL)`
 const percentile = (level: number): string => `quantileExactInclusiveOrNull(${level})(${DURATION}) / 1000`
@@ -65,7 +68,7 @@ export const threads =
       ...(after === null ? [] : [sql`start_time > ${timeSql(after)}`]),
       ...(before === null ? [] : [sql`last_updated < ${timeSql(before)}`]),
     ]
-    const turns = sql`call_thread_id AS thread_id, call_id AS turn, call_started_at AS started, call_ended_at AS ended`
+    const turns = sql`call_thread_id AS thread_id, call_id AS part, call_started_at AS part_started, call_ended_at AS part_ended`
     const read = (rows: MergedRows) =>
       select<Thread>(
         reader,
@@ -73,8 +76,10 @@ export const threads =
           ifNull(max(ended), max(started)) AS last_updated, argMin(turn, tuple(started, turn)) AS first_turn_id,
           if(max(ended) IS NULL, NULL, argMax(turn, tuple(ended, turn))) AS last_turn_id,
           ${raw(percentile(0.5))} AS p50_turn_duration_ms, ${raw(percentile(0.99))} AS p99_turn_duration_ms
-        FROM (${compiled.selected(turns, { rows })}) WHERE notEmpty(thread_id) GROUP BY thread_id
-        HAVING ${allOf(conditions)}
+        FROM (SELECT thread_id, argMin(part, tuple(part_started, part)) AS turn, min(part_started) AS started,
+          max(part_ended) AS ended
+          FROM (${compiled.selected(turns, { rows })}) WHERE notEmpty(thread_id) GROUP BY thread_id, ${TURN_KEY})
+        GROUP BY thread_id HAVING ${allOf(conditions)}
         ${pageSql(query, FIELDS, 'thread_id ASC')} ${SETTINGS}`,
       )
     const found = await readManyCalls(reader, compiled, read)

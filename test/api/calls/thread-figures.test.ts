@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Client } from '../../support/client.js'
 import type { TestService } from '../../support/service.js'
@@ -204,6 +205,18 @@ describe('the figures of threads', () => {
     await other.calls.complete([turn('x', 'a', { summary: { usage: { gpt: tokens(50) } } })]).json()
     await client.calls.complete([turn('a', 'a', { summary: { usage: { gpt: tokens(1) } } })]).json()
     assert.deepEqual([await tokensOf(), await tokensOf(other)], [{ a: 1 }, { a: 50 }])
+  })
+
+  it('are those of the sessions of an exporter, whose spans repeat the usage of those below them', async () => {
+    const sample = new URL('../../samples/otlp/js-ai-sdk-6.json', import.meta.url)
+    await service.post(`/v2/${project}/otel/v1/traces`, JSON.parse(await readFile(sample, 'utf8')))
+    const { 's-1': session, ...others } = await figuresOf(client)
+    const { prompt_tokens, completion_tokens, end_user, first_message } = session!
+    assert.deepEqual(others, {})
+    assert.deepEqual(
+      { prompt_tokens, completion_tokens, end_user, first_message },
+      { prompt_tokens: 365, completion_tokens: 90, end_user: 'u-1', first_message: 'Weather in Oslo?' },
+    )
   })
 
   it('contain all turns of large pages, some in one trace', async () => {

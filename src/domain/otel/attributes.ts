@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { wellFormedOf } from '../../kernel/json/well-formed.js'
+import { NAMES, type Field } from './conventions.js'
 import type { Span } from './span.js'
 
 /** Leaves room for the messages around a value. */
@@ -72,15 +73,29 @@ export const textIn = (holder: JsonObject, names: readonly string[]): string | u
 export interface SpanView {
   readonly span: Span
   readonly attributes: JsonObject
-  /** Of the attributes. */
+  /** Of attributes that are no source of a field. */
   readonly keys: readonly string[]
+  /** Those of which an attribute is there. Most spans have few, which saves looking for all names of the others. */
+  readonly fields: ReadonlySet<Field>
 }
 
-export const viewOf = (span: Span): SpanView => ({
-  span,
-  attributes: span.attributes,
-  keys: Object.keys(span.attributes),
-})
+const FIELDS_BY_NAME = new Map<string, Field[]>()
+for (const [field, names] of Object.entries(NAMES))
+  for (const name of names) FIELDS_BY_NAME.set(name, [...(FIELDS_BY_NAME.get(name) ?? []), field as Field])
+
+export const viewOf = (span: Span, attributes = span.attributes): SpanView => {
+  const keys: string[] = []
+  const fields = new Set<Field>()
+  for (const key of Object.keys(attributes)) {
+    const sourceOf = FIELDS_BY_NAME.get(key)
+    if (sourceOf === undefined) keys.push(key)
+    else for (const field of sourceOf) fields.add(field)
+  }
+  return { span, attributes, keys, fields }
+}
+
+export const textOfField = ({ attributes, fields }: SpanView, field: Field): string | undefined =>
+  fields.has(field) ? textIn(attributes, NAMES[field]) : undefined
 
 /** The attributes whose keys begin with a prefix, by the rest of their keys. */
 export const under = (

@@ -1,4 +1,3 @@
-import { microseconds, parseInstant } from '../../kernel/codec/instant.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import {
@@ -8,21 +7,25 @@ import {
   objectOf,
   textIn,
   textOf,
+  textOfField,
   under,
   valueIn,
   type SpanView,
 } from './attributes.js'
 import { ADK_CONTAINERS, ELSEWHERE, KINDS, NAMES, OBJECTS, PREFIXES, type Kind } from './conventions.js'
 import type { Resource, Scope } from './span.js'
+import { nanosecondsOf } from './time.js'
 
 /** What a span did; undefined for spans of other parts of a program. */
 export const kindOf = (view: SpanView, scope: Scope, isOfModel: boolean): Kind | undefined => {
-  const { attributes, span } = view
-  const named = firstOf(NAMES.kind, (name) => KINDS.get((textOf(attributes[name]) ?? '').toLowerCase()))
+  const { attributes, fields, span } = view
+  const named = fields.has('kind')
+    ? firstOf(NAMES.kind, (name) => KINDS.get((textOf(attributes[name]) ?? '').toLowerCase()))
+    : undefined
   if (named !== undefined) return named
-  if (textIn(attributes, NAMES.tool) !== undefined) return 'tool'
+  if (textOfField(view, 'tool') !== undefined) return 'tool'
   const isContainer = scope.name === 'gcp.vertex.agent' && ADK_CONTAINERS.has(span.name)
-  if (isContainer || textIn(attributes, NAMES.agent) !== undefined) return 'agent'
+  if (isContainer || textOfField(view, 'agent') !== undefined) return 'agent'
   return isOfModel || MESSAGES.some((name) => attributes[name] !== undefined) ? 'model' : undefined
 }
 
@@ -36,33 +39,29 @@ interface ReadAlready {
 
 /** Attributes of a call: what is known, else all attributes of the span. */
 export const attributesOf = (view: SpanView, resource: Resource, already: ReadAlready): JsonObject => {
-  const { attributes } = view
-  const ofSpan = defined({
-    ...already,
-    provider: providerOf(attributes),
-    operation: textIn(attributes, NAMES.operation),
-    agent: textIn(attributes, NAMES.agent),
-    tool: textIn(attributes, NAMES.tool),
-    user: textIn(attributes, NAMES.user),
-    model_parameters: members(view, OBJECTS.parameters, PREFIXES.parameters),
-    tags: tagsOf(attributes),
-    metadata: members(view, OBJECTS.metadata, PREFIXES.metadata),
-    evaluation: members(view, [], PREFIXES.evaluation),
-    time_to_first_token_ms: timeToFirstToken(view),
-    ...withoutWeave(objectOf(attributes['wandb.attributes']) ?? {}),
-  })
-  const ofProcess = defined({
-    environment: textIn(attributes, NAMES.environment) ?? textIn(resource.attributes, NAMES.environment),
-    release: textIn(attributes, NAMES.release) ?? textIn(resource.attributes, NAMES.release),
-  })
-  const isRecognized = Object.keys(ofSpan).some((name) => name !== 'tags')
-  return { ...(isRecognized ? undefined : withoutWeave(attributes)), ...ofSpan, ...ofProcess }
+  const found: Record<string, Json> = {}
+  const add = (name: string, value: Json | undefined) => {
+    if (value !== undefined) found[name] = value
+  }
+  add('kind', already.kind)
+  add('model', already.model)
+  add('provider', providerOf(view))
+  add('operation', textOfField(view, 'operation'))
+  add('agent', textOfField(view, 'agent'))
+  add('tool', textOfField(view, 'tool'))
+  add('user', textOfField(view, 'user'))
+  add('session', already.session)
+  add('model_parameters', members(view, OBJECTS.parameters, PREFIXES.parameters))
+  add('metadata', members(view, OBJECTS.metadata, PREFIXES.metadata))
+  add('evaluation', members(view, [], PREFIXES.evaluation))
+  add('time_to_first_token_ms', timeToFirstToken(view))
+  const own = objectOf(view.attributes['wandb.attributes'])
+  const others = own ?? (Object.keys(found).length === 0 ? view.attributes : undefined)
+  add('tags', tagsOf(view))
+  for (const field of ['environment', 'release'] as const)
+    add(field, textOfField(view, field) ?? textIn(resource.attributes, NAMES[field]))
+  return others === undefined ? found : { ...withoutWeave(others), ...found }
 }
-
-const defined = (members: Readonly<Record<string, Json | undefined>>): JsonObject =>
-  Object.fromEntries(
-    Object.entries(members).filter((member): member is [string, Json] => member[1] !== undefined),
-  )
 
 /** `attributes.weave` of a call says which SDK wrote it, and so how its usage is counted. */
 const withoutWeave = (attributes: JsonObject): JsonObject => {
@@ -71,22 +70,26 @@ const withoutWeave = (attributes: JsonObject): JsonObject => {
 }
 
 /** LangSmith names itself where the provider is unknown; the AI SDK adds the API, as in `openai.chat`. */
-const providerOf = (attributes: JsonObject): string | undefined =>
-  firstOf(NAMES.provider, (name) => {
-    const provider = textOf(attributes[name])
-    return provider === 'langchain' ? undefined : provider?.replace(API, '')
-  })
+const providerOf = ({ attributes, fields }: SpanView): string | undefined =>
+  fields.has('provider')
+    ? firstOf(NAMES.provider, (name) => {
+        const provider = textOf(attributes[name])
+        return provider === 'langchain' ? undefined : provider?.replace(API, '')
+      })
+    : undefined
 
 const API = /\.(?:chat|responses|completion|embedding|messages)$/
 
 /** A list, or one text with commas. */
-const tagsOf = (attributes: JsonObject): readonly string[] | undefined =>
-  firstOf(NAMES.tags, (name) => {
-    const value = decoded(attributes[name] ?? null)
-    const tags = typeof value === 'string' ? value.split(',').map((tag) => tag.trim()) : listOf(value)
-    const texts = tags.map(textOf).filter((tag) => tag !== undefined)
-    return texts.length === 0 ? undefined : texts
-  })
+const tagsOf = ({ attributes, fields }: SpanView): readonly string[] | undefined =>
+  fields.has('tags')
+    ? firstOf(NAMES.tags, (name) => {
+        const value = decoded(attributes[name] ?? null)
+        const tags = typeof value === 'string' ? value.split(',').map((tag) => tag.trim()) : listOf(value)
+        const texts = tags.map(textOf).filter((tag) => tag !== undefined)
+        return texts.length === 0 ? undefined : texts
+      })
+    : undefined
 
 /** The members of objects and of prefixes, of each name the first. */
 const members = (
@@ -94,12 +97,16 @@ const members = (
   objects: readonly string[],
   prefixes: readonly string[],
 ): JsonObject | undefined => {
-  const found: (readonly [string, Json])[] = []
-  for (const name of objects) found.push(...Object.entries(objectOf(valueIn(view.attributes, name)) ?? {}))
+  const found = new Map<string, Json>()
+  const add = (name: string, value: Json) => {
+    if (!found.has(name) && !ELSEWHERE.has(name)) found.set(name, value)
+  }
+  for (const name of objects)
+    for (const [member, value] of Object.entries(objectOf(valueIn(view.attributes, name)) ?? {}))
+      add(member, value)
   for (const prefix of prefixes)
-    for (const [name, value] of under(view, prefix)) found.push([name, decoded(value)])
-  const kept = found.filter(([name]) => !ELSEWHERE.has(name)).reverse()
-  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+    for (const [member, value] of under(view, prefix)) add(member, decoded(value))
+  return found.size === 0 ? undefined : Object.fromEntries(found)
 }
 
 /** In seconds, in milliseconds, or as an instant. */
@@ -108,9 +115,8 @@ const timeToFirstToken = ({ attributes, span }: SpanView): number | undefined =>
   const milliseconds = numberOf(attributes['ai.response.msToFirstChunk'])
   const given = seconds === undefined ? milliseconds : seconds * 1000
   if (given !== undefined) return given
-  const instant = parseInstant(textOf(attributes['langfuse.observation.completion_start_time']) ?? '')
-  const event = span.events.find(({ name }) => name === 'First Token Stream Event')
-  const at = instant === undefined ? event?.time : microseconds(instant) * 1000n
+  const time = nanosecondsOf(textOf(attributes['langfuse.observation.completion_start_time']) ?? '')
+  const at = time ?? span.events.find(({ name }) => name === 'First Token Stream Event')?.time
   return at === undefined || at < span.start || span.start === 0n ? undefined : Number(at - span.start) / 1e6
 }
 

@@ -9,6 +9,7 @@ import {
   parsed,
   textOf,
   valueIn,
+  viewOf,
   type SpanView,
 } from './attributes.js'
 import type { Kind } from './conventions.js'
@@ -70,7 +71,7 @@ const inEvent =
   (name: string, source: Source): Source =>
   ({ span }) =>
     firstOf(span.events, ({ name: given, attributes }) =>
-      given === name ? read({ span, attributes, keys: Object.keys(attributes) }, source) : undefined,
+      given === name ? read(viewOf(span, attributes), source) : undefined,
     )
 
 const DETAILS = 'gen_ai.client.inference.operation.details'

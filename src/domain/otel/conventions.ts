@@ -1,7 +1,7 @@
 /**
- * The names of attributes by what they mean, the first that is there counts. The order of conventions is that of
- * docs/otel.md: explicit names of wandb, weave and Langfuse, the newest ones of GenAI, OpenInference, the AI SDK, older ones
- * of GenAI, Traceloop, LangSmith, MLflow, ADK, Logfire and bare names.
+ * The names of attributes by what they mean, of which the first counts. Conventions are in this order: explicit names of
+ * wandb, weave and Langfuse, the newest ones of GenAI, OpenInference, the AI SDK, older ones of GenAI, Traceloop, LangSmith,
+ * MLflow, ADK, Logfire, bare names.
  */
 export const NAMES = {
   kind: [
@@ -81,6 +81,8 @@ export const NAMES = {
   responseId: ['gen_ai.response.id', 'llm.response.id', 'ai.response.id'],
   error: ['error.type'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
+
+export type Field = keyof typeof NAMES
 
 /** Objects, or JSON texts of objects. Members of earlier ones replace those of later ones. */
 export const OBJECTS = {

@@ -1,11 +1,11 @@
 import type { Json, JsonObject } from '../../kernel/json/json.js'
-import { microseconds, parseInstant } from '../../kernel/codec/instant.js'
-import { textIn, textOf, viewOf } from './attributes.js'
+import { textIn, textOf, textOfField, viewOf } from './attributes.js'
 import { attributesOf, kindOf } from './call-attributes.js'
 import { inputsOf, outputOf } from './content.js'
 import { GENERIC_NAMES, NAMES } from './conventions.js'
 import { exceptionOf } from './errors.js'
 import { isRoot, type Resource, type Scope, type Span } from './span.js'
+import { nanosecondsOf } from './time.js'
 import { countOf, usageOf } from './usage.js'
 
 /** What the conventions of instrumentations say about a span. */
@@ -38,9 +38,9 @@ export const meaningOf = (span: Span, scope: Scope, resource: Resource): SpanMea
   const view = viewOf(span)
   const { attributes } = view
   const usage = usageOf(attributes)
-  const model = textIn(attributes, NAMES.model)
+  const model = textOfField(view, 'model')
   const kind = kindOf(view, scope, usage !== null || model !== undefined)
-  const session = textIn(attributes, NAMES.session)
+  const session = textOfField(view, 'session')
   return {
     displayName: displayNameOf(span),
     inputs: inputsOf(view, kind),
@@ -48,13 +48,13 @@ export const meaningOf = (span: Span, scope: Scope, resource: Resource): SpanMea
     attributes: attributesOf(view, resource, { kind, model, session }),
     model: usage === null ? null : (model ?? 'unknown'),
     usage,
-    responseId: textIn(attributes, NAMES.responseId) ?? null,
+    responseId: textOfField(view, 'responseId') ?? null,
     exception: exceptionOf(span),
-    threadId: textIn(attributes, NAMES.thread) ?? session ?? null,
+    threadId: textOfField(view, 'thread') ?? session ?? null,
     parentCall: parentCallOf(attributes),
     run: runOf(attributes),
-    start: instantIn(attributes['langfuse.startTime']),
-    end: instantIn(attributes['langfuse.endTime']),
+    start: nanosecondsOf(textOf(attributes['langfuse.startTime']) ?? ''),
+    end: nanosecondsOf(textOf(attributes['langfuse.endTime']) ?? ''),
     isPlaceholder: attributes['logfire.span_type'] === 'pending_span',
   }
 }
@@ -84,9 +84,4 @@ const runOf = (attributes: JsonObject): SpanMeaning['run'] => {
     step: countOf(attributes['wandb.wb_run_step']) ?? null,
     stepEnd: countOf(attributes['wandb.wb_run_step_end']) ?? null,
   }
-}
-
-const instantIn = (value: Json | undefined): bigint | null => {
-  const instant = parseInstant(textOf(value) ?? '')
-  return instant === undefined ? null : microseconds(instant) * 1000n
 }

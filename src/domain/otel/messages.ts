@@ -19,13 +19,13 @@ const ROLES: ReadonlyMap<string, string> = new Map([
   ['model', 'assistant'],
 ])
 
-/** The message itself, where an event, a choice or a library wraps it. */
-const unwrapped = (value: Json): Json => {
-  if (!isJsonObject(value)) return value
-  const inner =
+/** The message itself, where events, choices or a library wrap it. */
+const unwrapped = (value: Json, levels = 3): Json => {
+  if (!isJsonObject(value) || levels === 0) return value
+  const wrapped =
     value['lc'] === undefined ? (value['message'] ?? value['gen_ai.event.content']) : value['kwargs']
-  const message = inner === undefined ? undefined : objectOf(inner)
-  return message ?? value
+  const inner = objectOf(wrapped)
+  return inner === undefined ? value : unwrapped(inner, levels - 1)
 }
 
 const roleOf = (message: JsonObject): string | undefined => {

@@ -2,6 +2,7 @@
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly url: string }
+  | { readonly kind: 'reasoning'; readonly text: string }
   | { readonly kind: 'tool call'; readonly name: string; readonly input: string }
   | { readonly kind: 'other'; readonly text: string }
 
@@ -42,6 +43,7 @@ const isMessage = (message: Fields): boolean =>
 /** The messages that a call returned. */
 export const messagesOut = (output: unknown): readonly Message[] => {
   if (!isObject(output)) return []
+  if (Array.isArray(output['messages'])) return listOf(output['messages']).filter(isMessage).map(messageOf)
   const choices = listOf(output['choices']).flatMap(({ message }) =>
     isObject(message) ? [messageOf(message)] : [],
   )
@@ -52,11 +54,12 @@ export const messagesOut = (output: unknown): readonly Message[] => {
 }
 
 const messageOf = (message: Fields): Message => {
-  const { role, content, tool_calls, type } = message
+  const { role, content, tool_calls, type, reasoning_content: reasoning } = message
   const called = type === 'function_call' ? [message] : listOf(tool_calls)
   return {
     role: typeof role === 'string' ? role : type === 'function_call_output' ? 'tool' : 'assistant',
     parts: [
+      ...(typeof reasoning === 'string' ? [{ kind: 'reasoning', text: reasoning } as const] : []),
       ...partsOf(content ?? (type === 'function_call_output' ? message['output'] : undefined)),
       ...called.map((call): Part => {
         const of = isObject(call['function']) ? call['function'] : call

@@ -95,6 +95,13 @@ const PartView = ({ part }: { readonly part: Part }) => {
           </a>
         </div>
       )
+    case 'reasoning':
+      return (
+        <details>
+          <summary className="secondary">Reasoning</summary>
+          <LongText text={part.text} />
+        </details>
+      )
     case 'tool call':
       return (
         <div>

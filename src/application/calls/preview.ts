@@ -36,6 +36,8 @@ const ofInputs = (value: Json, side: 'input' | 'first input'): string => {
 
 const ofOutput = (value: Json): string => {
   if (!isJsonObject(value)) return plain(value)
+  const answer = listOf(value['messages']).findLast((message) => message['role'] === 'assistant')
+  if (answer !== undefined) return contentOf(answer)
   const choice = listOf(value['choices'])[0]
   const message = choice?.['message'] ?? (value['role'] === undefined ? undefined : value)
   if (isJsonObject(message)) return contentOf(message)

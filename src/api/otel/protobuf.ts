@@ -44,61 +44,113 @@ const readInto = async (received: ReceivedSpan[], bytes: Buffer): Promise<void> 
 }
 
 /** The elements of a repeated field, unread. */
-const messagesIn = (bytes: Uint8Array, field: number): readonly Uint8Array[] => {
-  const found: Uint8Array[] = []
-  eachField(bytes, (key, reader) => key === LEN(field) && found.push(reader.bytes()) > 0)
+const messagesIn = (bytes: Buffer, field: number): readonly Buffer[] => {
+  const found: Buffer[] = []
+  const message = new Message(bytes)
+  message.read((key) => key === LEN(field) && found.push(message.part()) > 0)
   return found
 }
 
-const resourceOf = (ofResource: Uint8Array): Resource => {
-  let described: Uint8Array = NOTHING
-  let schemaUrl = ''
-  eachField(ofResource, (key, reader) => {
-    if (key === LEN(1)) described = reader.bytes()
-    else if (key === LEN(3)) schemaUrl = reader.string()
-    else return false
-    return true
-  })
+/** A field, and how it is encoded: a field that is encoded in another way is skipped like an unknown one. */
+const VARINT = (field: number): number => field << 3
+const I64 = (field: number): number => (field << 3) | 1
+const LEN = (field: number): number => (field << 3) | 2
+const I32 = (field: number): number => (field << 3) | 5
+
+/** Reads messages where they lie, without copying the messages in them. */
+class Message extends BinaryReader {
+  constructor(private readonly bytesOf: Buffer) {
+    super(bytesOf)
+  }
+
+  /**
+   * Reads the fields up to an end, and skips those that `read` does not read.
+   *
+   * @throws Error for bytes that are no message
+   */
+  read(read: (key: number) => boolean, end = this.len): void {
+    while (this.pos < end) {
+      const key = this.uint32()
+      if (!read(key)) this.skip(key & 7, key >>> 3)
+    }
+    if (this.pos !== end) throw new RangeError('a field is longer than its message')
+  }
+
+  /** The end of a message within this one, whose fields come next. */
+  end(): number {
+    const end = this.uint32() + this.pos
+    if (end > this.len) throw new RangeError('a message is cut off')
+    return end
+  }
+
+  part(): Buffer {
+    const end = this.end()
+    const part = this.bytesOf.subarray(this.pos, end)
+    this.pos = end
+    return part
+  }
+
+  text(encoding: 'utf8' | 'hex' | 'base64' = 'utf8'): string {
+    const end = this.end()
+    const text = this.bytesOf.toString(encoding, this.pos, end)
+    this.pos = end
+    return text
+  }
+
+  time(): bigint {
+    return BigInt(this.fixed64())
+  }
+}
+
+const resourceOf = (ofResource: Buffer): Resource => {
+  const { described, schemaUrl } = describedBy(ofResource)
   const attributes: JsonObject = {}
   let droppedAttributes = 0
-  lenient(described, (key, reader) => {
-    if (key === LEN(1)) readAttribute(reader, attributes, 0)
-    else if (key === VARINT(2)) droppedAttributes = reader.uint32()
+  lenient(described, (message, key) => {
+    if (key === LEN(1)) readAttribute(message, attributes, 0)
+    else if (key === VARINT(2)) droppedAttributes = message.uint32()
     else return false
     return true
   })
   return { attributes, droppedAttributes, schemaUrl }
 }
 
-const scopeOf = (ofScope: Uint8Array): Scope => {
-  let described: Uint8Array = NOTHING
-  let schemaUrl = ''
-  eachField(ofScope, (key, reader) => {
-    if (key === LEN(1)) described = reader.bytes()
-    else if (key === LEN(3)) schemaUrl = reader.string()
-    else return false
-    return true
-  })
+const scopeOf = (ofScope: Buffer): Scope => {
+  const { described, schemaUrl } = describedBy(ofScope)
   const attributes: JsonObject = {}
   let [name, version, droppedAttributes] = ['', '', 0]
-  lenient(described, (key, reader) => {
-    if (key === LEN(1)) name = reader.string()
-    else if (key === LEN(2)) version = reader.string()
-    else if (key === LEN(3)) readAttribute(reader, attributes, 0)
-    else if (key === VARINT(4)) droppedAttributes = reader.uint32()
+  lenient(described, (message, key) => {
+    if (key === LEN(1)) name = message.text()
+    else if (key === LEN(2)) version = message.text()
+    else if (key === LEN(3)) readAttribute(message, attributes, 0)
+    else if (key === VARINT(4)) droppedAttributes = message.uint32()
     else return false
     return true
   })
   return { name, version, attributes, droppedAttributes, schemaUrl }
 }
 
-const readSpan = (bytes: Uint8Array): Span | SpanRefusal => {
+/** The resource or the scope of some spans, unread, and the URL of its schema. */
+const describedBy = (bytes: Buffer): { readonly described: Buffer; readonly schemaUrl: string } => {
+  let described: Buffer = Buffer.alloc(0)
+  let schemaUrl = ''
+  const message = new Message(bytes)
+  message.read((key) => {
+    if (key === LEN(1)) described = message.part()
+    else if (key === LEN(3)) schemaUrl = message.text()
+    else return false
+    return true
+  })
+  return { described, schemaUrl }
+}
+
+/** Reads what it can of a message that refuses no span. */
+const lenient = (bytes: Buffer, read: (message: Message, key: number) => boolean): void => {
+  const message = new Message(bytes)
   try {
-    return spanIn(bytes)
-  } catch (error) {
-    return new SpanRefusal(
-      error instanceof UnreadableSpan ? error.message : 'it is no Span in protobuf, or it is cut off',
-    )
+    message.read((key) => read(message, key))
+  } catch {
+    // What was read before counts.
   }
 }
 
@@ -106,189 +158,145 @@ class UnreadableSpan extends Error {
   override readonly name = 'UnreadableSpan'
 }
 
-const spanIn = (bytes: Uint8Array): Span => {
+const readSpan = (bytes: Buffer): Span | SpanRefusal => {
+  try {
+    return spanIn(new Message(bytes))
+  } catch (error) {
+    return new SpanRefusal(
+      error instanceof UnreadableSpan ? error.message : 'it is no Span in protobuf, or it is cut off',
+    )
+  }
+}
+
+const spanIn = (message: Message): Span => {
   const attributes: JsonObject = {}
   const events: SpanEvent[] = []
   const links: SpanLink[] = []
-  const status = { code: 0, message: '' }
   const span = {
     ...{ traceId: '', spanId: '', parentSpanId: '', traceState: '', flags: 0, name: '', kind: 0 },
-    ...{
-      start: 0n,
-      end: 0n,
-      attributes,
-      droppedAttributes: 0,
-      events,
-      droppedEvents: 0,
-      links,
-      droppedLinks: 0,
-      status,
-    },
+    ...{ start: 0n, end: 0n, attributes, droppedAttributes: 0 },
+    ...{ events, droppedEvents: 0, links, droppedLinks: 0, status: { code: 0, message: '' } },
   }
-  eachField(bytes, (key, reader) => {
-    switch (key) {
-      case LEN(1):
-        span.traceId = hexOf(reader.bytes())
-        return true
-      case LEN(2):
-        span.spanId = hexOf(reader.bytes())
-        return true
-      case LEN(3):
-        span.traceState = reader.string()
-        return true
-      case LEN(4):
-        span.parentSpanId = hexOf(reader.bytes())
-        return true
-      case LEN(5):
-        span.name = reader.string()
-        return true
-      case VARINT(6):
-        span.kind = reader.uint32()
-        return true
-      case I64(7):
-        span.start = BigInt(reader.fixed64())
-        return true
-      case I64(8):
-        span.end = BigInt(reader.fixed64())
-        return true
-      case LEN(9):
-        readAttribute(reader, attributes, 0)
-        return true
-      case VARINT(10):
-        span.droppedAttributes = reader.uint32()
-        return true
-      case LEN(11):
-        events.push(eventIn(reader.bytes()))
-        return true
-      case VARINT(12):
-        span.droppedEvents = reader.uint32()
-        return true
-      case LEN(13):
-        links.push(linkIn(reader.bytes()))
-        return true
-      case VARINT(14):
-        span.droppedLinks = reader.uint32()
-        return true
-      case LEN(15):
-        eachField(reader.bytes(), (part, inner) => {
-          if (part === LEN(2)) status.message = inner.string()
-          else if (part === VARINT(3)) status.code = inner.uint32()
-          else return false
-          return true
-        })
-        return true
-      case I32(16):
-        span.flags = reader.fixed32()
-        return true
-      case I64(1):
-        throw new UnreadableSpan(LOG_RECORD)
-      default:
-        return false
-    }
+  message.read((key) => {
+    if (key === LEN(9)) readAttribute(message, attributes, 0)
+    else if (key === LEN(1)) span.traceId = message.text('hex')
+    else if (key === LEN(2)) span.spanId = message.text('hex')
+    else if (key === LEN(3)) span.traceState = message.text()
+    else if (key === LEN(4)) span.parentSpanId = message.text('hex')
+    else if (key === LEN(5)) span.name = message.text()
+    else if (key === VARINT(6)) span.kind = message.uint32()
+    else if (key === I64(7)) span.start = message.time()
+    else if (key === I64(8)) span.end = message.time()
+    else if (key === VARINT(10)) span.droppedAttributes = message.uint32()
+    else if (key === LEN(11)) events.push(eventIn(message))
+    else if (key === VARINT(12)) span.droppedEvents = message.uint32()
+    else if (key === LEN(13)) links.push(linkIn(message))
+    else if (key === VARINT(14)) span.droppedLinks = message.uint32()
+    else if (key === LEN(15)) span.status = statusIn(message)
+    else if (key === I32(16)) span.flags = message.fixed32()
+    else if (key === I64(1)) throw new UnreadableSpan(LOG_RECORD)
+    else return false
+    return true
   })
   return span
 }
 
-const eventIn = (bytes: Uint8Array): SpanEvent => {
-  const attributes: JsonObject = {}
-  const event = { time: 0n, name: '', attributes, droppedAttributes: 0 }
-  eachField(bytes, (key, reader) => {
-    if (key === I64(1)) event.time = BigInt(reader.fixed64())
-    else if (key === LEN(2)) event.name = reader.string()
-    else if (key === LEN(3)) readAttribute(reader, attributes, 0)
-    else if (key === VARINT(4)) event.droppedAttributes = reader.uint32()
+const statusIn = (message: Message): Span['status'] => {
+  const status = { code: 0, message: '' }
+  message.read((key) => {
+    if (key === LEN(2)) status.message = message.text()
+    else if (key === VARINT(3)) status.code = message.uint32()
     else return false
     return true
-  })
+  }, message.end())
+  return status
+}
+
+const eventIn = (message: Message): SpanEvent => {
+  const attributes: JsonObject = {}
+  const event = { time: 0n, name: '', attributes, droppedAttributes: 0 }
+  message.read((key) => {
+    if (key === I64(1)) event.time = message.time()
+    else if (key === LEN(2)) event.name = message.text()
+    else if (key === LEN(3)) readAttribute(message, attributes, 0)
+    else if (key === VARINT(4)) event.droppedAttributes = message.uint32()
+    else return false
+    return true
+  }, message.end())
   return event
 }
 
-const linkIn = (bytes: Uint8Array): SpanLink => {
+const linkIn = (message: Message): SpanLink => {
   const attributes: JsonObject = {}
   const link = { traceId: '', spanId: '', traceState: '', flags: 0, attributes, droppedAttributes: 0 }
-  eachField(bytes, (key, reader) => {
-    if (key === LEN(1)) link.traceId = hexOf(reader.bytes())
-    else if (key === LEN(2)) link.spanId = hexOf(reader.bytes())
-    else if (key === LEN(3)) link.traceState = reader.string()
-    else if (key === LEN(4)) readAttribute(reader, attributes, 0)
-    else if (key === VARINT(5)) link.droppedAttributes = reader.uint32()
-    else if (key === I32(6)) link.flags = reader.fixed32()
+  message.read((key) => {
+    if (key === LEN(1)) link.traceId = message.text('hex')
+    else if (key === LEN(2)) link.spanId = message.text('hex')
+    else if (key === LEN(3)) link.traceState = message.text()
+    else if (key === LEN(4)) readAttribute(message, attributes, 0)
+    else if (key === VARINT(5)) link.droppedAttributes = message.uint32()
+    else if (key === I32(6)) link.flags = message.fixed32()
     else return false
     return true
-  })
+  }, message.end())
   return link
 }
 
 /** Reads a KeyValue into an object. Of repeated keys the last one counts. */
-const readAttribute = (reader: BinaryReader, into: JsonObject, depth: number): void => {
+const readAttribute = (message: Message, into: JsonObject, depth: number): void => {
+  const end = message.end()
   let key = ''
-  let value: Uint8Array = NOTHING
-  eachField(reader.bytes(), (field, inner) => {
-    if (field === LEN(1)) key = inner.string()
-    else if (field === LEN(2)) value = inner.bytes()
-    else return false
-    return true
-  })
+  let valueAt = -1
+  while (message.pos < end) {
+    const field = message.uint32()
+    if (field === LEN(1)) key = message.text()
+    else if (field === LEN(2)) {
+      valueAt = message.pos
+      message.pos = message.end()
+    } else message.skip(field & 7, field >>> 3)
+  }
+  if (message.pos !== end) throw new RangeError('a field is longer than its message')
   setMember(into, key, null)
-  readValue(value, into, key, depth)
+  if (valueAt < 0) return
+  message.pos = valueAt
+  readValue(message, into, key, depth)
+  message.pos = end
 }
 
 /** Reads an AnyValue into an element or a member that is null until then. */
-const readValue = (bytes: Uint8Array, into: object, key: string | number, depth: number): void => {
+const readValue = (message: Message, into: object, key: string | number, depth: number): void => {
   if (depth > DEEPEST) throw new UnreadableSpan(TOO_DEEP)
-  eachField(bytes, (field, reader) => {
-    if (field === LEN(1)) setMember(into, key, reader.string())
-    else if (field === VARINT(2)) setMember(into, key, reader.bool())
-    else if (field === VARINT(3)) setWhole(into, key, BigInt(reader.int64()))
-    else if (field === I64(4)) setDouble(into, key, reader.double())
-    else if (field === LEN(7)) setMember(into, key, Buffer.from(reader.bytes()).toString('base64'))
-    else if (field === LEN(5)) {
-      const list: Json[] = []
-      eachField(reader.bytes(), (part, inner) => {
-        if (part !== LEN(1)) return false
-        readValue(inner.bytes(), list, list.push(null) - 1, depth + 1)
-        return true
-      })
-      setMember(into, key, list)
-    } else if (field === LEN(6)) {
-      const members: JsonObject = {}
-      eachField(reader.bytes(), (part, inner) => {
-        if (part !== LEN(1)) return false
-        readAttribute(inner, members, depth + 1)
-        return true
-      })
-      setMember(into, key, members)
-    } else return false
+  const end = message.end()
+  while (message.pos < end) {
+    const field = message.uint32()
+    if (field === LEN(1)) setMember(into, key, message.text())
+    else if (field === VARINT(2)) setMember(into, key, message.bool())
+    else if (field === VARINT(3)) setWhole(into, key, BigInt(message.int64()))
+    else if (field === I64(4)) setDouble(into, key, message.double())
+    else if (field === LEN(7)) setMember(into, key, message.text('base64'))
+    else if (field === LEN(5)) setMember(into, key, listIn(message, depth + 1))
+    else if (field === LEN(6)) setMember(into, key, membersIn(message, depth + 1))
+    else message.skip(field & 7, field >>> 3)
+  }
+  if (message.pos !== end) throw new RangeError('a field is longer than its message')
+}
+
+const listIn = (message: Message, depth: number): readonly Json[] => {
+  const list: Json[] = []
+  message.read((key) => {
+    if (key !== LEN(1)) return false
+    readValue(message, list, list.push(null) - 1, depth)
     return true
-  })
+  }, message.end())
+  return list
 }
 
-const hexOf = (bytes: Uint8Array): string => (bytes as Buffer).toString('hex')
-
-const utf8 = (bytes: Uint8Array): string => (bytes as Buffer).toString('utf8')
-
-const NOTHING = Buffer.alloc(0)
-
-/** A field and how it is encoded. A field that is encoded in another way is skipped like an unknown one. */
-const VARINT = (field: number): number => field << 3
-const I64 = (field: number): number => (field << 3) | 1
-const LEN = (field: number): number => (field << 3) | 2
-const I32 = (field: number): number => (field << 3) | 5
-
-/** @throws RangeError and others, for bytes that are no message */
-const eachField = (bytes: Uint8Array, read: (key: number, reader: BinaryReader) => boolean): void => {
-  const reader = new BinaryReader(bytes, utf8)
-  while (reader.pos < reader.len) {
-    const [field, wire] = reader.tag()
-    if (!read((field << 3) | wire, reader)) reader.skip(wire, field)
-  }
-}
-
-/** What can be read of bytes that describe spans, so that they refuse none. */
-const lenient = (bytes: Uint8Array, read: (key: number, reader: BinaryReader) => boolean): void => {
-  try {
-    eachField(bytes, read)
-  } catch {
-    // What was read before counts.
-  }
+const membersIn = (message: Message, depth: number): JsonObject => {
+  const members: JsonObject = {}
+  message.read((key) => {
+    if (key !== LEN(1)) return false
+    readAttribute(message, members, depth)
+    return true
+  }, message.end())
+  return members
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { docs } from './cli/docs.js'
+import { exportOtlp } from './cli/export-otlp.js'
 import { issueKey } from './cli/keys.js'
 import { importPrices } from './cli/prices.js'
 import { rebuild } from './cli/rebuild.js'
@@ -37,6 +38,10 @@ const USAGE = `usage: tallytree <command>
   jobs watch [--url URL] JOB
                  follows a training job of the running service to its end, with charts of its metrics on a terminal
                  (with a key in TALLYTREE_API_KEY); the exit code is 1 if the job failed
+  export otlp --to URL [--from SOURCE] [--project TEAM/PROJECT] [--after POSITION] [--resume FILE] [--header NAME=VALUE]
+                 sends the finished calls of a log as spans to an OpenTelemetry collector, such as
+                 http://127.0.0.1:4318/v1/traces; SOURCE as for replay. FILE keeps the position to resume after.
+                 The exit code is 1 if the collector refused spans
   docs           writes docs/events.md, the event catalogue
   docs --check   only checks whether it is up to date
 
@@ -59,11 +64,15 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
       list: { type: 'string' },
       against: { type: 'string' },
       check: { type: 'boolean' },
+      project: { type: 'string' },
+      after: { type: 'string' },
+      resume: { type: 'string' },
+      header: { type: 'string', multiple: true },
     },
   })
-  const { to, from, upto, against, url, list, check } = values
+  const { to, from, upto, against, url, list, check, project, after, resume, header } = values
   const [directory, file] = positionals
-  const given = [to, from, upto, against, url, list, check].filter((value) => value !== undefined).length
+  const given = Object.keys(values).length
   const only = (most: number, ...allowed: readonly unknown[]) =>
     positionals.length === most && given === allowed.filter((value) => value !== undefined).length
   if (command === 'docs' && only(0, check)) return docs(check ?? false)
@@ -77,10 +86,21 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
   if (command === 'secrets' && directory === 'reencrypt' && only(1)) return reencrypt(readConfig())
   if (command === 'keys' && directory === 'issue' && only(file === undefined ? 1 : 2))
     return issueKey(file, readConfig())
-  if (command === 'replay' && to !== undefined && only(0, to, from, upto) && /^\d{1,19}$/.test(upto ?? '0'))
-    return replay({ to, from, upTo: upto === undefined ? undefined : BigInt(upto) }, readConfig())
+  if (command === 'export' && directory === 'otlp' && to !== undefined && isPosition(after))
+    if (only(1, to, from, project, after, resume, header))
+      return exportOtlp(
+        { to, from, project, resume, headers: header ?? [], after: positionOf(after) },
+        readConfig(),
+      )
+  if (command === 'replay' && to !== undefined && only(0, to, from, upto) && isPosition(upto))
+    return replay({ to, from, upTo: positionOf(upto) }, readConfig())
   return undefined
 }
+
+const isPosition = (text = '0'): boolean => /^\d{1,19}$/.test(text)
+
+const positionOf = (text: string | undefined): bigint | undefined =>
+  text === undefined ? undefined : BigInt(text)
 
 const explained = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)

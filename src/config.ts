@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
 import * as E from 'fp-ts/lib/Either.js'
 import {
+  collectorUrl,
   integer,
   hosts,
   networks,
@@ -41,6 +42,7 @@ const environment = open('Environment', {
     TALLYTREE_STOP_SECONDS: withDefault(integer(10, 3600), 10),
     TALLYTREE_CORS_ORIGINS: withDefault(origins, []),
     TALLYTREE_PUBLIC_URL: nullableText(publicUrl),
+    TALLYTREE_OTLP_EXPORT_URL: nullableText(collectorUrl),
     TALLYTREE_VENDOR: withDefault(
       textLike(
         'vendor',
@@ -88,6 +90,8 @@ export interface Config {
   readonly corsOrigins: readonly string[]
   /** The address under which browsers and programs reach the service, without a path. */
   readonly publicUrl: string | null
+  /** The OTLP collector that receives spans of this service's requests. */
+  readonly otlpExportUrl: string | null
   readonly webhooks: {
     /** Private networks that webhooks may reach, such as `10.0.0.0/8`. */
     readonly allowCidrs: readonly string[]
@@ -150,6 +154,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     vendor: env.TALLYTREE_VENDOR,
     corsOrigins: env.TALLYTREE_CORS_ORIGINS,
     publicUrl: env.TALLYTREE_PUBLIC_URL,
+    otlpExportUrl: env.TALLYTREE_OTLP_EXPORT_URL,
     webhooks: {
       allowCidrs: env.TALLYTREE_WEBHOOK_ALLOW_CIDRS,
       allowHosts: env.TALLYTREE_WEBHOOK_ALLOW_HOSTS,

@@ -24,6 +24,7 @@ import { watchForCrashedRuns } from './crashed-runs.js'
 import { openGateway } from './gateway.js'
 import { openReadSide, type ReadSide } from './read-side.js'
 import { openReadSideLater } from './read-side-later.js'
+import { openRequestTraces, refuseOwnAddress } from './request-traces.js'
 import { scoringTools } from './scoring-tools.js'
 import { openSigner } from '../adapters/secrets/signer.js'
 import { keyRingOf, reconcileSecretsAtStart } from './secrets.js'
@@ -130,13 +131,16 @@ const start = async (
     ))
   cleanup.add(() => api?.services.access.close())
 
+  const traces =
+    config.otlpExportUrl === null ? undefined : openRequestTraces(config.otlpExportUrl, log, metrics)
+  cleanup.add(() => traces?.close())
   const app = createApp(
     api?.services.access ?? ANONYMOUS,
     stores.clickHouse.reader,
     memory,
     api?.routes ?? serviceRoutes(checks),
     log,
-    { requestSeconds: metrics.requestSeconds, loop },
+    { requestSeconds: metrics.requestSeconds, loop, onFinished: traces?.add },
     { origins: config.corsOrigins, vendor: config.vendor },
     api && { pages: await loadWebPages(WEB), bootOf: bootFrom(api.services), publicUrl: config.publicUrl },
   )
@@ -158,6 +162,7 @@ const start = async (
     await Promise.all([server.close(), dispatcher?.stop(), evaluations?.stop()])
     clearTimeout(testsOver)
   })
+  if (config.otlpExportUrl !== null) refuseOwnAddress(config.otlpExportUrl, address, config)
   if (config.roles.has('dispatcher')) {
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
     evaluations = await openEvaluations(config, ports, readSide, api)

@@ -83,6 +83,16 @@ export const publicUrl = leaf<string>(
   { type: 'string' },
 )
 
+export const collectorUrl = leaf<string>(
+  'url',
+  (u): u is string => typeof u === 'string' && /^https?:/.test(u) && URL.canParse(u),
+  {
+    type: 'value_error',
+    msg: 'must be the http:// or https:// address of a collector, such as http://127.0.0.1:4318/v1/traces',
+  },
+  { type: 'string' },
+)
+
 export const ROLES = ['api', 'projector', 'dispatcher'] as const
 export type Role = (typeof ROLES)[number]
 

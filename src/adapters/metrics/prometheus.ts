@@ -40,6 +40,10 @@ export const openMetrics = (): Metrics => {
       'projection_lag_events',
       'Events in the log that are not projected yet. Absent in processes without the projector role.',
     ),
+    spansDropped: register.counter(
+      'tallytree_trace_spans_dropped_total',
+      'Spans of own requests that the collector of TALLYTREE_OTLP_EXPORT_URL did not take.',
+    ),
     webhooks: registerWebhooks(register),
     gateway: registerGateway(register),
     beforeRead: (task) => void tasks.push(task),

@@ -6,7 +6,7 @@ import { backoff } from '../../kernel/backoff.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 
 /** What a collector answered in the end. Without a status it could not be reached. */
-export interface CollectorAnswer {
+interface CollectorAnswer {
   readonly status: number | undefined
   /** Of a partial success. */
   readonly rejected: number

@@ -22,7 +22,21 @@ import type { AnyRoute } from './route.js'
 import { insteadOf } from './unserved.js'
 import { serveAssets, servePages, type WebInterface } from './web-pages.js'
 
+/** A request whose response ended. */
+export interface FinishedRequest {
+  readonly method: string
+  /** The path template. */
+  readonly route: string
+  /** Absent if the response was not sent completely. */
+  readonly status: number | undefined
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  readonly seconds: number
+  readonly requestId: string
+}
+
 interface RequestMeasures {
+  readonly onFinished?: ((request: FinishedRequest) => void) | undefined
   readonly requestSeconds: RequestSeconds
   readonly loop: LoopWatch
 }
@@ -185,19 +199,26 @@ const routeOf = (ctx: Context): string | undefined => ctx.state[ROUTE] as string
 
 /** Measures each request until its response ends. Unmatched paths share one label, to bound the number of series. */
 const measureRequests =
-  ({ requestSeconds, loop }: RequestMeasures) =>
+  ({ requestSeconds, loop, onFinished }: RequestMeasures) =>
   (ctx: Context, next: Next) => {
-    const start = performance.now()
+    const [start, startedAt] = [performance.now(), Date.now()]
     const ended = loop.begin(() => `${ctx.method} ${routeOf(ctx) ?? 'unmatched'}`)
     ctx.res.once('close', () => {
       ended()
       const route = routeOf(ctx)
-      const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'aborted'
+      const seconds = (performance.now() - start) / 1000
+      const isWhole = ctx.res.writableFinished
+      const status = isWhole ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'aborted'
       const labels =
         route !== undefined
           ? { method: ctx.method, route, status }
           : { method: 'any', route: 'unmatched', status }
-      requestSeconds.observe(labels, (performance.now() - start) / 1000)
+      requestSeconds.observe(labels, seconds)
+      onFinished?.({
+        ...{ method: labels.method, route: labels.route, startedAt, seconds },
+        status: isWhole ? ctx.res.statusCode : undefined,
+        requestId: ctx.response.get('x-request-id'),
+      })
     })
     return next()
   }

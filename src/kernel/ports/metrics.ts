@@ -58,6 +58,8 @@ export interface Metrics {
   /** For how long steps held the event loop, by route or follower. */
   readonly loopHoldSeconds: Histogram<{ readonly where: string }>
   readonly projectionLagEvents: Gauge
+  /** Spans of this service's own requests that did not reach the collector. */
+  readonly spansDropped: Counter
   readonly webhooks: WebhookMetrics
   readonly gateway: GatewayMetrics
   /** Runs before each scrape, for computed gauges. A failure does not fail the scrape. */

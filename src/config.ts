@@ -15,7 +15,7 @@ import {
   type Role,
 } from './config/codecs.js'
 import { decode } from './kernel/codec/codec.js'
-import { nullableText, withDefault } from './kernel/codec/containers.js'
+import { nullable, nullableText, withDefault } from './kernel/codec/containers.js'
 import { string } from './kernel/codec/leaves.js'
 import { open } from './kernel/codec/struct.js'
 import { textLike } from './kernel/codec/text.js'
@@ -30,6 +30,7 @@ const environment = open('Environment', {
   optional: {
     TALLYTREE_HOST: withDefault(string, '127.0.0.1'),
     TALLYTREE_PORT: withDefault(integer(0, 65_535), 4600),
+    TALLYTREE_OTLP_GRPC_PORT: nullable(integer(0, 65_535)),
     TALLYTREE_DATA_DIR: withDefault(string, './data'),
     TALLYTREE_BOOTSTRAP_API_KEY: nullableText(string),
     TALLYTREE_ROLES: withDefault(roles, new Set(ROLES)),
@@ -68,6 +69,8 @@ const environment = open('Environment', {
 export interface Config {
   readonly host: string
   readonly port: number
+  /** If null, OTLP is received by HTTP only. */
+  readonly otlpGrpcPort: number | null
   readonly dataDirectory: string
   readonly bootstrapApiKey: string | null
   readonly roles: ReadonlySet<Role>
@@ -139,6 +142,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,
+    otlpGrpcPort: env.TALLYTREE_OTLP_GRPC_PORT,
     // better-sqlite3 trims the path, and would open another file where it ends in a blank.
     dataDirectory: resolve(env.TALLYTREE_DATA_DIR),
     bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,

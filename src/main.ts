@@ -56,7 +56,8 @@ const main = async (): Promise<void> => {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  process.stdout.write(`Tallytree is ready at ${service.address}${ofKey}\n`)
+  const grpc = service.otlpGrpcAddress === undefined ? '' : `, OTLP/gRPC at ${service.otlpGrpcAddress}`
+  process.stdout.write(`Tallytree is ready at ${service.address}${grpc}${ofKey}\n`)
 }
 
 main().catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds, hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { openFileLimit } from '../adapters/system/open-file-limit.js'
 import { bootFrom } from '../api/access/sessions.js'
+import type { GrpcServer } from '../api/otel/grpc-server.js'
 import { createApp } from '../api/server/app.js'
 import { loadWebPages } from '../api/server/web-pages.js'
 import { serviceRoutes, type HealthChecks } from '../api/service/health.js'
@@ -33,8 +34,13 @@ import type { Stores } from './stores.js'
 import { openTraining, type OpenTraining } from './training.js'
 import { openWebhookSender } from './webhook-sender.js'
 
-export interface Service {
+interface Addresses {
   readonly address: string
+  /** Of OTLP/gRPC, if it is configured. */
+  readonly otlpGrpcAddress: string | undefined
+}
+
+export interface Service extends Addresses {
   /** Takes no more requests, finishes those in flight, and closes the stores. */
   readonly stop: () => Promise<void>
 }
@@ -51,8 +57,8 @@ export const startService = async (
   cleanup.add(() => stores.clickHouse.close())
   cleanup.add(() => stores.eventStore.close())
   try {
-    const address = await start(config, stores, log, onAdminKeyCreated, cleanup)
-    return { address, stop: cleanup.run }
+    const addresses = await start(config, stores, log, onAdminKeyCreated, cleanup)
+    return { ...addresses, stop: cleanup.run }
   } catch (error) {
     // Measured: a process that exits while the embedded engine works may hang or crash.
     await cleanup.run().catch(() => undefined)
@@ -60,14 +66,14 @@ export const startService = async (
   }
 }
 
-/** Each part adds its stop to `cleanup` once it is started, so the parts stop in reverse order. Returns the address. */
+/** Each part adds its stop to `cleanup` once it is started, so the parts stop in reverse order. */
 const start = async (
   config: Config,
   stores: Stores,
   log: Log,
   onAdminKeyCreated: OnAdminKeyCreated,
   cleanup: CleanupStack,
-): Promise<string> => {
+): Promise<Addresses> => {
   const servesApi = config.roles.has('api')
   const metrics = openMetrics()
   // The other half is for the read side, garbage and buffers.
@@ -152,6 +158,7 @@ const start = async (
       should: 'set TALLYTREE_PUBLIC_URL, so that pages and sessions work at no other host name',
     })
 
+  let grpc: GrpcServer | undefined
   let dispatcher: Dispatcher | undefined
   let evaluations: Evaluations | undefined
   // The server and the dispatcher may take seconds to finish what is in flight, so they stop at the same time.
@@ -159,17 +166,23 @@ const start = async (
     gateway?.hurry()
     training.hurry()
     const testsOver = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)
-    await Promise.all([server.close(), dispatcher?.stop(), evaluations?.stop()])
+    await Promise.all([server.close(), grpc?.close(), dispatcher?.stop(), evaluations?.stop()])
     clearTimeout(testsOver)
   })
   if (config.otlpExportUrl !== null) refuseOwnAddress(config.otlpExportUrl, address, config)
+  if (api !== undefined && config.otlpGrpcPort !== null) {
+    // Loaded only when used.
+    const { listenGrpc } = await import('../api/otel/grpc-server.js')
+    const parts = { services: api.services, memory, log, requestSeconds: metrics.requestSeconds, loop }
+    grpc = await listenGrpc(parts, { host: config.host, port: config.otlpGrpcPort })
+  }
   if (config.roles.has('dispatcher')) {
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
     evaluations = await openEvaluations(config, ports, readSide, api)
     await training.startWork()
     cleanup.add(watchForCrashedRuns(ports, stores.clickHouse.reader, () => readSide.reached()))
   }
-  return address
+  return { address, otlpGrpcAddress: grpc?.address }
 }
 
 /** A longer hold of the event loop is logged, because every request and stream waits meanwhile. */

@@ -21,6 +21,7 @@ export const ADMINISTRATOR_KEY = 'administrator-key-of-the-tests'
 
 export interface TestService extends Client {
   readonly address: string
+  readonly otlpGrpcAddress: string | undefined
   readonly stores: Stores
   /** Lines that were logged. */
   readonly logged: readonly JsonObject[]
@@ -66,6 +67,7 @@ export const startTestService = async (
 
   return {
     address: service.address,
+    otlpGrpcAddress: service.otlpGrpcAddress,
     stores,
     logged,
     ...clientOf(senderTo(service.address, ADMINISTRATOR_KEY)),

@@ -138,7 +138,7 @@ const logAborted = (log: Log) => {
 const WENT_AWAY = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
 /** The stack frames without the message, which may quote the request. */
-const framesOf = (error: unknown): string[] => {
+export const framesOf = (error: unknown): string[] => {
   const { stack = '', message } = error instanceof Error ? error : { message: '' }
   const at = stack.indexOf(message)
   return (at < 0 ? '' : stack.slice(at + message.length))

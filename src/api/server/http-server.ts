@@ -100,7 +100,7 @@ const addressOf = (server: Server): string => {
 }
 
 /** Requests in flight get this long before their connections are cut. */
-const FINISH_WITHIN_MS = 8000
+export const FINISH_WITHIN_MS = 8000
 const CLOSE_IDLE_EVERY_MS = 50
 
 const close = (server: Server): Promise<void> =>

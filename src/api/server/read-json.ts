@@ -18,7 +18,7 @@ import { Failure, invalid } from '../../application/failure.js'
 export const MAX_BODY_BYTES = 33_554_432
 
 /** Memory for a byte of a body: the bytes, their text, and the values that are parsed from it. */
-const MEMORY_PER_BYTE = 8
+export const MEMORY_PER_BYTE = 8
 
 /**
  * Reads a request's JSON body, once there is memory for it. Invalid UTF-8 becomes U+FFFD and a byte order mark is removed.
@@ -44,7 +44,7 @@ const parseJson = async (body: Buffer): Promise<ParsedJson> => {
 }
 
 /**
- * Reads and decompresses a body of at most so many bytes, once there is memory for it.
+ * Reads and decompresses a body of at most `limit` bytes, once there is memory for it.
  *
  * @throws MemoryExhausted, before the body is read if its length is known
  */

@@ -23,7 +23,7 @@ import { InvalidQuery, UnknownField } from '../../domain/query/errors.js'
 import { Failure, invalidField } from '../../application/failure.js'
 import type { RouteResponse } from './route.js'
 import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'
-import { encodingOf, JSON_TYPE, statusResponse } from '../otel/response.js'
+import { encodingOf, JSON_TYPE, otlpStatusOf, statusResponse } from '../otel/response.js'
 import { STATUS } from '../../application/failure-status.js'
 
 export const respond = (
@@ -76,30 +76,13 @@ export const respondAsOtlp = (ctx: Context): void => {
   ctx.state[AS_OTLP] = true
 }
 
-/** Exporters drop what is answered with another status, and repeat what is answered with this one. */
 const respondOtlpFailure = (ctx: Context, failure: Failure | undefined): void => {
-  if (ctx.status === 500) ctx.status = STATUS.overloaded
-  if (ctx.status === STATUS.invalid) ctx.status = STATUS['bad-request']
-  if (RETRYABLE.has(ctx.status)) ctx.set('Retry-After', String(failure?.details.retryAfter ?? 5))
+  const { status, code, message, retryAfter } = otlpStatusOf(failure)
   const encoding = encodingOf(ctx.req.headers['content-type']) ?? JSON_TYPE
-  const problems = failure?.details.problems?.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`) ?? []
-  const reason = [failure?.reason ?? 'Internal server error. Try again.', ...problems].join(' ')
-  ctx.body = statusResponse(encoding, GRPC_CODES[ctx.status] ?? 2, reason)
+  ctx.status = status
+  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
+  ctx.body = statusResponse(encoding, code, message)
   ctx.type = encoding
-}
-
-/** The codes of gRPC for statuses of HTTP. */
-const GRPC_CODES: Readonly<Record<number, number>> = {
-  400: 3,
-  401: 16,
-  403: 7,
-  404: 5,
-  409: 10,
-  413: 8,
-  415: 3,
-  429: 8,
-  503: 14,
-  504: 4,
 }
 
 /** Clients of chat completions expect `Retry-After` with these. */
@@ -144,7 +127,8 @@ export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, r
 const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>
   kind === 'invalid' ? { detail: (details.problems ?? []).map(problemJson) } : { reason, ...details.body }
 
-const failureOf = (error: unknown): Failure | undefined => {
+/** Undefined for an unexpected error. */
+export const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof Failure) return error
   if (error instanceof UnknownField) return new Failure('forbidden', error.message)
   if (error instanceof InvalidQuery)

@@ -131,7 +131,7 @@ const principalOf = (
   publicUrl: string | null,
 ): Principal => {
   const { headers } = ctx.req
-  const key = keyIn(headers.authorization) ?? apiKeyIn(headers)
+  const key = keyInHeaders(headers)
   const hasKey = headers.authorization !== undefined || hasKeyHeader(headers)
   const token = hasKey ? undefined : sessionTokenIn(headers)
   const principal =
@@ -140,6 +140,14 @@ const principalOf = (
     requireOwnHost(headers, publicUrl)
     requireSameOrigin(ctx.method, headers)
   }
+  return requirePrincipal(principal, forWorkers)
+}
+
+/** @throws Failure without a principal, and for the key of a worker where none may be used */
+export const requirePrincipal = (
+  principal: Principal | undefined,
+  forWorkers: true | undefined,
+): Principal => {
   if (principal?.scope === 'training_worker' && forWorkers !== true) throw onlyForWorkers()
   if (principal !== undefined) return principal
   throw new Failure(
@@ -223,6 +231,10 @@ export const keyIn = (authorization: string | undefined): string | undefined => 
       return undefined
   }
 }
+
+/** The API key of a request. */
+export const keyInHeaders = (headers: IncomingHttpHeaders): string | undefined =>
+  keyIn(headers.authorization) ?? apiKeyIn(headers)
 
 /** Clients of Azure, Anthropic and W&B send the key in a header of its own. */
 const KEY_HEADERS = ['api-key', 'x-api-key', 'wandb-api-key'] as const

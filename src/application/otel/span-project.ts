@@ -24,7 +24,7 @@ export const projectOfResource = ({ attributes }: Resource, defaultTeam: string)
 /** `team/project`, or a project of the default team, as a client names it. */
 export const inTeam = (named: string, defaultTeam: string): string => {
   const project = named.includes('/') ? named : `${defaultTeam}/${named}`
-  const isLegal: boolean = projectId.is(project)
+  const isLegal: boolean = projectId.is(project) && !project.endsWith('/-')
   if (isLegal) return project
   const [team = '', ...rest] = project.split('/')
   return `${nameOf('team').is(team) ? team : defaultTeam}/${legalName(rest.join('-'))}`

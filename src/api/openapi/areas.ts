@@ -4,6 +4,7 @@ import type { JsonObject } from '../../kernel/json/json.js'
 const AREAS: readonly (readonly [name: string, says: string, words: readonly string[]])[] = [
   ['calls', 'Record, read, change and delete calls.', ['call', 'calls', 'threads']],
   ['usage', 'Usage of calls, including all their descendants.', ['trace', 'usage']],
+  ['opentelemetry', 'Spans of OpenTelemetry, which are recorded as calls.', []],
   ['objects', 'Versions of objects, and references to them.', ['obj', 'objs', 'tags', 'aliases', 'refs']],
   ['tables', 'Tables of rows, addressed by content digest.', ['table']],
   ['files', 'Files, addressed by content digest or by links.', ['file', 'files', 'content']],
@@ -77,6 +78,7 @@ export const areaOf = (path: string): string => {
   // `/v1/models` is of the gateway.
   if (words[0] === 'models' && path.startsWith('/v2/')) return 'evaluations'
   if (words.at(-1) === 'usage') return 'usage'
+  if (/\/v1\/(traces|metrics|logs)$/.test(path)) return 'opentelemetry'
   return (words[0] === 'teams' ? areaNamed(words[1]) : undefined) ?? areaNamed(words[0]) ?? 'other'
 }
 

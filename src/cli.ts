@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { docs } from './cli/docs.js'
 import { exportOtlp } from './cli/export-otlp.js'
+import { exportParquet } from './cli/export-parquet.js'
 import { issueKey } from './cli/keys.js'
 import { importPrices } from './cli/prices.js'
 import { rebuild } from './cli/rebuild.js'
@@ -42,6 +43,8 @@ const USAGE = `usage: tallytree <command>
                  sends the finished calls of a log as spans to an OpenTelemetry collector, such as
                  http://127.0.0.1:4318/v1/traces; SOURCE as for replay. FILE keeps the position to resume after.
                  The exit code is 1 if the collector refused spans
+  export parquet --to FILE [--from SOURCE] [--project TEAM/PROJECT]
+                 writes the finished calls of a log to a Parquet file; docs/usage-queries.md describes the columns
   docs           writes docs/events.md, the event catalogue
   docs --check   only checks whether it is up to date
 
@@ -86,6 +89,8 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
   if (command === 'secrets' && directory === 'reencrypt' && only(1)) return reencrypt(readConfig())
   if (command === 'keys' && directory === 'issue' && only(file === undefined ? 1 : 2))
     return issueKey(file, readConfig())
+  if (command === 'export' && directory === 'parquet' && to !== undefined && only(1, to, from, project))
+    return exportParquet({ to, from, project }, readConfig())
   if (command === 'export' && directory === 'otlp' && to !== undefined && isPosition(after))
     if (only(1, to, from, project, after, resume, header))
       return exportOtlp(

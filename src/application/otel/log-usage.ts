@@ -16,7 +16,7 @@ export interface CallUsage {
   readonly hasChildren: boolean
 }
 
-/** What a whole log says about its calls. Calls that came as spans have no usage here. */
+/** What a whole log says about its calls. */
 export interface LogUsage {
   readonly usageOf: (project: string, id: string) => CallUsage | undefined
   /** Whether it or a call above it was deleted. */
@@ -42,8 +42,8 @@ export const logUsage = () => {
   const noteEnd = (fact: FactOfCall, { ended_at, usage }: Pick<CallEnded, 'ended_at' | 'usage'>): void => {
     fact.hasEnd = true
     fact.ended = timeOf(ended_at)
-    if (SOURCES[fact.source] === 'otel') return
     fact.statusTotal = usage.status_total ?? NaN
+    fact.responseId = usage.response_id ?? ''
     fact.models = usage.models.map(tierKey)
     fact.figures = usage.models.flatMap((used) => FIGURES.map((figure) => used[figure]))
   }

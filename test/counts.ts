@@ -53,6 +53,7 @@ export const COUNTS = {
   tracePages: repetitions(1, 60),
   threads: repetitions(3, 100),
   fuzzRequests: repetitions(120, 10_000),
+  spoiltSpanRequests: repetitions(200, 10_000),
   shapedRequests: repetitions(1, 4),
   mutatedAnswers: repetitions(40, 2_000),
   fuzzSeed: Number(process.env['FUZZ_SEED'] ?? repetitions(1, randomInt(2 ** 31))),

@@ -189,4 +189,39 @@ describe('OTLP over gRPC', () => {
     assert.match(String(read.at(-1)), /google\.rpc\.RetryInfo/)
     await exporting(service, request)
   })
+
+  it('finishes calls under way when it stops, and takes no more', async () => {
+    let arrived = () => {}
+    let proceed = () => {}
+    const hasArrived = new Promise<void>((resolve) => (arrived = resolve))
+    const mayProceed = new Promise<void>((resolve) => (proceed = resolve))
+    const isSpan = ({ type }: { readonly type: string }) => type === 'CallStarted'
+    const stopped = await startTestService(
+      { TALLYTREE_OTLP_GRPC_PORT: '0' },
+      undefined,
+      undefined,
+      (eventStore) => ({
+        ...eventStore,
+        append: async (...request) => {
+          if (request[2].some(isSpan)) {
+            arrived()
+            await mayProceed
+          }
+          return eventStore.append(...request)
+        },
+      }),
+    )
+    const underWay = exporting(stopped, inProtobuf(requestOf([someSpan()])))
+    await hasArrived
+    const stopping = stopped.stop()
+    assert.equal((await failing(stopped, Buffer.alloc(0))).code, status.UNAVAILABLE)
+    proceed()
+    assert.equal((await underWay).length, 0)
+    await stopping
+  })
+
+  it('refuses to start at a port that is in use', async () => {
+    const { port } = new URL(service.otlpGrpcAddress!)
+    await assert.rejects(startTestService({ TALLYTREE_OTLP_GRPC_PORT: port }), /TALLYTREE_OTLP_GRPC_PORT/)
+  })
 })

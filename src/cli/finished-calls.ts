@@ -85,6 +85,8 @@ const scan = async (
 }
 
 const decoded = <A>(codec: Codec<A>, data: JsonObject): A => {
+  const quick = codec.quick(data)
+  if (quick !== undefined) return quick
   const result = decode(codec)(data)
   if (E.isRight(result)) return result.right
   throw new OperatorError(`an event does not match its codec, ${codec.name}: run tallytree verify`)

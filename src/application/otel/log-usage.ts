@@ -25,7 +25,7 @@ export interface LogUsage {
 
 type FactOfCall = { -readonly [K in keyof Fact]: Fact[K] }
 
-/** Gathers facts of calls in log order, about 400 bytes a call. */
+/** Gathers facts of calls in log order, about 1 KB a call. */
 export const logUsage = () => {
   const projects = new Map<string, Map<string, Map<string, FactOfCall>>>()
   const reporting = new Map<string, UsageReporting>()
@@ -34,8 +34,17 @@ export const logUsage = () => {
     const traces = getOrAdd(projects, project, () => new Map<string, Map<string, FactOfCall>>())
     const calls = getOrAdd(traces, traceId, () => new Map<string, FactOfCall>())
     return getOrAdd(calls, id, () => ({
-      ...{ traceId, id, parentId: '', hasStart: false, hasEnd: false, isDeleted: false },
-      ...{ started: NaN, ended: NaN, source: 0, statusTotal: NaN, responseId: '', models: [], figures: [] },
+      // All calls of a trace share the text of its id.
+      ...{
+        traceId: first(calls)?.traceId ?? traceId,
+        id,
+        parentId: '',
+        hasStart: false,
+        hasEnd: false,
+        isDeleted: false,
+      },
+      ...{ started: 0, ended: NaN, source: 0, statusTotal: NaN, responseId: '' },
+      ...{ models: NONE, figures: NONE },
     }))
   }
 
@@ -44,6 +53,7 @@ export const logUsage = () => {
     fact.ended = timeOf(ended_at)
     fact.statusTotal = usage.status_total ?? NaN
     fact.responseId = usage.response_id ?? ''
+    if (usage.models.length === 0) return
     fact.models = usage.models.map(tierKey)
     fact.figures = usage.models.flatMap((used) => FIGURES.map((figure) => used[figure]))
   }
@@ -53,7 +63,6 @@ export const logUsage = () => {
       const fact = factOf(start.project_id, start.trace_id, start.id)
       fact.hasStart = true
       fact.parentId = start.parent_id ?? ''
-      fact.started = timeOf(start.started_at)
       fact.source = SOURCES.indexOf(start.source ?? '')
       if (start.end !== null) noteEnd(fact, start.end)
     },
@@ -86,6 +95,10 @@ export const logUsage = () => {
     },
   }
 }
+
+const NONE: readonly never[] = []
+
+const first = <A>(map: ReadonlyMap<string, A>): A | undefined => map.values().next().value
 
 const keyOf = (project: string, id: string): string => `${project}/${id}`
 

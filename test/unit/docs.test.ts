@@ -43,7 +43,7 @@ const pathsIn = (page: string): readonly string[] =>
       .matchAll(/`([\w.-]+(?:\/[\w.-]+)*)\/?`/g),
   ]
     .map(([, path]) => path!)
-    .filter((path) => !/^application\/jsonl?$/.test(path))
+    .filter((path) => !/^application\/(?:jsonl?|x-protobuf)$/.test(path))
     .filter((path) => {
       const [first, ...rest] = path.split('/')
       return /\.(?:cjs|md|sql|ts)$/.test(path) || (rest.length > 0 && FOLDER_NAMES.has(first!))

@@ -1,4 +1,4 @@
-import { rememberDigits } from '../../kernel/json/digits.js'
+import { forgetDigits, rememberDigits } from '../../kernel/json/digits.js'
 import type { Json } from '../../kernel/json/json.js'
 import { MAX_DEPTH } from '../../kernel/json/measure.js'
 
@@ -18,6 +18,7 @@ type Container = Record<string | number, Json>
 
 /** By assignment, `__proto__` would not become a member. */
 export const setMember = (into: object, key: string | number, value: Json): void => {
+  forgetDigits(into, key)
   if (key !== '__proto__') (into as Container)[key] = value
   else Object.defineProperty(into, key, { value, enumerable: true, writable: true, configurable: true })
 }

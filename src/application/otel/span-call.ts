@@ -8,7 +8,7 @@ import { endCall, startCall, type CallWrite } from '../calls/record.js'
 import { dumpOf } from './dump.js'
 
 /** The id of the call of a span. A span id alone may be that of a span of another trace too. */
-export const spanCallId = (traceId: string, spanId: string): string => `${traceId}-${spanId}`
+const spanCallId = (traceId: string, spanId: string): string => `${traceId}-${spanId}`
 
 /**
  * The call of a span. A span that has not ended is a start, and its end follows with the span that has. Spans of the SDK

@@ -26,6 +26,12 @@ const newDigitsOf = (holder: object): Partial<Record<string, string>> => {
   return digits
 }
 
+/** For a value that is replaced. */
+export const forgetDigits = (holder: object, key: string | number): void => {
+  const ofHolder = areAny ? remembered.get(holder) : undefined
+  if (ofHolder !== undefined) Reflect.deleteProperty(ofHolder, key)
+}
+
 /** Whether digits of an element or member are remembered. */
 export const hasDigits = (holder: object): boolean => areAny && remembered.has(holder)
 

@@ -3,8 +3,12 @@ import { parseInstant, type Instant } from '../../kernel/codec/instant.js'
 const LAST = '2299-12-31T23:59:59.999999Z' as Instant
 const LAST_SECOND = BigInt(Date.parse('2299-12-31T23:59:59Z') / 1000)
 
-/** Of nanoseconds since 1970, cut to microseconds. Later times than an instant can be are the last one. */
+/**
+ * Of nanoseconds since 1970, truncated to microseconds. Earlier times are 1970, and times after the last instant are that
+ * one.
+ */
 export const instantOfNanoseconds = (nanoseconds: bigint): Instant => {
+  if (nanoseconds < 0n) return instantOfNanoseconds(0n)
   const seconds = nanoseconds / 1_000_000_000n
   if (seconds > LAST_SECOND) return LAST
   const micros = String((nanoseconds % 1_000_000_000n) / 1000n).padStart(6, '0')

@@ -94,6 +94,12 @@ describe('spans', () => {
     assert.equal((await usageOf(whole))?.['prompt_tokens'], 3)
   })
 
+  it('are recorded when a time is before 1970', async () => {
+    const span = someSpan({ attributes: attributesOf({ 'langfuse.startTime': '1969-12-31T23:59:58.5Z' }) })
+    assert.equal(await sent(span), '{}')
+    assert.match((await read(span)).started_at, /^1970-01-01T00:00:00/)
+  })
+
   it('keep their nanoseconds', async () => {
     const [first, second] = ['1700000000000000100', '1700000000000000400'].map((startTimeUnixNano) =>
       someSpan({ startTimeUnixNano }),

@@ -40,7 +40,9 @@ export const exportSpans = async (
   { encoding, body, project, principal }: ExportRequest,
   cause: Cause,
 ): Promise<Exported> => {
-  const assigned = assignSpans(services, await spansIn(encoding, body), principal, project)
+  const received = await spansIn(encoding, body)
+  refuseLargeSources(received)
+  const assigned = assignSpans(services, received, principal, project)
   await prepareProjects(services, assigned.project, principal, cause)
   const recorded = await recordSpans(services)(assigned.spans, cause)
   return {
@@ -55,6 +57,25 @@ const spansIn = async (encoding: OtlpEncoding, body: Buffer): Promise<readonly R
   } catch (error) {
     throw error instanceof NotARequest ? new Failure('bad-request', error.message) : error
   }
+}
+
+/** Each span is recorded with its resource and scope, so that a small request could be recorded in terabytes. */
+const MOST_SOURCE_CHARACTERS = 134_217_728
+
+const refuseLargeSources = (received: readonly ReceivedSpan[]): void => {
+  const sizes = new Map<ReceivedSpan['resource'], number>()
+  const sizeOf = (source: ReceivedSpan['resource']): number => {
+    const size = sizes.get(source) ?? JSON.stringify(source.attributes).length
+    sizes.set(source, size)
+    return size
+  }
+  let total = 0
+  for (const { resource, scope } of received) total += sizeOf(resource) + sizeOf(scope)
+  if (total > MOST_SOURCE_CHARACTERS)
+    throw new Failure(
+      'too-large',
+      `The attributes of the resources and scopes, which are recorded with each span, exceed ${MOST_SOURCE_CHARACTERS} characters. Send fewer spans at once.`,
+    )
 }
 
 const MOST_MESSAGES = 20

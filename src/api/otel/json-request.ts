@@ -11,13 +11,26 @@ import {
   type SpanEvent,
   type SpanLink,
 } from '../../domain/otel/span.js'
-import { DEEPEST, LOG_RECORD, NotARequest, setDouble, setMember, setWhole, TOO_DEEP } from './values.js'
+import {
+  countParts,
+  countTo,
+  DEEPEST,
+  LOG_RECORD,
+  MOST_SPANS,
+  NotARequest,
+  setDouble,
+  setMember,
+  setWhole,
+  TOO_DEEP,
+  UnreadableSpan,
+  type Count,
+} from './values.js'
 
 /**
  * Reads an `ExportTraceServiceRequest` in OTLP's own form of JSON: ids are hex, integers texts or numbers, enumerations
  * numbers, and null is absent. Unknown members are ignored. Attributes may be an object as well.
  *
- * @throws NotARequest
+ * @throws NotARequest, Failure for too many spans
  */
 export const spansInJson = async (request: Json): Promise<readonly ReceivedSpan[]> => {
   if (!isJsonObject(request)) throw new NotARequest('the body should be a JSON object with resourceSpans')
@@ -26,12 +39,16 @@ export const spansInJson = async (request: Json): Promise<readonly ReceivedSpan[
       'the body has no resourceSpans: logs and metrics have the paths /v1/logs and /v1/metrics',
     )
   const pause = yielding()
+  const count = countTo(MOST_SPANS, 'spans')
   const received: ReceivedSpan[] = []
   for (const [r, ofResource] of membersIn(request, 'resourceSpans').entries()) {
     const resource = resourceOf(ofResource)
+    await pause()
     for (const [s, ofScope] of membersIn(ofResource, 'scopeSpans').entries()) {
       const scope = scopeOf(ofScope)
+      await pause()
       for (const [n, span] of membersIn(ofScope, 'spans').entries()) {
+        count()
         const place = `resourceSpans[${r}].scopeSpans[${s}].spans[${n}]`
         received.push({ place, resource, scope, span: readSpan(span) })
         await pause()
@@ -51,6 +68,12 @@ const listIn = (holder: JsonObject, name: string): readonly Json[] => {
 /** The elements of a list, each as an object: what is none has no members. */
 const membersIn = (holder: JsonObject, name: string): readonly JsonObject[] =>
   listIn(holder, name).map((element) => (isJsonObject(element) ? element : {}))
+
+const partsIn = (span: JsonObject, name: string, count: Count): readonly JsonObject[] => {
+  const parts = membersIn(span, name)
+  parts.forEach(count)
+  return parts
+}
 
 const memberOf = (holder: JsonObject, name: string): JsonObject => {
   const value = holder[name]
@@ -85,7 +108,7 @@ const countIn = (holder: JsonObject, name: string): number => {
 const resourceOf = (ofResource: JsonObject): Resource => {
   const described = memberOf(ofResource, 'resource')
   return {
-    attributes: attributesOf(described, DEEPEST),
+    attributes: attributesOfSource(described),
     droppedAttributes: countIn(described, 'droppedAttributesCount'),
     schemaUrl: textIn(ofResource, 'schemaUrl'),
   }
@@ -96,7 +119,7 @@ const scopeOf = (ofScope: JsonObject): Scope => {
   return {
     name: textIn(described, 'name'),
     version: textIn(described, 'version'),
-    attributes: attributesOf(described, DEEPEST),
+    attributes: attributesOfSource(described),
     droppedAttributes: countIn(described, 'droppedAttributesCount'),
     schemaUrl: textIn(ofScope, 'schemaUrl'),
   }
@@ -107,9 +130,18 @@ const readSpan = (span: JsonObject): Span | SpanRefusal =>
     ? new SpanRefusal(LOG_RECORD)
     : deeperThan(span, DEEPEST)
       ? new SpanRefusal(TOO_DEEP)
-      : spanOf(span)
+      : orRefusal(() => spanOf(span, countParts()))
 
-const spanOf = (span: JsonObject): Span => {
+const orRefusal = (read: () => Span): Span | SpanRefusal => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof UnreadableSpan) return new SpanRefusal(error.message)
+    throw error
+  }
+}
+
+const spanOf = (span: JsonObject, count: Count): Span => {
   const status = memberOf(span, 'status')
   return {
     traceId: textIn(span, 'traceId').toLowerCase(),
@@ -121,49 +153,61 @@ const spanOf = (span: JsonObject): Span => {
     kind: countIn(span, 'kind'),
     start: timeIn(span, 'startTimeUnixNano'),
     end: timeIn(span, 'endTimeUnixNano'),
-    attributes: attributesOf(span),
+    attributes: attributesOf(span, count),
     droppedAttributes: countIn(span, 'droppedAttributesCount'),
-    events: membersIn(span, 'events').map(eventOf),
+    events: partsIn(span, 'events', count).map((event) => eventOf(event, count)),
     droppedEvents: countIn(span, 'droppedEventsCount'),
-    links: membersIn(span, 'links').map(linkOf),
+    links: partsIn(span, 'links', count).map((link) => linkOf(link, count)),
     droppedLinks: countIn(span, 'droppedLinksCount'),
     status: { code: countIn(status, 'code'), message: textIn(status, 'message') },
   }
 }
 
-const eventOf = (event: JsonObject): SpanEvent => ({
+const eventOf = (event: JsonObject, count: Count): SpanEvent => ({
   time: timeIn(event, 'timeUnixNano'),
   name: textIn(event, 'name'),
-  attributes: attributesOf(event),
+  attributes: attributesOf(event, count),
   droppedAttributes: countIn(event, 'droppedAttributesCount'),
 })
 
-const linkOf = (link: JsonObject): SpanLink => ({
+const linkOf = (link: JsonObject, count: Count): SpanLink => ({
   traceId: textIn(link, 'traceId').toLowerCase(),
   spanId: textIn(link, 'spanId').toLowerCase(),
   traceState: textIn(link, 'traceState'),
   flags: countIn(link, 'flags'),
-  attributes: attributesOf(link),
+  attributes: attributesOf(link, count),
   droppedAttributes: countIn(link, 'droppedAttributesCount'),
 })
 
-/** Those of a resource that are nested too deep would make every span too deep, so they are left out. */
-const attributesOf = (holder: JsonObject, deepest = Infinity): JsonObject => {
+/** Too many of a resource or scope, or one nested too deep, would refuse every span, so they are left out. */
+const attributesOfSource = (holder: JsonObject): JsonObject => {
+  try {
+    return deeperThan(holder['attributes'], DEEPEST) ? {} : attributesOf(holder, countParts())
+  } catch (error) {
+    if (error instanceof UnreadableSpan) return {}
+    throw error
+  }
+}
+
+const attributesOf = (holder: JsonObject, count: Count): JsonObject => {
   const given = holder['attributes']
-  if (deeperThan(given, deepest)) return {}
-  if (isJsonObject(given)) return given
+  if (isJsonObject(given)) {
+    Object.keys(given).forEach(count)
+    return given
+  }
   const attributes: JsonObject = {}
-  for (const element of membersIn(holder, 'attributes')) readAttribute(element, attributes)
+  for (const element of membersIn(holder, 'attributes')) readAttribute(element, attributes, count)
   return attributes
 }
 
-const readAttribute = (element: JsonObject, into: JsonObject): void => {
+const readAttribute = (element: JsonObject, into: JsonObject, count: Count): void => {
+  count()
   const key = textIn(element, 'key')
   setMember(into, key, null)
-  readValue(memberOf(element, 'value'), into, key)
+  readValue(memberOf(element, 'value'), into, key, count)
 }
 
-const readValue = (value: JsonObject, into: object, key: string | number): void => {
+const readValue = (value: JsonObject, into: object, key: string | number, count: Count): void => {
   const { stringValue, boolValue, doubleValue, bytesValue, arrayValue, kvlistValue } = value
   if (typeof stringValue === 'string') setMember(into, key, stringValue)
   else if (typeof boolValue === 'boolean') setMember(into, key, boolValue)
@@ -173,11 +217,12 @@ const readValue = (value: JsonObject, into: object, key: string | number): void 
   else if (typeof bytesValue === 'string') setMember(into, key, bytesValue)
   else if (isJsonObject(arrayValue)) {
     const list: Json[] = []
-    for (const element of membersIn(arrayValue, 'values')) readValue(element, list, list.push(null) - 1)
+    for (const element of membersIn(arrayValue, 'values'))
+      readValue(element, list, list.push(null) - 1, count)
     setMember(into, key, list)
   } else if (isJsonObject(kvlistValue)) {
     const members: JsonObject = {}
-    for (const element of membersIn(kvlistValue, 'values')) readAttribute(element, members)
+    for (const element of membersIn(kvlistValue, 'values')) readAttribute(element, members, count)
     setMember(into, key, members)
   }
 }

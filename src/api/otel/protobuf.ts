@@ -1,5 +1,6 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { Failure } from '../../application/failure.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { MOST_VALUES } from '../../kernel/json/parse-in-steps.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import {
   SpanRefusal,
@@ -10,19 +11,33 @@ import {
   type SpanEvent,
   type SpanLink,
 } from '../../domain/otel/span.js'
-import { DEEPEST, LOG_RECORD, NotARequest, setDouble, setMember, setWhole, TOO_DEEP } from './values.js'
+import { I32, I64, LEN, Message, VARINT } from './protobuf-message.js'
+import {
+  countTo,
+  DEEPEST,
+  LOG_RECORD,
+  MOST_SPANS,
+  NotARequest,
+  setDouble,
+  setMember,
+  setWhole,
+  TOO_DEEP,
+  UnreadableSpan,
+  type Count,
+} from './values.js'
 
 /**
  * Reads an `ExportTraceServiceRequest` (opentelemetry-proto 1.11). Each span is read by itself, so that one that cannot be
  * read refuses no other. Text that is no UTF-8 has U+FFFD in its place. Unknown fields are skipped.
  *
- * @throws NotARequest
+ * @throws NotARequest, Failure for too many spans or values
  */
 export const spansInProtobuf = async (bytes: Buffer): Promise<readonly ReceivedSpan[]> => {
   const received: ReceivedSpan[] = []
   try {
     await readInto(received, bytes)
-  } catch {
+  } catch (error) {
+    if (error instanceof Failure) throw error
     throw new NotARequest('the body is no ExportTraceServiceRequest in protobuf, or it is cut off')
   }
   return received
@@ -30,13 +45,16 @@ export const spansInProtobuf = async (bytes: Buffer): Promise<readonly ReceivedS
 
 const readInto = async (received: ReceivedSpan[], bytes: Buffer): Promise<void> => {
   const pause = yielding()
-  for (const [r, ofResource] of messagesIn(bytes, 1).entries()) {
-    const resource = resourceOf(ofResource)
-    for (const [s, ofScope] of messagesIn(ofResource, 2).entries()) {
-      const scope = scopeOf(ofScope)
-      for (const [n, span] of messagesIn(ofScope, 2).entries()) {
+  const values = countTo(MOST_VALUES, 'values')
+  const scopes = countTo(MOST_SPANS, 'scopes')
+  const spans = countTo(MOST_SPANS, 'spans')
+  for (const [r, ofResource] of messagesIn(bytes, 1, countTo(MOST_SPANS, 'resources')).entries()) {
+    const resource = resourceOf(ofResource, values)
+    for (const [s, ofScope] of messagesIn(ofResource, 2, scopes).entries()) {
+      const scope = scopeOf(ofScope, values)
+      for (const [n, span] of messagesIn(ofScope, 2, spans).entries()) {
         const place = `resourceSpans[${r}].scopeSpans[${s}].spans[${n}]`
-        received.push({ place, resource, scope, span: readSpan(span) })
+        received.push({ place, resource, scope, span: readSpan(span, values) })
         await pause()
       }
     }
@@ -44,69 +62,23 @@ const readInto = async (received: ReceivedSpan[], bytes: Buffer): Promise<void> 
 }
 
 /** The elements of a repeated field, unread. */
-const messagesIn = (bytes: Buffer, field: number): readonly Buffer[] => {
+const messagesIn = (bytes: Buffer, field: number, count: Count): readonly Buffer[] => {
   const found: Buffer[] = []
-  const message = new Message(bytes)
-  message.read((key) => key === LEN(field) && found.push(message.part()) > 0)
+  const message = new Message(bytes, count)
+  message.read((key) => {
+    if (key !== LEN(field)) return false
+    count()
+    found.push(message.part())
+    return true
+  })
   return found
 }
 
-/** A field, and how it is encoded: a field that is encoded in another way is skipped like an unknown one. */
-const VARINT = (field: number): number => field << 3
-const I64 = (field: number): number => (field << 3) | 1
-const LEN = (field: number): number => (field << 3) | 2
-const I32 = (field: number): number => (field << 3) | 5
-
-/** Reads messages where they lie, without copying the messages in them. */
-class Message extends BinaryReader {
-  constructor(private readonly bytesOf: Buffer) {
-    super(bytesOf)
-  }
-
-  /**
-   * Reads the fields up to an end, and skips those that `read` does not read.
-   *
-   * @throws Error for bytes that are no message
-   */
-  read(read: (key: number) => boolean, end = this.len): void {
-    while (this.pos < end) {
-      const key = this.uint32()
-      if (!read(key)) this.skip(key & 7, key >>> 3)
-    }
-    if (this.pos !== end) throw new RangeError('a field is longer than its message')
-  }
-
-  /** The end of a message within this one, whose fields come next. */
-  end(): number {
-    const end = this.uint32() + this.pos
-    if (end > this.len) throw new RangeError('a message is cut off')
-    return end
-  }
-
-  part(): Buffer {
-    const end = this.end()
-    const part = this.bytesOf.subarray(this.pos, end)
-    this.pos = end
-    return part
-  }
-
-  text(encoding: 'utf8' | 'hex' | 'base64' = 'utf8'): string {
-    const end = this.end()
-    const text = this.bytesOf.toString(encoding, this.pos, end)
-    this.pos = end
-    return text
-  }
-
-  time(): bigint {
-    return BigInt(this.fixed64())
-  }
-}
-
-const resourceOf = (ofResource: Buffer): Resource => {
-  const { described, schemaUrl } = describedBy(ofResource)
+const resourceOf = (ofResource: Buffer, values: Count): Resource => {
+  const { described, schemaUrl } = describedBy(ofResource, values)
   const attributes: JsonObject = {}
   let droppedAttributes = 0
-  lenient(described, (message, key) => {
+  lenient(described, values, (message, key) => {
     if (key === LEN(1)) readAttribute(message, attributes, 0)
     else if (key === VARINT(2)) droppedAttributes = message.uint32()
     else return false
@@ -115,11 +87,11 @@ const resourceOf = (ofResource: Buffer): Resource => {
   return { attributes, droppedAttributes, schemaUrl }
 }
 
-const scopeOf = (ofScope: Buffer): Scope => {
-  const { described, schemaUrl } = describedBy(ofScope)
+const scopeOf = (ofScope: Buffer, values: Count): Scope => {
+  const { described, schemaUrl } = describedBy(ofScope, values)
   const attributes: JsonObject = {}
   let [name, version, droppedAttributes] = ['', '', 0]
-  lenient(described, (message, key) => {
+  lenient(described, values, (message, key) => {
     if (key === LEN(1)) name = message.text()
     else if (key === LEN(2)) version = message.text()
     else if (key === LEN(3)) readAttribute(message, attributes, 0)
@@ -131,10 +103,13 @@ const scopeOf = (ofScope: Buffer): Scope => {
 }
 
 /** The resource or the scope of some spans, unread, and the URL of its schema. */
-const describedBy = (bytes: Buffer): { readonly described: Buffer; readonly schemaUrl: string } => {
+const describedBy = (
+  bytes: Buffer,
+  values: Count,
+): { readonly described: Buffer; readonly schemaUrl: string } => {
   let described: Buffer = Buffer.alloc(0)
   let schemaUrl = ''
-  const message = new Message(bytes)
+  const message = new Message(bytes, values)
   message.read((key) => {
     if (key === LEN(1)) described = message.part()
     else if (key === LEN(3)) schemaUrl = message.text()
@@ -145,23 +120,21 @@ const describedBy = (bytes: Buffer): { readonly described: Buffer; readonly sche
 }
 
 /** Reads what it can of a message that refuses no span. */
-const lenient = (bytes: Buffer, read: (message: Message, key: number) => boolean): void => {
-  const message = new Message(bytes)
+const lenient = (bytes: Buffer, values: Count, read: (message: Message, key: number) => boolean): void => {
+  const message = new Message(bytes, values)
   try {
     message.read((key) => read(message, key))
-  } catch {
+  } catch (error) {
     // What was read before counts.
+    if (error instanceof Failure) throw error
   }
 }
 
-class UnreadableSpan extends Error {
-  override readonly name = 'UnreadableSpan'
-}
-
-const readSpan = (bytes: Buffer): Span | SpanRefusal => {
+const readSpan = (bytes: Buffer, values: Count): Span | SpanRefusal => {
   try {
-    return spanIn(new Message(bytes))
+    return spanIn(new Message(bytes, values))
   } catch (error) {
+    if (error instanceof Failure) throw error
     return new SpanRefusal(
       error instanceof UnreadableSpan ? error.message : 'it is no Span in protobuf, or it is cut off',
     )
@@ -213,6 +186,7 @@ const statusIn = (message: Message): Span['status'] => {
 }
 
 const eventIn = (message: Message): SpanEvent => {
+  message.count()
   const attributes: JsonObject = {}
   const event = { time: 0n, name: '', attributes, droppedAttributes: 0 }
   message.read((key) => {
@@ -227,6 +201,7 @@ const eventIn = (message: Message): SpanEvent => {
 }
 
 const linkIn = (message: Message): SpanLink => {
+  message.count()
   const attributes: JsonObject = {}
   const link = { traceId: '', spanId: '', traceState: '', flags: 0, attributes, droppedAttributes: 0 }
   message.read((key) => {
@@ -244,6 +219,7 @@ const linkIn = (message: Message): SpanLink => {
 
 /** Reads a KeyValue into an object. Of repeated keys the last one counts. */
 const readAttribute = (message: Message, into: JsonObject, depth: number): void => {
+  message.count()
   const end = message.end()
   let key = ''
   let valueAt = -1
@@ -253,7 +229,7 @@ const readAttribute = (message: Message, into: JsonObject, depth: number): void 
     else if (field === LEN(2)) {
       valueAt = message.pos
       message.pos = message.end()
-    } else message.skip(field & 7, field >>> 3)
+    } else message.skipField(field)
   }
   if (message.pos !== end) throw new RangeError('a field is longer than its message')
   setMember(into, key, null)
@@ -276,7 +252,7 @@ const readValue = (message: Message, into: object, key: string | number, depth: 
     else if (field === LEN(7)) setMember(into, key, message.text('base64'))
     else if (field === LEN(5)) setMember(into, key, listIn(message, depth + 1))
     else if (field === LEN(6)) setMember(into, key, membersIn(message, depth + 1))
-    else message.skip(field & 7, field >>> 3)
+    else message.skipField(field)
   }
   if (message.pos !== end) throw new RangeError('a field is longer than its message')
 }
@@ -285,6 +261,7 @@ const listIn = (message: Message, depth: number): readonly Json[] => {
   const list: Json[] = []
   message.read((key) => {
     if (key !== LEN(1)) return false
+    message.countValue()
     readValue(message, list, list.push(null) - 1, depth)
     return true
   }, message.end())

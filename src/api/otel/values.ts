@@ -1,3 +1,4 @@
+import { Failure } from '../../application/failure.js'
 import { forgetDigits, rememberDigits } from '../../kernel/json/digits.js'
 import type { Json } from '../../kernel/json/json.js'
 import { MAX_DEPTH } from '../../kernel/json/measure.js'
@@ -5,6 +6,48 @@ import { MAX_DEPTH } from '../../kernel/json/measure.js'
 /** A request that is no `ExportTraceServiceRequest`. */
 export class NotARequest extends Error {
   override readonly name = 'NotARequest'
+}
+
+/** A span that is refused without the others of its request. */
+export class UnreadableSpan extends Error {
+  override readonly name = 'UnreadableSpan'
+}
+
+export type Count = () => void
+
+/** An empty span takes two bytes in a request and hundreds in memory. */
+export const MOST_SPANS = 100_000
+
+/**
+ * Counts elements of a request.
+ *
+ * @throws Failure when there are more
+ */
+export const countTo = (most: number, elements: string): Count => {
+  let count = 0
+  return () => {
+    if ((count += 1) > most)
+      throw new Failure(
+        'too-large',
+        `The request has more than ${most} ${elements}. Send fewer spans at once.`,
+      )
+  }
+}
+
+/** Attributes, events and links of a span, with the attributes of these and the members of values. */
+const MOST_PARTS = 32_768
+
+/**
+ * Counts the parts of a span.
+ *
+ * @throws UnreadableSpan when there are more than {@link MOST_PARTS}: reading them does not yield to the event loop
+ */
+export const countParts = (): Count => {
+  let count = 0
+  return () => {
+    if ((count += 1) > MOST_PARTS)
+      throw new UnreadableSpan(`it has more than ${MOST_PARTS} attributes, events and links`)
+  }
 }
 
 /** Levels of an attribute, which is some levels down in the record of its call. */

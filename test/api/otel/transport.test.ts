@@ -146,6 +146,51 @@ describe('the transport of OTLP/HTTP', () => {
     }
   })
 
+  const field = (number: number, body: Uint8Array): Buffer =>
+    Buffer.from(new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(body).finish())
+
+  /** Empty messages of one field: two bytes each. */
+  const empty = (number: number, count: number): Buffer =>
+    Buffer.alloc(2 * count, field(number, Buffer.alloc(0)))
+
+  for (const [elements, body] of [
+    ['resources', empty(1, 100_001)],
+    ['scopes', field(1, empty(2, 100_001))],
+    ['spans', field(1, field(2, empty(2, 100_001)))],
+    ['values', requestOfBytes([field(9, field(2, field(5, empty(1, 4_000_001))))])],
+  ] as const)
+    it(`refuses a request with too many ${elements}`, async () => {
+      const answer = await send(body, PROTOBUF_TYPE)
+      assert.equal(answer.status, 413)
+      assert.match(answer.text, new RegExp(`more than \\d+ ${elements}`))
+    })
+
+  it('refuses a request in JSON with too many spans', async () => {
+    const spans = Array.from({ length: 100_001 }, () => ({}))
+    assert.equal((await sendJson(requestOf(spans))).status, 413)
+  })
+
+  it('rejects a span with too many attributes, events or links, and no other', async () => {
+    const neighbour = someSpan()
+    for (const part of [9, 11, 13]) {
+      const large = Buffer.concat([spanInProtobuf(someSpan()), empty(part, 32_769)])
+      const answer = await send(requestOfBytes([large, spanInProtobuf(neighbour)]), PROTOBUF_TYPE)
+      assert.match(answer.text, /spans\[0\]: it has more than 32768 attributes, events and links/)
+    }
+    for (const name of ['attributes', 'events', 'links']) {
+      const large = someSpan({ [name]: Array.from({ length: 32_769 }, () => ({})) })
+      assert.match((await sendJson(requestOf([large, neighbour]))).text, /spans\[0\]: it has more than 32768/)
+    }
+    assert.equal(await recorded(), 1)
+  })
+
+  it('refuses a request whose resource would be recorded too often', async () => {
+    const spans = Array.from({ length: 200 }, () => someSpan())
+    const answer = await sendJson(requestOf(spans, { large: 'a'.repeat(1_048_576) }))
+    assert.equal(answer.status, 413)
+    assert.match(answer.text, /resources and scopes/)
+  })
+
   it('takes ids in upper and lower case as the same', async () => {
     const span = someSpan()
     const upper = { ...span, traceId: (span['traceId'] as string).toUpperCase(), spanId: (span['spanId'] as string).toUpperCase() } // prettier-ignore

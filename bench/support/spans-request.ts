@@ -1,25 +1,27 @@
 import { randomBytes } from 'node:crypto'
-import { BinaryWriter } from '@bufbuild/protobuf/wire'
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+
+const { LengthDelimited: BYTES, Varint: VARINT, Bit64: FIXED } = WireType
 
 /** An `ExportTraceServiceRequest` of model calls in one trace, each with a prompt and an answer of this text. */
 export const spansRequest = (spans: number, text: string): Buffer => {
   const inScope = new BinaryWriter()
-  inScope.tag(1, 2).bytes(new BinaryWriter().tag(1, 2).string('bench').finish())
+  inScope.tag(1, BYTES).bytes(new BinaryWriter().tag(1, BYTES).string('bench').finish())
   const trace = randomBytes(16)
-  for (let n = 0; n < spans; n += 1) inScope.tag(2, 2).bytes(span(trace, text))
-  const ofResource = new BinaryWriter().tag(2, 2).bytes(inScope.finish())
-  return Buffer.from(new BinaryWriter().tag(1, 2).bytes(ofResource.finish()).finish())
+  for (let n = 0; n < spans; n += 1) inScope.tag(2, BYTES).bytes(span(trace, text))
+  const ofResource = new BinaryWriter().tag(2, BYTES).bytes(inScope.finish())
+  return Buffer.from(new BinaryWriter().tag(1, BYTES).bytes(ofResource.finish()).finish())
 }
 
 const span = (trace: Buffer, text: string): Uint8Array => {
   const writer = new BinaryWriter()
-  writer.tag(1, 2).bytes(trace).tag(2, 2).bytes(randomBytes(8)).tag(5, 2).string('chat gpt-4o')
+  writer.tag(1, BYTES).bytes(trace).tag(2, BYTES).bytes(randomBytes(8)).tag(5, BYTES).string('chat gpt-4o')
   writer
-    .tag(6, 0)
+    .tag(6, VARINT)
     .uint32(3)
-    .tag(7, 1)
+    .tag(7, FIXED)
     .fixed64(START)
-    .tag(8, 1)
+    .tag(8, FIXED)
     .fixed64(`${BigInt(START) + 1_333_000_000n}`)
   const message = (role: string) => JSON.stringify([{ role, parts: [{ type: 'text', content: text }] }])
   for (const [key, value] of [
@@ -34,9 +36,11 @@ const span = (trace: Buffer, text: string): Uint8Array => {
     ['gen_ai.usage.output_tokens', 45],
   ] as const) {
     const any = new BinaryWriter()
-    if (typeof value === 'string') any.tag(1, 2).string(value)
-    else any.tag(3, 0).int64(value)
-    writer.tag(9, 2).bytes(new BinaryWriter().tag(1, 2).string(key).tag(2, 2).bytes(any.finish()).finish())
+    if (typeof value === 'string') any.tag(1, BYTES).string(value)
+    else any.tag(3, VARINT).int64(value)
+    writer
+      .tag(9, BYTES)
+      .bytes(new BinaryWriter().tag(1, BYTES).string(key).tag(2, BYTES).bytes(any.finish()).finish())
   }
   return writer.finish()
 }

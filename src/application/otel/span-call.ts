@@ -68,7 +68,7 @@ const displayNameOf = ({ displayName }: SpanMeaning): string | null => {
   return displayNameCodec.is(displayName) ? displayName : upToBytes(displayName, 1024)
 }
 
-/** The beginning of a text in at most so many bytes of UTF-8, without half a character. */
+/** The longest beginning of a text within a limit of bytes of UTF-8, without half a character. */
 const upToBytes = (text: string, most: number): string => {
   const bytes = Buffer.from(text)
   if (bytes.length <= most) return text

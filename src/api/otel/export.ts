@@ -81,11 +81,11 @@ const refuseLargeSources = (received: readonly ReceivedSpan[]): void => {
 const MOST_MESSAGES = 20
 const MOST_CHARACTERS = 4000
 
-/** The first problems of a request; undefined without one. */
+/** The first problems of a request; undefined if there are none. */
 const partialSuccess = ({ rejected, problems }: RecordedSpans): PartialSuccess | undefined => {
   if (problems.length === 0) return undefined
   const more = problems.length - MOST_MESSAGES
-  const told = problems.slice(0, MOST_MESSAGES).map((problem) => problem.slice(0, 400))
-  const message = [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+  const shown = problems.slice(0, MOST_MESSAGES).map((problem) => problem.slice(0, 400))
+  const message = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
   return { rejected, message: message.slice(0, MOST_CHARACTERS).toWellFormed() }
 }

@@ -65,7 +65,7 @@ const listIn = (holder: JsonObject, name: string): readonly Json[] => {
   return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
-/** The elements of a list, each as an object: what is none has no members. */
+/** The elements of a list as objects; any other element becomes an empty object. */
 const membersIn = (holder: JsonObject, name: string): readonly JsonObject[] =>
   listIn(holder, name).map((element) => (isJsonObject(element) ? element : {}))
 

@@ -7,7 +7,7 @@ export const I64 = (field: number): number => (field << 3) | 1
 export const LEN = (field: number): number => (field << 3) | 2
 export const I32 = (field: number): number => (field << 3) | 5
 
-/** Reads messages where they lie, without copying the messages in them. */
+/** Reads nested messages in place, without copying them. */
 export class Message extends BinaryReader {
   private readonly countPart = countParts()
 
@@ -28,7 +28,7 @@ export class Message extends BinaryReader {
   /**
    * Reads the fields up to an end, and skips a field for which `read` returns false.
    *
-   * @throws Error for bytes that are no message
+   * @throws Error for bytes that are not a message
    */
   read(read: (key: number) => boolean, end = this.len): void {
     while (this.pos < end) {
@@ -46,7 +46,7 @@ export class Message extends BinaryReader {
   /** The end of a message within this one, whose fields come next. */
   end(): number {
     const end = this.uint32() + this.pos
-    if (end > this.len) throw new RangeError('a message is cut off')
+    if (end > this.len) throw new RangeError('a message is truncated')
     return end
   }
 

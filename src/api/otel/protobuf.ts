@@ -28,7 +28,7 @@ import {
 
 /**
  * Reads an `ExportTraceServiceRequest` (opentelemetry-proto 1.11). Each span is read by itself, so that one that cannot be
- * read refuses no other. Text that is no UTF-8 has U+FFFD in its place. Unknown fields are skipped.
+ * read refuses no other. Invalid UTF-8 becomes U+FFFD. Unknown fields are skipped.
  *
  * @throws NotARequest, Failure for too many spans or values
  */
@@ -38,7 +38,7 @@ export const spansInProtobuf = async (bytes: Buffer): Promise<readonly ReceivedS
     await readInto(received, bytes)
   } catch (error) {
     if (error instanceof Failure) throw error
-    throw new NotARequest('the body is no ExportTraceServiceRequest in protobuf, or it is cut off')
+    throw new NotARequest('the body is not an ExportTraceServiceRequest in protobuf, or it is truncated')
   }
   return received
 }
@@ -119,13 +119,13 @@ const describedBy = (
   return { described, schemaUrl }
 }
 
-/** Reads what it can of a message that refuses no span. */
+/** Reads a message up to its first error, which refuses no span. */
 const lenient = (bytes: Buffer, values: Count, read: (message: Message, key: number) => boolean): void => {
   const message = new Message(bytes, values)
   try {
     message.read((key) => read(message, key))
   } catch (error) {
-    // What was read before counts.
+    // Keep what was read so far.
     if (error instanceof Failure) throw error
   }
 }
@@ -136,7 +136,7 @@ const readSpan = (bytes: Buffer, values: Count): Span | SpanRefusal => {
   } catch (error) {
     if (error instanceof Failure) throw error
     return new SpanRefusal(
-      error instanceof UnreadableSpan ? error.message : 'it is no Span in protobuf, or it is cut off',
+      error instanceof UnreadableSpan ? error.message : 'it is not a Span in protobuf, or it is truncated',
     )
   }
 }

@@ -14,7 +14,7 @@ export const encodingOf = (contentType: string | undefined): OtlpEncoding | unde
   return type === PROTOBUF || type === JSON_TYPE ? type : undefined
 }
 
-/** What of a request was not recorded. Rejected 0 with a message is a warning. */
+/** The number of rejected spans, and why. A message with 0 rejected spans is a warning. */
 export interface PartialSuccess {
   readonly rejected: number
   readonly message: string
@@ -45,7 +45,7 @@ interface OtlpStatus {
   readonly retryAfter: number | undefined
 }
 
-/** What exporters get for a failure; without one, for an unexpected error, after which they try again as well. */
+/** The response to a failure. An unexpected error, without a `Failure`, is a 503, so that exporters retry. */
 export const otlpStatusOf = (failure: Failure | undefined): OtlpStatus => {
   const kind = failure?.kind ?? 'overloaded'
   const status = STATUS[kind === 'invalid' ? 'bad-request' : kind]

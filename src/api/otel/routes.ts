@@ -10,7 +10,7 @@ import { readDirectory, writeDirectory } from '../server/route-kinds.js'
 import { exportSpans, MAX_BYTES, type OtelServices } from './export.js'
 import { encodingOf, exportResponse, PROTOBUF, type OtlpEncoding } from './response.js'
 
-/** What clients add `/v1/traces` to, and the addresses of other services that they are made for. */
+/** Base addresses to which exporters add `/v1/traces`, including the ones of SDKs for other services. */
 const BASES = ['', '/otel', '/agents/otel', '/api/public/otel', '/v2/:entity/:project/otel']
 
 /** The OTLP/HTTP receiver: spans are recorded as calls; metrics and logs are accepted and not kept. */
@@ -64,12 +64,12 @@ export const projectInHeaders = (
   return named === undefined ? undefined : inTeam(projectInHeader(named), defaultEntity(principal))
 }
 
-/** Exporters of metrics and logs use the same address, and would report every refused batch. */
+/** Exporters of metrics and logs share the base address, and would log an error for each refused batch. */
 const ignoringRoute = (path: string): AnyRoute =>
   readDirectory<object, undefined, undefined, never>({
     method: 'post',
     path,
-    summary: 'Accepts what exporters of OpenTelemetry send beside spans, and keeps nothing of it.',
+    summary: 'Accept metrics and logs of OpenTelemetry exporters, and store none of them.',
     bytes: true,
     errorFormat: 'otlp',
     errors: ['unsupported-type'],

@@ -3,7 +3,7 @@ import { forgetDigits, rememberDigits } from '../../kernel/json/digits.js'
 import type { Json } from '../../kernel/json/json.js'
 import { MAX_DEPTH } from '../../kernel/json/measure.js'
 
-/** A request that is no `ExportTraceServiceRequest`. */
+/** The body is not an `ExportTraceServiceRequest`. */
 export class NotARequest extends Error {
   override readonly name = 'NotARequest'
 }
@@ -73,7 +73,7 @@ export const setWhole = (into: object, key: string | number, whole: bigint): voi
   if (!Number.isSafeInteger(value)) rememberDigits(into, key, String(whole))
 }
 
-/** A double with a whole value stays another value than the same integer. */
+/** Keeps a double with a whole value distinct from the same integer. */
 export const setDouble = (into: object, key: string | number, value: number): void => {
   setMember(into, key, Number.isFinite(value) ? value : String(value))
   if (Number.isSafeInteger(value)) rememberDigits(into, key, `${Object.is(value, -0) ? '-0' : value}.0`)

@@ -48,11 +48,11 @@ export const assignSpans = (
   return { project: [...projects], spans }
 }
 
-/** What became of the spans of a request. */
+/** The outcome for the spans of a request. */
 export interface RecordedSpans {
   readonly position: Position | undefined
   readonly rejected: number
-  /** Why spans were rejected, and which were recorded before with other content. */
+  /** Why spans were rejected, and which spans are already recorded with other content. */
   readonly problems: readonly string[]
 }
 

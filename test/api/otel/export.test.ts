@@ -201,7 +201,7 @@ describe('tallytree export otlp', () => {
       )
     })
 
-    it('names what was refused, and goes on', async () => {
+    it('names refused spans, and continues', async () => {
       const project = await withCalls(600)
       answers = [
         answering(200, { partialSuccess: { rejectedSpans: '3', errorMessage: 'too old' } }),

@@ -115,7 +115,7 @@ describe('OTLP over gRPC', () => {
     it(`accepts what is sent to ${name}`, async () =>
       assert.equal((await exporting(service, Buffer.from('any'), { service: name })).length, 0))
 
-  it('tells which spans were rejected', async () => {
+  it('names rejected spans', async () => {
     const project = someProject()
     const request = requestOf([someSpan(), someSpan({ spanId: '' })])
     const response = await exporting(service, inProtobuf(request), { metadata: { project_id: project } })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { attributesOf, callOf, hexId, requestOf, someSpan, type OtlpRequest } from '../../support/otlp.js'
 import type { TestService } from '../../support/service.js'
+import { JSON_TYPE, sendBytes } from '../http/raw.js'
 import { sharedService, someProject } from '../shared-service.js'
 
 const llm = (input: string | JsonObject, more: Readonly<Record<string, string>> = {}) =>
@@ -138,6 +139,35 @@ describe('spans', () => {
     assert.equal(partialSuccess['rejectedSpans'], '1')
     assert.match(partialSuccess['errorMessage']!, /resourceSpans\[1\].*another\/project not found/)
     assert.notEqual(await read(own), null)
+  })
+
+  it('of a header project without access are refused in the encoding of the request', async () => {
+    const team = project.split('/')[0]!
+    await service.teams.create(team)
+    const authorization = `Bearer ${await service.teams.keyOf(team, `member-of-${team}`, 'member')}`
+    const headers = { authorization, project_id: 'another/project' }
+    const json = await sendBytes(service, '/v1/traces', Buffer.from('{}'), { ...headers, ...JSON_TYPE })
+    assert.equal(json.status, 404)
+    assert.equal((JSON.parse(json.text) as { code: number }).code, 5)
+    const protobuf = { ...headers, 'content-type': 'application/x-protobuf' }
+    const bytes = await sendBytes(service, '/v1/traces', Buffer.alloc(0), protobuf)
+    assert.equal(bytes.status, 404)
+    assert.equal(bytes.headers['content-type'], 'application/x-protobuf')
+    assert.equal(bytes.text.slice(0, 3), '\x08\x05\x12')
+  })
+
+  it('of a cycle of parents, and below themselves, are counted once each', async () => {
+    const [traceId, first, second] = [hexId(16), hexId(8), hexId(8)]
+    const attributes = llm({ intValue: 10 })
+    const below = someSpan({ traceId, spanId: first, parentSpanId: second, attributes })
+    const above = someSpan({ traceId, spanId: second, parentSpanId: first, attributes })
+    const own = hexId(8)
+    const itself = someSpan({ spanId: own, parentSpanId: own, attributes })
+    await sent(below, above, itself)
+    const { call_usage: usage } = await service.in(project).usage.ofTraces().json()
+    for (const span of [below, above, itself])
+      assert.ok((usage as Record<string, object>)[callOf(span)] !== undefined)
+    assert.equal((await usageOf(itself))?.['prompt_tokens'], 10)
   })
 
   it('of a project whose name is - are recorded in the default one', async () => {

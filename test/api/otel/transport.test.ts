@@ -70,7 +70,7 @@ describe('the transport of OTLP/HTTP', () => {
     assert.equal(await recorded(), 510)
   })
 
-  it('records nothing of logs, and says so', async () => {
+  it('rejects logs and names them in the reason', async () => {
     const record = { timeUnixNano: '1700000000000000000', body: { stringValue: 'line' } }
     const asLogs = await sendJson({ resourceLogs: [{ scopeLogs: [{ logRecords: [record] }] }] })
     assert.equal(asLogs.status, 400)
@@ -89,7 +89,7 @@ describe('the transport of OTLP/HTTP', () => {
     assert.notEqual(await read(neighbour), null)
   })
 
-  it('replaces text that is no UTF-8 and lone surrogates', async () => {
+  it('replaces invalid UTF-8 and lone surrogates', async () => {
     const odd = someSpan({ name: 'REPLACED', attributes: attributesOf({ REPLACED: 'REPLACED' }) })
     const bytes = Buffer.from(Buffer.from(spanInProtobuf(odd)).toString('latin1').replaceAll('REPLACED', 'a\xff\xfe\xc3bcde'), 'latin1') // prettier-ignore
     const [neighbour, inJson] = [someSpan(), someSpan({ name: 'a\ud800' })]
@@ -200,7 +200,7 @@ describe('the transport of OTLP/HTTP', () => {
     assert.notEqual(await read(span), null)
   })
 
-  it('rejects ids in base64 with a reason that says hex', async () => {
+  it('rejects ids in base64, and asks for hex', async () => {
     const span = someSpan({ traceId: Buffer.alloc(16, 1).toString('base64') })
     assert.match((await sendJson(requestOf([span, someSpan()]))).text, /hex/)
     assert.equal(await recorded(), 1)

@@ -1,5 +1,5 @@
 import type { Resource } from '../../domain/otel/span.js'
-import { nameOf, projectId } from '../../kernel/ids.js'
+import { addressable, projectId, teamName } from '../../kernel/ids.js'
 import type { Json } from '../../kernel/json/json.js'
 
 /** The project of spans without a name of one. */
@@ -24,11 +24,15 @@ export const projectOfResource = ({ attributes }: Resource, defaultTeam: string)
 /** `team/project`, or a project of the default team, as a client names it. */
 export const inTeam = (named: string, defaultTeam: string): string => {
   const project = named.includes('/') ? named : `${defaultTeam}/${named}`
-  const isLegal: boolean = projectId.is(project) && !project.endsWith('/-')
-  if (isLegal) return project
   const [team = '', ...rest] = project.split('/')
-  return `${nameOf('team').is(team) ? team : defaultTeam}/${legalName(rest.join('-'))}`
+  const isLegal: boolean = TEAM.is(team) && projectId.is(project) && !RESERVED.test(project)
+  return isLegal ? project : `${TEAM.is(team) ? team : defaultTeam}/${legalName(rest.join('-'))}`
 }
+
+const TEAM = addressable(teamName)
+
+/** Names that no address can contain, or that have another meaning there. */
+const RESERVED = /\/(?:-|\.|\.\.)$/
 
 const legalName = (text: string): string => {
   const name = text
@@ -36,7 +40,7 @@ const legalName = (text: string): string => {
     .replace(/[^\p{L}\p{N}._ -]+/gu, '-')
     .slice(0, 100)
     .trim()
-  return projectId.is(`team/${name}`) && name !== '-' ? name : UNNAMED
+  return projectId.is(`team/${name}`) && !RESERVED.test(`/${name}`) ? name : UNNAMED
 }
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

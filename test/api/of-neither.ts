@@ -35,6 +35,13 @@ export const OF_NEITHER = new Set([
   ...OF_DELIVERIES,
   // They name their team in the body or the query, or are named by id: inference/upstreams.test.ts.
   ...OF_UPSTREAMS,
+  // They name projects in headers and in resources: otel/transport.test.ts.
+  ...['', '/otel', '/agents/otel', '/api/public/otel'].map((base) => `POST ${base}/v1/traces`),
+  // They keep nothing.
+  ...['', '/otel', '/agents/otel', '/api/public/otel', '/v2/{entity}/{project}/otel'].flatMap((base) => [
+    `POST ${base}/v1/metrics`,
+    `POST ${base}/v1/logs`,
+  ]),
   // They name their project in a header, and models by their public ids: inference/tenants.test.ts.
   'POST /v1/chat/completions',
   'GET /v1/models',

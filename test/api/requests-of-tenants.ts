@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/kernel/json/json.js'
 import { appendNext } from '../support/append-next.js'
 import type { TestService } from '../support/service.js'
 import { aCompleted, anEnd, aStart, endItem, startItem } from '../support/call-requests.js'
+import { requestOf, someSpan } from '../support/otlp.js'
 import { accepted } from './calls/given.js'
 
 export interface Ask {
@@ -130,6 +131,7 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'POST /v2/{entity}/{project}/calls/complete': (project) => ({
     body: { batch: [aCompleted(project, { id: CALL })] },
   }),
+  [`POST ${V2}/otel/v1/traces`]: () => ({ body: requestOf([someSpan()]) }),
   'POST /call/update': (project_id) => ({ body: { project_id, call_id: CALL, display_name: 'name' } }),
   'POST /calls/delete': (project_id) => ({ body: { project_id, call_ids: ['unknown'] } }),
   'POST /call/read': (project_id) => ({ body: { project_id, id: CALL } }),

@@ -13,6 +13,7 @@ import {
   eventsOf,
   refusedElementsOf,
   messageOf,
+  statusMessageOf,
   reasonOf,
   textIn,
   writesNothing,
@@ -36,7 +37,8 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
 }
 
 /** Under `/v1` failures are told as clients of chat completions read them. */
-const isChat = (template: string): boolean => template.startsWith('/v1/')
+const isOtlp = (template: string): boolean => /\/v1\/(?:traces|metrics|logs)$/.test(template)
+const isChat = (template: string): boolean => template.startsWith('/v1/') && !isOtlp(template)
 
 const nameOf = ({ method, template }: Endpoint): string => `${method} ${template}`
 
@@ -111,7 +113,11 @@ describe('tenants', () => {
             path,
           )
         else {
-          const [tell, keys] = isChat(template) ? [messageOf, ['error', 'detail']] : [reasonOf, ['reason']]
+          const [tell, keys] = isChat(template)
+            ? [messageOf, ['error', 'detail']]
+            : isOtlp(template)
+              ? [statusMessageOf, ['code', 'message']]
+              : [reasonOf, ['reason']]
           assert.match(tell(answer, 401), /API key is required.*Basic.*Bearer.*POST \/api\/teams/, path)
           assert.match(answer.headers.get('www-authenticate') ?? '', /^Basic realm=/)
           assert.deepEqual(Object.keys(answer.json()), isGraphQl(template) ? [...keys, 'errors'] : keys)
@@ -159,7 +165,8 @@ describe('tenants', () => {
       })
       const [first, ...rest] = answers.map(imprint)
       assert.equal(first?.status, 404, nameOf(endpoint))
-      assert.equal(reasonOf(answers[0]!, 404), 'Project not found, or the API key has no access to its team.')
+      const tell = isOtlp(endpoint.template) ? statusMessageOf : reasonOf
+      assert.equal(tell(answers[0]!, 404), 'Project not found, or the API key has no access to its team.')
       for (const one of rest) assert.deepEqual(one, first, nameOf(endpoint))
     }
   })

@@ -62,22 +62,33 @@ const chatError = {
   additionalProperties: true,
 }
 
+const rpcStatus = {
+  title: 'RpcStatus',
+  description: 'A `google.rpc.Status` in the encoding of the request.',
+  type: 'object',
+  properties: { code: { type: 'integer' }, message: { type: 'string' } },
+  required: ['code', 'message'],
+}
+
 /** The error responses of a route, by status. */
 export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonObject): JsonObject => {
   const kinds = kindsOf(route)
-  const isOpenAi = route.errorFormat === 'openai'
+  const { errorFormat } = route
+  const isInvalidBad = errorFormat === 'openai' || errorFormat === 'otlp'
   const statusOf = (kind: FailureKind): number =>
-    STATUS[isOpenAi && kind === 'invalid' ? 'bad-request' : kind]
+    STATUS[isInvalidBad && kind === 'invalid' ? 'bad-request' : kind]
   const statuses = [...new Set(kinds.map(statusOf))].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => {
       const ofStatus = kinds.filter((kind) => statusOf(kind) === status)
       const schema = named(
-        isOpenAi || route.errorFormat === 'chat'
+        errorFormat === 'openai' || errorFormat === 'chat'
           ? chatError
-          : status === STATUS.invalid
-            ? validation
-            : reason,
+          : errorFormat === 'otlp'
+            ? rpcStatus
+            : status === STATUS.invalid
+              ? validation
+              : reason,
       )
       return [
         status,

@@ -53,6 +53,12 @@ export const messageOf = (answer: Answered, status: number): string => {
   return error.message
 }
 
+/** The same of a receiver of OpenTelemetry, a `google.rpc.Status`. */
+export const statusMessageOf = (answer: Answered, status: number): string => {
+  assert.equal(answer.status, status, answer.text.slice(0, 200))
+  return answer.json<{ message: string }>().message
+}
+
 export const accepted = (answer: Answered): JsonObject => {
   assert.equal(answer.status, 200, answer.text.slice(0, 300))
   return answer.json()

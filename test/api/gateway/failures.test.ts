@@ -284,7 +284,6 @@ describe('requests for completions that are none', () => {
     ['/v1/assistants', /all messages/],
     ['/v1/threads/t/runs', /all messages/],
     ['/v1/conversations', /all messages/],
-    ['/v1/traces', /OTLP/],
   ]
   it('name what to use in place of endpoints that clients expect and that are not served', async () => {
     for (const [path, instead] of unserved) {

@@ -147,7 +147,12 @@ describe('the ledger of a process', () => {
     const { exception, summary, usage, output } = ends[0]!
     assert.deepEqual(
       [exception, summary, usage, output],
-      ['outcome unknown', { tallytree: { metering: 'unknown' } }, { models: [], status_total: null }, null],
+      [
+        'outcome unknown',
+        { tallytree: { metering: 'unknown' } },
+        { models: [], status_total: null, response_id: null },
+        null,
+      ],
     )
     assert.deepEqual(await endsOf(own), [])
     const sums = () => live.ledger.sums(keysOf(own)[0]!)

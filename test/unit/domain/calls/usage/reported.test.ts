@@ -102,6 +102,7 @@ describe('the usage that a summary reports', () => {
         { model: 'n', ...Object.fromEntries(FIGURES.map((figure) => [figure, 0])) },
       ],
       status_total: null,
+      response_id: null,
     })
   })
 

@@ -111,7 +111,7 @@ describe('the figures of threads', () => {
     )
   })
 
-  it('are only those that were asked for, of a limited number of threads', async () => {
+  it('are only the requested ones, and need a limit on the number of threads', async () => {
     await client.calls.complete([turn('a', 'a')]).json()
     const added = async (body: object) => {
       const plain = Object.keys((await figuresOf(client, {}))['a']!)

@@ -4,13 +4,13 @@ import { until } from '../../support/until.js'
 
 describe('an error that nothing catches', () => {
   it('is one line of the log with its cause, and ends the process', async () => {
-    const reject = 'setTimeout(() => Promise.reject(new Error("lost in a package")), 5000)'
+    const reject = 'process.on("SIGUSR2", () => Promise.reject(new Error("lost in a package")))'
     const service = await startRunningService({
       NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(reject)}"`,
     })
 
+    const { code, signal } = await service.kill('SIGUSR2')
     await until(() => service.output().includes('process.crashed'))
-    const { code, signal } = await service.kill('SIGCONT')
 
     const lines = service.output().split('\n')
     const [line] = lines.filter((text) => text.includes('process.crashed'))

@@ -80,7 +80,7 @@ export const sharedTail = (subscribeAll: Subscribe, limits: Partial<typeof LIMIT
     const isOver = () => signal?.aborted === true
 
     /** Until it falls behind, or another tail has the next events too. */
-    async function* follow(tail: Tail): AsyncGenerator<TailItem, 'left' | 'ended'> {
+    async function* follow(tail: Tail): AsyncGenerator<TailItem, 'left' | 'live' | 'ended'> {
       while (!isOver() && follower.position >= tail.after) {
         const seen = tail.grown.count()
         const { upTo, caughtUpAt } = tail
@@ -104,10 +104,7 @@ export const sharedTail = (subscribeAll: Subscribe, limits: Partial<typeof LIMIT
         const best = tailFor(follower.position, types, isCaughtUp)
         if (best !== undefined && best !== tail) return 'left'
         // A subscription to some types is not shared at the end of the log.
-        if (isCaughtUp && tail.isLive && tail.types !== undefined && !isFull) {
-          open(follower.position, undefined, true)
-          return 'left'
-        }
+        if (isCaughtUp && tail.isLive && tail.types !== undefined && !isFull) return 'live'
         if (isFull) await setImmediate()
         else if (tail.failure !== undefined) throw tail.failure.error
         else if (tail.grown.isClosed()) return 'ended'
@@ -116,8 +113,13 @@ export const sharedTail = (subscribeAll: Subscribe, limits: Partial<typeof LIMIT
       return 'left'
     }
 
-    for (let state = 'left'; state === 'left' && !isOver();) {
-      const tail = tailFor(follower.position, types, isCaughtUp) ?? open(follower.position, types, false)
+    for (let state = 'left'; state !== 'ended' && !isOver();) {
+      const { position } = follower
+      const found = tailFor(position, types, isCaughtUp)
+      const isLive = state === 'live'
+      const isNew = found === undefined || (isLive && found.types !== undefined)
+      // Opened only here, where it gets a follower at once: one without followers would never end.
+      const tail = isNew ? open(position, isLive ? undefined : types, isLive) : found
       tail.followers.add(follower)
       tail.read.announce()
       try {

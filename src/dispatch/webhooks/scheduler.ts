@@ -182,8 +182,14 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
     }
   }
 
-  const start = (claimed: Claimed, endpoint: Endpoint, releaseSlot: () => void) => {
+  const start = (claimed: Claimed, endpoint: Endpoint, release: () => void) => {
     const { id } = endpoint
+    let hasSlot = true
+    const releaseSlot = () => {
+      if (hasSlot) release()
+      hasSlot = false
+      wake(id)
+    }
     const local = localOf(id)
     const { max_per_minute: perMinute } = endpoint.content
     local.started += 1
@@ -194,19 +200,20 @@ export const openScheduler = (given: SchedulerPorts): Scheduler => {
         const known = given.endpoint(id)
         if (known !== undefined && startedAfterReset(known, endpoint.revision) && asksForPause(answer))
           local.holds.add(claimed.id)
+        // A success changes nothing for the next attempt, so that need not wait for the log.
+        else if (known?.breaker.phase === 'closed' && !known.hangs && answer.receiverUp) releaseSlot()
       })
       .catch((): AttemptEnd => ({ kind: 'unknown' }))
       .then(async (ended) => {
-        // The slot stays taken until the endpoint knows the result, so that no attempt starts against it.
+        // After a failure the slot stays taken until the endpoint knows it, so that no attempt starts against it.
         if ('position' in ended && ended.position !== undefined) await given.applied(ended.position)
         running.delete(claimed.id)
-        releaseSlot()
         const isDisabling = ended.kind === 'answered' && ended.answer.disables !== null
         if (isDisabling) setTimeout(() => endHold(claimed), DISABLED_WITHIN_MS).unref()
         else endHold(claimed)
         if (ended.kind === 'fenced' || ended.kind === 'postponed' || ended.kind === 'unknown')
           unclaimLater(claimed)
-        wake(id)
+        releaseSlot()
       })
       .catch(given.onFailure)
     running.set(claimed.id, attempt)

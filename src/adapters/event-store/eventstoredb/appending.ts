@@ -19,9 +19,9 @@ import { slots } from './slots.js'
 import { BACKOFF } from './waiting.js'
 
 /** How long an append may take with all its tries. */
-const APPEND_MS = 5000
-/** How long one try may take. */
-const ATTEMPT_MS = 2000
+const APPEND_MS = 12_000
+/** How long one try may take: longer than a busy server or process takes, because a repeated append adds to its load. */
+const ATTEMPT_MS = 4000
 /** Further appends queue in this process, because in the server their time would run out. */
 const SLOTS = { atOnce: 500, mostBytes: 16 * 1024 * 1024, mostWaitingBytes: 32 * 1024 * 1024, waitMs: 20_000 }
 /** No further try is made with less time left. */

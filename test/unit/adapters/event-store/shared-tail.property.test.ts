@@ -98,6 +98,19 @@ describe('followers that share a subscription', () => {
     await until(() => counted.open === 0)
   })
 
+  it('leave no subscription open when they end at any moment', async () => {
+    const store = openInMemoryEventStore()
+    const { subscribe, counted } = counting(store)
+    for (let turns = 0; turns < 40; turns += 1) {
+      const subscribeAll = sharedTail(subscribe)
+      const stopping = new AbortController()
+      for await (const { kind } of subscribeAll({ types: new Set(TYPES), signal: stopping.signal }))
+        if (kind === 'caughtUp') void afterTurns(turns).then(() => stopping.abort())
+    }
+    await until(() => counted.open === 0)
+    await store.close()
+  })
+
   it('catch up together with a log that is longer than what is kept', async () => {
     const store = await storeOf(500)
     const { subscribe, counted } = counting(store)
@@ -181,6 +194,11 @@ describe('followers that share a subscription', () => {
     await store.close()
   })
 })
+
+/** Of the queue of resolved promises. */
+const afterTurns = async (turns: number): Promise<void> => {
+  for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+}
 
 const storeOf = async (events: number): Promise<EventStore> => {
   const store = openInMemoryEventStore()

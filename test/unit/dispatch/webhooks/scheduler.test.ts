@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
+import type { AnswerRead } from '../../../../src/dispatch/webhooks/answers.js'
 import type { AttemptEnd, Claimed } from '../../../../src/dispatch/webhooks/attempt.js'
 import { afterAttempt, hasRecovered, type Endpoint } from '../../../../src/dispatch/webhooks/endpoint.js'
 import { openScheduler } from '../../../../src/dispatch/webhooks/scheduler.js'
@@ -107,18 +108,22 @@ describe('the scheduler', () => {
 
   /** Attempts that do not end before they are told to. */
   const scheduling = (endpoints: readonly Endpoint[]) => {
-    const started: { readonly id: string; readonly end: (end: AttemptEnd) => void }[] = []
+    const started: {
+      readonly id: string
+      readonly onAnswer: (answer: AnswerRead) => void
+      readonly end: (end: AttemptEnd) => void
+    }[] = []
     const scheduler = openScheduler({
       state,
       endpoint: (id) => endpoints.find((endpoint) => endpoint.id === id),
       clock: { now: () => new Date(START) },
-      attempt: ({ id }) =>
+      attempt: ({ id }, _endpoint, onAnswer) =>
         new Promise((resolve) => {
           const end = (ended: AttemptEnd) => {
             state.removeDelivery(id)
             resolve(ended)
           }
-          started.push({ id, end })
+          started.push({ id, onAnswer, end })
         }),
       applied: () => Promise.resolve(),
       onFailure: throwing,
@@ -176,6 +181,24 @@ describe('the scheduler', () => {
     await setImmediate()
     assert.equal(ids().at(-1), 'new')
     assert.equal(ids().length, 65)
+    await endAll()
+  })
+
+  it('starts the next message after a success without waiting for the log, and after a failure once the log has it', async () => {
+    const { scheduler, started, ids, endAll } = scheduling([anEndpoint({ id: 'w' })])
+    for (let n = 0; n < 10; n += 1) put(`d-${n}`, 'w', n)
+    scheduler.start()
+    await until(() => ids().length === 4)
+    const [success, failure] = [answered(true), answered(false)]
+    assert.ok(success.kind === 'answered' && failure.kind === 'answered')
+    started[0]!.onAnswer(success.answer)
+    await until(() => ids().length === 5)
+    started[1]!.onAnswer(failure.answer)
+    await setImmediate()
+    await setImmediate()
+    assert.equal(ids().length, 5)
+    started[1]!.end(failure)
+    await until(() => ids().length === 6)
     await endAll()
   })
 

@@ -29,6 +29,8 @@ export const upstreamChange = closed('UpstreamChange', {
     stream_options: boolean,
     probe: boolean,
     enabled: boolean,
+    apis: optional.apis,
+    drop_untranslatable: boolean,
   }),
 })
 

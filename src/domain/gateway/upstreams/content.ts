@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { completedBy } from '../../../kernel/codec/codec.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../../kernel/codec/containers.js'
-import { boolean, integerBetween } from '../../../kernel/codec/leaves.js'
+import { boolean, integerBetween, oneOf } from '../../../kernel/codec/leaves.js'
 import { open } from '../../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../../kernel/codec/text.js'
 import { id, teamName } from '../../../kernel/ids.js'
@@ -11,6 +11,7 @@ import { tokenPrice } from '../../prices/decimal.js'
 import { exactTiers, upstreamTiers } from '../../prices/offered-tiers.js'
 import { extraPrices } from '../../prices/tiers.js'
 import { secretName } from '../../secrets/secret.js'
+import { APIS } from './apis.js'
 
 const HOUR_MS = 3_600_000
 
@@ -90,6 +91,10 @@ export const upstreamFields = {
     /** Without effect: upstreams were probed in earlier releases. */
     probe: withDefault(boolean, false),
     enabled: withDefault(boolean, true),
+    /** What it speaks; by default all but `responses` and `messages`, which are then translated to `chat`. */
+    apis: nullable(arrayOf(oneOf(...APIS), 1)),
+    /** Whether a translation may leave out fields that change the answer. The record of the call names them. */
+    drop_untranslatable: withDefault(boolean, false),
   },
 }
 

@@ -24,6 +24,8 @@ export const aContent = (more: Partial<UpstreamContent> = {}): UpstreamContent =
   stream_options: true,
   probe: false,
   enabled: true,
+  apis: null,
+  drop_untranslatable: false,
   ...more,
 })
 

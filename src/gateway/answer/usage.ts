@@ -58,6 +58,12 @@ export interface ExpectedUsage {
   readonly mostTokens: number
 }
 
+/**
+ * The tokens that an API reports: those of prompt and completion, or of a prompt without a completion. Where they are
+ * optional, an answer without a report used none.
+ */
+export type ReportedTokens = 'both' | 'prompt' | 'optional'
+
 /** More than upstreams add unseen: reasoning, pictures, and texts that they search for or keep in a cache. */
 const MOST_UNSEEN_TOKENS = 2_000_000
 
@@ -77,6 +83,8 @@ interface Report extends Omit<Usage, 'completion_tokens'> {
   readonly isOdd: boolean
 }
 
+type Counts = Pick<Report, 'prompt_tokens' | 'completion_tokens' | 'total_tokens'>
+
 const NO_REPORT: Report = {
   prompt_tokens: 0,
   completion_tokens: undefined,
@@ -92,15 +100,15 @@ const NO_REPORT: Report = {
 }
 
 /**
- * A report of usage, read as all others of the service; null if it has no tokens. A total beyond prompt and completion has
- * the reasoning that some upstreams report nowhere else.
+ * A report of usage, read as all others of the service; null if it has neither tokens nor searches. A total beyond prompt and
+ * completion has the reasoning that some upstreams report nowhere else.
  */
 const reportIn = (value: Json | undefined, most: number): Report | null => {
   if (!isJsonObject(value)) return null
   const reading = readingOf(value, { most })
   const { prompt = 0, completion, isOdd } = reading
   const total = reading.total < Number.MAX_SAFE_INTEGER ? reading.total : 0
-  if (prompt === 0 && completion === undefined && total === 0) return null
+  if (prompt === 0 && completion === undefined && total === 0 && reading.webSearches === 0) return null
   const written = prompt > 0 && total > prompt ? Math.max(completion ?? 0, total - prompt) : completion
   return {
     prompt_tokens: prompt || (written ? Math.max(0, total - written) : 0),
@@ -153,6 +161,9 @@ const ofBoth = (a: Report, b: Report): Report => ({
   reported_cost: a.reported_cost + b.reported_cost,
 })
 
+/** Members that are a report. */
+const REPORTS = ['usage', 'usageMetadata', 'usage_metadata', 'billed_units']
+
 /** Collects the reports of a response or of its chunks. */
 export class UsageReports {
   private whole = NO_REPORT
@@ -160,7 +171,10 @@ export class UsageReports {
   private readonly ofChoices = new Map<number, Report>()
   private serviceTier: ServiceTier | undefined
 
-  constructor(private readonly expected: ExpectedUsage) {}
+  constructor(
+    private readonly expected: ExpectedUsage,
+    private readonly reported: ReportedTokens = 'both',
+  ) {}
 
   /** Takes the reports of a response or chunk, of its members and its choices. Returns false for none. */
   take(value: JsonObject, choices: readonly JsonObject[]): boolean {
@@ -184,13 +198,10 @@ export class UsageReports {
    * @param isFinal whether nothing more is to come
    */
   metered(contentBytes: number, isFinal = true): Metered {
-    const { completion_tokens: reported, isOdd, ...figures } = this.report
-    const total = figures.total_tokens
-    const prompt_tokens = figures.prompt_tokens || Math.min(this.expected.promptTokens, total || Infinity)
-    const completion_tokens = reported || Math.max(0, total - prompt_tokens) || tokensIn(contentBytes)
+    const { isOdd, ...figures } = this.report
+    const { prompt_tokens, completion_tokens, hasHole } =
+      this.reported === 'both' ? this.both(figures, contentBytes) : this.ofPrompt(figures)
     const total_tokens = prompt_tokens + completion_tokens
-    const hasHole =
-      figures.prompt_tokens === 0 || reported === undefined || (reported === 0 && contentBytes > 0)
     const isAbsurd = isOdd || figures.reported_cost > mostCost(total_tokens)
     const reported_cost = figures.reported_cost > mostCost(total_tokens) ? 0 : figures.reported_cost
     return {
@@ -206,6 +217,23 @@ export class UsageReports {
     }
   }
 
+  private both(
+    { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }: Counts,
+    bytes: number,
+  ) {
+    const prompt_tokens = prompt || Math.min(this.expected.promptTokens, total || Infinity)
+    const completion_tokens = completion || Math.max(0, total - prompt_tokens) || tokensIn(bytes)
+    const hasHole = prompt === 0 || completion === undefined || (completion === 0 && bytes > 0)
+    return { prompt_tokens, completion_tokens, hasHole }
+  }
+
+  /** Some providers report only the total. */
+  private ofPrompt({ prompt_tokens, total_tokens }: Counts) {
+    const reported = Math.max(prompt_tokens, total_tokens)
+    const hasHole = this.reported === 'prompt' && reported === 0
+    return { prompt_tokens: hasHole ? this.expected.promptTokens : reported, completion_tokens: 0, hasHole }
+  }
+
   private get report(): Report {
     const { whole } = this
     const parts = [...this.ofChoices.values()]
@@ -217,7 +245,7 @@ export class UsageReports {
   private reportsIn(holders: readonly (Json | undefined)[]): readonly Report[] {
     return holders
       .filter((one) => isJsonObject(one))
-      .flatMap(({ usage, usageMetadata, usage_metadata }) => [usage, usageMetadata, usage_metadata])
+      .flatMap((holder) => REPORTS.map((name) => holder[name]))
       .map((value) => reportIn(value, this.expected.mostTokens))
       .filter((report) => report !== null)
   }

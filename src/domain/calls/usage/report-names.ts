@@ -130,7 +130,7 @@ export const NAMES = withParts(
       'completion_details.reasoning',
     ],
     thoughts: ['thoughts_token_count', 'thoughts_tokens'],
-    webSearches: ['web_search_requests', 'num_search_queries'],
+    webSearches: ['web_search_requests', 'num_search_queries', 'search_units'],
     cost: ['cost', 'total_cost', 'response_cost', 'estimated_cost', 'cost_usd', 'costUSD', 'total_cost_usd'],
   }),
   {

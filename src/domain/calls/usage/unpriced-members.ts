@@ -10,7 +10,7 @@ const STANDARD: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** Uses that providers charge besides tokens. */
-const USES: ReadonlySet<string> = new Set(['web_search_requests', 'num_search_queries'])
+const USES: ReadonlySet<string> = new Set(['web_search_requests', 'num_search_queries', 'search_units'])
 
 /** Searches and programs of the provider. Fetching pages costs only tokens. */
 const isChargedTool = (name: string): boolean => name !== 'web_fetch_requests'
@@ -40,7 +40,7 @@ export type PricedKind = 'service_tier' | Extra
 /** What only some prices charge that such a member reports. */
 export const pricedKindOf = (member: string): PricedKind | undefined => {
   if (member === 'service_tier') return 'service_tier'
-  if (/(?:^|^server_tool_use\.)web_search_requests$|^num_search_queries$/.test(member))
+  if (/(?:^|^server_tool_use\.)web_search_requests$|^(?:num_search_queries|search_units)$/.test(member))
     return 'web_search_requests'
   if (!/\.audio(?:_tokens)?$/.test(member)) return undefined
   return /^(?:prompt|input)/.test(member) ? 'prompt_audio_tokens' : 'completion_audio_tokens'

@@ -8,7 +8,7 @@ import { tableStatements } from './tables.js'
  * Raise it when a release changes a table or the rows that an event makes: the tables of an older version
  * are dropped and filled again from the log.
  */
-export const SCHEMA_VERSION = 8
+export const SCHEMA_VERSION = 9
 
 const VERSION_TABLE = 'schema_version'
 

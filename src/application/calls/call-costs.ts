@@ -3,6 +3,7 @@ import { usageByStart } from '../../domain/calls/usage/output-report.js'
 import { pricedKindOf, unpricedMembersOf } from '../../domain/calls/usage/unpriced-members.js'
 import {
   chargedKey,
+  extrasOf,
   FIGURES,
   reportedUsageOf,
   type ReportedUsage,
@@ -52,10 +53,16 @@ export const callCosts = (
     const counters = countersOf(FIGURES.map((figure) => used[figure]))
     const timeline = pricesOfModel(book, chargedKey({ ...used, unrecognized_usage: 0 }))
     const price = timeline && priceAt(timeline, started_at)
-    const ofOutput = used.service_tier === undefined ? [] : ['service_tier']
-    const members = new Set([...ofOutput, ...(report === undefined ? [] : unpricedMembersOf(report))])
-    const left = [...members].filter((member) => {
-      const kind = pricedKindOf(member)
+    const members = report === undefined ? [] : unpricedMembersOf(report)
+    const kindOf = (member: string) => pricedKindOf(member, used.service_tier)
+    const stated = members.map(kindOf)
+    const optional = [
+      ...(used.service_tier === undefined ? [] : (['service_tier'] as const)),
+      ...extrasOf(used),
+    ]
+    const ofOutput = optional.filter((kind) => !stated.includes(kind))
+    const left = [...ofOutput, ...members].filter((member) => {
+      const kind = kindOf(member)
       return kind === undefined || price?.charges.includes(kind) !== true
     })
     if (left.length > 0) uncharged.push([model, left])

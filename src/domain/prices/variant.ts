@@ -1,5 +1,5 @@
 /** Tiers of service that a price may know. */
-export const SERVICE_TIERS = ['batch', 'flex', 'priority'] as const
+export const SERVICE_TIERS = ['batch', 'flex', 'priority', 'fast'] as const
 export type ServiceTier = (typeof SERVICE_TIERS)[number]
 
 /** Numbers of prompt tokens above which providers charge other prices, ascending. After a change, read models are filled again. */

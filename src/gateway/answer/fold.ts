@@ -6,7 +6,7 @@ import type { AnswerRoom } from './answer-room.js'
 import { isGrowingObject, setMember, settled, type Growing, type GrowingObject } from './growing.js'
 import { hasContent, memberOf, mergeInto } from './merge.js'
 import { indexIn } from './places.js'
-import { tokensReportedIn } from './usage.js'
+import { tokensReportedIn } from './usage-report.js'
 import { isReason } from './whole-answer.js'
 
 /** Members that are handled one by one; all others are copied or merged. */

@@ -1,12 +1,13 @@
 import { utf8Bytes } from '../../kernel/codec/text.js'
-import { serviceTierOf } from '../../domain/calls/usage/unpriced-members.js'
+import { isSearch, searchesIn } from '../../domain/calls/usage/searches.js'
+import { namedTierOf } from '../../domain/calls/usage/unpriced-members.js'
 import type { ServiceTier } from '../../domain/prices/variant.js'
-import { readingOf } from '../../domain/calls/usage/reading.js'
 import { costOf } from '../../domain/gateway/limits/charge.js'
 import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { indexIn } from './places.js'
+import { greatest, MessageReport, NO_REPORT, ofBoth, reportIn, type Report } from './usage-report.js'
 
 /** Source of a request's usage figures; `unknown` has none. */
 export type Metering = 'reported' | 'estimated' | 'unknown'
@@ -75,92 +76,6 @@ export const expectedUsage = (prompt: PromptTokens, mostCompletionTokens: number
 /** Above this, in units of 10^-9, a cost that the upstream reports is absurd. */
 const mostCost = (tokens: number): number => (10 + tokens * 0.01) * 1e9
 
-/** What a report of usage says, or several together. */
-interface Report extends Omit<Usage, 'completion_tokens'> {
-  /** Undefined if it is not reported. 0 for a prompt or total says as little. */
-  readonly completion_tokens: number | undefined
-  /** Whether a figure is no count or absurd, and so was not read. */
-  readonly isOdd: boolean
-}
-
-type Counts = Pick<Report, 'prompt_tokens' | 'completion_tokens' | 'total_tokens'>
-
-const NO_REPORT: Report = {
-  prompt_tokens: 0,
-  completion_tokens: undefined,
-  total_tokens: 0,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-  cache_creation_1h_input_tokens: 0,
-  prompt_audio_tokens: 0,
-  completion_audio_tokens: 0,
-  web_search_requests: 0,
-  reported_cost: 0,
-  isOdd: false,
-}
-
-/**
- * A report of usage, read as all others of the service; null if it has neither tokens nor searches. A total beyond prompt and
- * completion has the reasoning that some upstreams report nowhere else.
- */
-const reportIn = (value: Json | undefined, most: number): Report | null => {
-  if (!isJsonObject(value)) return null
-  const reading = readingOf(value, { most })
-  const { prompt = 0, completion, isOdd } = reading
-  const total = reading.total < Number.MAX_SAFE_INTEGER ? reading.total : 0
-  if (prompt === 0 && completion === undefined && total === 0 && reading.webSearches === 0) return null
-  const written = prompt > 0 && total > prompt ? Math.max(completion ?? 0, total - prompt) : completion
-  return {
-    prompt_tokens: prompt || (written ? Math.max(0, total - written) : 0),
-    completion_tokens: written,
-    total_tokens: total,
-    cache_read_input_tokens: reading.cacheRead,
-    cache_creation_input_tokens: reading.cacheCreation,
-    cache_creation_1h_input_tokens: reading.cacheCreation1h,
-    prompt_audio_tokens: reading.promptAudio,
-    completion_audio_tokens: reading.completionAudio,
-    web_search_requests: reading.webSearches,
-    reported_cost: reading.cost,
-    isOdd,
-  }
-}
-
-/** The tokens of a report; 0 for any other value. */
-export const tokensReportedIn = (value: Json): number => {
-  const { prompt_tokens, completion_tokens = 0, total_tokens } = reportIn(value, Infinity) ?? NO_REPORT
-  return Math.max(total_tokens, prompt_tokens + completion_tokens)
-}
-
-/** The maximum of each figure. Some upstreams report the prompt first and the completion last, or end with zeros. */
-const greatest = (a: Report, b: Report): Report => ({
-  prompt_tokens: Math.max(a.prompt_tokens, b.prompt_tokens),
-  completion_tokens:
-    a.completion_tokens === undefined
-      ? b.completion_tokens
-      : Math.max(a.completion_tokens, b.completion_tokens ?? 0),
-  total_tokens: Math.max(a.total_tokens, b.total_tokens),
-  cache_read_input_tokens: Math.max(a.cache_read_input_tokens, b.cache_read_input_tokens),
-  cache_creation_input_tokens: Math.max(a.cache_creation_input_tokens, b.cache_creation_input_tokens),
-  cache_creation_1h_input_tokens: Math.max(
-    a.cache_creation_1h_input_tokens,
-    b.cache_creation_1h_input_tokens,
-  ),
-  prompt_audio_tokens: Math.max(a.prompt_audio_tokens, b.prompt_audio_tokens),
-  completion_audio_tokens: Math.max(a.completion_audio_tokens, b.completion_audio_tokens),
-  web_search_requests: Math.max(a.web_search_requests, b.web_search_requests),
-  reported_cost: Math.max(a.reported_cost, b.reported_cost),
-  isOdd: a.isOdd || b.isOdd,
-})
-
-/** Choices share a prompt, and each has a completion of its own. */
-const ofBoth = (a: Report, b: Report): Report => ({
-  ...greatest(a, b),
-  completion_tokens: (a.completion_tokens ?? 0) + (b.completion_tokens ?? 0),
-  completion_audio_tokens: a.completion_audio_tokens + b.completion_audio_tokens,
-  web_search_requests: a.web_search_requests + b.web_search_requests,
-  reported_cost: a.reported_cost + b.reported_cost,
-})
-
 /** Members that are a report. */
 const REPORTS = ['usage', 'usageMetadata', 'usage_metadata', 'billed_units']
 
@@ -169,7 +84,10 @@ export class UsageReports {
   private whole = NO_REPORT
   /** By the index of the choice. */
   private readonly ofChoices = new Map<number, Report>()
-  private serviceTier: ServiceTier | undefined
+  private readonly message = new MessageReport()
+  private serviceTier: ServiceTier | null | undefined
+  /** Searches that only the output has. */
+  private searches = 0
 
   constructor(
     private readonly expected: ExpectedUsage,
@@ -178,8 +96,11 @@ export class UsageReports {
 
   /** Takes the reports of a response or chunk, of its members and its choices. Returns false for none. */
   take(value: JsonObject, choices: readonly JsonObject[]): boolean {
-    this.serviceTier = serviceTierOf(value) ?? this.serviceTier
-    const own = this.reportsIn([value, ...Object.values(value)])
+    this.takeResponse(value)
+    const message = this.message.take(value)
+    const own = this.reportsIn(
+      message === undefined ? [value, ...Object.values(value)] : [{ usage: message }],
+    )
     this.whole = own.reduce(greatest, this.whole)
     let count = own.length
     for (const [place, choice] of choices.entries()) {
@@ -192,15 +113,26 @@ export class UsageReports {
     return count > 0
   }
 
+  /** The last tier that a response or event names is the one that was used. Earlier ones may be those of the request. */
+  private takeResponse(value: JsonObject): void {
+    const { type, item = null, response, message } = value
+    const holders = [value, response, message].filter((one) => isJsonObject(one))
+    const tier = holders.map(namedTierOf).find((named) => named !== undefined)
+    if (tier !== undefined) this.serviceTier = tier
+    if (type === 'response.output_item.done' && isSearch(item)) this.searches += 1
+    this.searches = Math.max(this.searches, ...holders.map(({ output }) => searchesIn(output)))
+  }
+
   /**
    * The usage by these reports. What they lack is estimated, the completion by its bytes.
    *
    * @param isFinal whether nothing more is to come
    */
   metered(contentBytes: number, isFinal = true): Metered {
-    const { isOdd, ...figures } = this.report
+    const { report } = this
+    const { isOdd, ...figures } = report
     const { prompt_tokens, completion_tokens, hasHole } =
-      this.reported === 'both' ? this.both(figures, contentBytes) : this.ofPrompt(figures)
+      this.reported === 'both' ? this.both(report, contentBytes) : this.ofPrompt(report)
     const total_tokens = prompt_tokens + completion_tokens
     const isAbsurd = isOdd || figures.reported_cost > mostCost(total_tokens)
     const reported_cost = figures.reported_cost > mostCost(total_tokens) ? 0 : figures.reported_cost
@@ -211,14 +143,15 @@ export class UsageReports {
         prompt_tokens,
         completion_tokens,
         total_tokens,
+        web_search_requests: Math.max(figures.web_search_requests, this.searches),
         reported_cost,
-        ...(this.serviceTier === undefined ? {} : { service_tier: this.serviceTier }),
+        ...(this.serviceTier ? { service_tier: this.serviceTier } : {}),
       },
     }
   }
 
   private both(
-    { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }: Counts,
+    { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }: Report,
     bytes: number,
   ) {
     const prompt_tokens = prompt || Math.min(this.expected.promptTokens, total || Infinity)
@@ -228,7 +161,7 @@ export class UsageReports {
   }
 
   /** Some providers report only the total. */
-  private ofPrompt({ prompt_tokens, total_tokens }: Counts) {
+  private ofPrompt({ prompt_tokens, total_tokens }: Report) {
     const reported = Math.max(prompt_tokens, total_tokens)
     const hasHole = this.reported === 'prompt' && reported === 0
     return { prompt_tokens: hasHole ? this.expected.promptTokens : reported, completion_tokens: 0, hasHole }

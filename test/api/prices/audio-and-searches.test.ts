@@ -91,6 +91,12 @@ describe('prices of audio and searches', () => {
       [1000, 1, ['server_tool_use.code_execution_requests']],
     ],
     [
+      'a fast mode at its price',
+      { ...ANTHROPIC, server_tool_use: null, speed: 'fast' },
+      { tiers: [{ service_tier: 'fast', factor: 6 }] },
+      [4200, 0, []],
+    ],
+    [
       'searches and audio in a tier of service',
       { ...OPENAI, ...ANTHROPIC, input_tokens: 0, output_tokens: 0, service_tier: 'batch' },
       { ...AUDIO, web_search_cost: 100, tiers: [{ service_tier: 'batch', factor: 0.5 }] },
@@ -104,6 +110,22 @@ describe('prices of audio and searches', () => {
         [model]: someCosts({ effective_date: '2025-01-01T00:00:00Z', ...costs }),
       })
       await recordCalls(service, project, [['c', null, { [model]: usage }, STARTED]])
+      assert.deepEqual(await charged(project, model), expected)
+    })
+
+  for (const [more, expected] of [
+    [{ web_search_cost: 100 }, [700 + 200, 0, []]],
+    [{}, [700, 1, ['web_search_requests']]],
+  ] as const)
+    it(`charge searches that only the output of a response has, with ${JSON.stringify(more)}`, async () => {
+      const project = someProject()
+      const model = someModel()
+      const since = { effective_date: '2025-01-01T00:00:00Z' }
+      await setCosts(service, project, { [model]: someCosts({ ...since, ...more }) })
+      const usage = { input_tokens: 1000, output_tokens: 100, total_tokens: 1100 }
+      const search = (type: string) => ({ type: 'web_search_call', status: 'completed', action: { type } })
+      const output = { usage, output: [search('search'), search('open_page'), search('search')] }
+      await recordCalls(service, project, [['c', null, { [model]: usage }, { ...STARTED, output }]])
       assert.deepEqual(await charged(project, model), expected)
     })
 

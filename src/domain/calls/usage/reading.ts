@@ -124,7 +124,7 @@ export const readingOf = (
   }
   const read = { serviceTier, ...extras }
   const isUnpriced = (member: string) => {
-    const kind = pricedKindOf(member)
+    const kind = pricedKindOf(member, serviceTier)
     return kind === undefined || !read[READ_AS[kind]]
   }
   return {
@@ -246,11 +246,11 @@ const isSame = (a: number | undefined, b: number | undefined, difference: number
 
 /** The input with the tokens of the cache, which some reports exclude from it. */
 const withCache = (input: number, completion: number, figures: Figures, includesCache: boolean): number => {
-  const { total = 0, reasoning = 0, promptTokens } = figures
+  const { total = 0, reasoning = 0, thoughts = 0, toolUse = 0, promptTokens } = figures
   const [reads, writes] = [readsOf(figures), writesOf(figures)]
   const cached = reads + writes
   const isTotalOf = (prompt: number): boolean =>
-    total === prompt + completion || total === prompt + completion + reasoning
+    [0, reasoning, thoughts + toolUse].includes(total - prompt - completion)
   if (cached > input) {
     // Some proxies that speak the chat format leave out only the writes.
     const isWithoutWrites = promptTokens !== undefined && reads <= input && !isTotalOf(input + cached)

@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/j
 import { LARGEST_EXACT } from '../../prices/exact.js'
 import { clamp, figureOf } from './figure.js'
 import { readingOf, type Reading } from './reading.js'
+import { searchesIn } from './searches.js'
 import { serviceTierOf } from './unpriced-members.js'
 import {
   EXTRAS,
@@ -169,6 +170,8 @@ interface ProvidersReport {
   readonly usage: JsonObject
   /** OpenAI names it in the response, not in the usage. */
   readonly serviceTier: ServiceTier | undefined
+  /** OpenAI does not count them in the usage. */
+  readonly searches: number
 }
 
 /** The report of the provider in an output: that of its response, or of the message that LangChain makes of it. */
@@ -180,7 +183,8 @@ const providersReport = (output: Json): ProvidersReport | undefined => {
   for (const holder of [output, message]) {
     const usage = memberOf(holder, 'usage')
     const service_tier = memberOf(holder, 'service_tier')
-    if (isJsonObject(usage)) return { usage, serviceTier: serviceTierOf({ service_tier }) }
+    const searches = searchesIn(memberOf(holder, 'output'))
+    if (isJsonObject(usage)) return { usage, serviceTier: serviceTierOf({ service_tier }), searches }
   }
   return undefined
 }
@@ -197,7 +201,7 @@ const memberOf = (holder: Json, key: string | number): Json =>
 const withProviders = (
   stated: Reading,
   entry: JsonObject,
-  { usage: report, serviceTier: ofResponse }: ProvidersReport,
+  { usage: report, serviceTier: ofResponse, searches }: ProvidersReport,
 ): Reading => {
   const provided = readingOf(report)
   const isEqual = stated.prompt === provided.prompt && stated.completion === provided.completion
@@ -205,7 +209,8 @@ const withProviders = (
     typeof entry['input_tokens'] === 'number' && INPUTS.every((name) => entry[name] === report[name])
   if (!isSame && !isEqual) return stated
   const serviceTier = stated.serviceTier ?? provided.serviceTier ?? ofResponse
-  const reading = { ...stated, serviceTier }
+  const webSearches = Math.max(stated.webSearches, provided.webSearches, searches)
+  const reading = { ...stated, serviceTier, webSearches }
   if (isSame && cachedIn(provided) > 0) return { ...reading, prompt: provided.prompt, total: provided.total }
   if (!isEqual || cachedIn(provided) < cachedIn(reading)) return reading
   const { cacheRead, cacheCreation } = provided

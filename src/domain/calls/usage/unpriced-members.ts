@@ -37,9 +37,9 @@ const PARTS: ReadonlyMap<string, (name: string) => boolean> = new Map(
 
 export type PricedKind = 'service_tier' | Extra
 
-/** What only some prices charge that such a member reports. */
-export const pricedKindOf = (member: string): PricedKind | undefined => {
-  if (member === 'service_tier') return 'service_tier'
+/** What only some prices charge that such a member of usage in a tier of service reports. */
+export const pricedKindOf = (member: string, tier: ServiceTier | undefined): PricedKind | undefined => {
+  if (member === 'service_tier' || (member === 'speed' && tier === FAST)) return 'service_tier'
   if (/(?:^|^server_tool_use\.)web_search_requests$|^(?:num_search_queries|search_units)$/.test(member))
     return 'web_search_requests'
   if (!/\.audio(?:_tokens)?$/.test(member)) return undefined
@@ -66,13 +66,20 @@ export const unpricedMembersOf = (entry: JsonObject): readonly string[] => {
 }
 
 /** The tier of service of a report, where prices may know it. */
-export const serviceTierOf = (entry: JsonObject): ServiceTier | undefined => {
-  for (const report of [entry, ...WRAPPERS.map((name) => entry[name]).filter(isJsonObject)]) {
-    const value = report['service_tier'] ?? report['serviceTier']
-    if (typeof value === 'string') return SERVICE_TIERS.find((tier) => tier === value.toLowerCase())
-  }
-  return undefined
+export const serviceTierOf = (entry: JsonObject): ServiceTier | undefined => namedTierOf(entry) ?? undefined
+
+/** Null for a tier that prices do not know, undefined where none is named. Anthropic's fast mode has a price like a tier. */
+export const namedTierOf = (entry: JsonObject): ServiceTier | null | undefined => {
+  const reports = [entry, ...WRAPPERS.map((name) => entry[name]).filter(isJsonObject)]
+  const textIn = (...names: readonly string[]): string | undefined =>
+    reports.flatMap((report) => names.map((name) => report[name])).find((value) => typeof value === 'string')
+  const name = textIn('service_tier', 'serviceTier')?.toLowerCase()
+  const known = SERVICE_TIERS.find((tier) => tier === name)
+  if (known !== undefined || textIn('speed') === FAST) return known ?? FAST
+  return name === undefined ? undefined : null
 }
+
+const FAST = 'fast' satisfies ServiceTier
 
 /** Gemini lists tokens by their medium. */
 export const audioIn = (details: Json): readonly Json[] =>

@@ -39,6 +39,8 @@ describe('variants of usage', () => {
   it('have the tier of service of a report, also in events of earlier releases', async () => {
     for (const isEarlier of [false, true]) {
       assert.deepEqual(await modelsOf({ gpt: BATCH }, isEarlier), ['gpt\u001F0\u001Fbatch\u001F'])
+      const fast = { prompt_tokens: 7, service_tier: 'standard', speed: 'fast' }
+      assert.deepEqual(await modelsOf({ gpt: fast }, isEarlier), ['gpt\u001F0\u001Ffast\u001F'])
       const more = { ...BATCH, speed: 'fast' }
       assert.deepEqual(await modelsOf({ gpt: more }, isEarlier), ['gpt\u001F0\u001Fbatch\u001Funrecognized'])
     }

@@ -209,7 +209,9 @@ describe('a report of usage', () => {
     [{ prompt_tokens: 7, service_tier: 'batch', speed: 'fast' }, true],
     [{ prompt_tokens: 7, service_tier: 'standard' }, false],
     [{ prompt_tokens: 7, service_tier: null }, false],
-    [{ prompt_tokens: 7, speed: 'fast' }, true],
+    [{ prompt_tokens: 7, speed: 'fast' }, false],
+    [{ prompt_tokens: 7, speed: 'turbo' }, true],
+    [{ billed_units: { search_units: 1 } }, false],
     [{ prompt_tokens: 7, inference_geo: 'us' }, true],
     [{ prompt_tokens: 7, inference_geo: 'not_available' }, false],
     [{ prompt_tokens: 7, server_tool_use: { web_search_requests: 3 } }, false],
@@ -259,6 +261,7 @@ describe('a report of usage', () => {
     [{ usage: { input_tokens: 7, server_tool_use: { web_search_requests: 3 } } }, 0, 0, 3],
     [{ input_tokens: 7, serverToolUse: { webSearchRequests: 3 } }, 0, 0, 3],
     [{ prompt_tokens: 7, num_search_queries: 2 }, 0, 0, 2],
+    [{ billed_units: { search_units: 2 } }, 0, 0, 2],
   ] as const)
     it(`has audio and searches: ${JSON.stringify(report)}`, () => {
       const { promptAudio, completionAudio, webSearches, isUnrecognized } = readingOf(report)
@@ -272,6 +275,8 @@ describe('a report of usage', () => {
     [{ usage: { input_tokens: 7, service_tier: 'flex' } }, 'flex'],
     [{ prompt_tokens: 7, service_tier: 'standard' }, undefined],
     [{ prompt_tokens: 7, service_tier: 'scale' }, undefined],
+    [{ prompt_tokens: 7, service_tier: 'standard', speed: 'fast' }, 'fast'],
+    [{ prompt_tokens: 7, service_tier: 'batch', speed: 'fast' }, 'batch'],
     [{ prompt_tokens: 7, service_tier: null }, undefined],
   ] as const)
     it(`has the tier of service ${tier}: ${JSON.stringify(report)}`, () =>

@@ -13,23 +13,103 @@ import { trainedModels, trainedTargets, type OwnedModel } from '../../gateway/tr
 import { noSuchModel, teamsOf } from '../../gateway/models.js'
 import { readDirectory } from '../server/route-kinds.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { completionRequest, type CompletionRequest } from '../../gateway/answer/request.js'
+import type { Codec } from '../../kernel/codec/codec.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { chat, completions } from '../../gateway/endpoints/chat.js'
+import type { Endpoint } from '../../gateway/endpoints/endpoint.js'
+import { embeddings, moderations, rerank } from '../../gateway/endpoints/lists.js'
+import { messages } from '../../gateway/endpoints/messages.js'
+import { refuseState, responses } from '../../gateway/endpoints/responses.js'
+import {
+  chatRequest,
+  completionRequest,
+  listRequest,
+  messageRequest,
+  responseRequest,
+  type ReadRequest,
+} from '../../gateway/endpoints/requests.js'
 import { complete } from '../../gateway/completions/complete.js'
 
 const RATE_HEADERS = (['requests', 'tokens'] as const).flatMap((of) =>
   (['limit', 'remaining', 'reset'] as const).map((what) => `x-ratelimit-${what}-${of}` as const),
 )
 
-/** `POST /v1/chat/completions`: one completion, whole or streamed, recorded as a call. */
-const completionRoutes = (
-  services: Pick<GatewayServices, keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'>,
-): readonly AnyRoute[] => [
+type CompletionServices = Pick<
+  GatewayServices,
+  keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'
+>
+
+interface Served {
+  readonly endpoint: Endpoint
+  readonly body: Codec<ReadRequest>
+  readonly summary: string
+  readonly errorFormat: 'chat' | 'openai' | 'anthropic'
+  /** What the events of a stream are; absent for an API without streams. */
+  readonly events?: string
+  readonly check?: (given: JsonObject) => void
+}
+
+const FORWARDED = 'All keys of the request are forwarded to the upstream.'
+
+const SERVED: readonly Served[] = [
   {
-    method: 'post',
-    path: '/v1/chat/completions',
-    summary: 'Creates a chat completion. All keys of the request are forwarded to the upstream.',
+    endpoint: chat,
+    body: chatRequest,
+    summary: `Creates a chat completion. ${FORWARDED}`,
     errorFormat: 'chat',
+    events: 'one event per chunk, then `[DONE]`',
+  },
+  {
+    endpoint: responses,
+    body: responseRequest,
+    summary: `Creates a response of OpenAI's Responses API, which is not kept. ${FORWARDED}`,
+    errorFormat: 'openai',
+    events: 'the events of the Responses API',
+    check: refuseState,
+  },
+  {
+    endpoint: messages,
+    body: messageRequest,
+    summary: `Creates a message of Anthropic's Messages API. ${FORWARDED}`,
+    errorFormat: 'openai',
+    events: 'the events of the Messages API',
+  },
+  {
+    endpoint: completions,
     body: completionRequest,
+    summary: `Completes texts. ${FORWARDED}`,
+    errorFormat: 'openai',
+    events: 'one event per chunk, then `[DONE]`',
+  },
+  {
+    endpoint: embeddings,
+    body: listRequest,
+    summary: `Creates embeddings. The record has the sizes of the vectors. ${FORWARDED}`,
+    errorFormat: 'openai',
+  },
+  {
+    endpoint: moderations,
+    body: listRequest,
+    summary: `Classifies texts. ${FORWARDED}`,
+    errorFormat: 'openai',
+  },
+  {
+    endpoint: rerank,
+    body: listRequest,
+    summary: `Orders documents by their relevance for a query. ${FORWARDED}`,
+    errorFormat: 'openai',
+  },
+]
+
+/** A request to a model, whole or streamed, recorded as a call. */
+const completionRoute =
+  (services: CompletionServices) =>
+  ({ endpoint, body, summary, errorFormat, events, check }: Served): AnyRoute => ({
+    method: 'post',
+    path: `/v1/${endpoint.path}`,
+    summary,
+    errorFormat,
+    body,
     requestHeaders: [
       'Vendor-Project',
       'OpenAI-Project',
@@ -40,17 +120,16 @@ const completionRoutes = (
     ],
     response: {
       schema: jsonObject.schema,
-      alternatives: {
-        'text/event-stream': {
-          type: 'string',
-          description: 'With `stream`: one event per chunk, then `[DONE]`.',
-        },
-      },
+      ...(events !== undefined && {
+        alternatives: { 'text/event-stream': { type: 'string', description: `With \`stream\`: ${events}.` } },
+      }),
     },
     responseHeaders: ['Tallytree-Position', 'Tallytree-Call-Id', 'Tallytree-Cost', ...RATE_HEADERS],
-    handle: (asked: RouteRequest<CompletionRequest>) => complete(services, asked),
-  },
-]
+    handle: async ({ body: read, stream, ...asked }: RouteRequest<ReadRequest>) => {
+      check?.(read.given)
+      return complete(services, { ...asked, request: { endpoint, ...read }, url: stream.url ?? '' })
+    },
+  })
 
 const model = open('Model', {
   required: { id: string, object: oneOf('model'), created: int64, owned_by: string, root: string },
@@ -112,7 +191,7 @@ const modelRoutes = (
 ]
 
 export const gatewayRoutes = (services: GatewayServices): readonly AnyRoute[] => [
-  ...completionRoutes(services),
+  ...SERVED.map(completionRoute(services)),
   ...modelRoutes(services),
   testUpstream(services),
   ...upstreamRoutes(services),

@@ -1,6 +1,5 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
-import { OP_NAME } from '../answer/request.js'
 import type { RequestText } from '../answer/request-text.js'
 import { summaryUsage, unknown, type Metered } from '../answer/usage.js'
 import type { Cause } from '../../kernel/event.js'
@@ -28,6 +27,7 @@ interface CallStart extends TraceContext {
   readonly given: JsonObject
   readonly text: RequestText
   readonly model: string
+  readonly opName: string
   readonly principal: Principal
   readonly cause: Cause
   readonly permit: Pick<Admission, 'attributes' | 'cancel' | 'settle'>
@@ -120,7 +120,7 @@ export const recordStart = async (services: RecordServices, start: CallStart): P
 /** A function of its own: the request, which may be large, is not held until the call ends. */
 const appendStart = async (
   services: RecordServices,
-  { id, project, parentId, traceId, level, given, text, model, principal, permit }: CallStart,
+  { id, project, parentId, traceId, level, given, text, model, opName, principal, permit }: CallStart,
   cause: Cause,
   startedAt: Date,
 ): Promise<{ readonly position: Position | undefined; readonly known: KnownCall | undefined }> => {
@@ -130,7 +130,7 @@ const appendStart = async (
     id,
     {
       project_id: project,
-      op_name: OP_NAME,
+      op_name: opName,
       trace_id: traceId,
       parent_id: parentId,
       started_at: instantOf(startedAt),

@@ -3,17 +3,18 @@ import type { MemoryLease } from '../../kernel/memory-account.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Cause } from '../../kernel/event.js'
 import { entityOf } from '../../kernel/ids.js'
-import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
+import type { Api } from '../../domain/gateway/upstreams/apis.js'
 import { targetsOf, type Target } from '../../domain/gateway/upstreams/offered.js'
 import type { OnDisconnect } from '../../application/on-disconnect.js'
 import type { Principal } from '../../application/principal.js'
 import { promptTokensOf } from '../answer/prompt.js'
-import type { CompletionRequest } from '../answer/request.js'
 import { RequestText } from '../answer/request-text.js'
 import { costText, expectedUsage } from '../answer/usage.js'
+import type { EndpointRequest } from '../endpoints/endpoint.js'
 import type { Gateway, GatewayServices } from '../gateway.js'
 import { noSuchModel, teamsOf } from '../models.js'
 import { projectOfTrained, trainedTargets } from '../training/trained-targets.js'
+import type { Translation } from '../translation/translation.js'
 import { recordStart } from './call-record.js'
 import {
   forwardOrFinish,
@@ -22,16 +23,14 @@ import {
   type CompletionResponse,
 } from './completion-context.js'
 import { openWhole } from './open-whole.js'
-import {
-  forwardedHeaders,
-  projectFromHeaders,
-  requestedRecordLevel,
-  traceContext,
-} from './request-context.js'
+import { passedOn, projectFromHeaders, requestedRecordLevel, traceContext } from './request-context.js'
+import { servingOf } from './serving.js'
 import { streamResponse } from './stream-answer.js'
 
 export interface ClientRequest {
-  readonly body: CompletionRequest
+  readonly request: EndpointRequest
+  /** With its query. */
+  readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly principal: Principal
   readonly cause: Cause
@@ -44,17 +43,19 @@ type CompletionServices = Pick<
   keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'
 >
 
-/** One completion, whole or streamed, recorded as a call. */
+/** One request to a model, with a whole or a streamed answer, recorded as a call. */
 export const complete = async (
   services: CompletionServices,
-  { body: request, headers, principal, cause, onDisconnect, memory }: ClientRequest,
+  { request, url, headers, principal, cause, onDisconnect, memory }: ClientRequest,
 ): Promise<CompletionResponse> => {
   const { gateway } = services
-  const { project, targets } = await resolveTargets(services, request.model, headers, principal)
+  const { project, targets: offered } = await resolveTargets(services, request.model, headers, principal)
   const inFlight = gateway.inFlight.start(onDisconnect)
   try {
     const id = services.ids.next()
     const text = await RequestText.of(request.given)
+    const serving = await servingOf(request, text, offered, TRANSLATIONS[request.endpoint.api], id)
+    const { targets } = serving
     const trace = await traceContext(services, project, headers)
     const level = await requestedRecordLevel(services, project, headers)
     const prompt = promptTokensOf(request.given, text)
@@ -69,14 +70,18 @@ export const complete = async (
       given: request.given,
       text,
       model,
+      opName: request.endpoint.opName,
       principal,
       cause,
       permit,
     }
     const call = await recordStart(services, start)
-    const forwarded = forwardedHeaders(headers)
-    const expected = expectedUsage(prompt, maxCompletionTokens(request))
-    const completion = { request, text, targets, expected, call, inFlight, memory, headers: forwarded }
+    const completion = {
+      ...{ request, serving, targets, call, inFlight, memory },
+      expected: expectedUsage(prompt, request.endpoint.mostTokens(request.given)),
+      passedOn: passedOn(headers, url, serving.sent.endpoint.form),
+      requestId: cause.correlationId,
+    }
     const response = await (request.stream ? streamResponse : wholeResponse)(gateway, completion)
     return { ...response, headers: { ...response.headers, ...permit.headers, 'tallytree-call-id': id } }
   } catch (error) {
@@ -84,6 +89,9 @@ export const complete = async (
     throw error
   }
 }
+
+/** APIs that upstreams can serve which speak chat completions only. */
+const TRANSLATIONS: Readonly<Partial<Record<Api, Translation>>> = {}
 
 /** The project of a request, and the targets that offer the model to it. */
 const resolveTargets = async (

@@ -3,13 +3,14 @@ import type { MemoryLease } from '../../kernel/memory-account.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { Failure } from '../../application/failure.js'
-import type { CompletionRequest } from '../answer/request.js'
-import type { RequestText } from '../answer/request-text.js'
+import type { EndpointRequest } from '../endpoints/endpoint.js'
 import { unknown, type ExpectedUsage } from '../answer/usage.js'
 import type { Gateway } from '../gateway.js'
 import type { CallRecord } from './call-record.js'
 import { AllTargetsFailed, forward, type Forwarded, type UpstreamResponse } from './forward.js'
+import type { PassedOn } from './request-context.js'
 import type { InFlightCompletion } from './in-flight.js'
+import type { Serving } from './serving.js'
 import { toFailure } from './upstream-failure.js'
 
 export interface CompletionResponse {
@@ -23,14 +24,16 @@ export interface CompletionResponse {
 
 /** A completion that is admitted, and whose start is recorded. */
 export interface CompletionContext {
-  readonly request: CompletionRequest
-  readonly text: RequestText
+  readonly request: EndpointRequest
+  readonly serving: Serving
   readonly targets: readonly Target[]
   readonly expected: ExpectedUsage
   readonly call: CallRecord
   readonly inFlight: InFlightCompletion
   readonly memory: MemoryLease
-  readonly headers: Readonly<Record<string, string>>
+  /** Of the client, for upstreams. */
+  readonly passedOn: PassedOn
+  readonly requestId: string
 }
 
 const internalError = new Failure('overloaded', 'Internal server error')
@@ -44,7 +47,7 @@ export const forwardOrFinish = async <Opened>(
   const { call, inFlight } = completion
   const { signal } = inFlight
   try {
-    return await forward(gateway, { ...completion, logsMessages: call.recordsContent, signal, open })
+    return await forward(gateway, { ...completion, recordsContent: call.recordsContent, signal, open })
   } catch (error) {
     const allFailed = error instanceof AllTargetsFailed ? error : undefined
     const failure = toFailure(allFailed?.failure ?? error, signal)

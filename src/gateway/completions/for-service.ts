@@ -1,7 +1,8 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../kernel/codec/codec.js'
-import { completionRequest } from '../answer/request.js'
+import { chat } from '../endpoints/chat.js'
+import { chatRequest } from '../endpoints/requests.js'
 import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
@@ -37,7 +38,7 @@ export const completeForService =
     directory: () => Directory,
   ): AskModel =>
   async (request, { projectId, scoreId, traceId, userId, keyId, signal }) => {
-    const body = decode(completionRequest)(request)
+    const body = decode(chatRequest)(request)
     if (E.isLeft(body)) {
       const [problem] = body.left
       const reason = `the request is not valid: ${problem?.loc.join('.') ?? ''}: ${problem?.msg ?? ''}`
@@ -46,7 +47,8 @@ export const completeForService =
     const memory = services.gateway.memory.lease(entityOf(projectId))
     try {
       const { body: answer } = await complete(services, {
-        body: body.right,
+        request: { endpoint: chat, ...body.right },
+        url: '',
         headers: {
           [`${services.vendor.toLowerCase()}-project`]: inHeader(projectId),
           'tallytree-parent-call': inHeader(scoreId),

@@ -1,5 +1,4 @@
-import { upstreamBody, type CompletionRequest } from '../answer/request.js'
-import type { RequestText } from '../answer/request-text.js'
+import { bodyFor, type EndpointRequest } from '../endpoints/endpoint.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import {
@@ -16,6 +15,8 @@ import type { Gateway } from '../gateway.js'
 import type { UpstreamCredentials } from '../upstreams/upstream-credentials.js'
 import type { Lease } from '../upstreams/target-states.js'
 import { answerTooLarge, readError } from './read-answer.js'
+import type { PassedOn } from './request-context.js'
+import type { Serving } from './serving.js'
 import { redactCredential, resolveCredential, upstreamHeaders } from './upstream-credential.js'
 import { failureOfError, failureOfFault, failureOfStatus, memoryUsedUp } from './upstream-failure.js'
 
@@ -39,12 +40,10 @@ export interface Forwarded<Opened> extends UpstreamResponse {
 }
 
 export interface ForwardedRequest<Opened> {
-  readonly request: CompletionRequest
-  readonly text: RequestText
+  readonly serving: Pick<Serving, 'sent' | 'text'>
   readonly targets: readonly Target[]
-  /** Headers of the client that are passed on. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly logsMessages: boolean
+  readonly passedOn: PassedOn
+  readonly recordsContent: boolean
   readonly signal: AbortSignal
   /** Reads the first part of the completion. Throws a Failure or an UpstreamFault if the response has none. */
   readonly open: (response: UpstreamResponse) => Promise<Opened>
@@ -150,7 +149,7 @@ const tryTarget = async <Opened>(
   const redact = redactCredential(credentials)
   const logged = (status: number, failure: Failure): Failure => {
     const { reason, details } = failure
-    const message = forwarded.logsMessages ? reason : (details.reasonWithoutQuote ?? reason)
+    const message = forwarded.recordsContent ? reason : (details.reasonWithoutQuote ?? reason)
     gateway.log.warn('gateway.upstream_error', {
       upstream: upstream.content.name,
       model: model.id,
@@ -212,7 +211,7 @@ const send = async (
   const { id, content } = target.upstream
   const sent = await post(content.stream_options && !gateway.withoutStreamOptions.has(id))
   const { status } = sent.answer
-  if (!hasOnlyOurOptions(forwarded.request) || !refusesStreamOptions(status, sent.error)) return sent
+  if (!hasOnlyOurOptions(forwarded.serving.sent) || !refusesStreamOptions(status, sent.error)) return sent
   note(`status ${status}`, 'refused')
   const repeated = await post(false)
   if (repeated.answer.status < 300) gateway.withoutStreamOptions.add(id)
@@ -222,19 +221,24 @@ const send = async (
 /** Sent once, also if a pooled connection breaks: the upstream may have begun to work on it (RFC 9110, 9.2.2). */
 const postTo = (
   gateway: Gateway,
-  { request, text, headers, signal }: ForwardedRequest<unknown>,
+  { serving: { sent, text }, passedOn, recordsContent, signal }: ForwardedRequest<unknown>,
   { upstream, model }: Target,
   credentials: UpstreamCredentials & { readonly requestsUsage: boolean },
 ): Promise<UpstreamAnswer> => {
   const { timeouts, continuous_usage_stats: continuousUsage } = upstream.content
   const { requestsUsage, query } = credentials
-  const accept = request.stream ? 'text/event-stream' : 'application/json'
-  const body = upstreamBody(text, request, model.upstream_id, { requestsUsage, continuousUsage })
+  const { endpoint, stream } = sent
+  const options = { stream, requestsUsage, continuousUsage, recordsContent }
+  const headers = upstreamHeaders(
+    stream ? 'text/event-stream' : 'application/json',
+    credentials,
+    endpoint.form,
+  )
   return gateway.upstreamClient.ask(
     {
-      url: addressOf(upstream, 'chat/completions', query),
-      headers: { 'content-type': 'application/json', ...headers, ...upstreamHeaders(accept, credentials) },
-      body,
+      url: addressOf(upstream, endpoint.path, { ...passedOn.query, ...query }),
+      headers: { 'content-type': 'application/json', ...passedOn.headers, ...headers },
+      body: bodyFor(sent, text, model.upstream_id, options),
       timeouts,
       isGuarded: upstream.isConfigured !== true,
       isFresh: false,
@@ -244,8 +248,10 @@ const postTo = (
 }
 
 /** Otherwise the upstream may refuse an option of the client, and the setting must not change for later requests. */
-const hasOnlyOurOptions = ({ stream, given: { stream_options } }: CompletionRequest): boolean =>
-  stream && Object.keys(stream_options ?? {}).every((name) => name === 'include_usage')
+const hasOnlyOurOptions = ({ endpoint, stream, given: { stream_options } }: EndpointRequest): boolean =>
+  endpoint.asksForUsage &&
+  stream &&
+  Object.keys(stream_options ?? {}).every((name) => name === 'include_usage')
 
 /** Error formats differ, so the option's name is searched anywhere in the error. */
 const refusesStreamOptions = (status: number, error: Json | undefined): boolean =>

@@ -1,5 +1,3 @@
-import { chatErrorOf } from '../answer/chat-error.js'
-import { STATUS } from '../../application/failure-status.js'
 import { Failure } from '../../application/failure.js'
 import { within } from '../../kernel/within.js'
 
@@ -14,11 +12,12 @@ const COMMENT = ': keep-alive\n\n'
 
 /**
  * Adds comments to server-sent events during silence, because proxies close idle connections. A failure is thrown if
- * nothing was sent before; otherwise it becomes the last event.
+ * nothing was sent before; otherwise `failed` makes it the last event.
  */
 export async function* keptAlive(
   opening: Promise<AsyncIterable<string>>,
   { headAfterMs, everyMs }: KeepAlive,
+  failed: (failure: Failure) => string,
 ): AsyncIterable<string> {
   const source = opening.then((events) => events[Symbol.asyncIterator]())
   let next = source.then((events) => events.next())
@@ -33,7 +32,7 @@ export async function* keptAlive(
     }
   } catch (error) {
     if (!hasSent || !(error instanceof Failure)) throw error
-    yield `data: ${JSON.stringify(chatErrorOf(error, STATUS[error.kind]))}\n\n`
+    yield failed(error)
   } finally {
     // Not awaited by the reader: the source may be waiting for its upstream.
     next.catch(() => undefined)

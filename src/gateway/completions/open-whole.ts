@@ -3,15 +3,13 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import { UpstreamFault } from '../../domain/gateway/upstreams/upstream-client.js'
 import { answerRoom, MEMORY_PER_CHARACTER } from '../answer/answer-room.js'
-import { AnswerFold } from '../answer/fold.js'
-import { reportsError } from '../answer/reported-error.js'
-import { CompletionStream } from '../answer/stream.js'
 import type { Metered } from '../answer/usage.js'
-import { meteredWhole, wholeAnswer } from '../answer/whole-answer.js'
+import type { Answer, WholeAnswer } from '../endpoints/endpoint.js'
 import type { CompletionContext } from './completion-context.js'
 import type { UpstreamResponse } from './forward.js'
 import { answerTooLarge, MAX_BYTES } from './read-answer.js'
-import { eventReader, type EventReader } from './read-events.js'
+import type { EventReader } from './read-events.js'
+import { readerOf } from './serving.js'
 import { failureOfEnd, nextEvents, takeEvents, takeValue, valueWithoutEvents } from './take-events.js'
 import { invalidUpstreamResponse, memoryUsedUp } from './upstream-failure.js'
 
@@ -28,63 +26,65 @@ export interface OpenedWhole {
  * @throws Failure or UpstreamFault
  */
 export const openWhole = async (
-  { request: { n }, expected, memory }: Pick<CompletionContext, 'request' | 'expected' | 'memory'>,
+  { request, expected, memory, serving }: CompletionContext,
   response: UpstreamResponse,
 ): Promise<OpenedWhole> => {
-  const { answer, target } = response
-  const publicModel = target.model.id
-  const fold = new AnswerFold(publicModel, answerRoom(memory, MAX_BYTES))
-  const asked = { publicModel, n, includeUsage: true, hidesRunningUsage: false, expected }
-  const stream = new CompletionStream(asked, fold)
-  const reader = eventReader(answer, target.upstream.content.timeouts, memory)
+  const publicModel = response.target.model.id
+  const room = answerRoom(memory, MAX_BYTES)
+  const options = { given: request.given, publicModel, expected, room, hidesRunningUsage: false }
+  const answer = request.endpoint.answer(options)
+  const reader = readerOf(serving, response, memory)
   try {
-    const value = await readValueOrEvents(stream, reader, response)
-    const body = value === undefined ? undefined : wholeAnswer(value, publicModel)
-    if (body !== undefined) return { ...(await written(body, memory)), metered: meteredWhole(body, expected) }
-    if (value !== undefined) await takeValue(stream, value, response)
-    if (value !== undefined && !stream.isAnswered)
-      throw invalidUpstreamResponse(stream.hasBegun ? 'its choices have no message' : 'it has no choices')
-    const failure = failureOfEnd(stream, response)
+    const read = await readWholeOrEvents(answer, reader, response)
+    if (read?.whole !== undefined) return await written(read.whole, memory)
+    if (read !== undefined) {
+      await takeValue(answer, read.value, response)
+      if (!answer.isAnswered()) throw invalidUpstreamResponse(answer.missing())
+    }
+    const failure = failureOfEnd(answer, response)
     if (failure !== null) throw failure
-    const folded = fold.whole()!
-    if (folded['tallytree_truncated'] === true) throw answerTooLarge
-    return { ...(await written(folded, memory)), metered: stream.metered }
+    const body = answer.folded()!
+    if (body['tallytree_truncated'] === true) throw answerTooLarge
+    return await written({ body, metered: answer.metered() }, memory)
   } finally {
     reader.close()
   }
 }
 
 /** The answer and its text, which stay in memory until the client has read it. */
-const written = async (
-  body: JsonObject,
-  memory: MemoryLease,
-): Promise<Pick<OpenedWhole, 'body' | 'text'>> => {
-  const text = await jsonTextInSteps(body)
+const written = async (whole: WholeAnswer, memory: MemoryLease): Promise<OpenedWhole> => {
+  const { body, metered } = whole
+  const text = whole.text ?? (await jsonTextInSteps(body))
   if (!memory.grow(text.length * MEMORY_PER_CHARACTER)) throw memoryUsedUp
-  return { body, text }
+  return { body, text, metered }
 }
 
-/** The JSON of the response; undefined if the stream has taken events in place of it. */
-const readValueOrEvents = async (
-  stream: CompletionStream,
+type Read = { readonly whole: WholeAnswer } | { readonly whole?: undefined; readonly value: Json }
+
+/** The whole answer, or other JSON; undefined if events were taken in place of it. */
+const readWholeOrEvents = async (
+  answer: Answer,
   reader: EventReader,
   response: UpstreamResponse,
-): Promise<Json | undefined> => {
-  const next = nextEvents(stream, reader)
+): Promise<Read | undefined> => {
+  const next = nextEvents(answer, reader)
   let hasEvents = false
   try {
     for (let events = await next(); events !== undefined; events = await next()) {
-      const value = hasEvents ? undefined : events[0]?.value
-      if (isJsonObject(value) && reportsError(value) !== 'yes' && wholeAnswer(value, '') !== undefined)
-        return value
+      const [first] = hasEvents ? [] : events
+      const whole = isJsonObject(first?.value) ? answer.whole(first.value, first.data) : undefined
+      if (whole !== undefined) return { whole }
       hasEvents ||= events.length > 0
-      const { parts } = stream
-      const { failure } = await takeEvents(stream, events, response)
+      const parts = answer.parts()
+      const { failure } = await takeEvents(answer, events, response)
       if (failure !== undefined) throw failure
-      if (stream.parts > parts) reader.patience.renew()
+      if (answer.parts() > parts) reader.patience.renew()
     }
   } catch (error) {
-    if (!(error instanceof UpstreamFault && stream.isComplete)) throw error
+    if (!(error instanceof UpstreamFault && answer.isComplete())) throw error
   }
-  return hasEvents ? undefined : valueWithoutEvents(reader, response)
+  if (hasEvents) return undefined
+  const read = await reader.withoutEvents()
+  const whole = read.value === undefined ? undefined : answer.whole(read.value, read.text)
+  return whole === undefined ? { value: valueWithoutEvents(read, response) } : { whole }
 }

@@ -5,6 +5,7 @@ import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { Timeouts } from '../../domain/gateway/upstreams/content.js'
 import type { UpstreamAnswer } from '../../domain/gateway/upstreams/upstream-client.js'
 import { MEMORY_PER_CHARACTER } from '../answer/answer-room.js'
+import type { UpstreamEvent } from '../endpoints/endpoint.js'
 import { decodedBody } from './decode-answer.js'
 import { Patience } from './patience.js'
 import { MAX_BYTES, MAX_ERROR_BYTES, parsed } from './read-answer.js'
@@ -13,22 +14,20 @@ import { invalidUpstreamResponse, memoryUsedUp } from './upstream-failure.js'
 /** Small enough that a stream which is always ready gives way in time. */
 const MAX_SLICE_BYTES = 16_384
 
-/** An event, with its value if it was a line of JSON. */
-export interface UpstreamEvent {
-  readonly event?: string | undefined
-  readonly data: string
-  readonly value?: Json
-}
-
 /** The events of an upstream's answer: server-sent events, or lines of JSON. */
 export interface EventReader {
   readonly patience: Patience
   /** The events that the next bytes complete, maybe none; undefined at the end. */
   readonly next: () => Promise<readonly UpstreamEvent[] | undefined>
-  /** The text of an answer without any event. */
-  readonly textWithoutEvents: () => string
+  /** An answer without any event: its text, and its value if that is JSON. */
+  readonly withoutEvents: () => Promise<WholeText>
   /** Closes the connection unless the answer has ended. */
   readonly close: () => void
+}
+
+export interface WholeText {
+  readonly text: string
+  readonly value: Json | undefined
 }
 
 /** @throws Failure for an unknown content coding */
@@ -62,7 +61,7 @@ export const eventReader = (
       unread = unread.subarray(MAX_SLICE_BYTES)
       return text.add(withLineFeeds(decoder.decode(slice, { stream: true })))
     },
-    textWithoutEvents: () => text.withoutEvents,
+    withoutEvents: async () => ({ text: text.withoutEvents, value: await parsed(text.withoutEvents) }),
     close: () => {
       patience.stop()
       hold(0)

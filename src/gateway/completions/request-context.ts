@@ -11,6 +11,7 @@ import { entityOf, id, PROJECT_RULE, projectId } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { projectInHeader } from '../../application/access/project-access.js'
 import { Failure, invalid } from '../../application/failure.js'
+import type { Endpoint } from '../endpoints/endpoint.js'
 import { defaultEntity, type Principal } from '../../application/principal.js'
 import type { Services } from '../../application/services.js'
 
@@ -47,15 +48,31 @@ export const projectFromHeaders = (
 const refused = (reason: string): Failure => new Failure('unauthenticated', reason)
 
 /** Headers of the client that upstreams get too, so that both appear in the same distributed trace. */
-const FORWARDED = ['traceparent', 'x-request-id'] as const
+const FORWARDED = ['traceparent', 'x-request-id', 'x-client-request-id'] as const
+/** The version decides what is valid in a request of Anthropic's API. */
+const FORWARDED_ANTHROPIC = [...FORWARDED, 'anthropic-version', 'anthropic-beta'] as const
+/** What releases of its SDKs sent that send none. */
+const FIRST_VERSION = '2023-06-01'
 
-export const forwardedHeaders = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    FORWARDED.flatMap((name) => {
-      const value = headers[name]
-      return typeof value === 'string' && value !== '' ? [[name, value]] : []
-    }),
-  )
+/** Of a client's request, for upstreams. */
+export interface PassedOn {
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+}
+
+/** @param url of the request, with its query */
+export const passedOn = (headers: IncomingHttpHeaders, url: string, form: Endpoint['form']): PassedOn => {
+  const isAnthropic = form === 'anthropic'
+  const named = (isAnthropic ? FORWARDED_ANTHROPIC : FORWARDED).flatMap((name) => {
+    const value = headers[name]
+    return typeof value === 'string' && value !== '' ? [[name, value] as const] : []
+  })
+  const [, query = ''] = url.split('?')
+  return {
+    headers: { ...(isAnthropic ? { 'anthropic-version': FIRST_VERSION } : {}), ...Object.fromEntries(named) },
+    query: isAnthropic ? Object.fromEntries(new URLSearchParams(query)) : {},
+  }
+}
 
 /** The recorded parent and trace; null where the request names none. */
 export interface TraceContext {

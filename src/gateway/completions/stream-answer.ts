@@ -1,8 +1,6 @@
 import { Readable } from 'node:stream'
 import { answerRoom } from '../answer/answer-room.js'
-import { AnswerFold } from '../answer/fold.js'
-import { CompletionStream } from '../answer/stream.js'
-import { isJsonObject } from '../../kernel/json/json.js'
+import type { Answer, FailedOptions } from '../endpoints/endpoint.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { within } from '../../kernel/within.js'
 import type { Failure } from '../../application/failure.js'
@@ -17,7 +15,8 @@ import type { Forwarded, UpstreamResponse } from './forward.js'
 import { clientGone } from './in-flight.js'
 import { keptAlive } from './keep-alive.js'
 import { MAX_BYTES } from './read-answer.js'
-import { eventReader, type EventReader } from './read-events.js'
+import type { EventReader } from './read-events.js'
+import { readerOf } from './serving.js'
 import {
   END_WITHIN_MS,
   failureOfEnd,
@@ -40,33 +39,43 @@ export const streamResponse = async (
   gateway: Gateway,
   completion: CompletionContext,
 ): Promise<CompletionResponse> => {
-  const sent: { body?: Readable } = {}
+  const { request, call, inFlight } = completion
+  const sent: { body?: Readable; answer?: Answer } = {}
   const forwarding = forwardOrFinish(gateway, completion, (response) => openStream(completion, response))
   const events = forwarding.then((forwarded) => {
+    sent.answer = forwarded.opened.answer
     const { idle_ms } = forwarded.target.upstream.content.timeouts
     const stop = () => {
-      completion.inFlight.abort(slowClient)
+      inFlight.abort(slowClient)
       sent.body?.destroy()
     }
     return untilStalled(clientEvents(forwarded, completion, stop), idle_ms, stop)
   })
-  const body = Readable.from(await prefetchFirst(keptAlive(events, gateway.keepAlive)), { highWaterMark: 1 })
+  const options = failedOptions(completion)
+  const failed = (failure: Failure) => (sent.answer ?? request.endpoint).failed(failure, options)
+  const kept = keptAlive(events, gateway.keepAlive, failed)
+  const body = Readable.from(await prefetchFirst(kept), { highWaterMark: 1 })
   sent.body = body
   return {
     body,
     type: 'text/event-stream; charset=utf-8',
     headers: { 'x-accel-buffering': 'no' },
-    position: completion.call.position,
+    position: call.position,
   }
 }
+
+const failedOptions = ({ call, targets, requestId }: CompletionContext): FailedOptions => ({
+  callId: call.id,
+  requestId,
+  model: targets[0]!.model.id,
+})
 
 /** A stream whose first event for the client was read. */
 interface OpenedStream {
   readonly firstText: string
   /** An error that came in the same piece as the first event. */
   readonly failure: Failure | undefined
-  readonly stream: CompletionStream
-  readonly fold: AnswerFold | null
+  readonly answer: Answer
   readonly reader: EventReader
 }
 
@@ -76,65 +85,83 @@ interface OpenedStream {
  * @throws Failure or UpstreamFault
  */
 const openStream = async (
-  { request, expected, call, memory }: CompletionContext,
+  { request, expected, call, memory, serving }: CompletionContext,
   response: UpstreamResponse,
 ): Promise<OpenedStream> => {
-  const { answer, target } = response
-  const publicModel = target.model.id
-  const options = request.given['stream_options']
-  const requestsRunningUsage = isJsonObject(options) && options['continuous_usage_stats'] === true
-  const fold = call.recordsContent ? new AnswerFold(publicModel, answerRoom(memory)) : null
-  const stream = new CompletionStream(
-    {
-      publicModel,
-      n: request.n,
-      includeUsage: request.stream_options?.include_usage === true,
-      hidesRunningUsage: target.upstream.content.continuous_usage_stats && !requestsRunningUsage,
-      expected,
-    },
-    fold,
-    () => performance.now(),
-  )
-  const reader = eventReader(answer, target.upstream.content.timeouts, memory)
+  const { target } = response
+  const answer = request.endpoint.answer({
+    given: request.given,
+    publicModel: target.model.id,
+    expected,
+    room: call.recordsContent ? answerRoom(memory) : null,
+    hidesRunningUsage: target.upstream.content.continuous_usage_stats,
+  })
+  const reader = readerOf(serving, response, memory)
   try {
     let firstText = ''
     let hasEvents = false
-    for (let events = await reader.next(); events !== undefined; events = await reader.next()) {
-      const { text, failure } = await takeEvents(stream, events, response)
+    for (;;) {
+      const reading = reader.next()
+      const holdsMs = firstText === '' ? Infinity : request.endpoint.holdsHeadMs
+      const next = reading.then((events) => ({ events }))
+      const read = holdsMs === Infinity ? await next : await within(holdsMs, next)
+      if (read === undefined)
+        return { firstText, failure: undefined, answer, reader: resumed(reader, reading) }
+      const { events } = read
+      if (events === undefined) break
+      const { text, failure } = await takeEvents(answer, events, response)
       firstText += text
-      if (stream.isAnswered) return { firstText, failure, stream, fold, reader }
+      if (answer.isAnswered()) return { firstText, failure, answer, reader }
       if (failure !== undefined) throw failure
-      if (stream.isDone) break
+      if (answer.isDone()) break
       if (firstText.length > MAX_BYTES) throw invalidUpstreamResponse(`no content in ${MAX_BYTES} characters`)
       hasEvents ||= events.length > 0
     }
-    if (!hasEvents && !stream.isDone && reader.textWithoutEvents().trim() !== '')
-      firstText = await takeValue(stream, await valueWithoutEvents(reader, response), response)
-    const failure = stream.isAnswered ? undefined : failureOfEnd(stream, response)
+    const read = hasEvents || answer.isDone() ? undefined : await reader.withoutEvents()
+    if (read !== undefined && read.text.trim() !== '')
+      firstText = await takeValue(answer, valueWithoutEvents(read, response), response)
+    const failure = answer.isAnswered() ? undefined : failureOfEnd(answer, response)
     if (failure) throw failure
-    return { firstText, failure: undefined, stream, fold, reader }
+    return { firstText, failure: undefined, answer, reader }
   } catch (error) {
-    fold?.release()
+    answer.release()
     reader.close()
     throw error
   }
 }
 
+/** A reader whose next events are being read already. */
+const resumed = (reader: EventReader, reading: ReturnType<EventReader['next']>): EventReader => {
+  let first: typeof reading | undefined = reading
+  // It may fail while the client takes its time.
+  reading.catch(() => undefined)
+  return {
+    ...reader,
+    next: () => {
+      const next = first ?? reader.next()
+      first = undefined
+      return next
+    },
+  }
+}
+
 /**
- * The events that the client gets. The call is ended before [DONE] is sent, so that a client with a complete answer can
- * rely on its record. `stop` ends the response to a client that does not read it.
+ * The events that the client gets. The call is ended before the last of them is sent, so that a client with a complete
+ * answer can rely on its record. `stop` ends the response to a client that does not read it.
  */
 async function* clientEvents(
   forwarded: Forwarded<OpenedStream>,
   { call, inFlight }: CompletionContext,
   stop: () => void,
 ): AsyncGenerator<string> {
-  const { opened, answer, target } = forwarded
+  const { opened, answer: upstreamAnswer, target } = forwarded
   const { signal } = inFlight
-  const { stream, fold } = opened
+  const { answer } = opened
+  /** The end of the answer, which is sent once the call has ended. */
+  const last = { text: '' }
   let isOver = false
   let readTimer: NodeJS.Timeout | undefined
-  void answer.ended.then(() => {
+  void upstreamAnswer.ended.then(() => {
     if (isOver) return
     const readTimeoutMs = Math.min(CLIENT_READ_TIMEOUT_MS, target.upstream.content.timeouts.total_ms)
     readTimer = setTimeout(stop, readTimeoutMs)
@@ -142,31 +169,33 @@ async function* clientEvents(
   let failure: Failure | null | undefined
   try {
     opened.reader.patience.pause()
-    yield opened.firstText
-    opened.reader.patience.resume(true)
-    failure = opened.failure ?? (yield* remainingEvents(forwarded, signal))
-    if (failure === null) await within(END_WITHIN_MS, answer.ended)
+    if (isEnd(answer)) last.text = opened.firstText
+    else yield opened.firstText
+    opened.reader.patience.resume(answer.isAnswered())
+    failure = opened.failure ?? (yield* remainingEvents(forwarded, last, signal))
+    if (failure === null) await within(END_WITHIN_MS, upstreamAnswer.ended)
   } finally {
     opened.reader.close()
     // Undefined if the reader of these events left before their end.
     if (failure === undefined) failure = toFailure(undefined, signal) ?? clientGone
     isOver = true
     clearTimeout(readTimer)
-    const { contentAt, metered } = stream
+    const contentAt = answer.contentAt()
     await call.finish({
-      output: fold?.whole() ?? null,
-      metered,
+      output: answer.folded(),
+      metered: answer.metered(),
       failure,
       summary: {
         ...servedBy(forwarded),
         ...(contentAt && { time_to_first_token_ms: Math.round(contentAt - call.startedAt) }),
       },
     })
-    fold?.release()
+    answer.release()
     inFlight.done()
   }
   if (failure !== null) throw failure
-  yield 'data: [DONE]\n\n'
+  const end = last.text + answer.end
+  if (end !== '') yield end
 }
 
 /** A client that takes nothing for this long would keep its place at the upstream, which waits for it. */
@@ -185,27 +214,32 @@ async function* untilStalled(
   }
 }
 
+/** Whether the last events were the end of the answer, which nothing follows. */
+const isEnd = (answer: Answer): boolean => answer.end === '' && answer.isDone()
+
 /** Returns the failure that ended the stream early, or null for a complete answer. */
 async function* remainingEvents(
-  { opened: { stream, reader }, reportedFailure }: Forwarded<OpenedStream>,
+  { opened: { answer, reader }, reportedFailure }: Forwarded<OpenedStream>,
+  last: { text: string },
   signal: AbortSignal,
 ): AsyncGenerator<string, Failure | null> {
   const { patience } = reader
   try {
-    const next = nextEvents(stream, reader)
+    const next = nextEvents(answer, reader)
     for (let events = await next(); events !== undefined; events = await next()) {
-      const { parts } = stream
-      const { text, failure } = await takeEvents(stream, events, { reportedFailure })
+      const parts = answer.parts()
+      const { text, failure } = await takeEvents(answer, events, { reportedFailure })
       patience.pause()
-      if (text !== '') yield text
-      patience.resume(stream.parts > parts)
+      if (isEnd(answer)) last.text += text
+      else if (text !== '') yield text
+      patience.resume(answer.parts() > parts)
       if (failure !== undefined) return failure
     }
-    return failureOfEnd(stream, { reportedFailure })
+    return failureOfEnd(answer, { reportedFailure })
   } catch (error) {
     const failure = toFailure(error, signal)
     if (failure === undefined) throw error
     if (signal.aborted) return failure
-    return stream.isComplete ? null : (suspectedFailure(stream, { reportedFailure }) ?? failure)
+    return answer.isComplete() ? null : (suspectedFailure(answer, { reportedFailure }) ?? failure)
   }
 }

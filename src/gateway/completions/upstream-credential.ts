@@ -3,6 +3,7 @@ import { redactSecrets, secretMatcher, type Redact } from '../../domain/secrets/
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
 import { USER_AGENT } from '../../domain/gateway/upstreams/upstream-client.js'
 import { Failure } from '../../application/failure.js'
+import type { Endpoint } from '../endpoints/endpoint.js'
 import type { Gateway } from '../gateway.js'
 import type { UpstreamCredentials } from '../upstreams/upstream-credentials.js'
 
@@ -39,12 +40,15 @@ const unusable = (
 export const upstreamHeaders = (
   accept: string,
   { bearer, headers }: Pick<UpstreamCredentials, 'bearer' | 'headers'>,
+  form: Endpoint['form'] = 'openai',
 ): Readonly<Record<string, string>> => ({
   accept,
   'accept-encoding': 'identity',
   'user-agent': USER_AGENT,
   ...headers,
   ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+  // Anthropic reads this one, and other servers of its API the other one.
+  ...(bearer === null || form === 'openai' ? {} : { 'x-api-key': bearer }),
 })
 
 export const redactCredential =

@@ -118,9 +118,7 @@ export const toFailure = (error: unknown, signal: AbortSignal): Failure | undefi
 }
 
 export const invalidUpstreamResponse = (why: string): Failure =>
-  new Failure('upstream-failed', `The upstream's response is not a chat completion: ${why}.`, {
-    code: 'upstream_error',
-  })
+  new Failure('upstream-failed', `The upstream's response is not valid: ${why}.`, { code: 'upstream_error' })
 
 /** Not the fault of the upstream, so its health does not count it. */
 export const memoryUsedUp = new Failure(

@@ -7,13 +7,12 @@ import {
   type GatewayCall,
 } from '../../domain/gateway/limits/gateway-call.js'
 import type { BudgetExceeded, Limiter, Permit } from '../../domain/gateway/limits/limiter.js'
-import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { reportedUsageOf } from '../../domain/calls/usage/reported.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import type { CompletionRequest } from '../answer/request.js'
+import type { EndpointRequest } from '../endpoints/endpoint.js'
 import { summaryUsage, type Metered, type PromptTokens } from '../answer/usage.js'
 import type { LedgerFollower } from './ledger-follower.js'
 import { rateHeaders } from './rate-headers.js'
@@ -23,7 +22,7 @@ interface CompletionToAdmit {
   readonly id: string
   readonly project: string
   readonly keyId: string
-  readonly request: CompletionRequest
+  readonly request: Pick<EndpointRequest, 'endpoint' | 'given'>
   readonly prompt: PromptTokens
   readonly targets: readonly Target[]
 }
@@ -80,7 +79,7 @@ const callOf = (
   instance: string,
   now: Date,
 ): { readonly call: GatewayCall; readonly tokens: number } => {
-  const completionTokens = maxCompletionTokens(request)
+  const completionTokens = request.endpoint.mostTokens(request.given)
   const prices = targets.map(({ model }) => model.price)
   const totalMs = targets.reduce((sum, { upstream }) => sum + upstream.content.timeouts.total_ms, 0)
   return {

@@ -4,7 +4,7 @@ import type { BudgetExceeded, RateExceeded } from '../../domain/gateway/limits/l
 import { scopeInWords, type LimitScope } from '../../domain/gateway/limits/scope.js'
 import { amountFrom, decimalText, numberFrom, type Amount } from '../../domain/prices/decimal.js'
 import type { JsonObject } from '../../kernel/json/json.js'
-import { OP_NAME } from '../answer/request.js'
+import { ENDPOINTS } from '../endpoints/all.js'
 import type { LedgerFollower } from './ledger-follower.js'
 
 interface Refused {
@@ -112,7 +112,7 @@ const listing = (team: string, { type, project, key }: LimitScope, period: strin
   path: '/calls/query',
   body: {
     project_id: type === 'project' ? `${team}/${project}` : `${team}/<each project>`,
-    filter: { op_names: [OP_NAME] },
+    filter: { op_names: Object.values(ENDPOINTS).map(({ opName }) => opName) },
     query: {
       $expr: {
         $and: [

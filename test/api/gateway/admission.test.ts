@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { chat } from '../../../src/gateway/endpoints/chat.js'
 import { admission } from '../../../src/gateway/limits/admission.js'
 import { Failure } from '../../../src/application/failure.js'
 import { Ledger } from '../../../src/domain/gateway/limits/ledger.js'
@@ -32,15 +33,13 @@ describe('letting completions through', () => {
     return {
       set: (ms: number) => void (now += ms),
       ask: (): 'admitted' | Failure => {
-        const request = { n: 1, best_of: null, model: 'chat', messages: [], given: {} }
-        const rest = { stream: false, stream_options: null, max_tokens: null, max_completion_tokens: null }
         try {
           admit({
             id: `c${(calls += 1)}`,
             project: 'team/project',
             keyId: 'key',
             prompt: { estimate: 1, most: 1 },
-            request: { ...request, ...rest },
+            request: { endpoint: chat, given: {} },
             targets: [target],
           })
           return 'admitted'

@@ -368,7 +368,7 @@ describe('what is recorded of completions', () => {
     const headers = { 'openai-project': project, 'tallytree-record': 'metadata' }
     const { error } = (await gateway.complete({}, { headers })).json<{ error: { message: string } }>()
     const [call] = await gateway.ended(project)
-    assert.match(error.message, /not a chat completion/)
+    assert.match(error.message, /is not valid/)
     assert.equal(call?.exception, error.message)
   })
 })

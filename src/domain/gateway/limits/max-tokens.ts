@@ -7,22 +7,20 @@ export const MAX_TOKENS = 2 ** 31
 const DEFAULT_MAX_TOKENS = 4096
 
 /** Parameter names for the maximum length. Upstreams differ in which one they honour. */
-const LENGTHS = ['max_completion_tokens', 'max_tokens', 'max_new_tokens', 'n_predict']
+const LENGTHS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'max_new_tokens', 'n_predict']
 
-interface LengthOptions {
-  /** Number of choices. */
-  readonly n: number
-  readonly best_of: number | null
-  /** The request as the client sent it. */
-  readonly given: JsonObject
-}
-
-/** The maximum number of completion tokens: per choice the largest stated maximum, and at least `min_tokens`. */
-export const maxCompletionTokens = ({ n, best_of, given }: LengthOptions): number => {
+/**
+ * The maximum number of completion tokens: per choice the largest stated maximum, and at least `min_tokens`.
+ *
+ * @param choices how many the request asks for
+ */
+export const maxCompletionTokens = (given: JsonObject, choices: number): number => {
   const said = LENGTHS.map((name) => given[name] ?? null).filter((value) => value !== null)
   // An invalid length counts as unlimited.
   const lengths = (said.length === 0 ? [null] : said).map((value) => lengthIn(value) ?? DEFAULT_MAX_TOKENS)
-  return Math.max(n, best_of ?? 1) * Math.max(...lengths, lengthIn(given['min_tokens']) ?? 0)
+  const { best_of: tried } = given
+  const answers = Math.max(choices, typeof tried === 'number' ? tried : 1)
+  return answers * Math.max(...lengths, lengthIn(given['min_tokens']) ?? 0)
 }
 
 const lengthIn = (value: Json | undefined): number | undefined => {

@@ -100,7 +100,7 @@ describe('what a completion costs', () => {
   })
 
   it('is held for all that it may write: each choice the most that any name says, or the usual many', () => {
-    const most = (given: JsonObject) => maxCompletionTokens({ n: 1, best_of: null, ...given, given })
+    const most = (given: JsonObject) => maxCompletionTokens(given, Number(given['n'] ?? 1))
     assert.equal(most({}), 4096)
     assert.equal(most({ n: 3, max_tokens: 7 }), 21)
     assert.equal(most({ n: 3, best_of: 5, max_tokens: 7 }), 35)
@@ -122,7 +122,7 @@ describe('what a completion costs', () => {
         ),
         fc.integer({ min: 1, max: 128 }),
         (given, n) => {
-          const written = maxCompletionTokens({ n, best_of: null, given: given })
+          const written = maxCompletionTokens(given, n)
           assert.ok(Number.isSafeInteger(written) && written >= n && written <= 128 * 2 ** 31)
           assert.ok(maxCost(PRICE, 0, written) > 0n)
         },

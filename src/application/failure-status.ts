@@ -17,4 +17,5 @@ export const STATUS: Readonly<Record<FailureKind, number>> = {
   'not-yet-readable': 503,
   'too-slow': 504,
   'upstream-too-slow': 504,
+  'upstream-overloaded': 529,
 }

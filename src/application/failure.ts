@@ -30,6 +30,7 @@ export type FailureKind =
   | 'rate-limited'
   | 'upstream-failed'
   | 'upstream-too-slow'
+  | 'upstream-overloaded'
 
 interface FailureDetails {
   /** For `invalid`: locations and rules, with `loc` from the request's root (`body`, `query`, `path`). */
@@ -39,7 +40,7 @@ interface FailureDetails {
   readonly headers?: Readonly<Record<string, string>>
   /** `Retry-After`, in seconds. */
   readonly retryAfter?: number
-  /** Overrides of the chat completion error's members that are derived from the kind. */
+  /** Overrides of the members of a model provider's error that are derived from the kind. */
   readonly type?: string
   readonly code?: string
   readonly param?: string

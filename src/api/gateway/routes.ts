@@ -71,7 +71,7 @@ const SERVED: readonly Served[] = [
     endpoint: messages,
     body: messageRequest,
     summary: `Creates a message of Anthropic's Messages API. ${FORWARDED}`,
-    errorFormat: 'openai',
+    errorFormat: 'anthropic',
     events: 'the events of the Messages API',
   },
   {

@@ -22,6 +22,7 @@ const SAYS: Readonly<Record<FailureKind, string>> = {
   'rate-limited': 'A rate limit is reached; the response has the limit and when to retry.',
   'upstream-failed': 'The upstream failed, or its response is not a chat completion.',
   'upstream-too-slow': 'The upstream timed out.',
+  'upstream-overloaded': 'The upstream is overloaded.',
 }
 
 const reason = {
@@ -62,6 +63,24 @@ const chatError = {
   additionalProperties: true,
 }
 
+const anthropicError = {
+  title: 'AnthropicError',
+  description: "Why the request failed, in the format of Anthropic's API.",
+  type: 'object',
+  properties: {
+    type: { const: 'error' },
+    error: {
+      title: 'AnthropicErrorContent',
+      type: 'object',
+      properties: { type: { type: 'string' }, message: { type: 'string' } },
+      required: ['type', 'message'],
+    },
+    request_id: { type: 'string' },
+  },
+  required: ['type', 'error', 'request_id'],
+  additionalProperties: true,
+}
+
 const rpcStatus = {
   title: 'RpcStatus',
   description: 'A `google.rpc.Status` in the encoding of the request.',
@@ -70,32 +89,38 @@ const rpcStatus = {
   required: ['code', 'message'],
 }
 
+const BODIES = {
+  chat: chatError,
+  openai: chatError,
+  anthropic: anthropicError,
+  otlp: rpcStatus,
+  graphql: reason,
+}
+
 /** The error responses of a route, by status. */
 export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonObject): JsonObject => {
   const kinds = kindsOf(route)
   const { errorFormat } = route
-  const isInvalidBad = errorFormat === 'openai' || errorFormat === 'otlp'
+  const isInvalidBad = errorFormat === 'openai' || errorFormat === 'anthropic' || errorFormat === 'otlp'
   const statusOf = (kind: FailureKind): number =>
     STATUS[isInvalidBad && kind === 'invalid' ? 'bad-request' : kind]
   const statuses = [...new Set(kinds.map(statusOf))].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => {
       const ofStatus = kinds.filter((kind) => statusOf(kind) === status)
-      const schema = named(
-        errorFormat === 'openai' || errorFormat === 'chat'
-          ? chatError
-          : errorFormat === 'otlp'
-            ? rpcStatus
-            : status === STATUS.invalid
-              ? validation
-              : reason,
-      )
+      const isServiceOwn = errorFormat === undefined || errorFormat === 'graphql'
+      const schema =
+        isServiceOwn && status === STATUS.invalid
+          ? validation
+          : errorFormat === undefined
+            ? reason
+            : BODIES[errorFormat]
       return [
         status,
         {
           description: ofStatus.map((kind) => SAYS[kind]).join(' '),
           headers: headersByName(headersOf(status)),
-          content: { 'application/json': { schema } },
+          content: { 'application/json': { schema: named(schema) } },
         },
       ]
     }),
@@ -117,5 +142,9 @@ const kindsOf = ({ access, body, form, errors }: AnyRoute): readonly FailureKind
 
 const headersOf = (status: number) => {
   if (status === STATUS.unauthenticated) return ['WWW-Authenticate'] as const
-  return status === STATUS.overloaded || status === STATUS['rate-limited'] ? (['Retry-After'] as const) : []
+  const isRetryable =
+    status === STATUS.overloaded ||
+    status === STATUS['rate-limited'] ||
+    status === STATUS['upstream-overloaded']
+  return isRetryable ? (['Retry-After'] as const) : []
 }

@@ -9,14 +9,7 @@ import type { LoopWatch } from '../../kernel/loop-watch.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { RequestSeconds } from '../../kernel/ports/metrics.js'
 import { allowOrigins, type CorsSettings } from './cors.js'
-import {
-  respondAsChat,
-  respondAsGraphQl,
-  respondAsOpenAi,
-  respondAsOtlp,
-  respondFailure,
-  respondUnrouted,
-} from './respond.js'
+import { asksAnthropic, respondAs, respondFailure, respondUnrouted } from './respond.js'
 import { serve, type Authenticator } from './serve.js'
 import type { AnyRoute } from './route.js'
 import { insteadOf } from './unserved.js'
@@ -59,10 +52,7 @@ export const createApp = (
     const serving = serve(authenticating, reader, memory, nextTurn, route, web?.publicUrl ?? null)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
-      if (route.errorFormat === 'chat') respondAsChat(ctx)
-      if (route.errorFormat === 'openai') respondAsOpenAi(ctx)
-      if (route.errorFormat === 'graphql') respondAsGraphQl(ctx)
-      if (route.errorFormat === 'otlp') respondAsOtlp(ctx)
+      if (route.errorFormat !== undefined && route.errorFormat !== 'chat') respondAs(ctx, route.errorFormat)
       return serving(ctx)
     }
     router[route.method](route.path, handler)
@@ -72,9 +62,9 @@ export const createApp = (
   if (measures !== undefined) app.use(measureRequests(measures))
   if (cors.origins.length > 0) app.use(allowOrigins(cors))
   app.use(keepPrivate)
+  app.use(withoutPrefix)
   app.use(handleErrors(log))
   if (web?.pages !== undefined) app.use(serveAssets(web.pages))
-  app.use(withoutPrefix)
   app.use(servePlain(plain))
   app.use(router.routes())
   if (web !== undefined) app.use(whereUnmatched(servePages(web)))
@@ -101,15 +91,21 @@ const keepPrivate = (ctx: Context, next: Next) => {
   return next()
 }
 
-/** Paths of the chat completions API, whose clients expect its request ids and error format. */
-const CHAT_PATH = /^(\/traces)?\/v1(\/|$)/
+/** The error format of a path's clients, also before a route is found. They name their requests. */
+const formatOf = ({ path, req: { headers } }: Context): 'anthropic' | 'chat' | undefined => {
+  if (/^\/v1\/messages(\/|$)/.test(path)) return 'anthropic'
+  // Clients of both providers ask for the same path.
+  if (/^\/v1\/models(\/|$)/.test(path) && asksAnthropic(headers)) return 'anthropic'
+  return /^\/v1(\/|$)/.test(path) ? 'chat' : undefined
+}
 
 /** Sets the request id and turns errors into responses. */
 const handleErrors = (log: Log) => async (ctx: Context, next: Next) => {
-  const isChatPath = CHAT_PATH.test(ctx.path)
-  if (isChatPath) respondAsChat(ctx)
-  const requestId = (isChatPath ? requestIdIn(ctx.req.headers) : undefined) ?? randomUUID()
+  const format = formatOf(ctx)
+  if (format !== undefined) respondAs(ctx, format)
+  const requestId = (format === undefined ? undefined : requestIdIn(ctx.req.headers)) ?? randomUUID()
   ctx.set('x-request-id', requestId)
+  if (format === 'anthropic') ctx.set('request-id', requestId)
   try {
     await next()
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { availableParallelism, loadavg } from 'node:os'
 import type { Context } from 'koa'
 import { problemJson } from '../../kernel/codec/problem.js'
@@ -21,8 +22,8 @@ import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { InvalidQuery, UnknownField } from '../../domain/query/errors.js'
 import { Failure, invalidField } from '../../application/failure.js'
-import type { RouteResponse } from './route.js'
-import { chatErrorOf, shouldRetry } from '../../gateway/answer/chat-error.js'
+import type { AnyRoute, RouteResponse } from './route.js'
+import { anthropicErrorOf, openAiErrorOf, shouldRetry } from '../../gateway/endpoints/errors.js'
 import { encodingOf, JSON_TYPE, otlpStatusOf, statusResponse } from '../otel/response.js'
 import { STATUS } from '../../application/failure-status.js'
 
@@ -45,36 +46,24 @@ export const respond = (
 const isPlain = (body: unknown): body is JsonObject =>
   isJsonObject(body) && Object.getPrototypeOf(body) === Object.prototype
 
-/** The `performance` time since which this request responds in the format of chat completions. */
-const CHAT_SINCE = 'chat'
+type ErrorFormat = NonNullable<AnyRoute['errorFormat']>
 
-/** Responds in the format of chat completions from here on. */
-export const respondAsChat = (ctx: Context): void => {
-  ctx.state[CHAT_SINCE] ??= performance.now()
+/** Whether the client is one of Anthropic's API, which shares paths with OpenAI's. */
+export const asksAnthropic = (headers: IncomingHttpHeaders): boolean =>
+  headers['anthropic-version'] !== undefined
+
+const FORMAT = 'errorFormat'
+const SINCE = 'since'
+
+/** Responds to failures in this format from here on. */
+export const respondAs = (ctx: Context, format: ErrorFormat): void => {
+  ctx.state[FORMAT] = format
+  ctx.state[SINCE] ??= performance.now()
 }
 
-const AS_OPENAI = 'openai'
+const formatOf = (ctx: Context): ErrorFormat | undefined => ctx.state[FORMAT] as ErrorFormat | undefined
 
-/** As for chat completions, and what is not valid has the status of this API. */
-export const respondAsOpenAi = (ctx: Context): void => {
-  respondAsChat(ctx)
-  ctx.state[AS_OPENAI] = true
-}
-
-const AS_GRAPHQL = 'graphql'
-
-/** A failure with a reason has `errors` as well: clients of GraphQL show nothing else. */
-export const respondAsGraphQl = (ctx: Context): void => {
-  ctx.state[AS_GRAPHQL] = true
-}
-
-const AS_OTLP = 'otlp'
-
-/** A failure is a `google.rpc.Status`, as exporters of OpenTelemetry expect it. */
-export const respondAsOtlp = (ctx: Context): void => {
-  ctx.state[CHAT_SINCE] = undefined
-  ctx.state[AS_OTLP] = true
-}
+const isOpenAi = (format: ErrorFormat | undefined): boolean => format === 'chat' || format === 'openai'
 
 const respondOtlpFailure = (ctx: Context, failure: Failure | undefined): void => {
   const { status, code, message, retryAfter } = otlpStatusOf(failure)
@@ -85,42 +74,56 @@ const respondOtlpFailure = (ctx: Context, failure: Failure | undefined): void =>
   ctx.type = encoding
 }
 
-/** Clients of chat completions expect `Retry-After` with these. */
-const RETRYABLE = new Set([429, 503])
-
-const isChat = (ctx: Context): boolean => ctx.state[CHAT_SINCE] !== undefined
-
 const setProcessingTime = (ctx: Context): void => {
-  const since: unknown = ctx.state[CHAT_SINCE]
-  if (typeof since === 'number')
-    ctx.set('openai-processing-ms', String(Math.round(performance.now() - since)))
+  if (isOpenAi(formatOf(ctx)))
+    ctx.set('openai-processing-ms', String(Math.round(performance.now() - (ctx.state[SINCE] as number))))
 }
+
+/** The body in the format of a model provider; undefined in other formats. */
+const providerErrorOf = (ctx: Context, told: Pick<Failure, 'reason' | 'details'>): JsonObject | undefined => {
+  const format = formatOf(ctx)
+  if (format === 'anthropic') return anthropicErrorOf(told, ctx.status, ctx.response.get('x-request-id'))
+  return isOpenAi(format) ? openAiErrorOf(told, ctx.status) : undefined
+}
+
+/** Clients of model providers expect `Retry-After` with these. */
+const RETRYABLE = new Set([STATUS['rate-limited'], STATUS.overloaded, STATUS['upstream-overloaded']])
 
 /** Responds with a failure. Returns false for an unexpected error, which is a 500. */
 export const respondFailure = (ctx: Context, error: unknown): boolean => {
   const failure = failureOf(error)
+  const format = formatOf(ctx)
   ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
-  if (ctx.status === STATUS.invalid && ctx.state[AS_OPENAI] === true) ctx.status = STATUS['bad-request']
+  if (ctx.status === STATUS.invalid && (format === 'openai' || format === 'anthropic'))
+    ctx.status = STATUS['bad-request']
   const told = failure ?? new Failure('overloaded', 'Internal server error')
-  ctx.body = isChat(ctx) ? chatErrorOf(told, ctx.status) : bodyOf(told)
-  if (ctx.state[AS_GRAPHQL] === true && told.kind !== 'invalid')
+  const ofProvider = providerErrorOf(ctx, told)
+  ctx.body = ofProvider ?? bodyOf(told)
+  if (format === 'graphql' && told.kind !== 'invalid')
     ctx.body = { ...bodyOf(told), errors: [{ message: told.reason }] }
   ctx.set({ ...failure?.details.headers })
-  const retryAfter = failure?.details.retryAfter ?? (isChat(ctx) && RETRYABLE.has(ctx.status) ? 1 : undefined)
+  const defaultWait = ofProvider !== undefined && RETRYABLE.has(ctx.status) ? 1 : undefined
+  const retryAfter = failure?.details.retryAfter ?? defaultWait
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
   if (failure?.kind === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="tallytree", Bearer')
-  if (isChat(ctx))
+  if (ofProvider !== undefined)
     ctx.set('x-should-retry', String(failure?.details.isFinal !== true && shouldRetry(ctx.status)))
   setProcessingTime(ctx)
-  if (ctx.state[AS_OTLP] === true) respondOtlpFailure(ctx, failure)
+  if (format === 'otlp') respondOtlpFailure(ctx, failure)
   return failure !== undefined
 }
 
-/** Responds to a path or method without a route. `code` is for clients of chat completions. */
-export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, reason: string): void => {
+/** Responds to a path or method without a route. `code` is for clients of OpenAI's API. */
+export const respondUnrouted = (
+  ctx: Context,
+  status: 404 | 405 | 426,
+  code: string,
+  reason: string,
+): void => {
   ctx.status = status
-  ctx.body = isChat(ctx) ? chatErrorOf({ reason, details: { code } }, status) : { reason }
-  if (isChat(ctx)) ctx.set('x-should-retry', 'false')
+  const ofProvider = providerErrorOf(ctx, { reason, details: { code } })
+  ctx.body = ofProvider ?? { reason }
+  if (ofProvider !== undefined) ctx.set('x-should-retry', 'false')
   setProcessingTime(ctx)
 }
 

@@ -110,9 +110,10 @@ export interface RouteSpec<Body = unknown, Query = unknown, Answer = unknown> {
   readonly summary: string
   /**
    * Errors in the format of chat completions instead of the service's own, with `openai` also with its status for what is
-   * not valid, 400; or with `errors` as well, as in GraphQL; or as a `google.rpc.Status` in the encoding of the request.
+   * not valid, 400; or as Anthropic's API; or with `errors` as well, as in GraphQL; or as a `google.rpc.Status` in the
+   * encoding of the request.
    */
-  readonly errorFormat?: 'chat' | 'openai' | 'graphql' | 'otlp'
+  readonly errorFormat?: 'chat' | 'openai' | 'anthropic' | 'graphql' | 'otlp'
   /** The JSON body; absent if the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
   /** The parts of the multipart form that the route reads from the stream. */

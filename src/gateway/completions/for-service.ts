@@ -28,6 +28,7 @@ const RETRYABLE = new Set<Failure['kind']>([
   'rate-limited',
   'upstream-failed',
   'upstream-too-slow',
+  'upstream-overloaded',
   'not-yet-readable',
 ])
 

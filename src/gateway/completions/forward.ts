@@ -267,6 +267,7 @@ const outcomeOfFailure = (
 ): RequestOutcome => {
   if (kind === 'rate-limited' || (status !== undefined && COOLDOWN_STATUSES.has(status)))
     return { coolMs: hasRetryAfter && retryAfter !== undefined ? retryAfter * 1000 : null }
+  if (kind === 'upstream-overloaded') return 'fault'
   return kind === 'upstream-failed' && (status === undefined || status >= 500) ? 'fault' : 'answer'
 }
 

@@ -4,7 +4,10 @@ import type { Redact } from '../../domain/secrets/redact-secrets.js'
 import { Failure, type FailureKind } from '../../application/failure.js'
 import { errorWords, type ErrorWords } from '../answer/reported-error.js'
 
-/** Statuses that the client gets unchanged, because it can correct its request. Others become 502. */
+/** Clients handle an overloaded upstream on its own. */
+const OVERLOADED = 529
+
+/** Statuses that the client gets unchanged, because it can correct its request. Others become 502, except for `OVERLOADED`. */
 const PASSED_ON: Readonly<Record<number, FailureKind>> = {
   400: 'bad-request',
   413: 'too-large',
@@ -30,7 +33,11 @@ export const failureOfStatus = (
   const { message, type, code, param } = error
   const answered = `The upstream answered with status ${status}`
   const isFinal = FINAL.has(status) || isQuotaUsedUp(error)
-  if (kind === undefined) return upstreamFailed(answered, message, isFinal, headers['retry-after'])
+  if (kind === undefined)
+    return upstreamFailed(answered, message, isFinal, {
+      isOverloaded: status === OVERLOADED,
+      retryAfter: headers['retry-after'],
+    })
   return new Failure(kind, message ?? `${answered}.`, {
     reasonWithoutQuote: `${answered}.`,
     isFinal,
@@ -47,21 +54,28 @@ export const failureOfError = (body: Json, redact: Redact): Failure => {
   if (status !== undefined && PASSED_ON[status] !== undefined)
     return failureOfStatus(status, {}, body, redact)
   const error = errorIn(body, redact)
-  return upstreamFailed('The upstream reported an error', error.message, isQuotaUsedUp(error))
+  const isOverloaded = status === OVERLOADED || error.type === 'overloaded_error'
+  return upstreamFailed('The upstream reported an error', error.message, isQuotaUsedUp(error), {
+    isOverloaded,
+  })
 }
 
 const upstreamFailed = (
   what: string,
   message: string | undefined,
   isFinal: boolean,
-  retryAfter?: string,
+  { isOverloaded, retryAfter }: { readonly isOverloaded: boolean; readonly retryAfter?: string | undefined },
 ): Failure =>
-  new Failure('upstream-failed', message === undefined ? `${what}.` : `${what}: ${message}`, {
-    code: 'upstream_error',
-    reasonWithoutQuote: `${what}.`,
-    isFinal,
-    ...(retryAfter === undefined ? {} : { retryAfter: secondsIn(retryAfter) }),
-  })
+  new Failure(
+    isOverloaded ? 'upstream-overloaded' : 'upstream-failed',
+    message === undefined ? `${what}.` : `${what}: ${message}`,
+    {
+      code: 'upstream_error',
+      reasonWithoutQuote: `${what}.`,
+      isFinal,
+      ...(retryAfter === undefined ? {} : { retryAfter: secondsIn(retryAfter) }),
+    },
+  )
 
 const LONGEST_WAIT = 3600
 

@@ -5,7 +5,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { jsonText } from '../../kernel/json/text.js'
 import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import type { Failure } from '../../application/failure.js'
-import { chatErrorOf } from '../answer/chat-error.js'
+import { openAiErrorOf } from './errors.js'
 import { AnswerFold } from '../answer/fold.js'
 import { FAILED_EVENT, reportsError } from '../answer/reported-error.js'
 import { CompletionStream, type ChunkResult } from '../answer/stream.js'
@@ -120,7 +120,7 @@ const chatAnswer =
   }
 
 const failed = (failure: Failure): string =>
-  eventText(JSON.stringify(chatErrorOf(failure, STATUS[failure.kind])))
+  eventText(JSON.stringify(openAiErrorOf(failure, STATUS[failure.kind])))
 
 /** In characters. Shorter chunks are written at once. */
 const LONG_CHUNK = 65_536

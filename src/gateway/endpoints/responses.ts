@@ -2,7 +2,7 @@ import { Failure } from '../../application/failure.js'
 import { STATUS } from '../../application/failure-status.js'
 import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
-import { chatErrorOf } from '../answer/chat-error.js'
+import { openAiErrorOf } from './errors.js'
 import type { TranslatedEvent } from '../translation/translation.js'
 import { eventText, type Endpoint } from './endpoint.js'
 import { eventAnswer, HOLDS_HEAD_MS, type EventApi, type EventMeaning } from './event-answer.js'
@@ -137,7 +137,7 @@ const api: EventApi = {
   lastEvent: 'response.completed',
   // Some clients show the message of one of these events, and some of the other.
   failed: (failure, { callId, model }, { frame, sequence }) => {
-    const { message, code, type, param } = chatErrorOf(failure, STATUS[failure.kind])['error'] as JsonObject
+    const { message, code, type, param } = openAiErrorOf(failure, STATUS[failure.kind])['error'] as JsonObject
     const error = { code: code ?? type ?? 'server_error', message: message ?? '' }
     const response = {
       id: `resp_${callId}`,

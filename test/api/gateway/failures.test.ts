@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import type { Behaviour } from '../../support/upstreams/upstream.js'
-import type { Answered } from '../../support/client.js'
+import type { Answered, SendOptions } from '../../support/client.js'
 import { sendText } from '../http/raw.js'
 import { ADMINISTRATOR_KEY } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
@@ -29,7 +29,8 @@ const failure = (answer: Answered, status: number): ToldError => {
   assert.match(answer.headers.get('x-should-retry') ?? '', /^(true|false)$/)
   assert.match(answer.headers.get('openai-processing-ms') ?? '', /^\d+$/)
   assert.ok(answer.headers.get('x-request-id'))
-  if (status === 429 || status === 503) assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
+  if (status === 429 || status === 503 || status === 529)
+    assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
   return body
 }
 
@@ -74,7 +75,7 @@ describe('failed completions', () => {
       })
 
   const faulty: readonly (readonly [string, number, Behaviour])[] = [
-    ...[408, 500, 503, 529].map((status) => [`a ${status}`, 502, does.failingWith(status, 'no')] as const),
+    ...[408, 500, 503].map((status) => [`a ${status}`, 502, does.failingWith(status, 'no')] as const),
     ['a redirect', 502, does.refusing(302, {}, { location: 'http://127.0.0.1:9/' })],
     ['an answer without content', 502, does.refusing(204, {})],
     ['a closed connection', 502, does.resetting],
@@ -103,6 +104,27 @@ describe('failed completions', () => {
       assert.equal(answer.headers.get('x-should-retry'), 'true')
       assert.equal(call.exception, error.message)
       assert.equal(call.summary.tallytree?.metering, 'unknown')
+    })
+
+  const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+  const overloading: readonly (readonly [string, Behaviour, retryAfter: string])[] = [
+    ['a 529', does.refusing(529, overloaded, { 'retry-after': '9' }), '9'],
+    ['a 529 without a body', does.refusing(529, {}), '1'],
+    ['an overloaded_error with status 200', does.refusing(200, overloaded), '1'],
+    [
+      'an overloaded_error in an event',
+      does.sendingRaw('text/event-stream', `event: error\ndata: ${JSON.stringify(overloaded)}\n\n`),
+      '1',
+    ],
+  ]
+  for (const [what, behaviour, retryAfter] of overloading)
+    it(`answer 529 to ${what}`, async () => {
+      const { answer, call } = await failed(behaviour, { stream: what.includes('event') })
+      const { error } = failure(answer, 529)
+      assert.equal(error.code, 'upstream_error')
+      assert.equal(answer.headers.get('x-should-retry'), 'true')
+      assert.equal(answer.headers.get('retry-after'), retryAfter)
+      assert.equal(call.exception, error.message)
     })
 
   it('are told where a stream without an answer comes and none was requested; JSON for a stream is one chunk', async () => {
@@ -290,7 +312,7 @@ describe('requests for completions that are none', () => {
       const answer = await gateway.service.post(path, {})
       assert.ok(answer.status === 404 || answer.status === 405, `${path}: ${answer.status}`)
       assert.match(answer.text, instead, path)
-      if (path.startsWith('/v1/')) failure(answer, answer.status)
+      if (path.startsWith('/v1/') && !path.startsWith('/v1/messages')) failure(answer, answer.status)
     }
   })
 
@@ -301,6 +323,40 @@ describe('requests for completions that are none', () => {
     assert.equal(failure(await get('/v1/chat/completions'), 405).error.code, 'method_not_allowed')
     assert.equal((await get('/v1/chat/completions')).headers.get('allow'), 'POST, OPTIONS')
     assert.deepEqual(Object.keys((await get('/v10')).json()), ['reason'])
+  })
+})
+
+describe('failures before a route, in the format of Anthropic', () => {
+  const failed = async (method: string, path: string, status: number, more: SendOptions = {}) => {
+    const service = await sharedService()
+    const answer = await service.send(method, path, undefined, more)
+    assert.equal(answer.status, status, answer.text)
+    const { type, error, request_id } = answer.json<{
+      type: string
+      error: { type: string }
+      request_id: string
+    }>()
+    assert.equal(type, 'error')
+    assert.deepEqual(
+      [answer.headers.get('request-id'), answer.headers.get('x-request-id')],
+      [request_id, request_id],
+    )
+    assert.equal(answer.headers.get('x-should-retry'), 'false')
+    return error.type
+  }
+  const headers = { 'anthropic-version': '2023-06-01' }
+
+  it('have it below /v1/messages', async () => {
+    for (const path of ['/v1/messages/nothing', '/traces/v1/messages/nothing'])
+      assert.equal(await failed('POST', path, 404), 'not_found_error')
+  })
+
+  it('have it for models if the request names a version of Anthropic’s API', async () => {
+    assert.equal(await failed('GET', '/v1/models', 401, { headers, key: 'wrong' }), 'authentication_error')
+    assert.equal(await failed('GET', '/v1/models/none', 404, { headers }), 'not_found_error')
+    assert.equal(await failed('POST', '/v1/models', 405, { headers }), 'invalid_request_error')
+    failure(await (await sharedService()).send('GET', '/v1/models/none'), 404)
+    failure(await (await sharedService()).send('GET', '/v1/nothing', undefined, { headers }), 404)
   })
 })
 

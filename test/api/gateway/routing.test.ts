@@ -61,6 +61,7 @@ describe('asking one of several upstreams', () => {
     await addBoth()
     const failures: readonly (readonly [Behaviour, string])[] = [
       [failing(500), 'status 500'],
+      [failing(529), 'status 529'],
       [failing(404), 'status 404'],
       [(_, response) => response.destroy(), 'reset UND_ERR_SOCKET'],
     ]
@@ -212,6 +213,14 @@ describe('asking one of several upstreams', () => {
       }
     first.behave(page)
     for (let round = 0; round < 6; round += 1) accepted(await ask())
+    assert.equal((await healthOf(0))['state'], 'out')
+  })
+
+  it('leaves one alone that is overloaded five times in a row', async () => {
+    await addBoth()
+    first.behave(failing(529, 'Overloaded', { 'retry-after': '60' }))
+    for (let round = 0; round < 6; round += 1) accepted(await ask())
+    assert.equal(first.arrivals.length, 5)
     assert.equal((await healthOf(0))['state'], 'out')
   })
 

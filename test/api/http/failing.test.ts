@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { createApp } from '../../../src/api/server/app.js'
-import { Failure } from '../../../src/application/failure.js'
+import { Failure, invalidField, type FailureKind } from '../../../src/application/failure.js'
 import { MemoryAccount } from '../../../src/kernel/memory-account.js'
 import { prefetchFirst } from '../../../src/kernel/prefetch-first.js'
-import type { RouteResponse } from '../../../src/api/server/route.js'
+import type { AnyRoute, RouteResponse } from '../../../src/api/server/route.js'
 import { openRoute } from '../../../src/api/server/route-kinds.js'
 import {
   ClickHouseUnavailable,
@@ -23,12 +23,17 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 const CANARY = 'CANARY-5ec4e7'
 
 /** An application whose only endpoint does as it is told. */
-const serving = async (handle: () => Promise<RouteResponse>, path = '/it') => {
+const serving = async (
+  handle: () => Promise<RouteResponse>,
+  path = '/it',
+  errorFormat?: AnyRoute['errorFormat'],
+) => {
   const logged: JsonObject[] = []
   const note = (event: string, fields?: JsonObject) => void logged.push({ event, ...fields })
   const only = openRoute<undefined, undefined, unknown>({
     method: 'get',
     path,
+    ...(errorFormat === undefined ? {} : { errorFormat }),
     summary: '',
     response: { schema: {} },
     handle,
@@ -100,6 +105,63 @@ describe('what goes wrong behind an endpoint', () => {
       [['request.failed', 'string']],
     )
     assert.ok(!JSON.stringify(service.logged).includes(CANARY))
+  })
+})
+
+describe('a failure in the format of Anthropic', () => {
+  const answered = async (error: Error) => {
+    const service = await serving(() => Promise.reject(error), '/v1/messages', 'anthropic')
+    const answer = await service.get('/traces/v1/messages', { 'x-request-id': 'req_1' })
+    const body = (await answer.json()) as JsonObject
+    service.close()
+    return { status: answer.status, headers: answer.headers, body }
+  }
+
+  const kinds: readonly (readonly [FailureKind, number, string, retryAfter: string | null])[] = [
+    ['bad-request', 400, 'invalid_request_error', null],
+    ['unauthenticated', 401, 'authentication_error', null],
+    ['budget-spent', 402, 'billing_error', null],
+    ['forbidden', 403, 'permission_error', null],
+    ['not-found', 404, 'not_found_error', null],
+    ['conflict', 409, 'invalid_request_error', null],
+    ['too-large', 413, 'invalid_request_error', null],
+    ['unsupported-type', 415, 'invalid_request_error', null],
+    ['rate-limited', 429, 'rate_limit_error', '1'],
+    ['upstream-failed', 502, 'api_error', null],
+    ['overloaded', 503, 'overloaded_error', '1'],
+    ['upstream-too-slow', 504, 'timeout_error', null],
+    ['upstream-overloaded', 529, 'overloaded_error', '1'],
+  ]
+  for (const [kind, status, type, retryAfter] of kinds)
+    it(`has status ${status} and type ${type} for ${kind}`, async () => {
+      const { headers, ...answer } = await answered(new Failure(kind, 'Why.', { body: { limit: 1 } }))
+      const body = { type: 'error', error: { type, message: 'Why.' }, request_id: 'req_1', limit: 1 }
+      assert.deepEqual(answer, { status, body })
+      assert.deepEqual([headers.get('request-id'), headers.get('x-request-id')], ['req_1', 'req_1'])
+      assert.equal(headers.get('retry-after'), retryAfter)
+      const isRetryable = status === 429 || status > 500
+      assert.equal(headers.get('x-should-retry'), String(isRetryable))
+      assert.equal(headers.get('openai-processing-ms'), null)
+    })
+
+  it('has status 400 and names the field for what is not valid', async () => {
+    const { status, body } = await answered(invalidField(['max_tokens'], 'missing', 'Field required'))
+    assert.deepEqual(
+      [status, body['error']],
+      [400, { type: 'invalid_request_error', message: 'max_tokens: Field required' }],
+    )
+  })
+
+  it('keeps the type of an upstream if it is one of Anthropic’s', async () => {
+    const typeOf = async (type: string) =>
+      ((await answered(new Failure('bad-request', 'no', { type }))).body['error'] as JsonObject)['type']
+    assert.equal(await typeOf('billing_error'), 'billing_error')
+    assert.equal(await typeOf('BadRequestError'), 'invalid_request_error')
+  })
+
+  it('is a 500 of type api_error for an unexpected error, and quotes nothing', async () => {
+    const { status, body } = await answered(new TypeError(CANARY))
+    assert.deepEqual([status, body['error']], [500, { type: 'api_error', message: 'Internal server error' }])
   })
 })
 

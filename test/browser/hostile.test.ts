@@ -75,6 +75,66 @@ describeInBrowser('hostile strings', () => {
     }
   })
 
+  it('are text in every part of a conversation', async () => {
+    const deep = `${'['.repeat(200)}${JSON.stringify(EVIL)}${']'.repeat(200)}`
+    const item = {
+      role: EVIL,
+      name: EVIL,
+      arguments: deep,
+      output: { [EVIL]: EVIL },
+      summary: [{ text: EVIL }],
+    }
+    const types = [
+      'reasoning',
+      'message',
+      'function_call',
+      'mcp_call',
+      'image_generation_call',
+      'x_call_output',
+      EVIL,
+    ]
+    const blocks = [
+      'thinking',
+      'tool_use',
+      'tool_result',
+      'refusal',
+      'image',
+      'document',
+      'input_file',
+      EVIL,
+    ].map((type) => ({
+      type,
+      thinking: EVIL,
+      name: EVIL,
+      title: EVIL,
+      input: EVIL,
+      source: { url: EVIL },
+      content: EVIL,
+    }))
+    const inputs = {
+      model: EVIL,
+      system: [{ text: EVIL }],
+      tools: [{ name: EVIL, description: EVIL }, null, EVIL],
+      input: [
+        ...types.map((type) => ({ ...item, type, role: undefined, result: EVIL })),
+        ...blocks.map((block) => ({ role: EVIL, content: [block, null, 7, deep] })),
+        { role: 'user', content: [{ type: 'image', source: { url: 'javascript:window.wasRun=1' } }] },
+        EVIL,
+        null,
+      ],
+    }
+    const { id } = await pages.service
+      .in('acme/support')
+      .calls.start({ op_name: 'openai.responses.create', inputs })
+      .json()
+    const page = await pages.open(`/acme/support/calls/${id}`)
+    await page.waitForURL(/traces/)
+    await shows(page, '<img src=x')
+    for (const summary of await page.locator('.trace-detail summary').all()) await summary.click()
+    await shows(page, 'javascript:window.wasRun=1')
+    assert.equal(await page.locator('a[href^="javascript"]').count(), 0)
+  })
+
   it('are text in webhooks, automations, deliveries and settings', async () => {
     for (const path of [
       'webhooks',

@@ -239,6 +239,83 @@ describeInBrowser('a trace', () => {
     await table.getByText('no price').waitFor()
   })
 
+  it('shows a turn of an agent by the Responses API, and what of its prompt was cached', async () => {
+    const inputs = {
+      model: 'gpt-5',
+      instructions: 'Be brief.',
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'Run it' }] },
+        { type: 'reasoning', summary: [{ type: 'summary_text', text: 'I think of ls.' }] },
+        { type: 'function_call', call_id: 'c', name: 'exec_command', arguments: '{"cmd":"ls"}' },
+        { type: 'function_call_output', call_id: 'c', output: 'README.md' },
+      ],
+      tools: [{ type: 'function', name: 'exec_command', description: 'Runs a command.' }],
+    }
+    const content = [{ type: 'output_text', text: 'There is a readme.' }]
+    const output = { object: 'response', output: [{ type: 'message', role: 'assistant', content }] }
+    const summary = {
+      usage: { 'gpt-5': { prompt_tokens: 2100, completion_tokens: 30, cache_read_input_tokens: 1920 } },
+    }
+    await record('responses', [{ start: { inputs }, end: { output, summary } }])
+    const page = await open('responses')
+    const card = (role: string) =>
+      page.locator('.message', { has: page.locator('header', { hasText: role }) })
+    await card('user').getByText('Run it').waitFor()
+    const [called, answered] = [card('assistant').first(), card('assistant').last()]
+    await called.getByText('"cmd": "ls"').waitFor()
+    assert.equal(await called.getByText('I think of ls.').isVisible(), false)
+    await called.getByText('Reasoning').click()
+    await called.getByText('I think of ls.').waitFor()
+    await card('tool').getByText('README.md').waitFor()
+    await answered.getByText('There is a readme.').waitFor()
+    await page.getByText('1 tool: exec_command').waitFor()
+    await page.getByRole('tab', { name: 'Usage' }).click()
+    await page.getByRole('cell', { name: '91 %' }).waitFor()
+  })
+
+  it("shows Anthropic's messages, and the number of vectors of embeddings", async () => {
+    const result = { type: 'tool_result', tool_use_id: 'a', content: '7 degrees' }
+    const messages = [{ role: 'user', content: [result, { type: 'text', text: 'And tomorrow?' }] }]
+    const content = [
+      { type: 'thinking', thinking: 'I think of rain.', signature: 's' },
+      { type: 'tool_use', id: 'b', name: 'get_weather', input: { city: 'Paris' } },
+    ]
+    await record('messages', [
+      { start: { inputs: { model: 'm', messages } }, end: { output: { role: 'assistant', content } } },
+      {
+        start: { op_name: 'openai.embeddings.create', inputs: { model: 'm', input: ['one', 'two'] } },
+        end: { output: { object: 'list', data: [{ index: 0, dimensions: 1536 }] } },
+      },
+    ])
+    const page = await open('messages')
+    await page.locator('article', { hasText: 'tool' }).getByText('7 degrees').waitFor()
+    await page.getByText('And tomorrow?').waitFor()
+    await page.getByText('"city": "Paris"').waitFor()
+    assert.equal(await page.getByText('I think of rain.').isVisible(), false)
+    await page.getByRole('tree').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.getByText('1 vector of 1536 dimensions').waitFor()
+    assert.equal(await page.locator('article', { hasText: 'input' }).count(), 2)
+  })
+
+  it('shows a conversation of very many items a page at a time', async () => {
+    const inputs = {
+      model: 'm',
+      input: Array.from({ length: 5000 }, (_, n) => ({ role: 'user', content: `turn ${n}.` })),
+    }
+    const output = { output: Array.from({ length: 5000 }, (_, n) => ({ type: 'f_call', name: `f${n}.` })) }
+    await record('many', [{ start: { inputs }, end: { output } }])
+    const page = await open('many')
+    await page.getByText('turn 199.').waitFor()
+    assert.equal(await page.locator('article').count(), 201)
+    await page
+      .getByRole('button', { name: /Show 200 more of 5.000/ })
+      .first()
+      .click()
+    await page.getByText('turn 399.').waitFor()
+    assert.equal(await page.getByText('f200.').count(), 0)
+  })
+
   it('takes feedback and shows it', async () => {
     await record('noted', [{}])
     const page = await open('noted')

@@ -154,7 +154,7 @@ const Payload = ({ text }: { readonly text: string }) => {
       answered: parsed(output),
     }
   }, [text])
-  const messages = useMemo(() => messagesIn(call.asked), [call])
+  const messages = useMemo(() => messagesIn(call.asked, call.op), [call])
   const answers = useMemo(() => messagesOut(call.answered), [call])
   const isConversation = messages.length > 0 || answers.length > 0
   const switchView = () => setView(view === 'messages' ? 'json' : 'messages')

@@ -1,5 +1,7 @@
-import { lazy, Suspense } from 'react'
+import { Button } from '@mantine/core'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import type { Message, Part, Tool } from '../conversation.js'
+import { wholeNumber } from '../format.js'
 import { safeUrl } from '../safe-url.js'
 import { LongText } from './json-view.js'
 import { useSetting } from './settings.js'
@@ -17,41 +19,72 @@ export const ConversationView = ({
       <details className="message">
         <summary style={{ padding: '4px 12px' }}>
           {tools.length === 1 ? '1 tool' : `${tools.length} tools`}:{' '}
-          {tools.map(({ name }) => name).join(', ')}
+          {tools
+            .map(({ name }) => name)
+            .join(', ')
+            .slice(0, 1000)}
         </summary>
         <div>
-          {tools.map(({ name, description }) => (
-            <p key={name}>
-              <strong className="mono">{name}</strong> {description}
-            </p>
-          ))}
+          <Paged items={tools}>
+            {({ name, description }, n) => (
+              <p key={n}>
+                <strong className="mono">{name.slice(0, 1000)}</strong> <LongText text={description} />
+              </p>
+            )}
+          </Paged>
         </div>
       </details>
     )}
-    {messages.map((message, n) =>
-      message.role === 'system' || message.role === 'developer' ? (
-        <details className="message" key={n}>
-          <summary
-            style={{
-              padding: '4px 12px',
-              overflow: 'hidden',
-              textOverflow: 'ellipsis',
-              whiteSpace: 'nowrap',
-            }}
-          >
-            <strong>{message.role}</strong> {firstLine(message)}
-          </summary>
-          <Parts parts={message.parts} />
-        </details>
-      ) : (
-        <article className="message" key={n}>
-          <header>{message.role}</header>
-          <Parts parts={message.parts} />
-        </article>
-      ),
-    )}
+    <Paged items={messages}>
+      {(message, n) =>
+        message.role === 'system' || message.role === 'developer' ? (
+          <details className="message" key={n}>
+            <summary
+              style={{
+                padding: '4px 12px',
+                overflow: 'hidden',
+                textOverflow: 'ellipsis',
+                whiteSpace: 'nowrap',
+              }}
+            >
+              <strong>{message.role}</strong> {firstLine(message)}
+            </summary>
+            <Parts parts={message.parts} />
+          </details>
+        ) : (
+          <article className="message" key={n}>
+            <header>{message.role.slice(0, 1000)}</header>
+            <Parts parts={message.parts} />
+          </article>
+        )
+      }
+    </Paged>
   </>
 )
+
+/** Payload of a few megabytes may have more items than a browser can show at once. */
+const PAGE = 200
+
+const Paged = <Item,>({
+  items,
+  children,
+}: {
+  readonly items: readonly Item[]
+  readonly children: (item: Item, n: number) => ReactNode
+}) => {
+  const [shown, setShown] = useState(PAGE)
+  const left = items.length - shown
+  return (
+    <>
+      {items.slice(0, shown).map(children)}
+      {left > 0 && (
+        <Button size="compact-xs" variant="default" onClick={() => setShown(shown + PAGE)}>
+          Show {Math.min(PAGE, left)} more of {wholeNumber(items.length)}
+        </Button>
+      )}
+    </>
+  )
+}
 
 const firstLine = ({ parts: [first] }: Message): string =>
   first?.kind === 'text' ? (first.text.split('\n')[0] ?? '').slice(0, 120) : ''
@@ -59,9 +92,7 @@ const firstLine = ({ parts: [first] }: Message): string =>
 const Parts = ({ parts }: { readonly parts: readonly Part[] }) => (
   <div>
     {parts.length === 0 && <span className="secondary">No content</span>}
-    {parts.map((part, n) => (
-      <PartView key={n} part={part} />
-    ))}
+    <Paged items={parts}>{(part, n) => <PartView key={n} part={part} />}</Paged>
   </div>
 )
 
@@ -105,15 +136,33 @@ const PartView = ({ part }: { readonly part: Part }) => {
     case 'tool call':
       return (
         <div>
-          <span className="secondary">Calls</span> <strong className="mono">{part.name}</strong>
-          <pre className="code">{part.input}</pre>
+          <span className="secondary">Calls</span>{' '}
+          <strong className="mono">{part.name.slice(0, 1000)}</strong>
+          <Code text={part.input} />
+        </div>
+      )
+    case 'tool result':
+      return (
+        <div>
+          <span className="secondary">Result</span>
+          <Code text={part.text} />
+        </div>
+      )
+    case 'refusal':
+    case 'file':
+      return (
+        <div>
+          <span className="secondary">{part.kind === 'file' ? 'File' : 'Refuses:'}</span>{' '}
+          <LongText text={part.text} />
         </div>
       )
     case 'other':
-      return (
-        <pre className="code">
-          <LongText text={part.text} />
-        </pre>
-      )
+      return <Code text={part.text} />
   }
 }
+
+const Code = ({ text }: { readonly text: string }) => (
+  <pre className="code">
+    <LongText text={text} />
+  </pre>
+)

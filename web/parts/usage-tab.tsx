@@ -57,6 +57,15 @@ const COLUMNS: readonly Column<Row>[] = [
   { label: 'Model', cell: ({ model }) => <span title={model}>{model}</span> },
   { label: 'Requests', isNumber: true, cell: ({ requests }) => wholeNumber(requests) },
   { label: 'Input', isNumber: true, cell: ({ prompt_tokens }) => wholeNumber(prompt_tokens) },
+  {
+    label: 'From cache',
+    isNumber: true,
+    cell: ({ prompt_tokens: all, cache_read_input_tokens: cached }) => (
+      <span title={`${wholeNumber(cached)} tokens`}>
+        {all === 0 ? '' : `${Math.round((100 * cached) / all)} %`}
+      </span>
+    ),
+  },
   { label: 'Output', isNumber: true, cell: ({ completion_tokens }) => wholeNumber(completion_tokens) },
   { label: 'Total', isNumber: true, cell: ({ total_tokens }) => wholeNumber(total_tokens) },
   { label: 'Cost', isNumber: true, cell: (row) => <Cost {...costOf(row)} /> },

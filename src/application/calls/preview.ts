@@ -31,7 +31,8 @@ const ofInputs = (value: Json, side: 'input' | 'first input'): string => {
   const ofUser = messages.filter((message) => message['role'] === 'user')
   const question = ofUser.at(side === 'input' ? -1 : 0) ?? messages.at(-1)
   if (question !== undefined) return contentOf(question)
-  return members(value)
+  const asked = 'model' in value ? (value['input'] ?? value['prompt']) : undefined
+  return asked === undefined ? members(value) : plain(asked)
 }
 
 const ofOutput = (value: Json): string => {
@@ -41,7 +42,8 @@ const ofOutput = (value: Json): string => {
   const choice = listOf(value['choices'])[0]
   const message = choice?.['message'] ?? (value['role'] === undefined ? undefined : value)
   if (isJsonObject(message)) return contentOf(message)
-  const items = listOf(value['output'])
+  if (choice?.['text'] !== undefined) return plain(choice['text'])
+  const items = listOf(value['output']).filter(({ type }) => type !== 'reasoning')
   if (items.length > 0) return items.map(contentOf).filter(Boolean).join(' ')
   return members(value)
 }
@@ -54,8 +56,10 @@ const contentOf = (message: JsonObject): string => {
     const called = isJsonObject(call['function']) ? call['function'] : call
     parts.push(`${plain(called['name'])}(${plain(called['arguments'])})`)
   }
-  if (parts.length === 0 && type === 'function_call')
-    parts.push(`${plain(name)}(${plain(message['arguments'])})`)
+  if (parts.length === 0 && typeof type === 'string' && type.endsWith('_call'))
+    parts.push(
+      `${plain(name ?? type)}(${plain(message['arguments'] ?? message['input'] ?? message['action'])})`,
+    )
   const text = parts.filter(Boolean).join(' ')
   return text === '' && parts.length === 0 ? members(message) : text
 }
@@ -63,8 +67,13 @@ const contentOf = (message: JsonObject): string => {
 const partText = (part: JsonObject): string => {
   const { text, type, name, input } = part
   if (typeof text === 'string') return text
-  if (type === 'tool_use') return `${plain(name)}(${plain(input)})`
-  if (type === 'tool_result') return plain(part['content'])
+  if (type === 'tool_use' || type === 'server_tool_use') return `${plain(name)}(${plain(input)})`
+  if (type === 'tool_result') {
+    const parts = listOf(part['content'])
+    return parts.length > 0 ? parts.map(partText).join(' ') : plain(part['content'])
+  }
+  if (type === 'thinking' || type === 'redacted_thinking') return ''
+  if (type === 'refusal') return plain(part['refusal'])
   return typeof type === 'string' ? `[${type}]` : ''
 }
 

@@ -36,6 +36,35 @@ describe('the preview of a call', () => {
     assert.equal(output({ output: [{ type: 'function_call', name: 'g', arguments: '{}' }] }), 'g({})')
   })
 
+  it('shows neither reasoning nor thinking, and the calls of hosted and custom tools', () => {
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }] }
+    const message = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] }
+    const patch = { type: 'custom_tool_call', name: 'apply_patch', input: '*** Begin' }
+    const search = { type: 'web_search_call', action: { query: 'q' } }
+    assert.equal(
+      output({ output: [reasoning, search, patch, message] }),
+      'web_search_call({"query":"q"}) apply_patch(*** Begin) a',
+    )
+    const content = [
+      { type: 'thinking', thinking: 'hm' },
+      { type: 'refusal', refusal: 'no' },
+    ]
+    assert.equal(output({ role: 'assistant', content }), 'no')
+  })
+
+  it('shows results of tools as text', () => {
+    const result = { type: 'tool_result', content: [{ type: 'text', text: '7 degrees' }, { type: 'image' }] }
+    assert.equal(input({ messages: [{ role: 'user', content: [result] }] }), '7 degrees [image]')
+  })
+
+  it('shows the prompt or the inputs of a model, and the text of completions', () => {
+    assert.equal(input({ model: 'm', input: 'a', stream: true }), 'a')
+    assert.equal(input({ model: 'm', input: ['a', 'b'] }), '["a","b"]')
+    assert.equal(input({ model: 'm', prompt: 'a', max_tokens: 5 }), 'a')
+    assert.equal(input({ input: 'a', other: 'b' }), 'input: a, other: b')
+    assert.equal(output({ choices: [{ index: 0, text: 'b' }] }), 'b')
+  })
+
   it('shows other values as members, a single one alone', () => {
     assert.equal(input({ self: { big: 1 }, question: 'q' }), 'q')
     assert.equal(input({ a: 1, b: 'x' }), 'a: 1, b: x')

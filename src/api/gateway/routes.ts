@@ -26,18 +26,15 @@ import {
   listRequest,
   messageRequest,
   responseRequest,
+  tokenCountRequest,
   type ReadRequest,
 } from '../../gateway/endpoints/requests.js'
-import { complete } from '../../gateway/completions/complete.js'
+import { complete, type CompletionServices } from '../../gateway/completions/complete.js'
+import { countTokens } from '../../gateway/completions/count-tokens.js'
 
 const RATE_HEADERS = (['requests', 'tokens'] as const).flatMap((of) =>
   (['limit', 'remaining', 'reset'] as const).map((what) => `x-ratelimit-${what}-${of}` as const),
 )
-
-type CompletionServices = Pick<
-  GatewayServices,
-  keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'
->
 
 interface Served {
   readonly endpoint: Endpoint
@@ -131,6 +128,22 @@ const completionRoute =
     },
   })
 
+/** `POST /v1/messages/count_tokens`. */
+const tokenCountRoute = (services: CompletionServices): AnyRoute => ({
+  method: 'post',
+  path: '/v1/messages/count_tokens',
+  summary:
+    'Counts the tokens of a message, or estimates them where no upstream does. Free, and not recorded.',
+  errorFormat: 'anthropic',
+  body: tokenCountRequest,
+  requestHeaders: ['Vendor-Project', 'OpenAI-Project'],
+  response: open('TokenCount', { required: { input_tokens: int64 } }),
+  responseHeaders: [],
+  handle: async ({ body, stream, ...asked }: RouteRequest<ReadRequest>) => ({
+    body: await countTokens(services, { ...asked, ...body, url: stream.url ?? '' }),
+  }),
+})
+
 const model = open('Model', {
   required: { id: string, object: oneOf('model'), created: int64, owned_by: string, root: string },
 })
@@ -192,6 +205,7 @@ const modelRoutes = (
 
 export const gatewayRoutes = (services: GatewayServices): readonly AnyRoute[] => [
   ...SERVED.map(completionRoute(services)),
+  tokenCountRoute(services),
   ...modelRoutes(services),
   testUpstream(services),
   ...upstreamRoutes(services),

@@ -15,19 +15,25 @@ const NOT_IN_PROMPT: ReadonlySet<string> = new Set(
 const MIN_ATTACHMENT_TOKENS = 4096
 
 interface Kind {
+  /** The member of the part that has the content; the part itself where it is absent. */
+  readonly holder?: string
   /** The field with the content: base64, or a URL, which may be a data URL. */
-  readonly member: 'url' | 'data' | 'file_data'
+  readonly member: 'url' | 'image_url' | 'data' | 'file_data'
   /** Characters per token. Pictures cost the same whatever their size in bytes. */
   readonly charactersPerToken: number
 }
 
-/** By the type of the message part. */
-const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ['image_url', { member: 'url', charactersPerToken: Infinity }],
-  ['audio_url', { member: 'url', charactersPerToken: 64 }],
-  ['video_url', { member: 'url', charactersPerToken: 64 }],
-  ['input_audio', { member: 'data', charactersPerToken: 64 }],
-  ['file', { member: 'file_data', charactersPerToken: 4 }],
+/** By the type of the message part, in all APIs. */
+const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ['image_url', { holder: 'image_url', member: 'url', charactersPerToken: Infinity }],
+  ['audio_url', { holder: 'audio_url', member: 'url', charactersPerToken: 64 }],
+  ['video_url', { holder: 'video_url', member: 'url', charactersPerToken: 64 }],
+  ['input_audio', { holder: 'input_audio', member: 'data', charactersPerToken: 64 }],
+  ['file', { holder: 'file', member: 'file_data', charactersPerToken: 4 }],
+  ['input_image', { member: 'image_url', charactersPerToken: Infinity }],
+  ['input_file', { member: 'file_data', charactersPerToken: 4 }],
+  ['image', { holder: 'source', member: 'data', charactersPerToken: Infinity }],
+  ['document', { holder: 'source', member: 'data', charactersPerToken: 4 }],
 ])
 
 /**
@@ -35,10 +41,15 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
  * tools, formats, unknown fields); attachments by their kind.
  */
 export const promptTokensOf = (given: JsonObject, text = new RequestText(given)): PromptTokens => {
-  const attached = attachedTo(given['messages'])
+  const attached = [...attachedTo(given['messages']), ...attachedTo(given['input'])]
   let [bytes, most, tokens] = [0, 0, 0]
   for (const [key, value] of Object.entries(given)) {
     if (NOT_IN_PROMPT.has(key) || (typeof value !== 'object' && typeof value !== 'string')) continue
+    const known = tokensAsNumbers(value)
+    if (known !== undefined) {
+      tokens += known
+      continue
+    }
     bytes += text.bytesOf(key)
     most += mostTokensIn(text.members[key] ?? '')
   }
@@ -69,19 +80,37 @@ interface Attached {
   readonly tokens: number
 }
 
+/** The number of tokens of a prompt that is given as tokens; undefined for any other. */
+const tokensAsNumbers = (value: Json): number | undefined => {
+  if (!Array.isArray(value) || value.length === 0) return undefined
+  const lists = value.every((one) => Array.isArray(one)) ? (value as readonly (readonly Json[])[]) : [value]
+  return lists.every((list) => list.every((one: Json) => typeof one === 'number'))
+    ? lists.reduce((sum, { length }) => sum + length, 0)
+    : undefined
+}
+
 const attachedTo = (messages: Json | undefined): readonly Attached[] => {
   const attached: Attached[] = []
   for (const message of listIn(messages))
-    for (const part of listIn(isJsonObject(message) ? message['content'] : undefined)) {
-      if (!isJsonObject(part) || typeof part['type'] !== 'string') continue
-      const kind = KINDS.get(part['type'])
-      if (kind === undefined) continue
-      const content = inlineIn(part[part['type']], kind.member)
-      const tokens = Math.max(MIN_ATTACHMENT_TOKENS, Math.ceil(content.length / kind.charactersPerToken))
-      attached.push({ content, tokens })
-    }
+    if (isJsonObject(message)) for (const part of partsOf(message)) attached.push(...attachedIn(part))
   return attached
 }
+
+/** Results of tools may have parts of their own. */
+const partsOf = (holder: JsonObject): readonly Json[] => listIn(holder['content'] ?? holder['output'])
+
+const attachedIn = (part: Json): readonly Attached[] => {
+  if (!isJsonObject(part) || typeof part['type'] !== 'string') return []
+  if (part['type'] === 'tool_result') return partsOf(part).flatMap(attachedInResult)
+  const kind = KINDS.get(part['type'])
+  if (kind === undefined) return []
+  const content = inlineIn(kind.holder === undefined ? part : part[kind.holder], kind.member)
+  const tokens = Math.max(MIN_ATTACHMENT_TOKENS, Math.ceil(content.length / kind.charactersPerToken))
+  return [{ content, tokens }]
+}
+
+const attachedInResult = (part: Json): readonly Attached[] =>
+  isJsonObject(part) && part['type'] === 'tool_result' ? [] : attachedIn(part)
 
 const listIn = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : []
@@ -90,5 +119,5 @@ const listIn = (value: Json | undefined): readonly Json[] =>
 const inlineIn = (attached: Json | undefined, member: Kind['member']): string => {
   const content = isJsonObject(attached) ? attached[member] : attached
   if (typeof content !== 'string') return ''
-  return member !== 'url' || /^data:/i.test(content) ? content : ''
+  return !member.endsWith('url') || /^data:/i.test(content) ? content : ''
 }

@@ -28,6 +28,7 @@ interface CallStart extends TraceContext {
   readonly text: RequestText
   readonly model: string
   readonly opName: string
+  readonly threadId: string | null
   readonly principal: Principal
   readonly cause: Cause
   readonly permit: Pick<Admission, 'attributes' | 'cancel' | 'settle'>
@@ -120,7 +121,20 @@ export const recordStart = async (services: RecordServices, start: CallStart): P
 /** A function of its own: the request, which may be large, is not held until the call ends. */
 const appendStart = async (
   services: RecordServices,
-  { id, project, parentId, traceId, level, given, text, model, opName, principal, permit }: CallStart,
+  {
+    id,
+    project,
+    parentId,
+    traceId,
+    level,
+    given,
+    text,
+    model,
+    opName,
+    threadId,
+    principal,
+    permit,
+  }: CallStart,
   cause: Cause,
   startedAt: Date,
 ): Promise<{ readonly position: Position | undefined; readonly known: KnownCall | undefined }> => {
@@ -133,6 +147,8 @@ const appendStart = async (
       op_name: opName,
       trace_id: traceId,
       parent_id: parentId,
+      thread_id: threadId,
+      turn_id: threadId === null ? null : id,
       started_at: instantOf(startedAt),
       attributes: { tallytree: { model, ...permit.attributes } },
       inputs: level === 'all' ? given : {},

@@ -25,6 +25,7 @@ import {
 import { openWhole } from './open-whole.js'
 import { passedOn, projectFromHeaders, requestedRecordLevel, traceContext } from './request-context.js'
 import { servingOf } from './serving.js'
+import { sessionOf } from './session.js'
 import { streamResponse } from './stream-answer.js'
 
 export interface ClientRequest {
@@ -38,7 +39,7 @@ export interface ClientRequest {
   readonly memory: MemoryLease
 }
 
-type CompletionServices = Pick<
+export type CompletionServices = Pick<
   GatewayServices,
   keyof Ports | 'access' | 'reading' | 'vendor' | 'gateway' | 'training'
 >
@@ -59,6 +60,7 @@ export const complete = async (
     const trace = await traceContext(services, project, headers)
     const level = await requestedRecordLevel(services, project, headers)
     const prompt = promptTokensOf(request.given, text)
+    const session = sessionOf(headers, request.given, prompt.estimate)
     const { keyId } = principal
     const permit = gateway.admit({ id, project, keyId, request, prompt, targets })
     const model = targets[0]!.model.id
@@ -71,6 +73,7 @@ export const complete = async (
       text,
       model,
       opName: request.endpoint.opName,
+      threadId: session.threadId ?? null,
       principal,
       cause,
       permit,
@@ -78,6 +81,7 @@ export const complete = async (
     const call = await recordStart(services, start)
     const completion = {
       ...{ request, serving, targets, call, inFlight, memory },
+      affinityKey: session.affinityKey,
       expected: expectedUsage(prompt, request.endpoint.mostTokens(request.given)),
       passedOn: passedOn(headers, url, serving.sent.endpoint.form),
       requestId: cause.correlationId,
@@ -94,7 +98,7 @@ export const complete = async (
 const TRANSLATIONS: Readonly<Partial<Record<Api, Translation>>> = {}
 
 /** The project of a request, and the targets that offer the model to it. */
-const resolveTargets = async (
+export const resolveTargets = async (
   services: CompletionServices,
   model: string,
   headers: IncomingHttpHeaders,
@@ -120,7 +124,12 @@ const wholeResponse = async (
   const { call, inFlight } = completion
   const forwarded = await forwardOrFinish(gateway, completion, (response) => openWhole(completion, response))
   const { body, text, metered } = forwarded.opened
-  const position = await call.finish({ output: body, metered, failure: null, summary: servedBy(forwarded) })
+  const position = await call.finish({
+    output: body,
+    metered,
+    failure: null,
+    summary: servedBy(forwarded, completion),
+  })
   inFlight.done()
   const cost = costText(forwarded.target.model.price, metered.usage)
   return {

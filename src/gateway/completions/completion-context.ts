@@ -27,6 +27,8 @@ export interface CompletionContext {
   readonly request: EndpointRequest
   readonly serving: Serving
   readonly targets: readonly Target[]
+  /** Requests with the same key go to the same upstream while it is healthy, whose cache has their prompt. */
+  readonly affinityKey: string | undefined
   readonly expected: ExpectedUsage
   readonly call: CallRecord
   readonly inFlight: InFlightCompletion
@@ -65,8 +67,16 @@ export const forwardOrFinish = async <Opened>(
 }
 
 /** What is recorded of a completion that an upstream has answered. */
-export const servedBy = ({ target: { upstream, model }, attempts }: Forwarded<unknown>) => ({
+export const servedBy = (
+  { target: { upstream, model }, attempts }: Forwarded<unknown>,
+  { serving: { translate, dropped } }: Pick<CompletionContext, 'serving'>,
+) => ({
   upstream: upstream.content.name,
   price: model.price,
   tries: attempts,
+  ...(translate === null ? {} : { translated_to: 'chat' }),
+  ...(dropped.length === 0 ? {} : { dropped: dropped.slice(0, MOST_DROPPED) }),
 })
+
+/** Names of fields that are recorded. */
+const MOST_DROPPED = 100

@@ -42,6 +42,7 @@ export interface Forwarded<Opened> extends UpstreamResponse {
 export interface ForwardedRequest<Opened> {
   readonly serving: Pick<Serving, 'sent' | 'text'>
   readonly targets: readonly Target[]
+  readonly affinityKey: string | undefined
   readonly passedOn: PassedOn
   readonly recordsContent: boolean
   readonly signal: AbortSignal
@@ -80,12 +81,12 @@ export const forward = async <Opened>(
   gateway: Gateway,
   forwarded: ForwardedRequest<Opened>,
 ): Promise<Forwarded<Opened>> => {
-  const { targets, signal } = forwarded
+  const { targets, affinityKey, signal } = forwarded
   const attempts: Attempt[] = []
   let failure = atConcurrencyLimit
   let mayBeCharged = false
   let isFinal = true
-  let left = gateway.targets.inOrder(targets)
+  let left = gateway.targets.inOrder(targets, affinityKey)
   let patienceMs = MAX_WAIT_MS
   while (left.length > 0) {
     const since = performance.now()

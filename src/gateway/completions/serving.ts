@@ -25,7 +25,7 @@ export interface Serving {
   readonly dropped: readonly string[]
 }
 
-const speaks =
+export const speaks =
   (api: Api) =>
   ({ upstream: { content } }: Target): boolean =>
     (content.apis ?? DEFAULT_APIS).includes(api)

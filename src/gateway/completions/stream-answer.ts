@@ -151,7 +151,7 @@ const resumed = (reader: EventReader, reading: ReturnType<EventReader['next']>):
  */
 async function* clientEvents(
   forwarded: Forwarded<OpenedStream>,
-  { call, inFlight }: CompletionContext,
+  { call, inFlight, serving }: CompletionContext,
   stop: () => void,
 ): AsyncGenerator<string> {
   const { opened, answer: upstreamAnswer, target } = forwarded
@@ -186,7 +186,7 @@ async function* clientEvents(
       metered: answer.metered(),
       failure,
       summary: {
-        ...servedBy(forwarded),
+        ...servedBy(forwarded, { serving }),
         ...(contentAt && { time_to_first_token_ms: Math.round(contentAt - call.startedAt) }),
       },
     })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   healthy,
   recordOutcome,
@@ -29,6 +30,14 @@ interface Waiter {
   readonly grant: (key: string) => void
   readonly giveUp: () => void
 }
+
+/** A number from 0 up to 1 that is always the same for a key and a target (rendezvous hashing). */
+const drawnFor = (key: string, target: Target): number =>
+  createHash('sha256')
+    .update(`${key}\n${keyOf(target)}`)
+    .digest()
+    .readUInt32BE() /
+  2 ** 32
 
 const IDLE: TargetState = { health: healthy, inFlight: 0 }
 
@@ -64,13 +73,15 @@ export class TargetStates {
     return [...this.states.values()].filter(({ health }) => health.phase !== 'closed').length
   }
 
-  inOrder(targets: readonly Target[]): readonly Target[] {
+  /** With an affinity key, its requests get the same order while the same targets are healthy. */
+  inOrder(targets: readonly Target[], affinityKey?: string): readonly Target[] {
     const candidates = targets.map((target) => ({
       target,
       weight: target.upstream.content.weight,
       health: this.stateOf(target).health,
     }))
-    return inOrder(candidates, this.now(), this.draw)
+    const draw = affinityKey === undefined ? this.draw : (target: Target) => drawnFor(affinityKey, target)
+    return inOrder(candidates, this.now(), draw)
   }
 
   /** A lease of the first target below its concurrency limit. `among`: all targets of the model. */

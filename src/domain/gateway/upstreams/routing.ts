@@ -10,12 +10,12 @@ export interface Candidate<T> {
 /**
  * The targets of a model in the order in which they are tried. A target to be probed comes first, then the others in
  * weighted random order with those of weight 0 last. Targets with an open breaker are left out unless all are open. `draw`
- * returns random numbers from 0 up to 1.
+ * returns random numbers from 0 up to 1, or those of a session.
  */
 export const inOrder = <T>(
   candidates: readonly Candidate<T>[],
   now: number,
-  draw: () => number,
+  draw: (target: T) => number,
 ): readonly T[] => {
   const inState = (state: 'closed' | 'half-open') =>
     candidates.filter(({ health }) => stateOf(health, now) === state)
@@ -24,9 +24,12 @@ export const inOrder = <T>(
 }
 
 /** Weighted random order without replacement (Efraimidis and Spirakis). */
-const shuffled = <T>(candidates: readonly Candidate<T>[], draw: () => number): readonly Candidate<T>[] =>
+const shuffled = <T>(
+  candidates: readonly Candidate<T>[],
+  draw: (target: T) => number,
+): readonly Candidate<T>[] =>
   candidates
-    .map((candidate) => ({ candidate, key: keyOf(candidate.weight, draw()) }))
+    .map((candidate) => ({ candidate, key: keyOf(candidate.weight, draw(candidate.target)) }))
     .sort((a, b) => b.key - a.key)
     .map(({ candidate }) => candidate)
 

@@ -96,7 +96,8 @@ const calledIn = <O extends GrowingObject | JsonObject>(call: O): Called<O> | un
   return called && { called, name: textIn(called, 'name') }
 }
 
-const isWholeJson = (called: GrowingObject): boolean => {
+/** Whether the arguments of a call are a whole JSON object or list. */
+export const isWholeJson = (called: GrowingObject): boolean => {
   const { arguments: given } = called
   if (typeof given !== 'string') return given instanceof GrowingText ? given.isJson() : isGrowingObject(given)
   const text = new GrowingText('arguments', given)

@@ -17,7 +17,8 @@ const KINDS: Readonly<Record<Row['kind'], string>> = {
   cache_creation_1h_input_tokens: 'cache write, 1 h',
   prompt_audio_tokens: 'prompt audio',
   completion_audio_tokens: 'completion audio',
-  web_search_requests: 'web search',
+  web_search_requests: 'search',
+  requests: 'request',
   reported_cost: 'cost reported by the provider',
 }
 

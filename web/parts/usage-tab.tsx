@@ -80,10 +80,12 @@ const costOf = (used: Used): { readonly dollars: number; readonly unpriced: bool
     used.cache_creation_input_tokens_total_cost,
   ]
   return {
-    dollars: [...costs, used.web_search_requests_total_cost, used.provider_cost].reduce<number>(
-      (sum, one) => sum + (one ?? 0),
-      0,
-    ),
+    dollars: [
+      ...costs,
+      used.web_search_requests_total_cost,
+      used.requests_total_cost,
+      used.provider_cost,
+    ].reduce<number>((sum, one) => sum + (one ?? 0), 0),
     unpriced: costs.includes(null),
   }
 }

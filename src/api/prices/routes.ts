@@ -73,6 +73,7 @@ const EXTRA_COST = {
   prompt_audio_token_cost: nullable(number),
   completion_audio_token_cost: nullable(number),
   web_search_cost: nullable(number),
+  request_cost: nullable(number),
 }
 
 type CostField = keyof typeof COST | keyof typeof EXTRA_COST

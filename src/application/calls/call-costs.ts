@@ -145,6 +145,7 @@ const sayingOf = ({ stored, level, costs, charges }: Price, projectId: string): 
       return [name, numberFrom(costs[TOKEN_COSTS.indexOf(name)]!)]
     }),
   ),
+  ...(costs[8] === 0n ? {} : { request_cost: numberFrom(costs[8]) }),
   prompt_token_cost_unit: stored.prompt_token_cost_unit,
   completion_token_cost_unit: stored.completion_token_cost_unit,
   effective_date: stored.effective_date,

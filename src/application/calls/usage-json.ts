@@ -35,6 +35,9 @@ export const modelUsage = open('ModelUsage', {
     web_search_requests_total_cost: describedAs(number, {
       description: 'What searches by the provider cost. Only where they cost something.',
     }),
+    requests_total_cost: describedAs(number, {
+      description: 'What requests cost besides their tokens. Only where they cost something.',
+    }),
     provider_cost: describedAs(number, {
       description:
         'What the provider reported that usage without a price cost. Only where there is such usage.',

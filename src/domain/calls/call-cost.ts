@@ -75,5 +75,5 @@ const TIERS = 5
 /** Stored prices of earlier releases end with the cost of cache creation, that for an hour, or the tiers. */
 const costsOf = ([prompt, completion, read, creation, hour, , ...extras]: TokenCosts): readonly string[] => [
   ...[prompt, completion, read, creation, (hour as string | undefined) ?? creation],
-  ...(extras.length > 0 ? extras : [prompt, completion, '0']),
+  ...(extras.length > 0 ? extras : [prompt, completion, '0', '0']),
 ]

@@ -7,14 +7,14 @@ interface StatedCosts {
   readonly cache_creation_1h_input_token_cost: unknown
 }
 
-/** Costs that a price may leave out: then audio is charged as text, and searches are not charged. */
+/** Costs that a price may leave out: then audio is charged as text, and searches and requests are not charged. */
 export const EXTRA_COSTS = {
   prompt_audio_tokens: 'prompt_audio_token_cost',
   completion_audio_tokens: 'completion_audio_token_cost',
   web_search_requests: 'web_search_cost',
 } as const satisfies Readonly<Record<Extra, string>>
 
-type ExtraCost = (typeof EXTRA_COSTS)[Extra]
+type OptionalCost = (typeof EXTRA_COSTS)[Extra] | 'request_cost'
 
 /** In the order of `chargedTokens`. */
 export const TOKEN_COSTS = [
@@ -26,13 +26,14 @@ export const TOKEN_COSTS = [
   'prompt_audio_token_cost',
   'completion_audio_token_cost',
   'web_search_cost',
+  'request_cost',
 ] as const
 
 type TokenCost = (typeof TOKEN_COSTS)[number]
 
 /** The costs of a price, each of the same type. */
-export type CostsOf<A> = Readonly<Record<Exclude<TokenCost, ExtraCost>, A>> &
-  Readonly<Partial<Record<ExtraCost, A>>>
+export type CostsOf<A> = Readonly<Record<Exclude<TokenCost, OptionalCost>, A>> &
+  Readonly<Partial<Record<OptionalCost, A>>>
 
 /** The costs that a price states. */
 export const mapCosts = <A, B>(

@@ -44,6 +44,7 @@ const tierFields = {
     prompt_audio_token_cost: cost,
     completion_audio_token_cost: cost,
     web_search_cost: cost,
+    request_cost: cost,
   },
 }
 const offeredTier = closed('OfferedTier', tierFields)
@@ -93,8 +94,8 @@ type Cost = number | string
 const exactCost = (cost: Cost): Amount => (typeof cost === 'string' ? amountFrom(cost) : amountOf(cost))
 
 /**
- * Each tier with its own exact costs. The factor of a service tier also applies to the sizes above its own. A search costs the same in
- * each tier, unless the tier states its cost.
+ * Each tier with its own exact costs. The factor of a service tier also applies to the sizes above its own. A search and a request
+ * cost the same in each tier, unless the tier states their costs.
  */
 export const exactTiers = (
   base: Parameters<typeof mapCosts<Cost, Amount>>[0],
@@ -102,10 +103,14 @@ export const exactTiers = (
 ): readonly PriceTier[] => {
   const standard: Costs = mapCosts(base, exactCost)
   const scaled = (costs: Costs, factor: number): Costs =>
-    mapCosts(costs, (cost, name) => (name === 'web_search_cost' ? cost : times(cost, factor)))
+    mapCosts(costs, (cost, name) => (SAME_IN_TIERS.includes(name) ? cost : times(cost, factor)))
   const stated = (tier: OfferedTier): Costs =>
     mapCosts(
-      withCacheCosts({ ...tier, web_search_cost: tier.web_search_cost ?? base.web_search_cost }),
+      withCacheCosts({
+        ...tier,
+        web_search_cost: tier.web_search_cost ?? base.web_search_cost,
+        request_cost: tier.request_cost ?? base.request_cost,
+      }),
       exactCost,
     )
   const sizes = offered
@@ -134,5 +139,7 @@ export const exactTiers = (
     if (tier.factor === null) add(tier.above_prompt_tokens, tier.service_tier, stated(tier))
   return [...found.values()]
 }
+
+const SAME_IN_TIERS: readonly string[] = ['web_search_cost', 'request_cost']
 
 const byPromptSize = (a: OfferedTier, b: OfferedTier): number => a.above_prompt_tokens - b.above_prompt_tokens

@@ -27,6 +27,9 @@ export const offeredCosts = {
     web_search_cost: describedAs(nullable(tokenCost), {
       description: 'Of a search by the provider. Without it, searches are not charged.',
     }),
+    request_cost: describedAs(nullable(tokenCost), {
+      description: 'Of a request, besides its tokens. Without it, requests are not charged.',
+    }),
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
     provider_id: withDefault(priceText, 'default', true),

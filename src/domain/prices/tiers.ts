@@ -7,11 +7,12 @@ import { SERVICE_TIERS, type UsageVariant } from './variant.js'
 import { mapCosts } from './cache-costs.js'
 import { tokenPrice } from './decimal.js'
 
-/** Of audio and searches: see `EXTRA_COSTS`. */
+/** Of audio, searches and requests: see `EXTRA_COSTS`. */
 export const extraPrices = {
   prompt_audio_token_cost: withDefault(tokenPrice, undefined),
   completion_audio_token_cost: withDefault(tokenPrice, undefined),
   web_search_cost: withDefault(tokenPrice, undefined),
+  request_cost: withDefault(tokenPrice, undefined),
 }
 
 const openTier = open('PriceTier', {

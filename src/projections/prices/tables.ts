@@ -21,6 +21,7 @@ export const PRICES = table(
     prompt_audio_token_cost: cost,
     completion_audio_token_cost: cost,
     web_search_cost: cost,
+    request_cost: cost,
     /** JSON: the costs of requests with long prompts and in tiers of service. */
     tiers: nullable(text),
     prompt_token_cost_unit: nullable(text),

@@ -3,11 +3,12 @@ import { REPORTED_UNIT } from '../../domain/calls/usage/charged.js'
 import { exact, product, sum, type Exact } from '../../domain/prices/exact.js'
 import { modelOf } from '../../domain/prices/variant.js'
 import { pricesOfModel, type Price, type PriceBook } from '../prices/book.js'
-import { CHARGED, COSTS, COUNTERS } from './columns.js'
+import { CHARGED, COSTS, COUNTERS, USED } from './columns.js'
 import { saturated } from './own-usage.js'
 import { YEAR_2100, type TraceCalls } from './trace.js'
 
 const CHARGED_PLACES = CHARGED.map(({ counter }) => COUNTERS.indexOf(counter))
+const USED_PLACES = USED.map((counter) => COUNTERS.indexOf(counter))
 const COST_PLACES = CHARGED.map(({ cost }) => COSTS.indexOf(cost))
 const REPORTED_PLACE = COUNTERS.indexOf('reported_cost')
 const UNRECOGNIZED_PLACE = COUNTERS.indexOf('unrecognized_usage')
@@ -88,7 +89,7 @@ export const shownCounters = (counters: readonly number[], { price }: Charge): r
 
 /** Whether there are tokens that a price would charge. */
 export const hasChargedTokens = (counters: readonly number[]): boolean =>
-  CHARGED_PLACES.some((place) => counters[place] !== 0)
+  USED_PLACES.some((place) => counters[place] !== 0)
 
 /**
  * What usage costs, in the order of `COSTS`, in units of 10^-12. Without a price it costs what the providers reported, and

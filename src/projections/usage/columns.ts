@@ -126,6 +126,7 @@ export const COST_COLUMNS = {
   cache_read_cost: { field: 'cache_read_input_tokens_total_cost' },
   cache_creation_cost: { field: 'cache_creation_input_tokens_total_cost' },
   web_search_cost: { field: 'web_search_requests_total_cost' },
+  request_cost: { field: 'requests_total_cost' },
   /** What providers reported for usage that has no price. */
   provider_cost: { field: 'provider_cost' },
 } as const satisfies Readonly<Record<string, { readonly field: string }>>
@@ -143,14 +144,18 @@ export const CHARGED = [
   { counter: 'charged_prompt_audio_tokens', cost: 'prompt_cost' },
   { counter: 'charged_completion_audio_tokens', cost: 'completion_cost' },
   { counter: 'web_search_requests', cost: 'web_search_cost' },
+  { counter: 'requests', cost: 'request_cost' },
 ] as const satisfies readonly { readonly counter: Counter; readonly cost: Cost }[]
+
+/** The counters of which the cost is unknown without a price. */
+export const USED = CHARGED.map(({ counter }) => counter).filter((counter) => counter !== 'requests')
 
 type CostField = (typeof COST_COLUMNS)[Cost]['field']
 export const COST_FIELDS: readonly CostField[] = COSTS.map((cost) => COST_COLUMNS[cost].field)
 
 /** Whether a cost is a member of the usage of a call only where it is not 0. */
 export const isRareCost = (field: string): boolean =>
-  field === 'web_search_requests_total_cost' || field === 'provider_cost'
+  ['web_search_requests_total_cost', 'requests_total_cost', 'provider_cost'].includes(field)
 
 /** What `/usage/query` sums up and orders by. */
 export const MEASURES = ['calls', ...SHOWN_COUNTERS, 'unrecognized_usage', ...COSTS, 'total_cost'] as const

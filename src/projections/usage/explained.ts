@@ -18,7 +18,7 @@ export interface Contribution {
   /** The first of the calls. */
   readonly call: number
   readonly calls: number
-  /** Tokens or searches; of `reported_cost` there are none. */
+  /** Tokens, searches or requests; of `reported_cost` there are none. */
   readonly units: number
   readonly price: Price | null
   /** Of a token. */
@@ -36,6 +36,7 @@ export const CHARGED_KINDS = [
   'cache_creation_input_tokens',
   'cache_creation_1h_input_tokens',
   ...EXTRAS,
+  'requests',
   'reported_cost',
 ] as const
 type ChargedKind = (typeof CHARGED_KINDS)[number]
@@ -65,8 +66,8 @@ export const explained = async (
     const op = calls.labels[at]?.op ?? ''
     for (const [n, kind] of CHARGED_KINDS.entries()) {
       const units = counters[PLACES[n]!]!
-      // What a provider reported is charged only without a price.
-      if (units <= 0 || (n === REPORTED && costs !== null)) continue
+      // What a provider reported is charged only without a price, and requests only where they have one.
+      if (units <= 0 || (n === REPORTED && costs !== null) || (kind === 'requests' && !costs?.[n])) continue
       const only = counters.map((_, place) => (place === PLACES[n] ? units : 0))
       const isFree = n !== REPORTED && costs === null
       add(JSON.stringify([op, key, kind, isCounted]), {

@@ -20,6 +20,7 @@ const price = fc.record(
     prompt_audio_token_cost: cost,
     completion_audio_token_cost: cost,
     web_search_cost: cost,
+    request_cost: cost,
     tiers: fc.subarray([
       { above_prompt_tokens: 32_000, factor: 3 },
       { service_tier: 'priority', factor: 2 },

@@ -13,7 +13,8 @@ const OPENAI = {
   prompt_tokens_details: { audio_tokens: 800, text_tokens: 200, cached_tokens: 0 },
   completion_tokens_details: { audio_tokens: 400, text_tokens: 100 },
 }
-const ANTHROPIC = { input_tokens: 1000, output_tokens: 100, server_tool_use: { web_search_requests: 3 } }
+const TEXT = { input_tokens: 1000, output_tokens: 100 }
+const ANTHROPIC = { ...TEXT, server_tool_use: { web_search_requests: 3 } }
 const AUDIO = { prompt_audio_token_cost: 16, completion_audio_token_cost: 32 }
 const NAMES = ['prompt_tokens_details.audio_tokens', 'completion_tokens_details.audio_tokens']
 
@@ -90,9 +91,18 @@ describe('prices of audio and searches', () => {
       { web_search_cost: 100 },
       [1000, 1, ['server_tool_use.code_execution_requests']],
     ],
+    ['no requests without their price', { ...TEXT, requests: 3 }, {}, [700, 0, []]],
+    ['requests at their price', { ...TEXT, requests: 3 }, { request_cost: 10 }, [730, 0, []]],
+    [
+      'requests at their price in a tier of service',
+      { ...TEXT, requests: 3, service_tier: 'batch' },
+      { request_cost: 10, tiers: [{ service_tier: 'batch', factor: 0.5 }] },
+      [380, 0, []],
+    ],
+    ['requests without tokens at their price', { requests: 3 }, { request_cost: 10 }, [30, 0, []]],
     [
       'a fast mode at its price',
-      { ...ANTHROPIC, server_tool_use: null, speed: 'fast' },
+      { ...TEXT, speed: 'fast' },
       { tiers: [{ service_tier: 'fast', factor: 6 }] },
       [4200, 0, []],
     ],

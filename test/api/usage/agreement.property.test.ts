@@ -25,6 +25,7 @@ const COSTS = {
     cache_creation_1h_input_token_cost: 8,
     prompt_audio_token_cost: 16,
     web_search_cost: 32,
+    request_cost: 64,
     effective_date: '2025-01-01T00:00:00Z',
     tiers: [
       { above_prompt_tokens: 200_000, prompt_token_cost: 1, completion_token_cost: 4 },
@@ -55,7 +56,7 @@ const rounded = (cost: unknown): unknown =>
 
 /** The sum of the costs of tokens and of what the provider reported; null if neither is known. */
 const costOf = (usage: JsonObject): number | null => {
-  const rare = [usage['web_search_requests_total_cost'], usage['provider_cost']]
+  const rare = [usage['web_search_requests_total_cost'], usage['requests_total_cost'], usage['provider_cost']]
   const costs = [
     ...KINDS.map((kind) => usage[`${kind}_tokens_total_cost`]),
     ...rare.map((cost) => cost || null),

@@ -16,8 +16,9 @@ export interface OraclePrice {
   readonly tiers: readonly { readonly above: bigint; readonly costs: TokenFractions }[]
 }
 
-/** Prompt, completion, cache read, cache creation, that for an hour, audio of both, and a search. */
+/** Prompt, completion, cache read, cache creation, that for an hour, audio of both, a search, and a request. */
 type TokenFractions = readonly [
+  Fraction,
   Fraction,
   Fraction,
   Fraction,
@@ -38,7 +39,7 @@ export const isEqual = ([a, b]: Fraction, [c, d]: Fraction): boolean => a * d ==
 const NOTHING: Fraction = [0n, 1n]
 export const total = (fractions: readonly Fraction[]): Fraction => fractions.reduce(plus, NOTHING)
 
-/** What a call used itself of a model, and what that cost: four kinds of tokens and searches, each at its price. */
+/** What a call used itself of a model, and what that cost: four kinds of tokens, searches and requests, each at its price. */
 export interface OwnCosts {
   readonly model: string
   readonly costs: readonly Fraction[]
@@ -48,7 +49,7 @@ export interface OwnCosts {
 
 export interface OracleCosts {
   readonly own: (callId: string) => readonly OwnCosts[]
-  /** The five costs of each model of a call with all its descendants. */
+  /** The six costs of each model of a call with all its descendants. */
   readonly of: (callId: string, model: string) => readonly Fraction[]
   /** The models of which the call, or a descendant, used tokens that had no price. */
   readonly unpriced: (callId: string) => readonly string[]
@@ -70,7 +71,7 @@ export const costsAfter = (
       return {
         model,
         costs: price === undefined ? KINDS.map(() => NOTHING) : costsOf(tokens, ofSize(price, entry)),
-        isUnpriced: price === undefined && tokens.some((count) => count !== 0n),
+        isUnpriced: price === undefined && tokens.some((count, kind) => count !== 0n && kind !== REQUESTS),
       }
     })
   const members = (callId: string) => living.withDescendants(callOf(callId)).flatMap(ownOf)
@@ -87,7 +88,10 @@ export const costsAfter = (
   }
 }
 
-const KINDS = [0, 1, 2, 3, 4] as const
+const KINDS = [0, 1, 2, 3, 4, 5] as const
+
+/** Without tokens they cost nothing that is unknown. */
+const REQUESTS = 8
 
 /** What is written to a cache for an hour is a part of what is written to one. */
 const costsOf = (tokens: readonly bigint[], costs: TokenFractions): readonly Fraction[] => [
@@ -96,6 +100,7 @@ const costsOf = (tokens: readonly bigint[], costs: TokenFractions): readonly Fra
   times(costs[2], tokens[2]!),
   plus(times(costs[3], tokens[3]!), times(costs[4], tokens[4]!)),
   times(costs[7], tokens[7]!),
+  times(costs[REQUESTS], tokens[REQUESTS]!),
 ]
 
 /** Where several requests are one entry, their average decides. */
@@ -122,6 +127,7 @@ const billedTokens = (entry: Folded): readonly bigint[] => {
     heard,
     spoken,
     entry.web_search_requests,
+    entry.requests,
   ]
 }
 

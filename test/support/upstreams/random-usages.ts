@@ -48,7 +48,16 @@ const cost = fc.bigInt({ min: 0n, max: 10n ** 10n })
 
 /** Costs of a token, in units of 10^-12. */
 export const arbitraryCosts = fc.record(
-  { prompt: cost, completion: cost, read: cost, written: cost, heard: cost, spoken: cost, search: cost },
+  {
+    prompt: cost,
+    completion: cost,
+    read: cost,
+    written: cost,
+    heard: cost,
+    spoken: cost,
+    search: cost,
+    request: cost,
+  },
   { requiredKeys: ['prompt', 'completion', 'read', 'written'] },
 )
 export type Costs = typeof arbitraryCosts extends fc.Arbitrary<infer A> ? A : never
@@ -59,7 +68,7 @@ export const inDecimals = (amount: bigint): string => {
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`
 }
 
-export const priceOf = ({ prompt, completion, read, written, heard, spoken, search }: Costs) => ({
+export const priceOf = ({ prompt, completion, read, written, heard, spoken, search, request }: Costs) => ({
   prompt_token_cost: inDecimals(prompt),
   completion_token_cost: inDecimals(completion),
   cache_read_input_token_cost: inDecimals(read),
@@ -68,17 +77,28 @@ export const priceOf = ({ prompt, completion, read, written, heard, spoken, sear
   ...(heard === undefined ? {} : { prompt_audio_token_cost: inDecimals(heard) }),
   ...(spoken === undefined ? {} : { completion_audio_token_cost: inDecimals(spoken) }),
   ...(search === undefined ? {} : { web_search_cost: inDecimals(search) }),
+  ...(request === undefined ? {} : { request_cost: inDecimals(request) }),
 })
 
 /** What the tokens cost, in units of 10^-12. */
 export const expectedCost = (
   of: Tokens,
-  { prompt, completion, read, written, heard = prompt, spoken = completion, search = 0n }: Costs,
+  {
+    prompt,
+    completion,
+    read,
+    written,
+    heard = prompt,
+    spoken = completion,
+    search = 0n,
+    request = 0n,
+  }: Costs,
 ): bigint =>
   BigInt(of.fresh) * prompt +
   BigInt(of.heard) * heard +
   BigInt(of.spoken) * spoken +
   BigInt(of.searches) * search +
+  request +
   BigInt(of.read) * read +
   BigInt(of.written) * written +
   BigInt(of.text + of.reasoning) * completion

@@ -66,6 +66,7 @@ const figures = open('UsageFigures', {
     ...usageMembers,
     unrecognized_usage: int64,
     web_search_requests_total_cost: nullable(number),
+    requests_total_cost: nullable(number),
     provider_cost: nullable(number),
     total_cost: nullable(number),
   },

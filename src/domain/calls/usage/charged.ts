@@ -1,4 +1,5 @@
 import type { ModelUsage } from './reported.js'
+import { TOKEN_COSTS } from '../../prices/cache-costs.js'
 import type { Extra } from '../../prices/variant.js'
 
 /** The figures that prices charge. */
@@ -10,7 +11,7 @@ export type ChargedUsage = Pick<
   | 'cache_creation_input_tokens'
   | 'cache_creation_1h_input_tokens'
   | Extra
->
+> & { readonly requests?: number }
 
 /** The tokens of the prompt that were neither read from a cache nor written to one, at least 0. */
 const uncachedPrompt = (used: ChargedUsage): number =>
@@ -43,9 +44,14 @@ export const chargedTokens = (used: ChargedUsage): readonly number[] => [
   chargedPromptAudio(used),
   chargedCompletionAudio(used),
   used.web_search_requests,
+  used.requests ?? 1,
 ]
 
-export const hasTokens = (charged: readonly number[]): boolean => charged.some((count) => count !== 0)
+const REQUESTS = TOKEN_COSTS.indexOf('request_cost')
+
+/** Whether something besides requests was used. */
+export const hasTokens = (charged: readonly number[]): boolean =>
+  charged.some((count, kind) => count !== 0 && kind !== REQUESTS)
 
 /** What usage of one or more models consists of. */
 export interface CostSources {

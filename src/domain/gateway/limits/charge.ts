@@ -8,8 +8,7 @@ import { sizeOf } from '../../prices/variant.js'
 import type { ModelPrice } from '../upstreams/content.js'
 
 /** What a completion used, and what its provider reported that it cost. */
-export type CompletionUsage = ChargedUsage &
-  Pick<ModelUsage, 'reported_cost' | 'service_tier'> & { readonly requests?: number }
+export type CompletionUsage = ChargedUsage & Pick<ModelUsage, 'reported_cost' | 'service_tier'>
 
 /** The exact cost; without a price, what the provider reported. */
 export const costOf = (price: ModelPrice | null, used: CompletionUsage): Amount => {
@@ -19,15 +18,16 @@ export const costOf = (price: ModelPrice | null, used: CompletionUsage): Amount 
   return chargedTokens(used).reduce((sum, tokens, kind) => sum + times(costs[kind]!, tokens), 0n)
 }
 
-/** Upper bound of the cost of tokens, whatever share of them is cached or audio, in any tier of service. */
+/** Upper bound of the cost of a request with tokens, whatever share of them is cached or audio, in any tier of service. */
 export const maxCost = (price: ModelPrice | null, prompt: number, completion: number): Amount => {
   if (price === null) return 0n
   const above = sizeOf({ prompt_tokens: prompt })
   const tiers = (price.tiers ?? []).filter((tier) => tier.above_prompt_tokens <= above)
   const costs = [price, ...tiers].map((one) => {
-    const [text, written, read, creation, creation1h, audio, writtenAudio] = tokenCosts(one)
+    const [text, written, read, creation, creation1h, audio, writtenAudio, , request] = tokenCosts(one)
     const ofPrompt = [text, read, creation, creation1h, audio].map((cost) => times(cost, prompt))
-    return largest(ofPrompt) + largest([written, writtenAudio].map((cost) => times(cost, completion)))
+    const ofCompletion = [written, writtenAudio].map((cost) => times(cost, completion))
+    return largest(ofPrompt) + largest(ofCompletion) + times(request, 1)
   })
   return largest(costs)
 }

@@ -16,6 +16,7 @@ import {
   LABELS,
   MEASURES,
   SHOWN_COUNTERS,
+  USED,
   type Cost,
   type Label,
 } from '../columns.js'
@@ -193,7 +194,7 @@ export const pricedSql = (query: PricedQuery, isSummed = true): Sql => {
   const calls = isSummed ? `countIf(${counted})` : counted
   const summed = sql`SELECT ${joined([...columns, raw([`${calls} AS call_count`, ...figures].join(', '))])} FROM ${rowsSql(query)} ${raw(grouping)}`
   const costs = COSTS.map((cost) => `${steps === undefined ? 'toInt256(0)' : costSql(cost)} AS ${cost}`)
-  const charged = `(${CHARGED.map(({ counter }) => `${counter}_sum != 0`).join(' OR ')})`
+  const charged = `(${USED.map((counter) => `${counter}_sum != 0`).join(' OR ')})`
   const isPriced = steps === undefined ? '0' : `steps.is_priced = 1 AND ${charged}`
   const unpriced =
     steps === undefined ? '[]' : `if(steps.is_priced = 0 AND ${charged}, [${modelSql('model')}], [])`

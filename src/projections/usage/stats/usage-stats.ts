@@ -36,6 +36,7 @@ const MEASURED = {
   input_cost: COSTS.filter((cost) => /^(?:prompt|cache)/.test(cost)).join(' + '),
   output_cost: 'completion_cost',
   web_search_cost: 'web_search_cost',
+  request_cost: 'request_cost',
   provider_cost: 'provider_cost',
   total_cost: 'total_cost',
 }

@@ -14,7 +14,7 @@ const PROJECT = 'team/p'
 const AT = '2026-01-01T00:00:00.000000Z' as Instant
 
 /** Dyadic, so that sums of doubles are exact. */
-const COSTS = ['0.5', '2', '0.25', '4', '8', '16', '32', '64'] as const
+const COSTS = ['0.5', '2', '0.25', '4', '8', '16', '32', '64', '128'] as const
 
 const NO_TIER = {
   above_prompt_tokens: 0,
@@ -28,6 +28,7 @@ const NO_TIER = {
   prompt_audio_token_cost: null,
   completion_audio_token_cost: null,
   web_search_cost: null,
+  request_cost: null,
 }
 
 const stored = {
@@ -55,6 +56,7 @@ const TIERS = exactTiers(
     prompt_audio_token_cost: 16,
     completion_audio_token_cost: 32,
     web_search_cost: 64,
+    request_cost: 128,
   },
   [
     { ...NO_TIER, above_prompt_tokens: 200_000, factor: 2 },
@@ -107,9 +109,9 @@ describe('the cost of a call', () => {
     ['is 0 if no tokens were used', { other: { requests: 1 } }, 0],
     ['is that of a long prompt', { priced: { prompt_tokens: 200_001 } }, 200_001],
     [
-      'is that of one request where several are added up',
+      'has the size of one request where several are added up',
       { priced: { prompt_tokens: 200_001, requests: 2 } },
-      100_000.5,
+      100_000.5 + 2 * 128,
     ],
     ['is that of a tier of service', { priced: { prompt_tokens: 4, service_tier: 'batch' } }, 1],
     [
@@ -138,6 +140,7 @@ describe('the cost of a call', () => {
       { priced: { prompt_tokens: 4, service_tier: 'batch', server_tool_use: { web_search_requests: 2 } } },
       129,
     ],
+    ['is that of requests', { priced: { requests: 2 }, other: { requests: 3 } }, 256],
     ['is that of tokens with a price', { priced: { prompt_tokens: 2 }, other: { prompt_tokens: 3 } }, 1],
     ['counts what a provider reported', { priced: {}, other: { prompt_tokens: 3, cost: 0.25 } }, 0.25],
     ['ignores a reported cost beside a price', { priced: { prompt_tokens: 2, cost: 9 } }, 1],

@@ -119,6 +119,7 @@ const fractionsOf = (price: Parameters<typeof tokenCosts>[0]): OraclePrice['cost
   fraction(price.prompt_audio_token_cost ?? price.prompt_token_cost),
   fraction(price.completion_audio_token_cost ?? price.completion_token_cost),
   fraction(price.web_search_cost ?? '0'),
+  fraction(price.request_cost ?? '0'),
 ]
 
 export const fraction = (text: string): Fraction => {

@@ -62,7 +62,10 @@ interface Sums {
   readonly tokens: bigint
   readonly input: bigint
   readonly output: bigint
+  readonly rest: bigint
 }
+
+const NOTHING = { tokens: 0n, input: 0n, output: 0n, rest: 0n }
 
 describe('statistics', () => {
   let clickHouse: ClickHouse
@@ -165,12 +168,17 @@ describe('statistics', () => {
       const sums = new Map<string, Sums>()
       for (const id of tops(new Family(visible), visible))
         for (const [model, { total_tokens }] of Object.entries(call_usage[id]!)) {
-          const { tokens, input, output } = sums.get(model) ?? { tokens: 0n, input: 0n, output: 0n }
-          const cost = (kind: string) => amountFrom(costs(id, model, `${kind}_tokens_total_cost`) ?? '0')
+          const { tokens, input, output, rest } = sums.get(model) ?? NOTHING
+          const cost = (kind: string) => amountFrom(costs(id, model, `${kind}_total_cost`) ?? '0')
           sums.set(model, {
             tokens: tokens + BigInt(total_tokens),
-            input: input + cost('prompt') + cost('cache_read_input') + cost('cache_creation_input'),
-            output: output + cost('completion'),
+            input:
+              input +
+              cost('prompt_tokens') +
+              cost('cache_read_input_tokens') +
+              cost('cache_creation_input_tokens'),
+            output: output + cost('completion_tokens'),
+            rest: rest + cost('web_search_requests') + cost('requests'),
           })
         }
 
@@ -186,10 +194,10 @@ describe('statistics', () => {
       // Figures of tokens that were cut to 2^53 add up to something else; costs are never cut.
       const isCut =
         /9007199254740992/.test(body) || [...sums.values()].some(({ tokens }) => clamped(tokens) !== tokens)
-      for (const [model, { tokens, input, output }] of sums) {
+      for (const [model, { tokens, input, output, rest }] of sums) {
         const sum = (metric: string) => BigInt(told.get(model)![`${metric}_sum`]!)
         if (unpriced.includes(model)) assert.equal(told.get(model)!['total_cost_sum'], null)
-        else assert.deepEqual(COSTS.map(sum), [input, output, input + output])
+        else assert.deepEqual(COSTS.map(sum), [input, output, input + output + rest])
         if (!isCut) assert.equal(sum('total_tokens'), tokens)
       }
       assert.deepEqual(unpriced, answered.unpricedModels)

@@ -68,6 +68,14 @@ describe('what a completion costs', () => {
     assert.equal(decimalText(maxCost(price, 10, 5)), '115')
   })
 
+  it('has that of each request, which is held too', () => {
+    const price = { ...PRICE, request_cost: '1000' }
+    assert.equal(decimalText(costOf(price, usedTokens(0, 0))), '1000')
+    assert.equal(decimalText(costOf(price, usedTokens(0, 0, { requests: 3 }))), '3000')
+    assert.equal(decimalText(maxCost(price, 10, 3)), '1023')
+    assert.equal(maxPrice([PRICE, price])?.request_cost, '1000')
+  })
+
   it('is that of the tier of its size and service', () => {
     const decoded = decode(offeredTiers)(TIERS)
     assert.ok(E.isRight(decoded))

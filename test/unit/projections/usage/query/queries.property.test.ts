@@ -6,7 +6,13 @@ import { dateTime64 } from '../../../../../src/projections/clickhouse-values.js'
 import { migrate } from '../../../../../src/projections/migrate.js'
 import { bookOf } from '../../../../../src/projections/prices/book.js'
 import type { StoredPrice } from '../../../../../src/projections/prices/queries.js'
-import { CHARGED, COUNTERS, MEASURES, SHOWN_COUNTERS } from '../../../../../src/projections/usage/columns.js'
+import {
+  CHARGED,
+  COUNTERS,
+  MEASURES,
+  SHOWN_COUNTERS,
+  USED,
+} from '../../../../../src/projections/usage/columns.js'
 import { usageBy, type UsageGroup } from '../../../../../src/projections/usage/query/queries.js'
 import type { Dimension } from '../../../../../src/projections/usage/query/groups-sql.js'
 import {
@@ -56,7 +62,7 @@ const price = (llm_id: string, effective_date: Instant, cost: string): StoredPri
   cache_read_input_token_cost: '0.000000000001',
   cache_creation_input_token_cost: '3',
   cache_creation_1h_input_token_cost: '9',
-  ...(llm_id === 'gpt' ? { prompt_audio_token_cost: '11', web_search_cost: '13' } : {}),
+  ...(llm_id === 'gpt' ? { prompt_audio_token_cost: '11', web_search_cost: '13', request_cost: '17' } : {}),
   prompt_token_cost_unit: 'USD',
   completion_token_cost_unit: 'USD',
   provider_id: '',
@@ -232,20 +238,22 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
     SHOWN_COUNTERS.forEach((name, k) => (sums[name]! += figures[k]!))
     sums['unrecognized_usage']! += figures[COUNTERS.indexOf('unrecognized_usage')]!
     const tokens = CHARGED.map(({ counter }) => figures[COUNTERS.indexOf(counter)]!)
+    const isAnyUsed = USED.some((counter) => figures[COUNTERS.indexOf(counter)] !== 0n)
     const add = (name: string, cost: bigint) => {
       sums[name]! += cost
       sums['total_cost']! += cost
     }
     if (row.model === 'unpriced') {
       add('provider_cost', figures[COUNTERS.indexOf('reported_cost')]! * 1000n)
-      if (tokens.some(Boolean)) sums['unpriced'] = 1n
+      if (isAnyUsed) sums['unpriced'] = 1n
       continue
     }
-    if (tokens.some(Boolean)) sums['priced'] = 1n
+    if (isAnyUsed) sums['priced'] = 1n
     const prompt = promptCost(row.model, row.second)
     const [completion, creation, hour] = [5n * 10n ** 11n, 3n * 10n ** 12n, 9n * 10n ** 12n]
-    const [heard, search] = row.model === 'gpt' ? [11n * 10n ** 12n, 13n * 10n ** 12n] : [prompt, 0n]
-    const rates = [prompt, completion, 1n, creation, hour, heard, completion, search]
+    const [heard, search, request] =
+      row.model === 'gpt' ? [11n * 10n ** 12n, 13n * 10n ** 12n, 17n * 10n ** 12n] : [prompt, 0n, 0n]
+    const rates = [prompt, completion, 1n, creation, hour, heard, completion, search, request]
     CHARGED.forEach(({ cost }, k) => add(cost, tokens[k]! * rates[k]!))
   }
   const ordered = [...groups.values()].toSorted(

@@ -7,6 +7,7 @@ import type { Gateway } from '../gateway/gateway.js'
 import type { Engine } from '../engine/engine.js'
 import { withEngine } from '../gateway/training/engine-upstream.js'
 import { engineModelOf } from '../gateway/training/trained-targets.js'
+import { AnswerCache } from '../gateway/completions/answer-cache.js'
 import { CallEndWriter } from '../gateway/completions/call-end-writer.js'
 import { InFlightCompletions } from '../gateway/completions/in-flight.js'
 import { TargetStates } from '../gateway/upstreams/target-states.js'
@@ -83,6 +84,7 @@ export const openGateway = async (
       metrics: metrics.gateway,
       inFlight,
       callEnds,
+      answers: new AnswerCache(),
       memory,
       instance,
       ledgerFollower: limits.follower,

@@ -6,6 +6,7 @@ import type { Training } from '../application/training/services.js'
 import type { Services } from '../application/services.js'
 import type { Limiter } from '../domain/gateway/limits/limiter.js'
 import type { LedgerFollower } from './limits/ledger-follower.js'
+import type { AnswerCache } from './completions/answer-cache.js'
 import type { CallEndWriter } from './completions/call-end-writer.js'
 import type { KeepAlive } from './completions/keep-alive.js'
 import type { Admit } from './limits/admission.js'
@@ -31,6 +32,7 @@ export interface Gateway {
   readonly metrics: GatewayMetrics
   readonly inFlight: InFlightCompletions
   readonly callEnds: CallEndWriter
+  readonly answers: AnswerCache
   /** For completions of the service itself. Those of clients use the memory of their request. */
   readonly memory: MemoryAccount
   /** The id of this process in recorded calls. */

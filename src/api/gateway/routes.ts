@@ -114,6 +114,7 @@ const completionRoute =
       'Tallytree-Trace',
       'traceparent',
       'Tallytree-Record',
+      'Tallytree-Cache',
     ],
     response: {
       schema: jsonObject.schema,
@@ -121,7 +122,13 @@ const completionRoute =
         alternatives: { 'text/event-stream': { type: 'string', description: `With \`stream\`: ${events}.` } },
       }),
     },
-    responseHeaders: ['Tallytree-Position', 'Tallytree-Call-Id', 'Tallytree-Cost', ...RATE_HEADERS],
+    responseHeaders: [
+      'Tallytree-Position',
+      'Tallytree-Call-Id',
+      'Tallytree-Cost',
+      'Tallytree-Cache',
+      ...RATE_HEADERS,
+    ],
     handle: async ({ body: read, stream, ...asked }: RouteRequest<ReadRequest>) => {
       check?.(read.given)
       return complete(services, { ...asked, request: { endpoint, ...read }, url: stream.url ?? '' })

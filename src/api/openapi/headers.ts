@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json/json.js'
 import { id } from '../../kernel/ids.js'
-import { recordLevel } from '../../domain/projects/project.js'
+import { cacheSeconds, recordLevel } from '../../domain/projects/project.js'
 import type { RequestHeader, ResponseHeader } from '../server/route.js'
 
 type CommonHeader = 'x-request-id' | 'WWW-Authenticate'
@@ -58,6 +58,12 @@ const REQUEST_HEADERS: Readonly<Record<RequestHeader, JsonObject>> = {
       'that setting.',
     schema: recordLevel.schema,
   },
+  'Tallytree-Cache': {
+    description:
+      'How old the answer of an equal request of the project may be that is given again, in seconds; 0 for a new answer. By ' +
+      'default the setting of the project.',
+    schema: cacheSeconds.schema,
+  },
   'X-WANDB-ASYNC-CLIENT-ID': {
     description: 'The program that logs, if several programs log to one run. Each numbers its own lines.',
     schema: { type: 'string', maxLength: 256 },
@@ -89,6 +95,10 @@ const RESPONSE_HEADERS: Readonly<Record<ResponseHeader | CommonHeader, JsonObjec
       'The exact cost of the completion as budgets are charged, such as `0.000054`. Absent for a stream, for unknown usage, ' +
       'and for a model without a price if the upstream reports no cost.',
     schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?$' },
+  },
+  'Tallytree-Cache': {
+    description: '`hit` if the answer of an equal request was given again.',
+    schema: { type: 'string', enum: ['hit'] },
   },
   'x-ratelimit-limit-requests': {
     description: 'The requests per minute of the limit of which least is left. Absent without such a limit.',

@@ -1,7 +1,12 @@
 import type { Services } from '../../application/services.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { recordLevel, usageReporting, type ProjectState } from '../../domain/projects/project.js'
+import {
+  cacheSeconds,
+  recordLevel,
+  usageReporting,
+  type ProjectState,
+} from '../../domain/projects/project.js'
 import { changeSettings, projectNow } from '../../application/projects/projects.js'
 import { inPath } from '../server/authorization.js'
 import { requireProjectAdministrator } from '../../application/access/rights.js'
@@ -12,16 +17,22 @@ import { writing } from '../server/run.js'
 
 const chosen = closed('ProjectSettings', {
   says: 'Absent fields keep their values; at least one field is required.',
-  optional: { usage_reporting: withDefault(usageReporting, null), record: withDefault(recordLevel, null) },
+  optional: {
+    usage_reporting: withDefault(usageReporting, null),
+    record: withDefault(recordLevel, null),
+    /** For how long answers of models are given again to equal requests; 0 for never. */
+    cache_seconds: withDefault(cacheSeconds, null),
+  },
 })
 
 const settings = open('ProjectSettingsResponse', {
-  required: { usage_reporting: usageReporting, record: recordLevel },
+  required: { usage_reporting: usageReporting, record: recordLevel, cache_seconds: cacheSeconds },
 })
 
-const settingsOf = ({ usageReporting: usage_reporting, record }: ProjectState) => ({
-  usage_reporting,
+const settingsOf = ({ usageReporting, record, cacheSeconds }: ProjectState) => ({
+  usage_reporting: usageReporting,
   record,
+  cache_seconds: cacheSeconds,
 })
 
 const readSettings = (services: Pick<Services, 'eventStore' | 'access' | 'reading'>): AnyRoute =>
@@ -43,7 +54,7 @@ const writeSettings = (services: WriteServices): AnyRoute =>
     method: 'put',
     path: '/api/projects/:entity/:project',
     summary:
-      "Set how a project's calls report usage and how much of its completions is recorded; both apply from the returned " +
+      "Set how a project's calls report usage, and how its completions are recorded and cached; all apply from the returned " +
       'log position on. Needs the role project_administrator for the project.',
     body: chosen,
     response: settings,
@@ -51,8 +62,8 @@ const writeSettings = (services: WriteServices): AnyRoute =>
     errors: ['forbidden'],
     handle: ({ body, project, principal }) => {
       requireProjectAdministrator(services.access, principal, project)
-      if (body.usage_reporting === null && body.record === null)
-        throw invalidField([], 'missing', 'Give usage_reporting, record or both')
+      if (Object.values(body).every((value) => value === null))
+        throw invalidField([], 'missing', 'Give usage_reporting, record or cache_seconds')
       return writing(changeSettings(services, project, body), ({ state }) => settingsOf(state))
     },
   })

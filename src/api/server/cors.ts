@@ -21,6 +21,7 @@ const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Vendor-Project'>,
   'Tallytree-Trace': true,
   traceparent: true,
   'Tallytree-Record': true,
+  'Tallytree-Cache': true,
   'X-WANDB-ASYNC-CLIENT-ID': true,
 }
 const RESPONSE_HEADERS: Readonly<Record<ResponseHeader, true>> = {
@@ -28,6 +29,7 @@ const RESPONSE_HEADERS: Readonly<Record<ResponseHeader, true>> = {
   'Tallytree-Position': true,
   'Tallytree-Call-Id': true,
   'Tallytree-Cost': true,
+  'Tallytree-Cache': true,
   'x-ratelimit-limit-requests': true,
   'x-ratelimit-remaining-requests': true,
   'x-ratelimit-reset-requests': true,

@@ -63,6 +63,7 @@ export type RequestHeader =
   | 'Tallytree-Trace'
   | 'traceparent'
   | 'Tallytree-Record'
+  | 'Tallytree-Cache'
   | 'X-WANDB-ASYNC-CLIENT-ID'
 
 /** Documented response headers, in addition to those of every response. */
@@ -71,6 +72,7 @@ export type ResponseHeader =
   | 'Tallytree-Position'
   | 'Tallytree-Call-Id'
   | 'Tallytree-Cost'
+  | 'Tallytree-Cache'
   | `x-ratelimit-${'limit' | 'remaining' | 'reset'}-${'requests' | 'tokens'}`
   | 'Tallytree-Refused'
   | 'Tallytree-Truncated'

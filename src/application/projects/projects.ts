@@ -18,6 +18,7 @@ export const projectNow = (ports: Pick<Ports, 'eventStore'>, project: string): P
 interface ProjectSettings {
   readonly usage_reporting: UsageReporting | null
   readonly record: RecordLevel | null
+  readonly cache_seconds: number | null
 }
 
 /** Null keeps a setting. */
@@ -25,12 +26,13 @@ export const changeSettings =
   (
     ports: Pick<Ports, 'eventStore' | 'ids'>,
     project_id: string,
-    { usage_reporting, record }: ProjectSettings,
+    { usage_reporting, record, cache_seconds }: ProjectSettings,
   ) =>
   (cause: Cause) => {
     const commands: ProjectCommand[] = []
     if (usage_reporting !== null) commands.push({ type: 'ChooseUsageReporting', project_id, usage_reporting })
     if (record !== null) commands.push({ type: 'ChooseRecording', project_id, record })
+    if (cache_seconds !== null) commands.push({ type: 'ChooseCaching', project_id, cache_seconds })
     return execute(ports)(projectDecider, projectStream(project_id), commands, cause)
   }
 

@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import { nullableText } from '../../kernel/codec/containers.js'
 import { instant, type Instant } from '../../kernel/codec/instant.js'
-import { oneOf } from '../../kernel/codec/leaves.js'
+import { integerBetween, oneOf } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { type EventOf, nothing, type Decider } from '../../kernel/decider.js'
 import { textUpToCharacters } from '../../kernel/codec/text.js'
@@ -17,6 +17,9 @@ export type UsageReporting = t.TypeOf<typeof usageReporting>
 /** What is recorded of completions. `metadata` records requester, model, time, usage and outcome, but no content. */
 export const recordLevel = oneOf('all', 'metadata')
 export type RecordLevel = t.TypeOf<typeof recordLevel>
+
+/** For how long an answer of a model is given again to equal requests; 0 for never. */
+export const cacheSeconds = integerBetween(0, 30 * 86_400)
 
 export const MAX_PROJECT_TEXT = 10_000
 
@@ -44,11 +47,19 @@ const recordingChosen = open('RecordingChosen', {
   required: { project_id: projectId, record: recordLevel },
 })
 
+const cachingChosen = open('CachingChosen', {
+  says:
+    'For how long the answers of models are given again to equal requests of a project was set, in seconds; 0 for never. It ' +
+    'applies to requests that start later.',
+  required: { project_id: projectId, cache_seconds: cacheSeconds },
+})
+
 export const projectEvents = {
   UsageReportingChosen: usageReportingChosen,
   ProjectCreated: projectCreated,
   ProjectDescribed: projectDescribed,
   RecordingChosen: recordingChosen,
+  CachingChosen: cachingChosen,
 }
 
 export type ProjectEvent = EventOf<typeof projectEvents>
@@ -67,6 +78,12 @@ export interface ChooseRecording {
   readonly record: RecordLevel
 }
 
+export interface ChooseCaching {
+  readonly type: 'ChooseCaching'
+  readonly project_id: string
+  readonly cache_seconds: number
+}
+
 export interface CreateProject {
   readonly type: 'CreateProject'
   readonly project_id: string
@@ -81,11 +98,13 @@ export interface DescribeProject {
   readonly repo: string | null
 }
 
-export type ProjectCommand = ChooseUsageReporting | ChooseRecording | CreateProject | DescribeProject
+export type ProjectCommand =
+  ChooseUsageReporting | ChooseRecording | ChooseCaching | CreateProject | DescribeProject
 
 export interface ProjectState {
   readonly usageReporting: UsageReporting
   readonly record: RecordLevel
+  readonly cacheSeconds: number
   /** Null for a project that was never created explicitly. */
   readonly createdAt: string | null
   readonly description: string | null
@@ -96,6 +115,7 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
   initialState: () => ({
     usageReporting: 'auto',
     record: 'all',
+    cacheSeconds: 0,
     createdAt: null,
     description: null,
     repo: null,
@@ -107,6 +127,8 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
         return { ...state, usageReporting: event.data.usage_reporting }
       case 'RecordingChosen':
         return { ...state, record: event.data.record }
+      case 'CachingChosen':
+        return { ...state, cacheSeconds: event.data.cache_seconds }
       case 'ProjectCreated':
         return { ...state, createdAt: event.data.created_at }
       case 'ProjectDescribed':
@@ -131,6 +153,12 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
         return state.record === record
           ? nothing
           : { events: [{ type: 'RecordingChosen', data: { project_id, record } }] }
+      }
+      case 'ChooseCaching': {
+        const { cache_seconds } = command
+        return state.cacheSeconds === cache_seconds
+          ? nothing
+          : { events: [{ type: 'CachingChosen', data: { project_id, cache_seconds } }] }
       }
       case 'CreateProject':
         return state.createdAt !== null

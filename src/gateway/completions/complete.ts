@@ -14,16 +14,21 @@ import type { EndpointRequest } from '../endpoints/endpoint.js'
 import type { Gateway, GatewayServices } from '../gateway.js'
 import { noSuchModel, teamsOf } from '../models.js'
 import { projectOfTrained, trainedTargets } from '../training/trained-targets.js'
+import { messages } from '../translation/messages.js'
+import { responses } from '../translation/responses.js'
 import type { Translation } from '../translation/translation.js'
+import { cacheKeyOf } from './answer-cache.js'
+import { cachedResponse } from './cached-response.js'
 import { recordStart } from './call-record.js'
 import {
   forwardOrFinish,
+  keepAnswer,
   servedBy,
   type CompletionContext,
   type CompletionResponse,
 } from './completion-context.js'
 import { openWhole } from './open-whole.js'
-import { passedOn, projectFromHeaders, requestedRecordLevel, traceContext } from './request-context.js'
+import { passedOn, projectFromHeaders, requestSettings, traceContext } from './request-context.js'
 import { servingOf } from './serving.js'
 import { sessionOf } from './session.js'
 import { streamResponse } from './stream-answer.js'
@@ -58,29 +63,30 @@ export const complete = async (
     const serving = await servingOf(request, text, offered, TRANSLATIONS[request.endpoint.api], id)
     const { targets } = serving
     const trace = await traceContext(services, project, headers)
-    const level = await requestedRecordLevel(services, project, headers)
+    const { level, cacheSeconds } = await requestSettings(services, project, headers)
     const prompt = promptTokensOf(request.given, text)
     const session = sessionOf(headers, request.given, prompt.estimate)
     const { keyId } = principal
-    const permit = gateway.admit({ id, project, keyId, request, prompt, targets })
     const model = targets[0]!.model.id
-    const start = {
-      id,
-      project,
-      ...trace,
-      level,
-      given: request.given,
-      text,
-      model,
+    const cacheKey =
+      cacheSeconds === 0 || level !== 'all'
+        ? undefined
+        : cacheKeyOf(request, project, model, text.whole.bytes)
+    const cached = cacheKey === undefined ? undefined : gateway.answers.find(cacheKey, cacheSeconds)
+    const permit =
+      cached === undefined ? gateway.admit({ id, project, keyId, request, prompt, targets }) : FREE
+    const call = await recordStart(services, {
+      ...{ id, project, ...trace, level, given: request.given, text, model, principal, cause, permit },
       opName: request.endpoint.opName,
       threadId: session.threadId ?? null,
-      principal,
-      cause,
-      permit,
+    })
+    if (cached !== undefined) {
+      const response = await cachedResponse(request, cached, model, call)
+      inFlight.done()
+      return { ...response, headers: { ...response.headers, 'tallytree-call-id': id } }
     }
-    const call = await recordStart(services, start)
     const completion = {
-      ...{ request, serving, targets, call, inFlight, memory },
+      ...{ request, serving, targets, call, inFlight, memory, cacheKey },
       affinityKey: session.affinityKey,
       expected: expectedUsage(prompt, request.endpoint.mostTokens(request.given)),
       passedOn: passedOn(headers, url, serving.sent.endpoint.form),
@@ -94,8 +100,11 @@ export const complete = async (
   }
 }
 
+/** An answer that was given before takes nothing of a limit. */
+const FREE = { attributes: {}, headers: {}, cancel: () => undefined, settle: () => undefined }
+
 /** APIs that upstreams can serve which speak chat completions only. */
-const TRANSLATIONS: Readonly<Partial<Record<Api, Translation>>> = {}
+const TRANSLATIONS: Readonly<Partial<Record<Api, Translation>>> = { messages, responses }
 
 /** The project of a request, and the targets that offer the model to it. */
 export const resolveTargets = async (
@@ -132,6 +141,7 @@ const wholeResponse = async (
   })
   inFlight.done()
   const cost = costText(forwarded.target.model.price, metered.usage)
+  keepAnswer(gateway, completion, { body, text, metered, cost })
   return {
     body: text,
     type: 'application/json',

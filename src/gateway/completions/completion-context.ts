@@ -6,6 +6,7 @@ import { Failure } from '../../application/failure.js'
 import type { EndpointRequest } from '../endpoints/endpoint.js'
 import { unknown, type ExpectedUsage } from '../answer/usage.js'
 import type { Gateway } from '../gateway.js'
+import type { CachedAnswer } from './answer-cache.js'
 import type { CallRecord } from './call-record.js'
 import { AllTargetsFailed, forward, type Forwarded, type UpstreamResponse } from './forward.js'
 import type { PassedOn } from './request-context.js'
@@ -36,6 +37,8 @@ export interface CompletionContext {
   /** Of the client, for upstreams. */
   readonly passedOn: PassedOn
   readonly requestId: string
+  /** Of the answer cache; undefined if the answer is not kept there. */
+  readonly cacheKey: string | undefined
 }
 
 const internalError = new Failure('overloaded', 'Internal server error')
@@ -64,6 +67,16 @@ export const forwardOrFinish = async <Opened>(
     inFlight.done()
     throw failure ?? error
   }
+}
+
+/** Keeps a complete answer for equal requests. */
+export const keepAnswer = (
+  { answers }: Pick<Gateway, 'answers'>,
+  { cacheKey, call }: Pick<CompletionContext, 'cacheKey' | 'call'>,
+  answer: Omit<CachedAnswer, 'callId' | 'at'>,
+): void => {
+  if (cacheKey === undefined || answer.body['tallytree_truncated'] === true) return
+  answers.add(cacheKey, { ...answer, callId: call.id, at: performance.now() })
 }
 
 /** What is recorded of a completion that an upstream has answered. */

@@ -74,7 +74,7 @@ export const eventReader = (
 const STEP = 65_536
 
 /** Counts the characters of unfinished events in the memory of a request. */
-const holdingIn = (memory: Pick<MemoryLease, 'grow' | 'shrink'>): ((characters: number) => void) => {
+export const holdingIn = (memory: Pick<MemoryLease, 'grow' | 'shrink'>): ((characters: number) => void) => {
   let counted = 0
   return (characters) => {
     const now = characters - (characters % STEP)

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { callStream } from '../../domain/calls/call.js'
 import {
+  cacheSeconds,
   projectDecider,
   projectStream,
   recordLevel,
@@ -109,8 +110,7 @@ const idFromHeader = (headers: IncomingHttpHeaders, name: string): string | null
   // Node decodes headers as Latin-1; ids are UTF-8.
   const text = Buffer.from(String(header), 'latin1').toString('utf8')
   if (id.is(text)) return text
-  const msg = 'Input should be an id of 1 to 256 bytes without control characters'
-  throw invalid([{ loc: ['header', name], type: 'value_error', msg }])
+  throw invalidHeader(name, 'Input should be an id of 1 to 256 bytes without control characters')
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
@@ -124,21 +124,35 @@ const parseTraceparent = (header: string | string[] | undefined): TraceContext =
 
 const RECORD_HEADER = 'Tallytree-Record'
 
+const CACHE_HEADER = 'Tallytree-Cache'
+
+/** How a request is served, beyond its body. */
+export interface RequestSettings {
+  readonly level: RecordLevel
+  /** How old an answer of an equal request may be; 0 for no such answer. */
+  readonly cacheSeconds: number
+}
+
 /**
- * What is recorded of a completion: the project's setting, or less if the request asks for less.
+ * The project's settings, or what the request asks for: less of the record, and another age of cached answers.
  *
- * @throws Failure for an unknown level
+ * @throws Failure for an unknown level or age
  */
-export const requestedRecordLevel = async (
+export const requestSettings = async (
   ports: Pick<Ports, 'eventStore'>,
   project: string,
   headers: IncomingHttpHeaders,
-): Promise<RecordLevel> => {
+): Promise<RequestSettings> => {
   const requested = headers[RECORD_HEADER.toLowerCase()] ?? 'all'
-  if (!recordLevel.is(requested)) {
-    const msg = "Input should be 'all' or 'metadata'"
-    throw invalid([{ loc: ['header', RECORD_HEADER], type: 'literal_error', msg }])
-  }
-  if (requested === 'metadata') return requested
-  return (await readState(ports, projectDecider, projectStream(project))).record
+  if (!recordLevel.is(requested)) throw invalidHeader(RECORD_HEADER, "Input should be 'all' or 'metadata'")
+  const seconds = headers[CACHE_HEADER.toLowerCase()]
+  const asked = seconds === undefined ? undefined : Number(seconds)
+  if (asked !== undefined && !cacheSeconds.is(asked))
+    throw invalidHeader(CACHE_HEADER, 'Input should be a whole number of seconds up to 30 days, or 0')
+  const state = await readState(ports, projectDecider, projectStream(project))
+  const level = requested === 'metadata' ? requested : state.record
+  return { level, cacheSeconds: asked ?? state.cacheSeconds }
 }
+
+const invalidHeader = (name: string, msg: string): Failure =>
+  invalid([{ loc: ['header', name], type: 'value_error', msg }])

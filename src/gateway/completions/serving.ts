@@ -1,17 +1,19 @@
 import type { MemoryLease } from '../../kernel/memory-account.js'
-import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { DEFAULT_APIS, type Api } from '../../domain/gateway/upstreams/apis.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
 import { Failure } from '../../application/failure.js'
 import { FAILED_EVENT, reportsError } from '../answer/reported-error.js'
 import { RequestText } from '../answer/request-text.js'
+import { writtenBytes } from '../answer/usage.js'
+import { isReason } from '../answer/whole-answer.js'
 import { chat } from '../endpoints/chat.js'
 import type { EndpointRequest, UpstreamEvent } from '../endpoints/endpoint.js'
 import type { AnswerTranslator, TranslatedEvent, Translation } from '../translation/translation.js'
 import type { UpstreamResponse } from './forward.js'
 import { parsed } from './read-answer.js'
-import { eventReader, type EventReader } from './read-events.js'
+import { eventReader, holdingIn, type EventReader } from './read-events.js'
 
 /** How upstreams serve a request: in its own API, or translated to chat completions. */
 export interface Serving {
@@ -83,36 +85,52 @@ export const readerOf = (
   memory: Pick<MemoryLease, 'grow' | 'shrink'>,
 ): EventReader => {
   const reader = eventReader(answer, target.upstream.content.timeouts, memory)
-  return translate === null ? reader : translated(reader, translate())
+  return translate === null ? reader : translated(reader, translate(), holdingIn(memory))
 }
 
-const translated = (reader: EventReader, translator: AnswerTranslator): EventReader => {
-  let isOver = false
+const translated = (
+  reader: EventReader,
+  translator: AnswerTranslator,
+  hold: (characters: number) => void,
+): EventReader => {
+  let [hasReason, hasText, isOver] = [false, false, false]
   const end = (): readonly UpstreamEvent[] => {
     if (isOver) return []
     isOver = true
     return translator.end().map(upstreamEvent)
   }
+  /** Some upstreams end a stream after the finish reason. */
+  const endOfStream = () => (hasReason ? end() : [])
   const translateOne = async (event: UpstreamEvent): Promise<readonly UpstreamEvent[]> => {
-    if (/^"?\[DONE\]"?$/i.test(event.data.trim())) return end()
+    if (/^"?\[DONE\]"?$/i.test(event.data.trim())) return hasReason || hasText ? end() : []
     const value = event.value ?? (await parsed(event.data))
     const isError = event.event !== undefined && FAILED_EVENT.test(event.event)
     if (isError || (value !== undefined && reportsError(value) === 'yes'))
       return [{ ...event, event: 'error', ...(value === undefined ? {} : { value }) }]
     if (!isJsonObject(value)) return []
-    if (!isWholeCompletion(value)) return translator.chunk(value).map(upstreamEvent)
-    const whole = translator.whole(value)
-    return [{ data: jsonText(whole), value: whole }]
+    if (isWholeCompletion(value)) {
+      const whole = translator.whole(value)
+      return [{ data: jsonText(whole), value: whole }]
+    }
+    const choices = choicesIn(value)
+    hasReason ||= choices.some(({ finish_reason }) => isReason(finish_reason))
+    hasText ||= choices.some(({ delta }) => isJsonObject(delta) && writtenBytes(delta) > 0)
+    const events = translator.chunk(value).map(upstreamEvent)
+    hold(translator.held())
+    return events
   }
   return {
     ...reader,
     next: async () => {
       const events = await reader.next().catch((error: unknown) => {
-        const last = end()
+        const last = endOfStream()
         if (last.length === 0) throw error
         return last
       })
-      if (events === undefined) return isOver ? undefined : end()
+      if (events === undefined) {
+        const last = endOfStream()
+        return last.length === 0 ? undefined : last
+      }
       const all: UpstreamEvent[] = []
       for (const event of events) all.push(...(await translateOne(event)))
       return all
@@ -124,6 +142,10 @@ const translated = (reader: EventReader, translator: AnswerTranslator): EventRea
       const value = translator.whole(read.value)
       return { value, text: jsonText(value) }
     },
+    close: () => {
+      hold(0)
+      reader.close()
+    },
   }
 }
 
@@ -133,5 +155,7 @@ const upstreamEvent = ({ event, value }: TranslatedEvent): UpstreamEvent => ({
   value,
 })
 
-const isWholeCompletion = ({ choices }: JsonObject): boolean =>
-  Array.isArray(choices) && isJsonObject(choices[0]) && isJsonObject(choices[0]['message'])
+const choicesIn = ({ choices }: JsonObject): readonly JsonObject[] =>
+  Array.isArray(choices) ? (choices as readonly Json[]).filter(isJsonObject) : []
+
+const isWholeCompletion = (value: JsonObject): boolean => isJsonObject(choicesIn(value)[0]?.['message'])

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { answerRoom } from '../answer/answer-room.js'
+import { costText } from '../answer/usage.js'
 import type { Answer, FailedOptions } from '../endpoints/endpoint.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { within } from '../../kernel/within.js'
@@ -7,6 +8,7 @@ import type { Failure } from '../../application/failure.js'
 import type { Gateway } from '../gateway.js'
 import {
   forwardOrFinish,
+  keepAnswer,
   servedBy,
   type CompletionContext,
   type CompletionResponse,
@@ -49,7 +51,7 @@ export const streamResponse = async (
       inFlight.abort(slowClient)
       sent.body?.destroy()
     }
-    return untilStalled(clientEvents(forwarded, completion, stop), idle_ms, stop)
+    return untilStalled(clientEvents(gateway, forwarded, completion, stop), idle_ms, stop)
   })
   const options = failedOptions(completion)
   const failed = (failure: Failure) => (sent.answer ?? request.endpoint).failed(failure, options)
@@ -150,11 +152,13 @@ const resumed = (reader: EventReader, reading: ReturnType<EventReader['next']>):
  * answer can rely on its record. `stop` ends the response to a client that does not read it.
  */
 async function* clientEvents(
+  gateway: Gateway,
   forwarded: Forwarded<OpenedStream>,
-  { call, inFlight, serving }: CompletionContext,
+  completion: CompletionContext,
   stop: () => void,
 ): AsyncGenerator<string> {
   const { opened, answer: upstreamAnswer, target } = forwarded
+  const { call, inFlight } = completion
   const { signal } = inFlight
   const { answer } = opened
   /** The end of the answer, which is sent once the call has ended. */
@@ -181,15 +185,20 @@ async function* clientEvents(
     isOver = true
     clearTimeout(readTimer)
     const contentAt = answer.contentAt()
+    const [body, metered] = [answer.folded(), answer.metered()]
     await call.finish({
-      output: answer.folded(),
-      metered: answer.metered(),
+      output: body,
+      metered,
       failure,
       summary: {
-        ...servedBy(forwarded, { serving }),
+        ...servedBy(forwarded, completion),
         ...(contentAt && { time_to_first_token_ms: Math.round(contentAt - call.startedAt) }),
       },
     })
+    if (failure === null && body !== null) {
+      const cost = costText(target.model.price, metered.usage)
+      keepAnswer(gateway, completion, { body, text: undefined, metered, cost })
+    }
     answer.release()
     inFlight.done()
   }

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Api } from '../../domain/gateway/upstreams/apis.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { jsonBytesAtMost } from '../../kernel/json/measure.js'
+import type { Metered } from '../answer/usage.js'
+import type { EndpointRequest } from '../endpoints/endpoint.js'
+
+/** A complete answer. */
+export interface CachedAnswer {
+  /** As recorded. */
+  readonly body: JsonObject
+  /** Undefined where it is the JSON of the body. */
+  readonly text: string | undefined
+  readonly metered: Metered
+  /** In digits; undefined if it is unknown. */
+  readonly cost: string | undefined
+  readonly callId: string
+  /** By the clock of `performance`, in milliseconds. */
+  readonly at: number
+}
+
+/** Of all answers in this process. */
+const MAX_BYTES = 64 * 1024 * 1024
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+/** Longer requests are sessions of agents, which are never equal. */
+const MAX_REQUEST_BYTES = 1024 * 1024
+export const MAX_CACHE_SECONDS = 30 * 86_400
+
+/** What says nothing about the answer. */
+const NOT_IN_KEY = new Set(['model', 'stream', 'stream_options', 'user', 'metadata'])
+
+const CACHED: ReadonlySet<Api> = new Set(['chat', 'responses', 'messages', 'completions', 'embeddings'])
+
+/** Answers for equal requests of a project, in the memory of this process. The least recently used ones are dropped. */
+export class AnswerCache {
+  private readonly answers = new LRUCache<string, CachedAnswer>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ body, text }) => jsonBytesAtMost(body) + (text?.length ?? 0) + 1,
+  })
+
+  /** An answer that is at most so old. */
+  find(key: string, maxSeconds: number): CachedAnswer | undefined {
+    const answer = this.answers.get(key)
+    return answer !== undefined && performance.now() - answer.at <= maxSeconds * 1000 ? answer : undefined
+  }
+
+  add(key: string, answer: CachedAnswer): void {
+    const isLarge = jsonBytesAtMost(answer.body, MAX_ANSWER_BYTES) > MAX_ANSWER_BYTES
+    if (!isLarge && (answer.text?.length ?? 0) <= MAX_ANSWER_BYTES) this.answers.set(key, answer)
+  }
+}
+
+/** The key of a request; undefined if its answers may differ or depend on more than the request. */
+export const cacheKeyOf = (
+  { endpoint, given }: Pick<EndpointRequest, 'endpoint' | 'given'>,
+  project: string,
+  model: string,
+  bytes: number,
+): string | undefined => {
+  if (!CACHED.has(endpoint.api) || bytes > MAX_REQUEST_BYTES || usesHostedTools(given)) return undefined
+  const members = Object.entries(given).filter(([name]) => !NOT_IN_KEY.has(name))
+  return createHash('sha256')
+    .update(JSON.stringify([project, endpoint.api, model]))
+    .update(canonicalJson(Object.fromEntries(members)))
+    .digest('base64url')
+}
+
+const OWN_TOOLS = new Set(['function', 'custom'])
+
+/** A search of the provider finds something else tomorrow. */
+const usesHostedTools = ({ tools, web_search_options: search }: JsonObject): boolean =>
+  (search !== undefined && search !== null) ||
+  (Array.isArray(tools) &&
+    tools.some(
+      (tool: Json) => isJsonObject(tool) && typeof tool['type'] === 'string' && !OWN_TOOLS.has(tool['type']),
+    ))

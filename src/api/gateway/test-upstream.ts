@@ -1,16 +1,19 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
-import { boolean, int64, string } from '../../kernel/codec/leaves.js'
+import { boolean, int64, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { MemoryLease } from '../../kernel/memory-account.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { addressOf, UpstreamFault } from '../../domain/gateway/upstreams/upstream-client.js'
+import { APIS, type Api } from '../../domain/gateway/upstreams/apis.js'
 import { Failure } from '../../application/failure.js'
 import {
   redactCredential,
   resolveCredential,
   upstreamHeaders,
 } from '../../gateway/completions/upstream-credential.js'
+import { passedOn } from '../../gateway/completions/request-context.js'
+import { ENDPOINTS } from '../../gateway/endpoints/all.js'
 import { readError, readJson } from '../../gateway/completions/read-answer.js'
 import { failureOfFault, failureOfStatus, memoryUsedUp } from '../../gateway/completions/upstream-failure.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
@@ -20,18 +23,20 @@ import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH } from './managed-ups
 import { newUpstream } from './upstream-codecs.js'
 
 const WITHIN_MS = 10_000
+const WITHIN = { connect_ms: WITHIN_MS, first_byte_ms: WITHIN_MS, idle_ms: WITHIN_MS, total_ms: WITHIN_MS }
 const MOST_MODELS = 1000
 
 const testedUpstream = open('TestedUpstream', {
   says:
     'What the upstream answers to `GET {base_url}/models`. `unknown_models` are names at the upstream that it does not list; ' +
-    '`error` says what to change.',
+    '`apis` are those that it serves, found out with empty requests; `error` says what to change.',
   required: {
     success: boolean,
     status: nullable(int64),
     duration_ms: int64,
     models: arrayOf(string),
     unknown_models: arrayOf(string),
+    apis: arrayOf(oneOf(...APIS)),
     error: nullable(string),
   },
 })
@@ -58,7 +63,9 @@ export const testUpstream = (services: TestServices): AnyRoute =>
     handle: async ({ body: { team, ...content }, memory }) => {
       await requireGoodUpstream(services, team, content)
       const since = performance.now()
-      const { status, models, error } = await listModels(services, { id: '', team, content }, memory)
+      const upstream = { id: '', team, content }
+      const { status, models, error } = await listModels(services, upstream, memory)
+      const apis = status === null || NO_ACCESS.has(status) ? [] : await servedApis(services, upstream)
       const duration_ms = Math.round(performance.now() - since)
       const named = content.models.map(({ upstream_id }) => upstream_id)
       const unknown_models = models === null ? [] : named.filter((name) => !models.includes(name))
@@ -68,6 +75,7 @@ export const testUpstream = (services: TestServices): AnyRoute =>
         duration_ms,
         models: (models ?? []).slice(0, MOST_MODELS),
         unknown_models,
+        apis,
         error,
       }
       return { body }
@@ -93,12 +101,7 @@ const listModels = async (
       url: addressOf(upstream, 'models', sent.query),
       headers: upstreamHeaders('application/json', sent),
       body: null,
-      timeouts: {
-        connect_ms: timeouts.connect_ms,
-        first_byte_ms: WITHIN_MS,
-        idle_ms: WITHIN_MS,
-        total_ms: WITHIN_MS,
-      },
+      timeouts: { ...WITHIN, connect_ms: timeouts.connect_ms },
       isGuarded: true,
       isFresh: true,
     })
@@ -118,6 +121,40 @@ const listModels = async (
       return { status: 200, models: null, error: 'The response is not JSON. Does base_url end in /v1?' }
     throw error
   }
+}
+
+const NO_ACCESS = new Set([401, 403])
+const NOT_SERVED = new Set([404, 405, 501])
+
+/** The APIs whose paths do not answer that they are unknown. An empty request costs nothing. */
+const servedApis = async (
+  { gateway }: Pick<GatewayServices, 'gateway'>,
+  upstream: Parameters<typeof addressOf>[0],
+): Promise<readonly Api[]> => {
+  const sent = await resolveCredential(gateway, upstream)
+  if ('failure' in sent) return []
+  const served = await Promise.all(
+    Object.values(ENDPOINTS).map(async ({ api, path, form }) => {
+      const answer = await gateway.upstreamClient
+        .ask({
+          url: addressOf(upstream, path, sent.query),
+          headers: {
+            'content-type': 'application/json',
+            ...passedOn({}, '', form).headers,
+            ...upstreamHeaders('application/json', sent, form),
+          },
+          body: '{}',
+          timeouts: WITHIN,
+          isGuarded: true,
+          isFresh: true,
+        })
+        .catch(() => undefined)
+      if (answer === undefined) return []
+      await answer.body[Symbol.asyncIterator]().return?.()
+      return NOT_SERVED.has(answer.status) ? [] : [api]
+    }),
+  )
+  return served.flat()
 }
 
 const hintOf = (status: number): string => {

@@ -143,11 +143,13 @@ describe('a request to an upstream', () => {
         }),
       )
     upstream.behave((_, response, request) =>
-      request.headers.authorization === 'Bearer geheim-123'
-        ? response
-            .writeHead(200, { 'content-type': 'application/json' })
-            .end('{"data":[{"id":"chat-1"},{"id":"chat-2"}]}')
-        : response.writeHead(401).end('{"error":{"message":"wrong key"}}'),
+      request.method === 'POST' && !/\/(messages|chat\/completions)$/.test(request.url ?? '')
+        ? response.writeHead(404).end()
+        : request.headers.authorization === 'Bearer geheim-123'
+          ? response
+              .writeHead(200, { 'content-type': 'application/json' })
+              .end('{"data":[{"id":"chat-1"},{"id":"chat-2"}]}')
+          : response.writeHead(401).end('{"error":{"message":"wrong key"}}'),
     )
     const { duration_ms: _, ...refused } = await test({})
     assert.deepEqual(refused, {
@@ -155,13 +157,14 @@ describe('a request to an upstream', () => {
       status: 401,
       models: [],
       unknown_models: [],
+      apis: [],
       error: 'The upstream answered with status 401: wrong key Check the secret.',
     })
     await service.send('PUT', `/api/teams/${team}/secrets/KEY`, { value: 'geheim-123' }, { key })
     const found = await test({ secret: 'KEY', models: [{ id: 'chat', upstream_id: 'chat-9' }] })
     assert.deepEqual(
-      [found['success'], found['models'], found['unknown_models']],
-      [true, ['chat-1', 'chat-2'], ['chat-9']],
+      [found['success'], found['models'], found['unknown_models'], found['apis']],
+      [true, ['chat-1', 'chat-2'], ['chat-9'], ['chat', 'messages']],
     )
     upstream.behave((_, response) => void response.end('<html>'))
     assert.match(JSON.stringify(await test({})), /not JSON/)

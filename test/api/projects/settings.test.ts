@@ -12,10 +12,14 @@ describe('how a project’s calls report usage', () => {
     const project = someProject()
     await writesNothing(service, () => put('default/untouched', { usage_reporting: 'auto' }))
     for (const usage_reporting of ['own', 'rolled_up', 'auto']) {
-      assert.deepEqual(accepted(await put(project, { usage_reporting })), { usage_reporting, record: 'all' })
+      assert.deepEqual(accepted(await put(project, { usage_reporting })), {
+        usage_reporting,
+        record: 'all',
+        cache_seconds: 0,
+      })
       await writesNothing(service, async () => accepted(await put(project, { usage_reporting })))
       const read = accepted(await service.send('GET', `/api/projects/${project}`))
-      assert.deepEqual(read, { usage_reporting, record: 'all' })
+      assert.deepEqual(read, { usage_reporting, record: 'all', cache_seconds: 0 })
     }
     assert.equal((await eventsOf(service, `project-${project}`)).length, 3)
   })
@@ -36,16 +40,18 @@ describe('how a project’s calls report usage', () => {
 
   it('is chosen apart from what is recorded of completions, and together with it', async () => {
     const project = someProject()
-    const both = { usage_reporting: 'own', record: 'metadata' }
+    const both = { usage_reporting: 'own', record: 'metadata', cache_seconds: 60 }
     assert.deepEqual(accepted(await put(project, both)), both)
     await writesNothing(service, async () => accepted(await put(project, both)))
     assert.deepEqual(accepted(await put(project, { usage_reporting: 'auto' })), {
       usage_reporting: 'auto',
       record: 'metadata',
+      cache_seconds: 60,
     })
-    assert.deepEqual(accepted(await put(project, { record: 'all' })), {
+    assert.deepEqual(accepted(await put(project, { record: 'all', cache_seconds: 0 })), {
       usage_reporting: 'auto',
       record: 'all',
+      cache_seconds: 0,
     })
     for (const record of ['', 'none', null, 1, {}])
       assert.deepEqual(told(await put(project, { record })), ['literal_error record'])

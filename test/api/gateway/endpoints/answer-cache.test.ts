@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
+import type { Answered } from '../../../support/client.js'
+import { startTestService, type TestService } from '../../../support/service.js'
+import { saying } from '../../../support/upstreams/behaviours.js'
+import { MESSAGES, startGateway, type Gateway } from '../../../support/upstreams/gateway.js'
+import { accepted } from '../../calls/given.js'
+
+describe('answers that are given again', () => {
+  let service: TestService
+  let gateway: Gateway
+  let projects = 0
+  before(async () => {
+    service = await startTestService()
+    gateway = await startGateway(service, {
+      upstream: { apis: ['chat', 'responses', 'messages', 'embeddings'] },
+    })
+  })
+  after(async () => {
+    await service.stop()
+    await gateway.upstream.close()
+  })
+
+  const asked = () => gateway.upstream.arrivals.length
+  const someProject = () => `acme/cached-${(projects += 1)}`
+  const send = (
+    project: string,
+    body: JsonObject = {},
+    { cache, path = 'chat/completions' }: { cache?: string; path?: string } = {},
+  ): Promise<Answered> =>
+    service.post(
+      `/v1/${path}`,
+      { model: gateway.model, messages: MESSAGES, ...body },
+      {
+        headers: { 'openai-project': project, ...(cache === undefined ? {} : { 'tallytree-cache': cache }) },
+      },
+    )
+  const isHit = ({ headers }: Answered) => headers.get('tallytree-cache') === 'hit'
+
+  it('are those of equal requests of the project, whole or streamed, at no cost', async () => {
+    const project = someProject()
+    accepted(await service.send('PUT', `/api/projects/${project}`, { cache_seconds: 60 }))
+    const before = asked()
+    const first = await send(project)
+    const again = await send(project, { user: 'someone', metadata: { a: 'b' } })
+    const streamed = await send(project, { stream: true, stream_options: { include_usage: true } })
+    assert.equal(asked(), before + 1)
+    assert.deepEqual([isHit(first), isHit(again), isHit(streamed)], [false, true, true])
+    assert.equal(again.text, first.text)
+    assert.match(streamed.text, /"delta".*Hello.*\n\ndata: \[DONE\]\n\n$/s)
+
+    const calls = await gateway.ended(project, 3)
+    const [origin, hit] = calls
+    assert.deepEqual(hit!.output, origin!.output)
+    assert.equal(hit!.summary.usage, undefined)
+    assert.deepEqual(
+      { ...(hit!.summary.tallytree!['cache'] as JsonObject), age_ms: 0 },
+      { call_id: origin!.id, age_ms: 0, saved_tokens: 14, saved_cost: null },
+    )
+  })
+
+  it('come from streams too', async () => {
+    const project = someProject()
+    await send(project, { stream: true }, { cache: '60' })
+    const whole = await send(project, {}, { cache: '60' })
+    assert.ok(isHit(whole))
+    assert.equal(
+      whole.json<{ choices: { message: JsonObject }[] }>().choices[0]!.message['content'],
+      'Hello, world',
+    )
+  })
+
+  it('are of no other project, model or request, and of none that asks for a new one', async () => {
+    const [one, other] = [someProject(), someProject()]
+    await send(one, {}, { cache: '60' })
+    for (const answer of [
+      await send(other, {}, { cache: '60' }),
+      await send(one, { temperature: 0.5 }, { cache: '60' }),
+      await send(one, { messages: [...MESSAGES, ...MESSAGES] }, { cache: '60' }),
+      await send(one, {}, { cache: '0' }),
+      await send(one),
+    ])
+      assert.ok(!isHit(answer), answer.text)
+  })
+
+  it('are none of failures, broken streams, hosted tools, or projects that record no content', async () => {
+    const project = someProject()
+    gateway.upstream.behave((_, response) => response.writeHead(500).end())
+    await send(project, {}, { cache: '60' })
+    gateway.upstream.behave((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n')
+      setTimeout(() => response.destroy(), 20)
+    })
+    await send(project, { stream: true }, { cache: '60' })
+    gateway.upstream.behave(saying(['Hello', ', ', 'world']))
+    assert.ok(!isHit(await send(project, {}, { cache: '60' })))
+    const search = { tools: [{ type: 'web_search' }] }
+    await send(project, search, { cache: '60' })
+    assert.ok(!isHit(await send(project, search, { cache: '60' })))
+
+    const quiet = someProject()
+    accepted(await service.send('PUT', `/api/projects/${quiet}`, { record: 'metadata', cache_seconds: 60 }))
+    await send(quiet)
+    assert.ok(!isHit(await send(quiet)))
+  })
+
+  it('are refused by name where their age is no number of seconds', async () => {
+    for (const cache of ['soon', '-1', '1.5', '99999999']) {
+      const refused = await send(someProject(), {}, { cache })
+      assert.equal(refused.status, 422)
+      assert.match(refused.text, /Tallytree-Cache/)
+    }
+  })
+
+  it('are whole embeddings, of which the record has the sizes', async () => {
+    const project = someProject()
+    gateway.upstream.behave((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(
+        '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,0.25]}],"model":"e","usage":{"prompt_tokens":2,"total_tokens":2}}',
+      )
+    })
+    const asking = { cache: '60', path: 'embeddings' }
+    const first = await send(project, { input: 'hello' }, asking)
+    const again = await send(project, { input: 'hello' }, asking)
+    gateway.upstream.behave(saying(['Hello', ', ', 'world']))
+    assert.ok(isHit(again))
+    assert.equal(again.text, first.text)
+    const [call] = await gateway.ended(project, 2)
+    assert.deepEqual((call!.output!['data'] as JsonObject[])[0], {
+      object: 'embedding',
+      index: 0,
+      dimensions: 2,
+    })
+  })
+})

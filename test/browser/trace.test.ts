@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { aStart, anEnd } from '../support/call-requests.js'
 import { accepted } from '../api/calls/given.js'
 import { until } from '../support/until.js'
-import { describeInBrowser, startPages, type Pages } from '../support/browser.js'
+import { accessibilityProblems, describeInBrowser, startPages, type Pages } from '../support/browser.js'
 
 const PROJECT = 'acme/detail'
 const PIXEL =
@@ -269,6 +269,7 @@ describeInBrowser('a trace', () => {
     await card('tool').getByText('README.md').waitFor()
     await answered.getByText('There is a readme.').waitFor()
     await page.getByText('1 tool: exec_command').waitFor()
+    assert.deepEqual(await accessibilityProblems(page), [])
     await page.getByRole('tab', { name: 'Usage' }).click()
     await page.getByRole('cell', { name: '91 %' }).waitFor()
   })

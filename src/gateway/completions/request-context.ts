@@ -105,12 +105,16 @@ export const traceContext = async (
 }
 
 const idFromHeader = (headers: IncomingHttpHeaders, name: string): string | null => {
-  const header = headers[name.toLowerCase()]
-  if (header === undefined || header === '') return null
-  // Node decodes headers as Latin-1; ids are UTF-8.
-  const text = Buffer.from(String(header), 'latin1').toString('utf8')
+  const text = utf8Header(headers, name.toLowerCase()) ?? ''
+  if (text === '') return null
   if (id.is(text)) return text
   throw invalidHeader(name, 'Input should be an id of 1 to 256 bytes without control characters')
+}
+
+/** Node decodes headers as Latin-1; ids are UTF-8. */
+export const utf8Header = (headers: IncomingHttpHeaders, name: string): string | undefined => {
+  const header = headers[name]
+  return header === undefined ? undefined : Buffer.from(String(header), 'latin1').toString('utf8')
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/

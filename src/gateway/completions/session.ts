@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { id } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { utf8Header } from './request-context.js'
 
 export interface Session {
   /** The thread of the call. */
@@ -30,12 +31,6 @@ export const sessionOf = (headers: IncomingHttpHeaders, given: JsonObject, promp
     ...(thread === undefined ? {} : { threadId: thread }),
     ...(key === undefined ? {} : { affinityKey: key }),
   }
-}
-
-/** Node decodes headers as Latin-1; ids are UTF-8. */
-const utf8Header = (headers: IncomingHttpHeaders, name: string): string | undefined => {
-  const header = headers[name]
-  return header === undefined ? undefined : Buffer.from(String(header), 'latin1').toString('utf8')
 }
 
 const firstId = (...found: readonly (Json | undefined)[]): string | undefined => found.find(id.is)

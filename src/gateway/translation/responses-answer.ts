@@ -1,6 +1,7 @@
 import { withDigitsOf } from '../../kernel/json/digits.js'
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { ChatBlocks, type Block, type ReportedUsage, type Step } from './chat-blocks.js'
+import { clientTools, type ClientTool } from './responses-tools.js'
 import type { AnswerOptions, AnswerTranslator, TranslatedEvent } from './translation.js'
 
 export const responsesAnswer = (options: AnswerOptions): AnswerTranslator => {
@@ -22,7 +23,7 @@ export const responsesAnswer = (options: AnswerOptions): AnswerTranslator => {
 /** The events of one answer, and the response that they make. */
 class ResponseStream {
   private readonly blocks: ChatBlocks
-  private readonly custom: ReadonlySet<Json | undefined>
+  private readonly tools: ReadonlyMap<string, ClientTool>
   private readonly output: JsonObject[] = []
   private events: TranslatedEvent[] = []
   private sequenceNumber = 0
@@ -31,7 +32,7 @@ class ResponseStream {
 
   constructor(private readonly options: AnswerOptions) {
     this.blocks = new ChatBlocks(options.id)
-    this.custom = customToolsIn(options.given)
+    this.tools = clientTools(options.given)
   }
 
   get held(): number {
@@ -135,8 +136,8 @@ class ResponseStream {
   }
 
   /** The input of a custom tool is within the arguments, so that it is sent when they are whole. */
-  private emitCall(type: Step['type'], { name, index: output_index }: Block, text: string): void {
-    const isCustom = this.custom.has(name)
+  private emitCall(type: Step['type'], { name: chatName, index: output_index }: Block, text: string): void {
+    const { name, isCustom } = this.toolOf(chatName)
     const at = { item_id: this.itemId('call', output_index), output_index }
     if (!isCustom && type === 'add')
       this.emit('response.function_call_arguments.delta', { ...at, delta: text })
@@ -155,9 +156,15 @@ class ResponseStream {
     const parts = text === null || kind === 'call' ? [] : [partOf(kind, text)]
     if (kind === 'reasoning') return { id, type: 'reasoning', summary: parts, status }
     if (kind !== 'call') return { id, type: 'message', status, role: 'assistant', content: parts }
-    return this.custom.has(name)
-      ? { id, type: 'custom_tool_call', status, call_id, name, input: inputIn(text ?? '') }
-      : { id, type: 'function_call', status, arguments: text ?? '', call_id, name }
+    const { isCustom, ...called } = this.toolOf(name)
+    return isCustom
+      ? { id, type: 'custom_tool_call', status, call_id, ...called, input: inputIn(text ?? '') }
+      : { id, type: 'function_call', status, arguments: text ?? '', call_id, ...called }
+  }
+
+  /** Models also call functions that do not exist. */
+  private toolOf(name: string): ClientTool {
+    return this.tools.get(name) ?? { name, isCustom: false }
   }
 
   private itemId(kind: Block['kind'], index: number): string {
@@ -184,13 +191,6 @@ const partOf = (kind: TextKind, text: string): JsonObject => {
     ? { type: 'refusal', refusal: text }
     : { type: 'output_text', annotations: [], logprobs: [], text }
 }
-
-const customToolsIn = ({ tools }: JsonObject): ReadonlySet<Json | undefined> =>
-  new Set(
-    (Array.isArray(tools) ? tools.filter(isJsonObject) : [])
-      .filter(({ type }) => type === 'custom')
-      .map(({ name }) => name),
-  )
 
 /** The text that the function in place of a custom tool got, or its arguments if they are not as its schema says. */
 const inputIn = (text: string): string => {

@@ -1,10 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
 import {
   ChatRequest,
   defined,
   filePart,
-  functionChoice,
-  functionTool,
   imagePart,
   jsonSchemaFormat,
   lengthAt,
@@ -20,6 +18,7 @@ import {
   type Place,
 } from './chat-request.js'
 import { responsesAnswer } from './responses-answer.js'
+import { calledNameOf, chosenTools } from './responses-tools.js'
 import type { Translation } from './translation.js'
 
 const FIELDS = {
@@ -48,7 +47,7 @@ const request: Translation['request'] = (given, { mayDrop }) => {
   else addItems(chat, instructions ?? [], ['instructions'])
   if (typeof input === 'string') chat.add('user', [textPart(input)])
   else addItems(chat, input, ['input'])
-  const { tools, choice } = chosenTools(toolsOf(chat, given['tools']), tool_choice)
+  const { tools, choice } = chosenTools(chat, given['tools'], tool_choice)
   const parallel_tool_calls = given['parallel_tool_calls'] === false ? false : undefined
   const reasoning = optional(given['reasoning'], ['reasoning'], objectAt)
   return chat.finish(
@@ -81,10 +80,10 @@ const addItem = (chat: ChatRequest, item: JsonObject, at: Place): void => {
       addMessage(chat, item, at)
       break
     case 'function_call':
-      chat.addCall(member('call_id'), member('name'), member('arguments'))
+      chat.addCall(member('call_id'), calledNameOf(item, at), member('arguments'))
       break
     case 'custom_tool_call':
-      chat.addCall(member('call_id'), member('name'), JSON.stringify({ input: member('input') }))
+      chat.addCall(member('call_id'), calledNameOf(item, at), JSON.stringify({ input: member('input') }))
       break
     case 'function_call_output':
     case 'custom_tool_call_output':
@@ -137,65 +136,6 @@ const partsOf = (chat: ChatRequest, part: JsonObject, at: Place): readonly JsonO
   }
   chat.refuse(at, 'A part of this type')
   return []
-}
-
-const toolsOf = (chat: ChatRequest, tools: Json | undefined): readonly JsonObject[] =>
-  (optional(tools, ['tools'], objectsAt) ?? []).flatMap((tool, index) => {
-    const at = ['tools', index]
-    const { type, description, strict, parameters } = tool
-    if (type !== 'function' && type !== 'custom') {
-      chat.refuse(at, 'A tool that the provider runs or defines')
-      return []
-    }
-    const name = textAt(tool['name'], [...at, 'name'])
-    if (type === 'custom') return [customTool(tool, name)]
-    return [
-      functionTool({
-        name,
-        description,
-        parameters: optional(parameters, [...at, 'parameters'], objectAt),
-        strict,
-      }),
-    ]
-  })
-
-/** The argument of the function in place of a custom tool. */
-const INPUT_SCHEMA = {
-  type: 'object',
-  properties: { input: { type: 'string' } },
-  required: ['input'],
-  additionalProperties: false,
-}
-
-/** A function with one text. A grammar of it can only be described. */
-const customTool = ({ description, format }: JsonObject, name: string): JsonObject => {
-  const { definition, syntax } = isJsonObject(format) ? format : {}
-  const texts = [
-    description,
-    typeof definition === 'string'
-      ? `The input must match this ${typeof syntax === 'string' ? syntax : ''} grammar:\n${definition}`
-      : undefined,
-  ].filter((text) => typeof text === 'string')
-  return functionTool({ name, description: texts.join('\n\n'), parameters: INPUT_SCHEMA })
-}
-
-interface ChosenTools {
-  readonly tools: readonly JsonObject[]
-  readonly choice: Json | undefined
-}
-
-const nameOf = (tool: JsonObject): Json | undefined => (tool['function'] as JsonObject)['name']
-
-const chosenTools = (tools: readonly JsonObject[], choice: Json | undefined): ChosenTools => {
-  if (choice === undefined || choice === null || typeof choice === 'string')
-    return { tools, choice: choice ?? undefined }
-  const at = ['tool_choice']
-  const { type, name, mode, tools: allowed } = objectAt(choice, at)
-  if (type === 'function' || type === 'custom')
-    return { tools, choice: functionChoice(textAt(name, [...at, 'name'])) }
-  if (type !== 'allowed_tools') throw literalError([...at, 'type'], ['function', 'custom', 'allowed_tools'])
-  const names = new Set(objectsAt(allowed, [...at, 'tools']).map((tool) => tool['name']))
-  return { tools: tools.filter((tool) => names.has(nameOf(tool))), choice: textAt(mode, [...at, 'mode']) }
 }
 
 const formatOf = (chat: ChatRequest, given: Json | undefined): JsonObject => {

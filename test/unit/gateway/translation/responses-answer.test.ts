@@ -139,6 +139,15 @@ describe('a chat completion as an answer of the responses API', () => {
       })
   })
 
+  it('has the namespace of a tool', () => {
+    const tools = [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'get' }] }]
+    const chunks = [callChunk(0, '{}', 'n__get'), callChunk(1, '{}', 'n__put')]
+    assert.deepEqual(responseOf(chunks, { ...MODEL, tools })['output'], [
+      { ...functionCall(0, 'completed', '{}'), namespace: 'n' },
+      { ...functionCall(1, 'completed', '{}', 1), name: 'n__put' },
+    ])
+  })
+
   it('numbers the events, and has one id in all', () => {
     const events = eventsOf(responses, [
       chunkOf({ reasoning: 'a' }),

@@ -230,6 +230,18 @@ describe('a request to the responses API, as a chat completion', () => {
       assert.deepEqual([given['tools'], given['tool_choice']], [[chatTool('b')], 'required'])
     })
 
+    it('prefixes the names of tools in a namespace', () => {
+      const { given } = translated({
+        tools: [named('a'), { type: 'namespace', name: 'n', tools: [named('a'), named('b')] }],
+        tool_choice: { type: 'function', namespace: 'n', name: 'b' },
+        input: [{ ...functionCall('c'), namespace: 'n', name: 'b' }],
+      })
+      assert.deepEqual(given['tools'], [chatTool('a'), chatTool('n__a'), chatTool('n__b')])
+      assert.deepEqual(given['tool_choice'], { type: 'function', function: { name: 'n__b' } })
+      const [{ tool_calls }] = given['messages'] as readonly [JsonObject]
+      assert.deepEqual(tool_calls, [{ ...call('c'), function: { name: 'n__b', arguments: '{}' } }])
+    })
+
     it('has a function with one text for a custom tool', () => {
       const format = { type: 'grammar', syntax: 'lark', definition: 'start: "a"' }
       const parameters = {
@@ -296,7 +308,10 @@ describe('a request to the responses API, as a chat completion', () => {
     const input = (...items: readonly JsonObject[]) => ({ input: [HELLO, ...items] })
     for (const [place, members] of [
       ['tools.1', { tools: [{ type: 'function', name: 'a' }, { type: 'web_search' }] }],
-      ['tools.0', { tools: [{ type: 'namespace', name: 'a', tools: [] }] }],
+      [
+        'tools.0.tools.0',
+        { tools: [{ type: 'namespace', name: 'a', tools: [{ type: 'namespace', name: 'b' }] }] },
+      ],
       ['n', { n: 2 }],
       ['top_logprobs', { top_logprobs: 2 }],
       ['include.0', { include: ['message.output_text.logprobs'] }],
@@ -347,6 +362,9 @@ describe('a request to the responses API, as a chat completion', () => {
       ['max_output_tokens', { max_output_tokens: '9' }],
       ['tools.0', { tools: ['a'] }],
       ['tools.0.name', { tools: [{ type: 'function' }] }],
+      ['tools.0.tools', { tools: [{ type: 'namespace', name: 'n' }] }],
+      ['tools.0.tools.0.name', { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function' }] }] }],
+      ['tool_choice.tools.0.name', { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{}] } }],
       ['tools.0.parameters', { tools: [{ type: 'function', name: 'a', parameters: [] }] }],
       ['tool_choice', { tool_choice: 1 }],
       ['tool_choice.type', { tool_choice: { type: 'web_search' } }],

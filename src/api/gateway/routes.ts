@@ -1,17 +1,11 @@
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import type { GatewayServices } from '../../gateway/gateway.js'
 import { limitRoutes } from './limits.js'
+import { modelRoutes } from './models.js'
 import { testUpstream } from './test-upstream.js'
 import { upstreamRoutes } from './upstreams.js'
-import { modelsOf, targetsOf } from '../../domain/gateway/upstreams/offered.js'
-import { arrayOf } from '../../kernel/codec/containers.js'
-import { int64, oneOf, string, jsonObject } from '../../kernel/codec/leaves.js'
+import { int64, jsonObject } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { anyKey } from '../server/authorization.js'
-import type { Principal } from '../../application/principal.js'
-import { trainedModels, trainedTargets, type OwnedModel } from '../../gateway/training/trained-targets.js'
-import { noSuchModel, teamsOf } from '../../gateway/models.js'
-import { readDirectory } from '../server/route-kinds.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Codec } from '../../kernel/codec/codec.js'
 import type { JsonObject } from '../../kernel/json/json.js'
@@ -150,65 +144,6 @@ const tokenCountRoute = (services: CompletionServices): AnyRoute => ({
     body: await countTokens(services, { ...asked, ...body, url: stream.url ?? '' }),
   }),
 })
-
-const model = open('Model', {
-  required: { id: string, object: oneOf('model'), created: int64, owned_by: string, root: string },
-})
-
-const list = open('ModelList', { required: { object: oneOf('list'), data: arrayOf(model) } })
-
-const shown = ({ id, created, owner }: OwnedModel) =>
-  ({ id, object: 'model', created, owned_by: owner, root: id }) as const
-
-const offeredModel = (id: string): OwnedModel => ({ id, created: 0, owner: 'system' })
-
-const askingOf = (
-  { access, gateway }: Pick<GatewayServices, 'access' | 'gateway'>,
-  principal: Principal,
-) => ({
-  canSee: (team: string) => access.canAccessTeam(principal, team),
-  offered: (name: string, team: string) => targetsOf(gateway.upstreams.all(), teamsOf(principal), name, team),
-})
-
-/** The models that a key may use. */
-const modelRoutes = (
-  services: Pick<GatewayServices, 'gateway' | 'training' | 'access' | keyof Ports>,
-): readonly AnyRoute[] => [
-  readDirectory({
-    method: 'get',
-    path: '/v1/models',
-    summary: 'Lists the models available to the API key, by id.',
-    errorFormat: 'chat',
-    response: list,
-    authorization: anyKey,
-    handle: ({ principal }) => {
-      const offered = modelsOf(services.gateway.upstreams.all(), teamsOf(principal)).map(offeredModel)
-      const trained = trainedModels(services, askingOf(services, principal))
-      const byId = new Map([...trained, ...offered].map((one) => [one.id, one]))
-      const data = [...byId.keys()].sort().map((id) => shown(byId.get(id)!))
-      return { body: { object: 'list' as const, data } }
-    },
-  }),
-  readDirectory({
-    method: 'get',
-    path: '/v1/models/*id',
-    summary: 'Reads a model. Slashes in its id may be percent-encoded.',
-    errorFormat: 'chat',
-    errors: ['not-found'],
-    response: model,
-    authorization: anyKey,
-    handle: async ({ principal, params }) => {
-      const name = params['id']!
-      const named = targetsOf(services.gateway.upstreams.all(), teamsOf(principal), name)
-      const [target] =
-        named.length > 0 ? named : await trainedTargets(services, name, askingOf(services, principal))
-      if (target === undefined) throw noSuchModel()
-      const { id } = target.model
-      const trained = trainedModels(services, askingOf(services, principal)).find((one) => one.id === id)
-      return { body: shown(trained ?? offeredModel(id)) }
-    },
-  }),
-]
 
 export const gatewayRoutes = (services: GatewayServices): readonly AnyRoute[] => [
   ...SERVED.map(completionRoute(services)),

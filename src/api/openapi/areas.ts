@@ -47,8 +47,19 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['deliveries', 'Deliveries: past, pending and held, with resend and cancel.', ['deliveries']],
   [
     'inference',
-    'Chat completions, the upstreams that serve them, and limits on their use.',
-    ['chat', 'models', 'inference', 'limits'],
+    'Models in the APIs of their providers, the upstreams that serve them, and limits on their use.',
+    [
+      'chat',
+      'responses',
+      'messages',
+      'completions',
+      'embeddings',
+      'moderations',
+      'rerank',
+      'models',
+      'inference',
+      'limits',
+    ],
   ],
   [
     'training',

@@ -12,7 +12,7 @@ const SAYS: Readonly<Record<FailureKind, string>> = {
   'not-found': 'Not found, or the API key has no access; the two are not distinguished.',
   conflict: 'Conflicts with an existing record.',
   'too-large': 'A size limit is exceeded; see the reason.',
-  'unsupported-type': 'The Content-Type is not one that the endpoint takes.',
+  'unsupported-type': 'The Content-Type or Content-Encoding is not one that the endpoint takes.',
   invalid: 'Validation failed. The response has the location and the rule, never the value.',
   'too-costly': 'The read exceeded its memory limit. Narrow the request.',
   overloaded: 'Temporarily unavailable. Try again.',
@@ -89,12 +89,18 @@ const rpcStatus = {
   required: ['code', 'message'],
 }
 
-const BODIES = {
-  chat: chatError,
-  openai: chatError,
-  anthropic: anthropicError,
-  otlp: rpcStatus,
-  graphql: reason,
+const schemaOf = ({ errorFormat, requestHeaders }: AnyRoute, status: number): JsonObject => {
+  switch (errorFormat) {
+    case 'chat':
+    case 'openai':
+      return requestHeaders.includes('anthropic-version') ? { anyOf: [chatError, anthropicError] } : chatError
+    case 'anthropic':
+      return anthropicError
+    case 'otlp':
+      return rpcStatus
+    default:
+      return status === STATUS.invalid ? validation : reason
+  }
 }
 
 /** The error responses of a route, by status. */
@@ -108,19 +114,12 @@ export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonO
   return Object.fromEntries(
     statuses.map((status) => {
       const ofStatus = kinds.filter((kind) => statusOf(kind) === status)
-      const isServiceOwn = errorFormat === undefined || errorFormat === 'graphql'
-      const schema =
-        isServiceOwn && status === STATUS.invalid
-          ? validation
-          : errorFormat === undefined
-            ? reason
-            : BODIES[errorFormat]
       return [
         status,
         {
           description: ofStatus.map((kind) => SAYS[kind]).join(' '),
           headers: headersByName(headersOf(status)),
-          content: { 'application/json': { schema: named(schema) } },
+          content: { 'application/json': { schema: named(schemaOf(route, status)) } },
         },
       ]
     }),
@@ -133,18 +132,16 @@ const kindsOf = ({ access, body, form, errors }: AnyRoute): readonly FailureKind
   const possible = new Set<FailureKind>([
     ...(isOpen ? [] : (['unauthenticated', 'forbidden'] as const)),
     ...(isOpen && body === undefined ? [] : (['invalid'] as const)),
-    ...(body === undefined ? [] : (['bad-request', 'too-large', 'overloaded'] as const)),
+    ...(body === undefined ? [] : (['bad-request', 'too-large', 'unsupported-type', 'overloaded'] as const)),
     ...(form === undefined ? [] : (['too-large'] as const)),
     ...(errors ?? (isOpen ? [] : all)),
   ])
   return all.filter((kind) => possible.has(kind))
 }
 
+const RETRYABLE = new Set([STATUS.overloaded, STATUS['rate-limited'], STATUS['upstream-overloaded']])
+
 const headersOf = (status: number) => {
   if (status === STATUS.unauthenticated) return ['WWW-Authenticate'] as const
-  const isRetryable =
-    status === STATUS.overloaded ||
-    status === STATUS['rate-limited'] ||
-    status === STATUS['upstream-overloaded']
-  return isRetryable ? (['Retry-After'] as const) : []
+  return RETRYABLE.has(status) ? (['Retry-After'] as const) : []
 }

@@ -64,10 +64,32 @@ const REQUEST_HEADERS: Readonly<Record<RequestHeader, JsonObject>> = {
       'default the setting of the project.',
     schema: cacheSeconds.schema,
   },
+  'anthropic-version': {
+    description: "The version of Anthropic's API that the client speaks.",
+    schema: { type: 'string', examples: ['2023-06-01'] },
+  },
+  'anthropic-beta': {
+    description: "Beta features of Anthropic's API, comma-separated.",
+    schema: { type: 'string' },
+  },
   'X-WANDB-ASYNC-CLIENT-ID': {
     description: 'The program that logs, if several programs log to one run. Each numbers its own lines.',
     schema: { type: 'string', maxLength: 256 },
   },
+}
+
+const limitOf = (what: string): JsonObject => ({
+  description: `The ${what} per minute of the limit of which least is left. Absent without such a limit.`,
+  schema: count,
+})
+const LEFT = { description: 'What is left of it.', schema: count }
+const RESET_IN = {
+  description: 'The time until nothing of it is used, in seconds, such as `59.5s`.',
+  schema: { type: 'string' },
+}
+const RESET_AT = {
+  description: 'When nothing of it is used any more.',
+  schema: { type: 'string', format: 'date-time' },
 }
 
 const RESPONSE_HEADERS: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
@@ -100,24 +122,18 @@ const RESPONSE_HEADERS: Readonly<Record<ResponseHeader | CommonHeader, JsonObjec
     description: '`hit` if the answer of an equal request was given again.',
     schema: { type: 'string', enum: ['hit'] },
   },
-  'x-ratelimit-limit-requests': {
-    description: 'The requests per minute of the limit of which least is left. Absent without such a limit.',
-    schema: count,
-  },
-  'x-ratelimit-remaining-requests': { description: 'What is left of it.', schema: count },
-  'x-ratelimit-reset-requests': {
-    description: 'The time until nothing of it is used, in seconds, such as `59.5s`.',
-    schema: { type: 'string' },
-  },
-  'x-ratelimit-limit-tokens': {
-    description: 'The tokens per minute of the limit of which least is left. Absent without such a limit.',
-    schema: count,
-  },
-  'x-ratelimit-remaining-tokens': { description: 'What is left of it.', schema: count },
-  'x-ratelimit-reset-tokens': {
-    description: 'The time until nothing of it is used, in seconds, such as `59.5s`.',
-    schema: { type: 'string' },
-  },
+  'x-ratelimit-limit-requests': limitOf('requests'),
+  'x-ratelimit-remaining-requests': LEFT,
+  'x-ratelimit-reset-requests': RESET_IN,
+  'x-ratelimit-limit-tokens': limitOf('tokens'),
+  'x-ratelimit-remaining-tokens': LEFT,
+  'x-ratelimit-reset-tokens': RESET_IN,
+  'anthropic-ratelimit-requests-limit': limitOf('requests'),
+  'anthropic-ratelimit-requests-remaining': LEFT,
+  'anthropic-ratelimit-requests-reset': RESET_AT,
+  'anthropic-ratelimit-tokens-limit': limitOf('tokens'),
+  'anthropic-ratelimit-tokens-remaining': LEFT,
+  'anthropic-ratelimit-tokens-reset': RESET_AT,
   'Tallytree-Refused': {
     description: 'The number of rejected elements of the batch. Absent if there are none.',
     schema: { type: 'integer', minimum: 1 },

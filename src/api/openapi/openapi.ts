@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type Json } from '../../kernel/json/json
 import { querySchemas } from '../../domain/query/schema.js'
 import type { AnyRoute } from '../server/route.js'
 import { openRoute } from '../server/route-kinds.js'
+import { KEY_HEADERS } from '../server/serve.js'
 import { tagsOf } from './areas.js'
 import { operationOf } from './operation.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
@@ -36,10 +37,15 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
           description: 'The API key as the password, with any user name.',
         },
         bearer: { type: 'http', scheme: 'bearer', description: 'The API key as the token.' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'api-key', description: 'The API key.' },
+        ...Object.fromEntries(
+          KEY_HEADERS.map((name) => [
+            name,
+            { type: 'apiKey', in: 'header', name, description: 'The API key.' },
+          ]),
+        ),
       },
     },
-    security: [{ basic: [] }, { bearer: [] }, { apiKey: [] }],
+    security: ['basic', 'bearer', ...KEY_HEADERS].map((name) => ({ [name]: [] })),
   }
 }
 

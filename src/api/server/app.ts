@@ -62,7 +62,7 @@ export const createApp = (
   if (measures !== undefined) app.use(measureRequests(measures))
   if (cors.origins.length > 0) app.use(allowOrigins(cors))
   app.use(keepPrivate)
-  app.use(withoutPrefix)
+  app.use(atServedPath)
   app.use(handleErrors(log))
   if (web?.pages !== undefined) app.use(serveAssets(web.pages))
   app.use(servePlain(plain))
@@ -146,18 +146,28 @@ export const framesOf = (error: unknown): string[] => {
 
 const PREFIX = '/traces'
 
-const withoutPrefix = (ctx: Context, next: Next) => {
+const atServedPath = (ctx: Context, next: Next) => {
   if (ctx.path.startsWith(`${PREFIX}/`)) ctx.path = ctx.path.slice(PREFIX.length)
-  // Clients join a base URL and a path with two slashes.
-  const [, path] = DOUBLED.exec(ctx.path) ?? []
-  if (path !== undefined) ctx.path = `/v1/${path.replace(/\/+/g, '/')}`
+  const [joined, version, model, endpoint = ''] = JOINED.exec(ctx.path) ?? []
+  // A browser may ask for a page with such a name.
+  if (joined === undefined || (version === '' && ctx.get('Accept').includes('text/html'))) return next()
+  ctx.path = `/v1/${model === undefined ? endpoint.replace(/\/+/g, '/') : `models/${model}`}`
   return next()
 }
 
-const DOUBLED = /^\/+v1\/+(chat\/+completions|models)\/*$/
+/** Clients join a base URL and a path with two slashes, with /v1 twice or not at all. Rerank has two versions, with one form. */
+const JOINED =
+  /^\/+((?:v1\/+)*(?:v2\/+(?=rerank))?)(?:models\/+([^/].*)|((?:chat\/+)?completions|embeddings|moderations|rerank|models|(?:responses|messages)(?:\/+[^/]+)*)\/*)$/
 
 /** A known path with another method is a 405 with `Allow` (RFC 9110, 15.5.6). */
 const respondToUnmatched = (ctx: Context) => {
+  if (ctx.path === '/v1/responses' && /^websocket$/i.test(ctx.get('Upgrade'))) {
+    // Codex continues over HTTP after this status, and repeats the request after others.
+    ctx.set({ Upgrade: 'HTTP/1.1', Connection: 'upgrade, close' })
+    const reason = 'WebSocket connections are not served. Use POST /v1/responses with `"stream": true`.'
+    respondUnrouted(ctx, 426, 'upgrade_required', reason)
+    return
+  }
   const allowed = methodsAt(ctx)
   const instead = insteadOf(ctx.path) ?? 'GET /openapi.json lists all endpoints.'
   if (allowed.length === 0) {

@@ -1,5 +1,6 @@
 import type { Context, Next } from 'koa'
 import type { RequestHeader, ResponseHeader } from './route.js'
+import { KEY_HEADERS } from './serve.js'
 
 export interface CorsSettings {
   /** Web pages of these origins may use the API. */
@@ -22,6 +23,8 @@ const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Vendor-Project'>,
   traceparent: true,
   'Tallytree-Record': true,
   'Tallytree-Cache': true,
+  'anthropic-version': true,
+  'anthropic-beta': true,
   'X-WANDB-ASYNC-CLIENT-ID': true,
 }
 const RESPONSE_HEADERS: Readonly<Record<ResponseHeader, true>> = {
@@ -36,6 +39,12 @@ const RESPONSE_HEADERS: Readonly<Record<ResponseHeader, true>> = {
   'x-ratelimit-limit-tokens': true,
   'x-ratelimit-remaining-tokens': true,
   'x-ratelimit-reset-tokens': true,
+  'anthropic-ratelimit-requests-limit': true,
+  'anthropic-ratelimit-requests-remaining': true,
+  'anthropic-ratelimit-requests-reset': true,
+  'anthropic-ratelimit-tokens-limit': true,
+  'anthropic-ratelimit-tokens-remaining': true,
+  'anthropic-ratelimit-tokens-reset': true,
   'Tallytree-Refused': true,
   'Tallytree-Truncated': true,
   'Tallytree-Unfinished-Descendants': true,
@@ -47,10 +56,12 @@ const ALLOWED = [
   'Content-Type',
   'Content-Encoding',
   'x-request-id',
+  ...KEY_HEADERS,
   ...Object.keys(REQUEST_HEADERS),
 ]
 const EXPOSED = [
   'x-request-id',
+  'request-id',
   'x-should-retry',
   'Content-Disposition',
   'WWW-Authenticate',

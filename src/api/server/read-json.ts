@@ -172,7 +172,11 @@ const inflateBody = (request: IncomingMessage): InflatedBody => {
   const encoding = encodingOf(request)
   const decompressing = decompressor(encoding)
   if (decompressing === undefined && encoding !== 'identity')
-    throw new Failure('bad-request', 'Unsupported Content-Encoding. Use identity, gzip, deflate or br.')
+    throw new Failure(
+      'unsupported-type',
+      'Unsupported Content-Encoding. Use identity, gzip, deflate or br.',
+      { headers: { 'Accept-Encoding': 'gzip, deflate, br' } },
+    )
   const stream = decompressing === undefined ? request : request.pipe(decompressing)
   if (stream !== request) {
     // A pipe does not propagate an abort of its source. The listener avoids an uncaught error after reading has

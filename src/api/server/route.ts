@@ -64,6 +64,8 @@ export type RequestHeader =
   | 'traceparent'
   | 'Tallytree-Record'
   | 'Tallytree-Cache'
+  | 'anthropic-version'
+  | 'anthropic-beta'
   | 'X-WANDB-ASYNC-CLIENT-ID'
 
 /** Documented response headers, in addition to those of every response. */
@@ -74,6 +76,7 @@ export type ResponseHeader =
   | 'Tallytree-Cost'
   | 'Tallytree-Cache'
   | `x-ratelimit-${'limit' | 'remaining' | 'reset'}-${'requests' | 'tokens'}`
+  | `anthropic-ratelimit-${'requests' | 'tokens'}-${'limit' | 'remaining' | 'reset'}`
   | 'Tallytree-Refused'
   | 'Tallytree-Truncated'
   | 'Tallytree-Unfinished-Descendants'

@@ -131,7 +131,9 @@ const principalOf = (
   publicUrl: string | null,
 ): Principal => {
   const { headers } = ctx.req
-  const key = keyInHeaders(headers)
+  const [key, ...otherKeys] = keysIn(headers)
+  if (otherKeys.length > 0)
+    throw new Failure('unauthenticated', 'The headers of the request have different API keys. Send only one.')
   const hasKey = headers.authorization !== undefined || hasKeyHeader(headers)
   const token = hasKey ? undefined : sessionTokenIn(headers)
   const principal =
@@ -152,8 +154,8 @@ export const requirePrincipal = (
   if (principal !== undefined) return principal
   throw new Failure(
     'unauthenticated',
-    'A valid API key is required: send it as the password of Basic authentication (any user name), or as ' +
-      '"Authorization: Bearer <key>". An administrator issues keys with POST /api/teams/{team}/members.',
+    'A valid API key is required: send it as the password of Basic authentication (any user name), as ' +
+      '"Authorization: Bearer <key>", or in x-api-key. An administrator issues keys with POST /api/teams/{team}/members.',
   )
 }
 
@@ -232,17 +234,23 @@ export const keyIn = (authorization: string | undefined): string | undefined => 
   }
 }
 
-/** The API key of a request. */
-export const keyInHeaders = (headers: IncomingHttpHeaders): string | undefined =>
-  keyIn(headers.authorization) ?? apiKeyIn(headers)
+/** Clients of Azure, Anthropic, Gemini and W&B send the key in a header of its own. */
+export const KEY_HEADERS = ['api-key', 'x-api-key', 'x-goog-api-key', 'wandb-api-key'] as const
 
-/** Clients of Azure, Anthropic and W&B send the key in a header of its own. */
-const KEY_HEADERS = ['api-key', 'x-api-key', 'wandb-api-key'] as const
+/** The API key of a request. Undefined for headers that disagree: programs on the way may go by another one of them. */
+export const keyInHeaders = (headers: IncomingHttpHeaders): string | undefined => {
+  const [key, ...others] = keysIn(headers)
+  return others.length > 0 ? undefined : key
+}
 
-const apiKeyIn = (headers: IncomingHttpHeaders): string | undefined => {
-  if (headers.authorization !== undefined) return undefined
-  const key = KEY_HEADERS.map((name) => headers[name]).find((value) => value !== undefined)
-  return typeof key === 'string' && key !== '' && key.length <= MAX_HEADER ? key : undefined
+/** The different keys in the headers of a request; undefined stands for a header with an invalid one. */
+const keysIn = (headers: IncomingHttpHeaders): readonly (string | undefined)[] => {
+  const { authorization } = headers
+  const given = KEY_HEADERS.map((name) => headers[name]).filter(
+    (value) => value !== undefined && value !== '',
+  )
+  const keys = given.map((key) => (typeof key === 'string' && key.length <= MAX_HEADER ? key : undefined))
+  return [...new Set(authorization === undefined ? keys : [keyIn(authorization), ...keys])]
 }
 
 const hasKeyHeader = (headers: IncomingHttpHeaders): boolean =>

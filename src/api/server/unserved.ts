@@ -1,43 +1,42 @@
 /** Endpoints that clients ask by default and that are not served, with what to use instead. The first match counts. */
 const UNSERVED: readonly (readonly [path: RegExp, instead: string])[] = [
   [
-    /^\/(v1\/)?responses(\/|$)/,
-    'The Responses API is not served. Use POST /v1/chat/completions: `client.chat.completions.create(…)` in place of ' +
-      "`client.responses.create(…)`, `createOpenAI(…).chat('model')` in the AI SDK, `use_responses_api=False` in LangChain, " +
-      '`OpenAIChatCompletionsModel` in the Agents SDK.',
+    /^\/v1\/responses\/(compact|input_tokens)$/,
+    'Responses are not compacted, nor are their tokens counted. Use POST /v1/responses with the whole `input`; the answer has ' +
+      'the `usage`.',
   ],
   [
-    /^\/(v1\/)?(messages|complete)(\/|$)/,
-    "Anthropic's API is not served. Use POST /v1/chat/completions with a client for OpenAI's API, whose base URL ends in /v1.",
+    /^\/v1\/responses(\/|$)/,
+    'Responses are not kept, so they cannot be read, canceled or deleted. Use POST /v1/responses with the whole conversation ' +
+      'in `input`, without `previous_response_id` and `background`.',
   ],
   [
-    /^\/(v1\/)?(completions|engines\/[^/]+\/completions)$/,
-    'Completions of a text are not served. Use POST /v1/chat/completions with `messages` in place of `prompt`.',
+    /^\/(v1\/)?(messages\/)?batches(\/|$)/,
+    'Batches are not served. Use POST /v1/messages or POST /v1/chat/completions for each request.',
   ],
+  [/^\/(v1\/)?complete$/, 'Texts in the form of Anthropic are not completed. Use POST /v1/messages.'],
+  [/^\/(v1\/)?engines\//, 'Use POST /v1/completions with the model in the body.'],
   [
-    /^\/v1(beta\d*|alpha)?\/models\/[^/]+:\w+$/,
-    "Gemini's own API is not served. Use POST /v1/chat/completions with a client for OpenAI's API.",
+    /^\/v1(beta\d*|alpha)(\/|$)|^\/v1\/models\/[^/]+:\w+$/,
+    "Gemini's own API is not served. Use POST /v1/chat/completions, /v1/responses or /v1/messages.",
   ],
   [
     /^\/(openai\/)?deployments\/|^\/openai\//,
-    "Azure's paths are not served. Use POST /v1/chat/completions with the model in the body, and a base URL that ends in /v1.",
+    "Azure's paths are not served. Use POST /v1/chat/completions or /v1/responses with the model in the body, and a base URL " +
+      'that ends in /v1.',
   ],
   [
     /^\/api\/(chat|generate|tags|show|embed|embeddings)$/,
-    "Ollama's own API is not served. Use POST /v1/chat/completions and GET /v1/models.",
+    "Ollama's own API is not served. Use POST /v1/chat/completions, POST /v1/embeddings and GET /v1/models.",
   ],
   [
-    /^\/(chat\/completions|models)$/,
-    'The base URL has to end in /v1: POST /v1/chat/completions, GET /v1/models.',
-  ],
-  [
-    /^\/(v1\/)?(embeddings|rerank|moderations|images|videos|audio|realtime|batches|uploads|vector_stores|evals|containers)(\/|$)/,
-    'Of models only chat is served, with POST /v1/chat/completions. For this one ask the provider directly; the call can be ' +
-      'traced with an SDK.',
+    /^\/(v1\/)?(images|videos|audio|realtime|uploads|vector_stores|evals|containers)(\/|$)/,
+    'Of models text is served, with POST /v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings, ' +
+      '/v1/moderations and /v1/rerank. For this one ask the provider directly; the call can be traced with an SDK.',
   ],
   [
     /^\/(v1\/)?(assistants|threads|conversations|chatkit)(\/|$)/,
-    'Conversations are not kept at the gateway. Use POST /v1/chat/completions with all messages.',
+    'Conversations are not kept at the gateway. Use POST /v1/responses or /v1/chat/completions with all messages.',
   ],
 ]
 

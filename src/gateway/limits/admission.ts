@@ -62,7 +62,7 @@ export const admission =
     const team = teamOf(call)
     const limits = follower.limitsOf(team)
     const permit = limiter.admit(limits, call, tokens)
-    const headers = rateHeaders(limiter.left(limits, call))
+    const headers = rateHeaders(limiter.left(limits, call), now)
     if (permit.kind === 'budget') onBudgetExceeded(call, permit)
     if (permit.kind !== 'permit') throw refusalOf(team, permit, { requested: call.reserved, now, headers })
     return {

@@ -278,6 +278,12 @@ describe('requests for completions that are none', () => {
     }
   })
 
+  it('are refused with 415 in an encoding that is not known', async () => {
+    const headers = { 'content-encoding': 'zstd' }
+    const { error } = failure(await gateway.complete({}, { headers }), 415)
+    assert.match(error.message, /gzip, deflate or br/)
+  })
+
   it('need a key, and a project that it may use: 401 otherwise', async () => {
     failure(await gateway.complete({}, { key: 'wrong' }), 401)
     failure(await gateway.complete({}, { key: null }), 401)
@@ -286,23 +292,24 @@ describe('requests for completions that are none', () => {
   })
 
   const unserved: readonly (readonly [string, RegExp])[] = [
-    ['/v1/responses', /\.chat\('model'\)/],
-    ['/v1/responses/resp_1', /\/v1\/chat\/completions/],
-    ['/v1/messages', /Anthropic/],
-    ['/v1/messages/count_tokens', /Anthropic/],
-    ['/v1/completions', /`messages` in place of `prompt`/],
+    ['/v1/responses/resp_1', /not kept.*`input`/],
+    ['/v1/responses/resp_1/cancel', /not kept/],
+    ['/v1/responses/resp_1/input_items', /not kept/],
+    ['/v1/responses/compact', /not compacted/],
+    ['/v1/responses/input_tokens', /`usage`/],
+    ['/v1/messages/batches', /Batches/],
+    ['/v1/messages/batches/b/results', /Batches/],
+    ['/v1/batches', /Batches/],
+    ['/v1/complete', /\/v1\/messages/],
+    ['/v1/engines/e/completions', /\/v1\/completions/],
     ['/v1beta/models/gemini-2:generateContent', /Gemini/],
+    ['/v1beta/models', /Gemini/],
     ['/v1/models/gemini-2:generateContent', /Gemini/],
     ['/openai/deployments/d/chat/completions', /Azure/],
     ['/api/chat', /Ollama/],
-    ['/chat/completions', /end in \/v1/],
-    ['/v1/embeddings', /only chat/],
-    ['/v1/rerank', /only chat/],
-    ['/v1/moderations', /only chat/],
-    ['/v1/images/generations', /only chat/],
-    ['/v1/audio/speech', /only chat/],
-    ['/v1/audio/transcriptions/', /only chat/],
-    ['/v1/batches', /only chat/],
+    ['/v1/images/generations', /the provider/],
+    ['/v1/audio/speech', /the provider/],
+    ['/v1/audio/transcriptions/', /the provider/],
     ['/v1/assistants', /all messages/],
     ['/v1/threads/t/runs', /all messages/],
     ['/v1/conversations', /all messages/],

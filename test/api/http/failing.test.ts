@@ -55,8 +55,8 @@ const serving = async (
   const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const get = (at = path, headers: Record<string, string> = {}) =>
-    fetch(`http://127.0.0.1:${port}${at}`, { headers })
+  const get = (at = path, headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(`http://127.0.0.1:${port}${at}`, { method, headers })
   return { logged, get, close: () => server.close() }
 }
 
@@ -162,6 +162,15 @@ describe('a failure in the format of Anthropic', () => {
   it('is a 500 of type api_error for an unexpected error, and quotes nothing', async () => {
     const { status, body } = await answered(new TypeError(CANARY))
     assert.deepEqual([status, body['error']], [500, { type: 'api_error', message: 'Internal server error' }])
+  })
+})
+
+describe('a service without pages', () => {
+  it('answers 404 to HEAD /', async () => {
+    const service = await serving(() => Promise.resolve({ body: {} }))
+    const { status } = await service.get('/', {}, 'HEAD')
+    service.close()
+    assert.equal(status, 404)
   })
 })
 

@@ -26,9 +26,14 @@ import {
 import { complete, type CompletionServices } from '../../gateway/completions/complete.js'
 import { countTokens } from '../../gateway/completions/count-tokens.js'
 
-const RATE_HEADERS = (['requests', 'tokens'] as const).flatMap((of) =>
-  (['limit', 'remaining', 'reset'] as const).map((what) => `x-ratelimit-${what}-${of}` as const),
-)
+const rateHeadersOf = ({ form }: Endpoint) =>
+  (['requests', 'tokens'] as const).flatMap((of) =>
+    (['limit', 'remaining', 'reset'] as const).map((what) =>
+      form === 'openai'
+        ? (`x-ratelimit-${what}-${of}` as const)
+        : (`anthropic-ratelimit-${of}-${what}` as const),
+    ),
+  )
 
 interface Served {
   readonly endpoint: Endpoint
@@ -109,6 +114,7 @@ const completionRoute =
       'traceparent',
       'Tallytree-Record',
       'Tallytree-Cache',
+      ...(endpoint.form === 'anthropic' ? (['anthropic-version', 'anthropic-beta'] as const) : []),
     ],
     response: {
       schema: jsonObject.schema,
@@ -121,7 +127,7 @@ const completionRoute =
       'Tallytree-Call-Id',
       'Tallytree-Cost',
       'Tallytree-Cache',
-      ...RATE_HEADERS,
+      ...rateHeadersOf(endpoint),
     ],
     handle: async ({ body: read, stream, ...asked }: RouteRequest<ReadRequest>) => {
       check?.(read.given)

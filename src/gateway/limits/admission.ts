@@ -31,7 +31,7 @@ interface CompletionToAdmit {
 export interface Admission {
   /** Stored with the start of its call. */
   readonly attributes: JsonObject
-  /** `x-ratelimit-*`. */
+  /** What is left of rate limits. */
   readonly headers: Readonly<Record<string, string>>
   readonly cancel: Permit['cancel']
   /** `summary`: the gateway's own part of the call's summary. */
@@ -62,7 +62,7 @@ export const admission =
     const team = teamOf(call)
     const limits = follower.limitsOf(team)
     const permit = limiter.admit(limits, call, tokens)
-    const headers = rateHeaders(limiter.left(limits, call), now)
+    const headers = rateHeaders(limiter.left(limits, call), now, completion.request.endpoint.form)
     if (permit.kind === 'budget') onBudgetExceeded(call, permit)
     if (permit.kind !== 'permit') throw refusalOf(team, permit, { requested: call.reserved, now, headers })
     return {

@@ -38,15 +38,20 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
 
 /** Under `/v1` failures are told as clients of chat completions read them. */
 const isOtlp = (template: string): boolean => /\/v1\/(?:traces|metrics|logs)$/.test(template)
-const isChat = (template: string): boolean => template.startsWith('/v1/') && !isOtlp(template)
+const isAnthropic = (template: string): boolean => template.startsWith('/v1/messages')
+
+const isChat = (template: string): boolean =>
+  template.startsWith('/v1/') && !isOtlp(template) && !isAnthropic(template)
 
 const nameOf = ({ method, template }: Endpoint): string => `${method} ${template}`
 
 /** Everything of an answer but the name of the request and the time. */
+const OF_ONE_REQUEST = ['x-request-id', 'request-id', 'date', 'openai-processing-ms']
+
 const imprint = ({ status, headers, text }: Answered) => ({
   status,
-  text,
-  headers: [...headers].filter(([name]) => !['x-request-id', 'date', 'openai-processing-ms'].includes(name)),
+  text: text.replace(/"request_id":"[^"]+"/, ''),
+  headers: [...headers].filter(([name]) => !OF_ONE_REQUEST.includes(name)),
 })
 
 describe('tenants', () => {
@@ -117,7 +122,9 @@ describe('tenants', () => {
             ? [messageOf, ['error', 'detail']]
             : isOtlp(template)
               ? [statusMessageOf, ['code', 'message']]
-              : [reasonOf, ['reason']]
+              : isAnthropic(template)
+                ? [anthropicMessageOf, ['type', 'error', 'request_id']]
+                : [reasonOf, ['reason']]
           assert.match(tell(answer, 401), /API key is required.*Basic.*Bearer.*POST \/api\/teams/, path)
           assert.match(answer.headers.get('www-authenticate') ?? '', /^Basic realm=/)
           assert.deepEqual(Object.keys(answer.json()), isGraphQl(template) ? [...keys, 'errors'] : keys)
@@ -126,19 +133,19 @@ describe('tenants', () => {
   })
 
   it('without a key learn nothing of paths, bodies or projects', async () => {
-    // Chat completions and GraphQL have errors in their own formats.
+    // APIs of model providers and GraphQL have errors in their own formats.
     const imprints = new Map<string, Set<string>>()
     for (const { method, path, template, isOpen, takesJson } of await endpoints(other))
       if (!isOpen && takesJson)
         for (const body of ['{', { start: aStart(`${other}/project`) }, ' '.repeat(1_000_000)])
           addTo(
             imprints,
-            isChat(template) ? 'chat' : isGraphQl(template) ? 'graphql' : 'others',
+            [isChat, isAnthropic, isGraphQl].findIndex((isOne) => isOne(template)).toString(),
             JSON.stringify(imprint(await service.send(method, path, body, { key: null }))),
           )
     assert.deepEqual(
       [...imprints.values()].map(({ size }) => size),
-      [1, 1, 1],
+      [1, 1, 1, 1],
     )
   })
 

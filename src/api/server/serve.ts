@@ -243,7 +243,7 @@ export const keyInHeaders = (headers: IncomingHttpHeaders): string | undefined =
   return others.length > 0 ? undefined : key
 }
 
-/** The different keys in the headers of a request; undefined stands for a header with an invalid one. */
+/** The different keys in the headers of a request, with undefined for an invalid header. */
 const keysIn = (headers: IncomingHttpHeaders): readonly (string | undefined)[] => {
   const { authorization } = headers
   const given = KEY_HEADERS.map((name) => headers[name]).filter(

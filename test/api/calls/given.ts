@@ -53,6 +53,12 @@ export const messageOf = (answer: Answered, status: number): string => {
   return error.message
 }
 
+/** The same of an endpoint of Anthropic's API. */
+export const anthropicMessageOf = (answer: Answered, status: number): string => {
+  assert.equal(answer.status, status, answer.text.slice(0, 200))
+  return answer.json<{ error: { message: string } }>().error.message
+}
+
 /** The same of a receiver of OpenTelemetry, a `google.rpc.Status`. */
 export const statusMessageOf = (answer: Answered, status: number): string => {
   assert.equal(answer.status, status, answer.text.slice(0, 200))

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import type { Behaviour } from '../../support/upstreams/upstream.js'
-import type { Answered, SendOptions } from '../../support/client.js'
+import type { Answered } from '../../support/client.js'
 import { sendText } from '../http/raw.js'
 import { ADMINISTRATOR_KEY } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
@@ -330,40 +330,6 @@ describe('requests for completions that are none', () => {
     assert.equal(failure(await get('/v1/chat/completions'), 405).error.code, 'method_not_allowed')
     assert.equal((await get('/v1/chat/completions')).headers.get('allow'), 'POST, OPTIONS')
     assert.deepEqual(Object.keys((await get('/v10')).json()), ['reason'])
-  })
-})
-
-describe('failures before a route, in the format of Anthropic', () => {
-  const failed = async (method: string, path: string, status: number, more: SendOptions = {}) => {
-    const service = await sharedService()
-    const answer = await service.send(method, path, undefined, more)
-    assert.equal(answer.status, status, answer.text)
-    const { type, error, request_id } = answer.json<{
-      type: string
-      error: { type: string }
-      request_id: string
-    }>()
-    assert.equal(type, 'error')
-    assert.deepEqual(
-      [answer.headers.get('request-id'), answer.headers.get('x-request-id')],
-      [request_id, request_id],
-    )
-    assert.equal(answer.headers.get('x-should-retry'), 'false')
-    return error.type
-  }
-  const headers = { 'anthropic-version': '2023-06-01' }
-
-  it('have it below /v1/messages', async () => {
-    for (const path of ['/v1/messages/nothing', '/traces/v1/messages/nothing'])
-      assert.equal(await failed('POST', path, 404), 'not_found_error')
-  })
-
-  it('have it for models if the request names a version of Anthropic’s API', async () => {
-    assert.equal(await failed('GET', '/v1/models', 401, { headers, key: 'wrong' }), 'authentication_error')
-    assert.equal(await failed('GET', '/v1/models/none', 404, { headers }), 'not_found_error')
-    assert.equal(await failed('POST', '/v1/models', 405, { headers }), 'invalid_request_error')
-    failure(await (await sharedService()).send('GET', '/v1/models/none'), 404)
-    failure(await (await sharedService()).send('GET', '/v1/nothing', undefined, { headers }), 404)
   })
 })
 

@@ -79,6 +79,37 @@ describe('limits of completions', () => {
     assert.deepEqual(told(refused)[0]!.slice(0, 2), ['2', '0'])
   })
 
+  it('are told in the headers of Anthropic to clients of messages', async () => {
+    const [{ team, key }, model] = [await aTeam(), 'messages/small']
+    const made = await service.post(
+      '/api/inference/upstreams',
+      {
+        team,
+        name: 'm',
+        base_url: upstream.baseUrl,
+        apis: ['messages'],
+        models: [{ id: model, upstream_id: 'm' }],
+      },
+      { key },
+    )
+    assert.equal(made.status, 200, made.text)
+    await limit({ team, key }, { scope: { type: 'team' }, requests_per_minute: 1, tokens_per_minute: 1000 })
+    const body = { model, max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] }
+    const headers = { 'openai-project': `${team}/inference`, 'x-api-key': key }
+    const ask = () => service.post('/v1/messages', body, { key: null, headers })
+    await ask()
+    const refused = await ask()
+    assert.equal(refused.status, 429, refused.text)
+    const { type, error } = refused.json<{ type: string; error: ToldError }>()
+    assert.deepEqual([type, error.type], ['error', 'rate_limit_error'])
+    assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/)
+    const told = (name: string) => refused.headers.get(`anthropic-ratelimit-${name}`)
+    assert.deepEqual([told('requests-limit'), told('requests-remaining')], ['1', '0'])
+    assert.equal(told('tokens-limit'), '1000')
+    assert.match(told('requests-reset') ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    assert.equal(refused.headers.get('x-ratelimit-limit-requests'), null)
+  })
+
   it('of tokens count what was used, and refuse what could use more than there is', async () => {
     const team = await aTeam()
     await limit(team, { scope: { type: 'team' }, tokens_per_minute: 40 })

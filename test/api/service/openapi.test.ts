@@ -28,7 +28,12 @@ interface Description {
 
 /** One type an answer, but for a completion, which may be a stream. */
 /** The content types of endpoints whose requests choose one. */
-const TYPES: Readonly<Record<string, number>> = { '/v1/chat/completions': 2, '/usage/query': 4 }
+const TYPES: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    ['chat/completions', 'responses', 'messages', 'completions'].map((path) => [`/v1/${path}`, 2]),
+  ),
+  '/usage/query': 4,
+}
 const typesOf = (path: string, status: string): number => (status === '200' ? (TYPES[path] ?? 1) : 1)
 
 describe('the description of the API', () => {

@@ -43,9 +43,16 @@ export const OF_NEITHER = new Set([
     `POST ${base}/v1/logs`,
   ]),
   // They name their project in a header, and models by their public ids: inference/tenants.test.ts.
-  ...['chat/completions', 'responses', 'messages', 'completions', 'embeddings', 'moderations', 'rerank'].map(
-    (path) => `POST /v1/${path}`,
-  ),
+  ...[
+    'chat/completions',
+    'responses',
+    'messages',
+    'messages/count_tokens',
+    'completions',
+    'embeddings',
+    'moderations',
+    'rerank',
+  ].map((path) => `POST /v1/${path}`),
   'GET /v1/models',
   'GET /v1/models/{id}',
   // They are named by id, or name their project in the body: training/tenants.test.ts.

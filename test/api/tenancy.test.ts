@@ -13,6 +13,7 @@ import {
   eventsOf,
   refusedElementsOf,
   messageOf,
+  anthropicMessageOf,
   statusMessageOf,
   reasonOf,
   textIn,

@@ -36,8 +36,8 @@ export const sessionOf = (headers: IncomingHttpHeaders, given: JsonObject, promp
 const firstId = (...found: readonly (Json | undefined)[]): string | undefined => found.find(id.is)
 
 /** Longer texts and lists are compared by their beginning. */
-const MAX_CHARACTERS = 65_536
-const MAX_ITEMS = 64
+const MAX_CHARACTERS = 16_384
+const MAX_ITEMS = 16
 
 /** A digest of the model, the system prompt and the first message of the user, which stay the same for a whole conversation. */
 const beginningDigest = (given: JsonObject): string | undefined => {

@@ -34,7 +34,6 @@ export const messagesAnswer: Translation['answer'] = ({ given, id }) => {
       translatedEvent('message_delta', { delta: stopOf(blocks, given), usage: usageOf(blocks.usage) }),
       translatedEvent('message_stop', {}),
     ],
-    failed: (error) => [translatedEvent('error', { error })],
     whole: (completion) => {
       const read = new ChatBlocks(id)
       const steps = [...read.take(completion), ...read.end()]

@@ -9,7 +9,6 @@ export const responsesAnswer = (options: AnswerOptions): AnswerTranslator => {
   return {
     chunk: (chunk) => stream.take(chunk),
     end: () => stream.end(),
-    failed: (error) => stream.failed(error),
     whole: (completion) => {
       const whole = new ResponseStream(options)
       whole.take(completion)
@@ -28,7 +27,7 @@ class ResponseStream {
   private events: TranslatedEvent[] = []
   private sequenceNumber = 0
   private serviceTier: Json = null
-  private status: 'in_progress' | 'completed' | 'incomplete' | 'failed' = 'in_progress'
+  private status: 'in_progress' | 'completed' | 'incomplete' = 'in_progress'
 
   constructor(private readonly options: AnswerOptions) {
     this.blocks = new ChatBlocks(options.id)
@@ -52,13 +51,6 @@ class ResponseStream {
     for (const [at, step] of steps.entries()) this.takeStep(step, at === steps.length - 1)
     this.status = this.blocks.incomplete === undefined ? 'completed' : 'incomplete'
     this.emit(`response.${this.status}`, { response: this.response() })
-    return this.taken()
-  }
-
-  failed(error: JsonObject): readonly TranslatedEvent[] {
-    this.start()
-    this.status = 'failed'
-    this.emit('response.failed', { response: { ...this.response(), error } })
     return this.taken()
   }
 

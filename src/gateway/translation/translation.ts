@@ -44,8 +44,6 @@ export interface AnswerTranslator {
   readonly chunk: (chunk: JsonObject) => readonly TranslatedEvent[]
   /** The events at the end of a complete stream. A stream that the upstream ended without a finish reason may be complete. */
   readonly end: () => readonly TranslatedEvent[]
-  /** The events, in place of those of the end, for a stream that failed with this error in the form of the client's API. */
-  readonly failed: (error: JsonObject) => readonly TranslatedEvent[]
   readonly whole: (completion: JsonObject) => JsonObject
   /** Upper bound of the characters of the stream that are in memory. */
   readonly held: () => number

@@ -253,12 +253,6 @@ describe('a chat completion as an answer of the messages API', () => {
       assert.deepEqual(shown(chunks), [`0 ${TEXT}`, '0 text_delta a', '0 stop', 'end_turn', 'message_stop'])
     })
 
-    it('ends with the error of a stream that failed', () => {
-      const answer = messages.answer({ given: MODEL, id: 'a', createdAt: 0 })
-      const error = { type: 'overloaded_error', message: 'Overloaded' }
-      assert.deepEqual(answer.failed(error), [{ event: 'error', value: { type: 'error', error } }])
-    })
-
     it('takes thousands of interleaved calls', () => {
       const indexes = Array.from({ length: 3000 }, (_, at) => at)
       const chunks = [

@@ -253,25 +253,6 @@ describe('a chat completion as an answer of the responses API', () => {
     assert.deepEqual(responseOf([{ ...chunkOf({ content: 'a' }), usage }, ended('stop')])['usage'], expected)
   })
 
-  it('ends with the error of a stream that failed', () => {
-    const answer = responses.answer({ given: MODEL, id: 'abc', createdAt: 0 })
-    const begun = [...answer.chunk(callChunk(0, '{}', 'get')), ...answer.chunk(chunkOf({ content: 'a' }))]
-    const error = { code: 'server_error', message: 'gone' }
-    const [failed] = answer.failed(error)
-    assert.equal(failed!.event, 'response.failed')
-    assert.equal(failed!.value['sequence_number'], begun.length)
-    const response = failed!.value['response'] as JsonObject
-    assert.deepEqual([response['status'], response['error']], ['failed', error])
-    assert.deepEqual(response['output'], [functionCall(0, 'completed', '{}')])
-    assert.deepEqual(
-      responses
-        .answer({ given: MODEL, id: 'abc', createdAt: 0 })
-        .failed(error)
-        .map(({ event }) => event),
-      ['response.created', 'response.in_progress', 'response.failed'],
-    )
-  })
-
   it('has no output for an empty answer', () => {
     assert.deepEqual(responseOf([ended('stop')])['output'], [])
     assert.deepEqual(wholeOf(responses, completionOf({ content: '' }))['output'], [])

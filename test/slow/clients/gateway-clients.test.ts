@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { run } from '../../e2e/run-program.js'
+import { FOLDER, pythonIn } from '../../python/python-sdk.js'
+import { startRunningService, type RunningService } from '../../support/running-service.js'
+import { skip } from '../../support/skipping.js'
+import { acceptanceEnvironment, assertPassed, GATEWAY_CLIENTS } from '../../support/upstreams/acceptance.js'
+
+/** Installs the packages of a folder. Returns why that failed. */
+const install = async (folder: string): Promise<string | undefined> => {
+  const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--fetch-retries=1']
+  const { code, stderr } = await run('npm', args, folder, {}).catch((error: unknown) => ({
+    code: 1,
+    stderr: String(error),
+  }))
+  return code === 0 ? undefined : `npm install: ${/error (.*)/i.exec(stderr)?.[1] ?? stderr.slice(0, 200)}`
+}
+
+describe('unmodified clients of the gateway', () => {
+  let service: RunningService
+  before(
+    async () =>
+      (service = await startRunningService({
+        TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8',
+        TALLYTREE_BOOTSTRAP_API_KEY: 'administrator-key-of-acceptance',
+      })),
+  )
+  after(() => service.remove())
+
+  it('get answers and errors in each API: npm packages of the newest major versions', async function () {
+    const failure = await install(GATEWAY_CLIENTS)
+    if (failure !== undefined) skip(this, failure)
+    const environment = {
+      ...(await acceptanceEnvironment(service.address, service.key)),
+      MODULES: GATEWAY_CLIENTS,
+    }
+    const program = join(GATEWAY_CLIENTS, 'gateway_acceptance.mjs')
+    assertPassed(await run(process.execPath, [program], GATEWAY_CLIENTS, environment))
+  })
+
+  for (const client of ['codex', 'claude'])
+    it(`end a turn with a call of a tool: ${client}`, async function () {
+      const folder = join(GATEWAY_CLIENTS, 'cli')
+      const python = pythonIn('.venv')
+      if (!existsSync(python)) skip(this, 'run test/python/install')
+      const failure = await install(folder)
+      if (failure !== undefined) skip(this, failure)
+      const environment = {
+        ...(await acceptanceEnvironment(service.address, service.key)),
+        PATH: [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
+        CLI: '1',
+        ONLY: `^cli: ${client}`,
+      }
+      assertPassed(await run(python, [join(FOLDER, 'gateway_acceptance.py')], folder, environment))
+    })
+})

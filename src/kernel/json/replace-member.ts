@@ -31,7 +31,7 @@ class Scan {
       this.at += 1
       this.skip(BLANK)
       const from = this.at
-      if (key === JSON.stringify(name)) {
+      if ((key.includes('\\') ? JSON.parse(key) : key.slice(1, -1)) === name) {
         if (rest.length > 0) found = new Scan(this.json).from(from).valueAt(rest)
         else found = this.json[from] === '"' ? [from, this.endOf(from)] : undefined
       }

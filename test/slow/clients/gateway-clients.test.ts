@@ -18,24 +18,20 @@ const install = async (folder: string): Promise<string | undefined> => {
 
 describe('unmodified clients of the gateway', () => {
   let service: RunningService
-  before(
-    async () =>
-      (service = await startRunningService({
-        TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8',
-        TALLYTREE_BOOTSTRAP_API_KEY: 'administrator-key-of-acceptance',
-      })),
-  )
+  let environment: Readonly<Record<string, string>>
+  before(async () => {
+    service = await startRunningService({ TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8' })
+    environment = await acceptanceEnvironment(service.address, service.key)
+  })
   after(() => service.remove())
 
   it('get answers and errors in each API: npm packages of the newest major versions', async function () {
     const failure = await install(GATEWAY_CLIENTS)
     if (failure !== undefined) skip(this, failure)
-    const environment = {
-      ...(await acceptanceEnvironment(service.address, service.key)),
-      MODULES: GATEWAY_CLIENTS,
-    }
     const program = join(GATEWAY_CLIENTS, 'gateway_acceptance.mjs')
-    assertPassed(await run(process.execPath, [program], GATEWAY_CLIENTS, environment))
+    assertPassed(
+      await run(process.execPath, [program], GATEWAY_CLIENTS, { ...environment, MODULES: GATEWAY_CLIENTS }),
+    )
   })
 
   for (const client of ['codex', 'claude'])
@@ -45,12 +41,10 @@ describe('unmodified clients of the gateway', () => {
       if (!existsSync(python)) skip(this, 'run test/python/install')
       const failure = await install(folder)
       if (failure !== undefined) skip(this, failure)
-      const environment = {
-        ...(await acceptanceEnvironment(service.address, service.key)),
-        PATH: [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
-        CLI: '1',
-        ONLY: `^cli: ${client}`,
-      }
-      assertPassed(await run(python, [join(FOLDER, 'gateway_acceptance.py')], folder, environment))
+      const program = join(FOLDER, 'gateway_acceptance.py')
+      const PATH = [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter)
+      assertPassed(
+        await run(python, [program], folder, { ...environment, PATH, CLI: '1', ONLY: `^cli: ${client}` }),
+      )
     })
 })

@@ -50,6 +50,7 @@ export const COUNTS = {
   packs: repetitions(60, 3_000),
   packedReads: repetitions(60, 1_500),
   steppedTexts: repetitions(100, 2_000),
+  samples: repetitions(3, 100),
   tracePages: repetitions(1, 60),
   threads: repetitions(3, 100),
   fuzzRequests: repetitions(120, 10_000),

@@ -86,5 +86,5 @@ const readWholeOrEvents = async (
   if (hasEvents) return undefined
   const read = await reader.withoutEvents()
   const whole = read.value === undefined ? undefined : answer.whole(read.value, read.text)
-  return whole === undefined ? { value: valueWithoutEvents(read, response) } : { whole }
+  return whole === undefined ? { value: valueWithoutEvents(answer, read, response) } : { whole }
 }

@@ -121,7 +121,7 @@ const openStream = async (
     }
     const read = hasEvents || answer.isDone() ? undefined : await reader.withoutEvents()
     if (read !== undefined && read.text.trim() !== '')
-      firstText = await takeValue(answer, valueWithoutEvents(read, response), response)
+      firstText = await takeValue(answer, valueWithoutEvents(answer, read, response), response)
     const failure = answer.isAnswered() ? undefined : failureOfEnd(answer, response)
     if (failure) throw failure
     return { firstText, failure: undefined, answer, reader }

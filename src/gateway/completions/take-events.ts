@@ -50,12 +50,17 @@ const failureIn = ({ error, invalid }: TakenPiece, { reportedFailure }: Reportin
 }
 
 /**
- * The JSON of a response without events that is no whole answer.
+ * The JSON of a response without events.
  *
  * @throws Failure for an error, and for what is no JSON
  */
-export const valueWithoutEvents = ({ text, value }: WholeText, { reportedFailure }: Reporting): Json => {
+export const valueWithoutEvents = (
+  answer: Answer,
+  { text, value }: WholeText,
+  { reportedFailure }: Reporting,
+): Json => {
   if (value !== undefined) {
+    if (answer.whole(value, text) !== undefined) return value
     if (typeof value === 'string' || reportsError(value) !== 'no') throw reportedFailure(value)
     return value
   }

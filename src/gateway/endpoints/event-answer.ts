@@ -7,6 +7,7 @@ import { jsonText } from '../../kernel/json/text.js'
 import type { Failure } from '../../application/failure.js'
 import { settled, type GrowingObject } from '../answer/growing.js'
 import { mergeInto } from '../answer/merge.js'
+import { reportsError } from '../answer/reported-error.js'
 import { indexIn } from '../answer/places.js'
 import { unknown, UsageReports, writtenBytes } from '../answer/usage.js'
 import { parsed } from '../completions/read-answer.js'
@@ -97,13 +98,19 @@ export const eventAnswer = (api: EventApi, { publicModel, expected, room }: Answ
     if (isJsonObject(framed) && room !== null && fits(framed)) whole = framed
   }
   const take = (value: JsonObject, data: string, event: string | undefined): TakenPiece => {
-    const type = typeof value['type'] === 'string' ? value['type'] : (event ?? '')
-    const meaning = api.meaningOf(type, value)
+    const type = typeof value['type'] === 'string' ? value['type'] : event
+    if (type === undefined && reportsError(value) === 'yes') return { text: '', error: value }
+    const meaning = api.meaningOf(type ?? '', value)
     if (meaning.kind === 'error') return { text: '', error: meaning.error ?? value }
     apply(meaning, value)
     const { frame: name } = meaning
     const shown = name === undefined ? data : withText(data, [name, 'model'], publicModel)
     return { text: eventText(shown, event ?? type) }
+  }
+  const takeWhole = (value: Json): TakenPiece => {
+    if (!isJsonObject(value) || !api.isWhole(value)) return { text: '' }
+    const events = api.eventsOf(value)
+    return { text: events.map((one) => take(one.value, jsonText(one.value), one.event).text).join('') }
   }
   const ofWhole = (value: JsonObject): UsageReports => {
     const own = new UsageReports(expected)
@@ -115,16 +122,12 @@ export const eventAnswer = (api: EventApi, { publicModel, expected, room }: Answ
     take: async ({ event, data, value }) => {
       if (isOver || data.trim() === '[DONE]') return { text: '' }
       const known = value ?? (await parsed(data))
-      if (isJsonObject(known)) return take(known, data, event)
+      if (isJsonObject(known)) return api.isWhole(known) ? takeWhole(known) : take(known, data, event)
       return data.trimStart().startsWith('{')
         ? { text: '', invalid: 'an event is not JSON, is nested too deeply, or has too many values' }
         : { text: eventText(data, event) }
     },
-    takeWhole: async (value) => {
-      if (!isJsonObject(value) || !api.isWhole(value)) return { text: '' }
-      const events = api.eventsOf(value)
-      return { text: events.map((one) => take(one.value, jsonText(one.value), one.event).text).join('') }
-    },
+    takeWhole: async (value) => takeWhole(value),
     whole: (value, text): WholeAnswer | undefined =>
       isJsonObject(value) && api.isWhole(value)
         ? {

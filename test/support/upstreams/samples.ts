@@ -118,3 +118,79 @@ export const finishOf = (output: JsonObject | null): Json => {
   const { reason } = (incomplete_details ?? {}) as JsonObject
   return reason === undefined ? (status ?? null) : `${status as string}: ${reason as string}`
 }
+
+/** A stream of events with these values, each named by its type. */
+export const streamOf = (...values: readonly JsonObject[]): string =>
+  values.map((value) => `event: ${value['type'] as string}\ndata: ${JSON.stringify(value)}\n\n`).join('')
+
+const USAGE = { input_tokens: 12, output_tokens: 4 }
+
+const RESPONSE = { id: 'resp_1', object: 'response', created_at: 1, model: 'chat-1-2026', error: null }
+
+const item = (status: string, content: readonly JsonObject[]) => ({
+  id: 'msg_1',
+  ...{ type: 'message', role: 'assistant', status, content },
+})
+
+/** A response with this text: as a whole, and its events up to the text and from there on. */
+export const responseOf = (text: string) => {
+  const done = item('completed', [{ type: 'output_text', text, annotations: [] }])
+  const whole = { ...RESPONSE, status: 'completed', output: [done], usage: { ...USAGE, total_tokens: 16 } }
+  const response = { ...RESPONSE, status: 'in_progress', output: [], usage: null }
+  const at = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+  return {
+    whole,
+    head: [
+      { type: 'response.created', response, sequence_number: 0 },
+      { type: 'response.in_progress', response, sequence_number: 1 },
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: item('in_progress', []),
+        sequence_number: 2,
+      },
+    ],
+    text: { type: 'response.output_text.delta', ...at, delta: text, sequence_number: 3 },
+    rest: [
+      { type: 'response.output_item.done', output_index: 0, item: done, sequence_number: 4 },
+      { type: 'response.completed', response: whole, sequence_number: 5 },
+    ],
+  }
+}
+
+/** As `responseOf`, of a message. */
+export const messageOf = (text: string) => {
+  const start = { id: 'msg_1', type: 'message', role: 'assistant', model: 'chat-1-2026' }
+  const ended = { stop_reason: 'end_turn', stop_sequence: null }
+  const message = { ...start, content: [], stop_reason: null, usage: { ...USAGE, output_tokens: 1 } }
+  return {
+    whole: { ...start, content: [{ type: 'text', text }], ...ended, usage: USAGE },
+    head: [
+      { type: 'message_start', message },
+      { type: 'ping' },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    ],
+    text: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+    rest: [
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: ended, usage: { output_tokens: 4 } },
+      { type: 'message_stop' },
+    ],
+  }
+}
+
+/** A request to each API whose streams are events with a type, and what an upstream answers. */
+export const EVENT_APIS = {
+  responses: {
+    path: '/v1/responses',
+    request: { input: 'hi' },
+    answerOf: responseOf,
+    error: { type: 'error', code: 'server_error', message: 'Overloaded', param: null, sequence_number: 9 },
+  },
+  messages: {
+    path: '/v1/messages',
+    request: { max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] },
+    answerOf: messageOf,
+    error: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+  },
+} as const

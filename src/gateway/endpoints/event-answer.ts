@@ -24,12 +24,15 @@ import {
 /** Overloaded upstreams often fail right after the head. Clients show that an answer has begun. */
 export const HOLDS_HEAD_MS = 250
 
+/** Members of events that are an answer with its model, in events of the future too. */
+const FRAMES = ['response', 'message'] as const
+
 /** What an event of a stream means. */
 export interface EventMeaning {
   /** `head`: what comes before there is any content, such as the frame of an answer, or says nothing of it. */
   readonly kind: 'head' | 'part' | 'end' | 'error'
   /** The frame of the answer, with its model under this name in the event. */
-  readonly frame?: 'response' | 'message'
+  readonly frame?: (typeof FRAMES)[number]
   /** Merged into the whole answer. */
   readonly piece?: JsonObject | undefined
   /** An element of its list that is whole. */
@@ -103,7 +106,7 @@ export const eventAnswer = (api: EventApi, { publicModel, expected, room }: Answ
     const meaning = api.meaningOf(type ?? '', value)
     if (meaning.kind === 'error') return { text: '', error: meaning.error ?? value }
     apply(meaning, value)
-    const { frame: name } = meaning
+    const name = FRAMES.find((frame) => isJsonObject(value[frame]))
     const shown = name === undefined ? data : withText(data, [name, 'model'], publicModel)
     return { text: eventText(shown, event ?? type) }
   }

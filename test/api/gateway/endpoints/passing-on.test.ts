@@ -184,7 +184,7 @@ describe('the requests of a session', () => {
   before(async () => {
     const service = await sharedService()
     const id = `acme/session-${randomUUID()}`
-    for (const _ of [1, 2, 3]) {
+    while (gateways.length < 3) {
       const gateway = await startGateway(service, { id, upstream: { apis: APIS } })
       gateway.upstream.behave(sendingPieces(JSON_TYPE, MESSAGE))
       gateways.push(gateway)

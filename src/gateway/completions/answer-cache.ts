@@ -26,7 +26,6 @@ const MAX_BYTES = 64 * 1024 * 1024
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 /** Longer requests are sessions of agents, which are never equal. */
 const MAX_REQUEST_BYTES = 1024 * 1024
-export const MAX_CACHE_SECONDS = 30 * 86_400
 
 /** What says nothing about the answer. */
 const NOT_IN_KEY = new Set(['model', 'stream', 'stream_options', 'user', 'metadata'])

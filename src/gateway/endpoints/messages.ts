@@ -2,6 +2,7 @@ import { STATUS } from '../../application/failure-status.js'
 import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import { jsonText } from '../../kernel/json/text.js'
 import { anthropicErrorOf } from './errors.js'
 import type { TranslatedEvent } from '../translation/translation.js'
 import { eventText, type Endpoint } from './endpoint.js'
@@ -95,10 +96,7 @@ const piecesOfBlock = (block: JsonObject): readonly [start: JsonObject, deltas: 
       ]
     case 'tool_use':
     case 'server_tool_use':
-      return [
-        { ...block, input: {} },
-        [{ type: 'input_json_delta', partial_json: JSON.stringify(input ?? {}) }],
-      ]
+      return [{ ...block, input: {} }, [{ type: 'input_json_delta', partial_json: jsonText(input ?? {}) }]]
     default:
       return [block, []]
   }
@@ -134,7 +132,7 @@ const api: EventApi = {
   assembled,
   lastEvent: 'message_stop',
   failed: (failure, { requestId }) =>
-    eventText(JSON.stringify(anthropicErrorOf(failure, STATUS[failure.kind], requestId)), 'error'),
+    eventText(jsonText(anthropicErrorOf(failure, STATUS[failure.kind], requestId)), 'error'),
 }
 
 /** Anthropic's Messages. */

@@ -2,6 +2,7 @@ import { Failure } from '../../application/failure.js'
 import { STATUS } from '../../application/failure-status.js'
 import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
 import { openAiErrorOf } from './errors.js'
 import type { TranslatedEvent } from '../translation/translation.js'
 import { eventText, type Endpoint } from './endpoint.js'
@@ -154,7 +155,7 @@ const api: EventApi = {
       { type: 'error', ...error, param: param ?? null, sequence_number: sequence + 1 },
       { type: 'response.failed', response, sequence_number: sequence + 2 },
     ]
-    return events.map((event) => eventText(JSON.stringify(event), event.type)).join('')
+    return events.map((event) => eventText(jsonText(event), event.type)).join('')
   },
 }
 

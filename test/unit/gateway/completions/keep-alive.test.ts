@@ -20,11 +20,7 @@ describe('keeping a stream alive', () => {
       return set(...given)
     }) as typeof set
     try {
-      const events = keptAlive(
-        Promise.resolve(source()),
-        { headAfterMs: 60_000, everyMs: EVERY_MS },
-        String,
-      )
+      const events = keptAlive(Promise.resolve(source()), { headAfterMs: 60_000, everyMs: EVERY_MS }, String)
       const reader = events[Symbol.asyncIterator]()
       const pending = reader.next()
       const left = reader.return?.()

@@ -1,9 +1,31 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { readingOf } from '../../domain/calls/usage/reading.js'
-import type { Usage } from './usage.js'
+import type { ServiceTier } from '../../domain/prices/variant.js'
+
+/** Token counts of one request. */
+export interface Usage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  /** Prompt tokens read from a cache. */
+  readonly cache_read_input_tokens: number
+  /** Prompt tokens written to a cache. */
+  readonly cache_creation_input_tokens: number
+  /** The part of them that is cached for an hour. */
+  readonly cache_creation_1h_input_tokens: number
+  /** Tokens of the prompt, and of the completion. */
+  readonly prompt_audio_tokens: number
+  readonly completion_audio_tokens: number
+  readonly web_search_requests: number
+  /** The cost that the upstream reported, in units of 10^-9. */
+  readonly reported_cost: number
+  readonly service_tier?: ServiceTier
+  /** Members of the report that change the price and that no figure has. */
+  readonly uncharged?: ReadonlyMap<string, Json>
+}
 
 /** What a report of usage says, or several together. */
-export interface Report extends Omit<Usage, 'completion_tokens' | 'service_tier'> {
+export interface Report extends Omit<Usage, 'completion_tokens' | 'service_tier' | 'uncharged'> {
   /** Undefined if it is not reported. 0 for a prompt or total says as little. */
   readonly completion_tokens: number | undefined
   /** Whether a figure is no count or absurd, and so was not read. */

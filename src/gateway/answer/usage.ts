@@ -1,36 +1,24 @@
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import { isSearch, searchesIn } from '../../domain/calls/usage/searches.js'
-import { namedTierOf } from '../../domain/calls/usage/unpriced-members.js'
+import { namedTierOf, pricedKindOf, unpricedIn } from '../../domain/calls/usage/unpriced-members.js'
 import type { ServiceTier } from '../../domain/prices/variant.js'
 import { costOf } from '../../domain/gateway/limits/charge.js'
 import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { indexIn } from './places.js'
-import { greatest, MessageReport, NO_REPORT, ofBoth, reportIn, type Report } from './usage-report.js'
+import {
+  greatest,
+  MessageReport,
+  NO_REPORT,
+  ofBoth,
+  reportIn,
+  type Report,
+  type Usage,
+} from './usage-report.js'
 
 /** Source of a request's usage figures; `unknown` has none. */
 export type Metering = 'reported' | 'estimated' | 'unknown'
-
-/** Token counts of one request. */
-export interface Usage {
-  readonly prompt_tokens: number
-  readonly completion_tokens: number
-  readonly total_tokens: number
-  /** Prompt tokens read from a cache. */
-  readonly cache_read_input_tokens: number
-  /** Prompt tokens written to a cache. */
-  readonly cache_creation_input_tokens: number
-  /** The part of them that is cached for an hour. */
-  readonly cache_creation_1h_input_tokens: number
-  /** Tokens of the prompt, and of the completion. */
-  readonly prompt_audio_tokens: number
-  readonly completion_audio_tokens: number
-  readonly web_search_requests: number
-  /** The cost that the upstream reported, in units of 10^-9. */
-  readonly reported_cost: number
-  readonly service_tier?: ServiceTier
-}
 
 export interface Metered {
   readonly metering: Metering
@@ -86,6 +74,7 @@ export class UsageReports {
   private readonly ofChoices = new Map<number, Report>()
   private readonly message = new MessageReport()
   private serviceTier: ServiceTier | null | undefined
+  private readonly uncharged = new Map<string, Json>()
   /** Searches that only the output has. */
   private searches = 0
 
@@ -146,6 +135,7 @@ export class UsageReports {
         web_search_requests: Math.max(figures.web_search_requests, this.searches),
         reported_cost,
         ...(this.serviceTier ? { service_tier: this.serviceTier } : {}),
+        ...(this.uncharged.size === 0 ? {} : { uncharged: this.uncharged }),
       },
     }
   }
@@ -167,6 +157,11 @@ export class UsageReports {
     return { prompt_tokens: hasHole ? this.expected.promptTokens : reported, completion_tokens: 0, hasHole }
   }
 
+  private noteUncharged(report: JsonObject): void {
+    for (const [member, value] of unpricedIn(report))
+      if (pricedKindOf(member, this.serviceTier ?? undefined) === undefined) this.uncharged.set(member, value)
+  }
+
   private get report(): Report {
     const { whole } = this
     const parts = [...this.ofChoices.values()]
@@ -179,7 +174,10 @@ export class UsageReports {
     return holders
       .filter((one) => isJsonObject(one))
       .flatMap((holder) => REPORTS.map((name) => holder[name]))
-      .map((value) => reportIn(value, this.expected.mostTokens))
+      .map((value) => {
+        if (isJsonObject(value)) this.noteUncharged(value)
+        return reportIn(value, this.expected.mostTokens)
+      })
       .filter((report) => report !== null)
   }
 }
@@ -208,9 +206,10 @@ export const summaryUsage = (model: string, usage: Usage | null): JsonObject => 
     completion_audio_tokens: completionAudio,
     web_search_requests,
     reported_cost,
+    uncharged = new Map<string, Json>(),
     ...figures
   } = usage
-  const entry = {
+  const entry: Record<string, Json> = {
     requests: 1,
     ...figures,
     ...(hour === 0 ? {} : { cache_creation: { ephemeral_1h_input_tokens: hour } }),
@@ -218,6 +217,11 @@ export const summaryUsage = (model: string, usage: Usage | null): JsonObject => 
     ...(completionAudio === 0 ? {} : { completion_tokens_details: { audio_tokens: completionAudio } }),
     ...(web_search_requests === 0 ? {} : { server_tool_use: { web_search_requests } }),
     ...(reported_cost === 0 ? {} : { cost: reported_cost / 1e9 }),
+  }
+  for (const [member, value] of uncharged) {
+    const [name, part] = member.split('.') as [string, string?]
+    const parts = entry[name]
+    entry[name] = part === undefined ? value : { ...(isJsonObject(parts) ? parts : {}), [part]: value }
   }
   return { usage: { [model]: entry } }
 }

@@ -20,6 +20,8 @@ export interface Endpoint {
   readonly holdsHeadMs: number
   /** Upper bound of the answer, in tokens. */
   readonly mostTokens: (given: JsonObject) => number
+  /** Upper bound of its searches, where they are its price. */
+  readonly mostSearches?: (given: JsonObject, promptTokens: number) => number
   /** What differs from the request in the body for an upstream, as JSON; undefined leaves a member out. */
   readonly changes: (given: JsonObject, options: BodyOptions) => Readonly<Record<string, string | undefined>>
   readonly answer: (options: AnswerOptions) => Answer

@@ -87,7 +87,7 @@ export const eventAnswer = (api: EventApi, { publicModel, expected, room }: Answ
     const { kind, frame: name, written } = meaning
     const framed = name === undefined ? undefined : value[name]
     hasBegun = true
-    reports.take(isJsonObject(framed) ? (kind === 'head' ? ofPrompt(framed) : framed) : value, [])
+    reports.take(value, [])
     if (isJsonObject(framed)) frame = framed
     if (typeof value['sequence_number'] === 'number') sequence = value['sequence_number']
     keep(meaning)
@@ -158,14 +158,6 @@ export const eventAnswer = (api: EventApi, { publicModel, expected, room }: Answ
     end: '',
     failed: (failure, options) => api.failed(failure, options, { frame, sequence }),
   }
-}
-
-/** At the head of an answer a report says nothing of the completion, although it may have a figure of it. */
-const ofPrompt = (frame: JsonObject): JsonObject => {
-  const { usage } = frame
-  if (!isJsonObject(usage)) return frame
-  const { output_tokens: _, ...prompt } = usage
-  return { ...frame, usage: prompt }
 }
 
 const writtenIn = (list: Json | undefined): number => (list === undefined ? 0 : writtenBytes({ list }))

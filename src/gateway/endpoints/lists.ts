@@ -76,7 +76,17 @@ export const moderations = listEndpoint(
   { list: 'results', recorded: (result) => result, reported: 'optional' },
 )
 
-export const rerank = listEndpoint(
-  { api: 'rerank', opName: 'cohere.rerank', path: 'rerank' },
-  { list: 'results', recorded: (result) => result, reported: 'optional' },
-)
+/** A search unit has up to 100 documents. Each part of a long one counts as a document. */
+const [DOCUMENTS_PER_UNIT, TOKENS_PER_DOCUMENT] = [100, 500]
+
+export const rerank: Endpoint = {
+  ...listEndpoint(
+    { api: 'rerank', opName: 'cohere.rerank', path: 'rerank' },
+    { list: 'results', recorded: (result) => result, reported: 'optional' },
+  ),
+  mostSearches: ({ documents }, promptTokens) =>
+    Math.ceil(
+      ((Array.isArray(documents) ? documents.length : 0) + promptTokens / TOKENS_PER_DOCUMENT) /
+        DOCUMENTS_PER_UNIT,
+    ),
+}

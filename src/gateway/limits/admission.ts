@@ -79,7 +79,9 @@ const callOf = (
   instance: string,
   now: Date,
 ): { readonly call: GatewayCall; readonly tokens: number } => {
-  const completionTokens = request.endpoint.mostTokens(request.given)
+  const { endpoint, given } = request
+  const completionTokens = endpoint.mostTokens(given)
+  const searches = endpoint.mostSearches?.(given, prompt.most)
   const prices = targets.map(({ model }) => model.price)
   const totalMs = targets.reduce((sum, { upstream }) => sum + upstream.content.timeouts.total_ms, 0)
   return {
@@ -92,7 +94,7 @@ const callOf = (
       admittedAt: instantOf(now),
       instance,
       deadlineAt: instantOf(new Date(now.getTime() + totalMs)),
-      reserved: largest(prices.map((price) => maxCost(price, prompt.most, completionTokens))),
+      reserved: largest(prices.map((price) => maxCost(price, prompt.most, completionTokens, searches))),
       price: maxPrice(prices),
     },
   }

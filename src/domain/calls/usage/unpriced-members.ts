@@ -47,22 +47,25 @@ export const pricedKindOf = (member: string, tier: ServiceTier | undefined): Pri
 }
 
 /** The members of a report that change what it costs, and that not every price has. */
-export const unpricedMembersOf = (entry: JsonObject): readonly string[] => {
-  const found: string[] = []
+export const unpricedMembersOf = (entry: JsonObject): readonly string[] => [...unpricedIn(entry).keys()]
+
+/** The same members, with their values. */
+export const unpricedIn = (entry: JsonObject): ReadonlyMap<string, Json> => {
+  const found = new Map<string, Json>()
   for (const report of [entry, ...WRAPPERS.map((name) => entry[name]).filter(isJsonObject)])
     for (const [key, value] of Object.entries(report)) {
       const name = snake(key)
       const isCharged = PARTS.get(name)
       if (typeof value === 'string' && STANDARD.get(name)?.includes(value.toLowerCase()) === false)
-        found.push(name)
-      else if (USES.has(name) && isSome(value)) found.push(name)
+        found.set(name, value)
+      else if (USES.has(name) && isSome(value)) found.set(name, value)
       else if (isCharged === undefined) continue
-      else if (Array.isArray(value)) found.push(...audioIn(value).map(() => `${name}.audio`))
+      else if (Array.isArray(value)) for (const audio of audioIn(value)) found.set(`${name}.audio`, audio)
       else if (isJsonObject(value))
         for (const [part, count] of Object.entries(value))
-          if (isSome(count) && isCharged(snake(part))) found.push(`${name}.${snake(part)}`)
+          if (isSome(count) && isCharged(snake(part))) found.set(`${name}.${snake(part)}`, count)
     }
-  return [...new Set(found)]
+  return found
 }
 
 /** The tier of service of a report, where prices may know it. */

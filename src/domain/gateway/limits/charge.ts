@@ -18,16 +18,24 @@ export const costOf = (price: ModelPrice | null, used: CompletionUsage): Amount 
   return chargedTokens(used).reduce((sum, tokens, kind) => sum + times(costs[kind]!, tokens), 0n)
 }
 
-/** Upper bound of the cost of a request with tokens, whatever share of them is cached or audio, in any tier of service. */
-export const maxCost = (price: ModelPrice | null, prompt: number, completion: number): Amount => {
+/**
+ * Upper bound of the cost of a request with tokens and searches, whatever share of the tokens is cached or audio, in any tier of
+ * service.
+ */
+export const maxCost = (
+  price: ModelPrice | null,
+  prompt: number,
+  completion: number,
+  searches = 0,
+): Amount => {
   if (price === null) return 0n
   const above = sizeOf({ prompt_tokens: prompt })
   const tiers = (price.tiers ?? []).filter((tier) => tier.above_prompt_tokens <= above)
   const costs = [price, ...tiers].map((one) => {
-    const [text, written, read, creation, creation1h, audio, writtenAudio, , request] = tokenCosts(one)
+    const [text, written, read, creation, creation1h, audio, writtenAudio, search, request] = tokenCosts(one)
     const ofPrompt = [text, read, creation, creation1h, audio].map((cost) => times(cost, prompt))
     const ofCompletion = [written, writtenAudio].map((cost) => times(cost, completion))
-    return largest(ofPrompt) + largest(ofCompletion) + times(request, 1)
+    return largest(ofPrompt) + largest(ofCompletion) + times(search, searches) + times(request, 1)
   })
   return largest(costs)
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { UsageReports, type ReportedTokens } from '../../../../src/gateway/answer/usage.js'
+import { unpricedMembersOf } from '../../../../src/domain/calls/usage/unpriced-members.js'
+import { summaryUsage, UsageReports, type ReportedTokens } from '../../../../src/gateway/answer/usage.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import { expectedOf } from '../../../support/upstreams/metered.js'
 
@@ -12,6 +13,28 @@ const meteredOf = (answer: JsonObject, reported: ReportedTokens) => {
   assert.equal(total_tokens, prompt_tokens + completion_tokens)
   return [metering, prompt_tokens, completion_tokens, web_search_requests]
 }
+
+describe('what no figure of a report has', () => {
+  it('is in the summary of the call, where its price says that it was not charged', () => {
+    const reports = new UsageReports(expectedOf(8))
+    const usage = {
+      ...{ input_tokens: 10, output_tokens: 5, inference_geo: 'us', service_tier: 'standard', speed: 'fast' },
+      server_tool_use: { web_search_requests: 2, code_execution_requests: 1, web_fetch_requests: 3 },
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    }
+    reports.take({ type: 'message', usage }, [])
+    const { usage: entries } = summaryUsage('m', reports.metered(40).usage) as { usage: { m: JsonObject } }
+    const { service_tier, inference_geo, server_tool_use } = entries.m
+    assert.deepEqual([service_tier, inference_geo], ['fast', 'us'])
+    assert.deepEqual(server_tool_use, { web_search_requests: 2, code_execution_requests: 1 })
+    assert.deepEqual(unpricedMembersOf(entries.m).toSorted(), [
+      'inference_geo',
+      'server_tool_use.code_execution_requests',
+      'server_tool_use.web_search_requests',
+      'service_tier',
+    ])
+  })
+})
 
 describe('the usage of an answer without a completion', () => {
   const cases: readonly (readonly [string, ReportedTokens, JsonObject, readonly unknown[]])[] = [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { UsageReports, type Usage } from '../../../../src/gateway/answer/usage.js'
+import type { Usage } from '../../../../src/gateway/answer/usage-report.js'
+import { UsageReports } from '../../../../src/gateway/answer/usage.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../../src/kernel/json/json.js'
 import { expectedOf } from '../../../support/upstreams/metered.js'
 

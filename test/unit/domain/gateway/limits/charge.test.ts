@@ -66,6 +66,7 @@ describe('what a completion costs', () => {
     }
     assert.equal(decimalText(costOf(price, used)), '355')
     assert.equal(decimalText(maxCost(price, 10, 5)), '115')
+    assert.equal(decimalText(maxCost(price, 10, 5, 2)), '315')
   })
 
   it('has that of each request, which is held too', () => {

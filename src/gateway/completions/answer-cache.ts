@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Api } from '../../domain/gateway/upstreams/apis.js'
 import { canonicalJson } from '../../kernel/json/canonical.js'
@@ -30,6 +31,9 @@ const MAX_REQUEST_BYTES = 1024 * 1024
 /** What says nothing about the answer. */
 const NOT_IN_KEY = new Set(['model', 'stream', 'stream_options', 'user', 'metadata'])
 
+/** Headers that change an answer. */
+const VARIANTS = ['anthropic-version', 'anthropic-beta']
+
 const CACHED: ReadonlySet<Api> = new Set(['chat', 'responses', 'messages', 'completions', 'embeddings'])
 
 /** Answers for equal requests of a project, in the memory of this process. The least recently used ones are dropped. */
@@ -57,11 +61,12 @@ export const cacheKeyOf = (
   project: string,
   model: string,
   bytes: number,
+  headers: IncomingHttpHeaders,
 ): string | undefined => {
   if (!CACHED.has(endpoint.api) || bytes > MAX_REQUEST_BYTES || usesHostedTools(given)) return undefined
   const members = Object.entries(given).filter(([name]) => !NOT_IN_KEY.has(name))
   return createHash('sha256')
-    .update(JSON.stringify([project, endpoint.api, model]))
+    .update(JSON.stringify([project, endpoint.api, model, ...VARIANTS.map((name) => headers[name])]))
     .update(canonicalJson(Object.fromEntries(members)))
     .digest('base64url')
 }
@@ -69,8 +74,8 @@ export const cacheKeyOf = (
 const OWN_TOOLS = new Set(['function', 'custom'])
 
 /** A search of the provider finds something else tomorrow. */
-const usesHostedTools = ({ tools, web_search_options: search }: JsonObject): boolean =>
-  (search !== undefined && search !== null) ||
+const usesHostedTools = ({ tools, web_search_options, mcp_servers }: JsonObject): boolean =>
+  [web_search_options, mcp_servers].some((given) => given !== undefined && given !== null) ||
   (Array.isArray(tools) &&
     tools.some(
       (tool: Json) => isJsonObject(tool) && typeof tool['type'] === 'string' && !OWN_TOOLS.has(tool['type']),

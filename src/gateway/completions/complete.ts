@@ -71,7 +71,7 @@ export const complete = async (
     const cacheKey =
       cacheSeconds === 0 || level !== 'all'
         ? undefined
-        : cacheKeyOf(request, project, model, text.whole.bytes)
+        : cacheKeyOf(request, project, model, text.whole.bytes, headers)
     const cached = cacheKey === undefined ? undefined : gateway.answers.find(cacheKey, cacheSeconds)
     const permit =
       cached === undefined ? gateway.admit({ id, project, keyId, request, prompt, targets }) : FREE

@@ -5,42 +5,10 @@ import { isJsonObject, type Json, type JsonObject } from '../../../src/kernel/js
 import { startGateway, type Completion, type Gateway } from '../../support/upstreams/gateway.js'
 import { within } from '../../../src/kernel/within.js'
 import { COUNTS } from '../../counts.js'
+import { drawFrom, one, spoil, type Draw } from '../../support/spoiling.js'
 import { sharedService, someProject } from '../shared-service.js'
 
-type Draw = (most: number) => number
-
-/** Mulberry32. */
-const drawFrom = (seed: number): Draw => {
-  let state = seed >>> 0
-  return (most) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % most
-  }
-}
-
-const one = <A>(draw: Draw, values: readonly A[]): A => values[draw(values.length)]!
-
 const USAGE = { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 }
-
-const ODD: readonly Json[] = [
-  null,
-  '',
-  'text',
-  0,
-  -1,
-  1e300,
-  true,
-  [],
-  [[]],
-  {},
-  [{}],
-  { a: { b: [] } },
-  '\ud800',
-  'data: x\n\n',
-  '__proto__',
-]
 
 const chunk = (delta: JsonObject, finish_reason: string | null = null, index = 0): JsonObject => ({
   id: 'chatcmpl-1',
@@ -95,27 +63,6 @@ const ERRORS: readonly JsonObject[] = [
   { base_resp: { status_code: 1008, status_msg: BOOM }, choices: null },
   { success: false, errors: [{ code: 7009, message: BOOM }] },
 ]
-
-interface Mutable {
-  [key: string]: Json | Mutable
-}
-
-/** Every place of a value, as its holder and key. */
-const placesIn = (value: unknown): readonly (readonly [holder: Mutable, key: string])[] =>
-  typeof value !== 'object' || value === null
-    ? []
-    : Object.entries(value).flatMap(([key, member]) => [
-        [value as Mutable, key] as const,
-        ...placesIn(member),
-      ])
-
-const spoil = (value: unknown, draw: Draw): void => {
-  const [holder, key] = one(draw, placesIn(value))
-  const kind = draw(4)
-  if (kind === 0 && !Array.isArray(holder)) Reflect.deleteProperty(holder, key)
-  else if (kind === 1) holder[one(draw, ['index', 'id', 'type', 'content', 'x', 'choices'])] = one(draw, ODD)
-  else holder[key] = structuredClone(one(draw, ODD))
-}
 
 interface Spoilt {
   readonly text: string

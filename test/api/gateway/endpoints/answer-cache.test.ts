@@ -4,6 +4,7 @@ import type { Answered } from '../../../support/client.js'
 import { startTestService, type TestService } from '../../../support/service.js'
 import { saying } from '../../../support/upstreams/behaviours.js'
 import { MESSAGES, startGateway, type Gateway } from '../../../support/upstreams/gateway.js'
+import { JSON_TYPE, messageOf, sendingPieces } from '../../../support/upstreams/samples.js'
 import { accepted } from '../../calls/given.js'
 
 describe('answers that are given again', () => {
@@ -103,6 +104,24 @@ describe('answers that are given again', () => {
     accepted(await service.send('PUT', `/api/projects/${quiet}`, { record: 'metadata', cache_seconds: 60 }))
     await send(quiet)
     assert.ok(!isHit(await send(quiet)))
+  })
+
+  it('are none of requests with other betas, or with servers of tools', async () => {
+    const project = someProject()
+    gateway.upstream.behave(sendingPieces(JSON_TYPE, JSON.stringify(messageOf('Hello').whole)))
+    const ask = async (body: JsonObject, more: Record<string, string> = {}) => {
+      const request = { model: gateway.model, max_tokens: 50, messages: MESSAGES, ...body }
+      const headers = { 'openai-project': project, 'tallytree-cache': '60', ...more }
+      return isHit(await service.post('/v1/messages', request, { headers }))
+    }
+    const versions = [{}, { 'anthropic-beta': 'a' }, { 'anthropic-version': '2026-10-21' }]
+    for (const headers of versions) {
+      assert.equal(await ask({}, headers), false)
+      assert.equal(await ask({}, headers), true)
+    }
+    const servers = { mcp_servers: [{ type: 'url', url: 'https://tools.example', name: 'tools' }] }
+    assert.deepEqual([await ask(servers), await ask(servers)], [false, false])
+    gateway.upstream.behave(saying(['Hello', ', ', 'world']))
   })
 
   it('are refused by name where their age is no number of seconds', async () => {

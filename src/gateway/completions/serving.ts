@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { jsonText } from '../../kernel/json/text.js'
 import { DEFAULT_APIS, type Api } from '../../domain/gateway/upstreams/apis.js'
 import type { Target } from '../../domain/gateway/upstreams/offered.js'
+import type { UpstreamAnswer } from '../../domain/gateway/upstreams/upstream-client.js'
 import { Failure } from '../../application/failure.js'
 import { FAILED_EVENT, reportsError } from '../answer/reported-error.js'
 import { RequestText } from '../answer/request-text.js'
@@ -11,7 +12,6 @@ import { isReason } from '../answer/whole-answer.js'
 import { chat } from '../endpoints/chat.js'
 import type { EndpointRequest, UpstreamEvent } from '../endpoints/endpoint.js'
 import type { AnswerTranslator, TranslatedEvent, Translation } from '../translation/translation.js'
-import type { UpstreamResponse } from './forward.js'
 import { parsed } from './read-answer.js'
 import { eventReader, holdingIn, type EventReader } from './read-events.js'
 
@@ -81,7 +81,7 @@ const notSpoken = (path: string): Failure =>
 /** The events of an upstream's answer in the API of the request. */
 export const readerOf = (
   { translate }: Pick<Serving, 'translate'>,
-  { answer, target }: UpstreamResponse,
+  { answer, target }: { readonly answer: UpstreamAnswer; readonly target: Target },
   memory: Pick<MemoryLease, 'grow' | 'shrink'>,
 ): EventReader => {
   const reader = eventReader(answer, target.upstream.content.timeouts, memory)

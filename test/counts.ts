@@ -20,6 +20,7 @@ export const COUNTS = {
   usageSums: repetitions(12, 300),
   usageAgreements: repetitions(1, 100),
   budgetCharges: repetitions(1, 150),
+  conversations: repetitions(100, 1_000),
   mergedParts: repetitions(6, 500),
   inheritedDeletions: repetitions(15, 300),
   mixedBatches: repetitions(12, 200),

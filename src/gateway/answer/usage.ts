@@ -197,21 +197,18 @@ const bytesOf = (value: Json): number => {
   return isJsonObject(value) ? writtenBytes(value) : 0
 }
 
-/** The entry of `summary.usage`, under the public id of the model. */
-export const summaryUsage = (model: string, usage: Usage | null): JsonObject => {
-  if (usage === null) return {}
-  const {
-    cache_creation_1h_input_tokens: hour,
-    prompt_audio_tokens: promptAudio,
-    completion_audio_tokens: completionAudio,
-    web_search_requests,
-    reported_cost,
-    uncharged = new Map<string, Json>(),
-    ...figures
-  } = usage
-  const entry: Record<string, Json> = {
-    requests: 1,
-    ...figures,
+/** The members of a report for what some prices charge apart, besides reads and writes of the cache. */
+export const pricedParts = ({
+  cache_creation_1h_input_tokens: hour,
+  prompt_audio_tokens: promptAudio,
+  completion_audio_tokens: completionAudio,
+  web_search_requests,
+  reported_cost,
+  service_tier,
+  uncharged = new Map<string, Json>(),
+}: Usage): JsonObject => {
+  const parts: Record<string, Json> = {
+    ...(service_tier === undefined ? {} : { service_tier }),
     ...(hour === 0 ? {} : { cache_creation: { ephemeral_1h_input_tokens: hour } }),
     ...(promptAudio === 0 ? {} : { prompt_tokens_details: { audio_tokens: promptAudio } }),
     ...(completionAudio === 0 ? {} : { completion_tokens_details: { audio_tokens: completionAudio } }),
@@ -220,8 +217,21 @@ export const summaryUsage = (model: string, usage: Usage | null): JsonObject => 
   }
   for (const [member, value] of uncharged) {
     const [name, part] = member.split('.') as [string, string?]
-    const parts = entry[name]
-    entry[name] = part === undefined ? value : { ...(isJsonObject(parts) ? parts : {}), [part]: value }
+    const others = parts[name]
+    parts[name] = part === undefined ? value : { ...(isJsonObject(others) ? others : {}), [part]: value }
+  }
+  return parts
+}
+
+/** The entry of `summary.usage`, under the public id of the model. */
+export const summaryUsage = (model: string, usage: Usage | null): JsonObject => {
+  if (usage === null) return {}
+  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  const { cache_read_input_tokens, cache_creation_input_tokens } = usage
+  const entry = {
+    ...{ requests: 1, prompt_tokens, completion_tokens, total_tokens },
+    ...{ cache_read_input_tokens, cache_creation_input_tokens },
+    ...pricedParts(usage),
   }
   return { usage: { [model]: entry } }
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import { pricedParts } from '../answer/usage.js'
 import { ChatBlocks, type Block, type ReportedUsage, type Step } from './chat-blocks.js'
 import { textPart } from './chat-request.js'
 import { translatedEvent, type Translation } from './translation.js'
@@ -96,6 +97,7 @@ const usageOf = (usage: ReportedUsage | undefined): JsonObject => {
   const { prompt_tokens = 0, completion_tokens = 0, reasoning_tokens = 0 } = usage ?? {}
   const { cache_read_input_tokens = 0, cache_creation_input_tokens = 0 } = usage ?? {}
   return {
+    ...(usage === undefined ? {} : pricedParts(usage)),
     input_tokens: Math.max(0, prompt_tokens - cache_read_input_tokens - cache_creation_input_tokens),
     cache_creation_input_tokens,
     cache_read_input_tokens,

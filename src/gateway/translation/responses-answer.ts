@@ -1,5 +1,6 @@
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { pricedParts } from '../answer/usage.js'
 import { ChatBlocks, type Block, type ReportedUsage, type Step } from './chat-blocks.js'
 import { clientTools, type ClientTool } from './responses-tools.js'
 import type { AnswerOptions, AnswerTranslator, TranslatedEvent } from './translation.js'
@@ -195,6 +196,7 @@ const inputIn = (text: string): string => {
 }
 
 const usageOf = (usage: ReportedUsage): JsonObject => ({
+  ...pricedParts(usage),
   input_tokens: usage.prompt_tokens,
   input_tokens_details: {
     cached_tokens: usage.cache_read_input_tokens,

@@ -60,7 +60,10 @@ export const complete = async (
   try {
     const id = services.ids.next()
     const text = await RequestText.of(request.given)
-    const serving = await servingOf(request, text, offered, TRANSLATIONS[request.endpoint.api], id)
+    const serving = await servingOf(request, text, offered, TRANSLATIONS[request.endpoint.api], {
+      id,
+      now: services.clock.now(),
+    })
     const { targets } = serving
     const trace = await traceContext(services, project, headers)
     const { level, cacheSeconds } = await requestSettings(services, project, headers)

@@ -43,7 +43,7 @@ export const servingOf = async (
   text: RequestText,
   targets: readonly Target[],
   translation: Translation | undefined,
-  id: string,
+  { id, now }: { readonly id: string; readonly now: Date },
 ): Promise<Serving> => {
   const { endpoint, given } = request
   const native = targets.filter(speaks(endpoint.api))
@@ -57,7 +57,7 @@ export const servingOf = async (
     targets: translated.isStrict ? others : lenient,
     sent,
     text: await RequestText.of(translated.given),
-    translate: () => translation.answer({ given, id, createdAt: Math.floor(Date.now() / 1000) }),
+    translate: () => translation.answer({ given, id, createdAt: Math.floor(now.getTime() / 1000) }),
     dropped: translated.dropped,
   }
 }

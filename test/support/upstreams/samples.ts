@@ -88,13 +88,17 @@ export const sendingPieces =
     response.end()
   }
 
-/** The data of the events of a stream as JSON, but for `[DONE]`. */
+const linesOf = (stream: string, field: string): readonly string[] =>
+  stream.split('\n').flatMap((line) => (line.startsWith(`${field}: `) ? [line.slice(field.length + 2)] : []))
+
+/** The data of the events of a stream that are JSON objects. */
 export const valuesIn = (stream: string): readonly JsonObject[] =>
-  [...stream.matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data!) as JsonObject)
+  linesOf(stream, 'data')
+    .filter((data) => data.startsWith('{'))
+    .map((data) => JSON.parse(data) as JsonObject)
 
 /** The types of the events of a stream, in order. */
-export const typesIn = (stream: string): readonly string[] =>
-  [...stream.matchAll(/^event: (.*)$/gm)].map(([, type]) => type!)
+export const typesIn = (stream: string): readonly string[] => linesOf(stream, 'event')
 
 /** The parts of a message, or the items of a response. */
 export const partsOf = (output: JsonObject | null): readonly JsonObject[] =>

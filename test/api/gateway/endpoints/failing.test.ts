@@ -7,6 +7,7 @@ import {
   EVENT_APIS,
   EVENTS,
   JSON_TYPE,
+  messageOf,
   partsOf,
   sendingPieces,
   streamOf,
@@ -144,3 +145,29 @@ for (const [api, { path, request, answerOf, error }] of Object.entries(EVENT_API
       }
     })
   })
+
+describe('a message with several message_delta events', () => {
+  let gateway: Gateway
+  before(async () => (gateway = await startGateway(await sharedService(), { upstream: { apis: APIS } })))
+  after(() => gateway.upstream.close())
+
+  it('has the last stop reason and the last figures', async () => {
+    const { head, text, rest } = messageOf('Hello')
+    const [stop, delta, end] = rest
+    const first = { ...delta, delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }
+    const last = { ...delta, usage: { input_tokens: 12, output_tokens: 4 } }
+    gateway.upstream.behave(sendingPieces(EVENTS, streamOf(...head, text, stop!, first, last, end!)))
+    for (const stream of [true, false]) {
+      const project = someProject()
+      const { path, request } = EVENT_APIS.messages
+      const body = { ...request, model: gateway.model, stream }
+      await gateway.service.post(path, body, { headers: { 'openai-project': project } })
+      const [call] = await gateway.ended(project)
+      const { stop_reason, stop_sequence, usage, content } = call!.output!
+      assert.deepEqual([stop_reason, stop_sequence], ['end_turn', null])
+      assert.deepEqual(usage, { input_tokens: 12, output_tokens: 4 })
+      assert.deepEqual(content, [{ type: 'text', text: 'Hello' }])
+      assert.equal(call!.summary.usage?.[gateway.model]?.['completion_tokens'], 4)
+    }
+  })
+})

@@ -25,7 +25,7 @@ const meaningOfDelta = (value: JsonObject): EventMeaning => {
   const type = typeof delta['type'] === 'string' ? delta['type'] : ''
   if (type === 'citations_delta')
     return { kind: 'part', piece: blockPiece(value, { citations: [delta['citation'] ?? null] }) }
-  const member = DELTAS[type] ?? ''
+  const member = (Object.hasOwn(DELTAS, type) ? DELTAS[type] : undefined) ?? ''
   const text = delta[member]
   if (typeof text !== 'string') return { kind: 'part' }
   const piece = blockPiece(value, { [member]: text })

@@ -44,7 +44,7 @@ const pieceOf = (type: string, value: JsonObject): JsonObject | undefined => {
   const list = type.startsWith('response.reasoning_summary') ? 'summary' : 'content'
   const at = { index: numberIn(value, list === 'summary' ? 'summary_index' : 'content_index') }
   if (HEADS.has(type) && isJsonObject(part)) return within({ [list]: [{ ...at, ...part }] })
-  const place = DELTAS[type]
+  const place = Object.hasOwn(DELTAS, type) ? DELTAS[type] : undefined
   if (place === undefined || typeof delta !== 'string') return undefined
   const [holder, member] = place
   return within(holder === null ? { [member]: delta } : { [holder]: [{ ...at, [member]: delta }] })

@@ -73,6 +73,9 @@ const spoiltWhole = (value: JsonObject, draw: Draw): Spoilt => {
   return { text: isCut ? text.slice(0, draw(text.length)) : text, type: JSON_TYPE, isCut, hasError: false }
 }
 
+const wellFormedText = (_: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed() : value
+
 const ENDS = new Set(['response.completed', 'response.incomplete', 'message_stop'])
 const LAST_ERRORS = new Set(['error', 'response.failed'])
 
@@ -99,7 +102,8 @@ describe('a mutated answer in events', () => {
     if (spoilt.hasError)
       assert.ok(!isWhole && text.includes(BOOM) && exception!.includes(BOOM), 'the error is lost')
     if (stream) assert.doesNotThrow(() => valuesIn(text))
-    else if (status === 200) assert.deepEqual(output, JSON.parse(text))
+    else if (status === 200)
+      assert.deepEqual(output, { ...(JSON.parse(text, wellFormedText) as JsonObject), model: gateway.model })
     const usage = summary.usage?.[gateway.model]
     assert.equal(usage === undefined, summary.tallytree?.metering === 'unknown')
     for (const figure of ['prompt_tokens', 'completion_tokens', 'cache_read_input_tokens'])
@@ -110,7 +114,9 @@ describe('a mutated answer in events', () => {
     it(`is recorded as the client got it, and never a 500, a hang or a lost error: ${api}`, async function () {
       this.timeout(COUNTS.mutatedAnswers * 1000)
       const { answerOf } = EVENT_APIS[api]
-      const streams = SAMPLES.filter(({ name, isStream }) => name.includes(api) && isStream)
+      const streams = SAMPLES.filter(
+        ({ name, isStream, expected }) => name.includes(api) && isStream && !expected.exception,
+      )
       const failures: string[] = []
       for (let number = 0; number < COUNTS.mutatedAnswers; number += 1) {
         const seed = COUNTS.fuzzSeed * 100_003 + number

@@ -118,7 +118,9 @@ const STREAMS = {
   },
 }
 
-const ofTomorrow = more.map((members): JsonObject => ({ type: 'event_of.tomorrow', ...members }))
+const ofTomorrow = fc
+  .tuple(fc.constantFrom('event_of.tomorrow', '__proto__', 'constructor', 'toString'), more)
+  .map(([type, members]): JsonObject => ({ type, delta: 'text', ...members }))
 
 describe('a stream of events of an API', () => {
   for (const [api, { endpoint, begin, middle, end }] of Object.entries(STREAMS))

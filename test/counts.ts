@@ -20,6 +20,7 @@ export const COUNTS = {
   usageSums: repetitions(12, 300),
   usageAgreements: repetitions(1, 100),
   budgetCharges: repetitions(1, 150),
+  hostileBlocks: repetitions(10_000, 1_000_000),
   conversations: repetitions(100, 1_000),
   mergedParts: repetitions(6, 500),
   inheritedDeletions: repetitions(15, 300),

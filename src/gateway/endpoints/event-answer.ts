@@ -168,7 +168,7 @@ const withItems = (
   list: 'output' | 'content',
   items: Readonly<Record<number, Json>>,
 ): JsonObject => {
-  const known = Array.isArray(pieces[list]) ? (pieces[list] as readonly JsonObject[]) : []
+  const known = Array.isArray(pieces[list]) ? (pieces[list] as readonly Json[]).filter(isJsonObject) : []
   const byIndex: Record<number, Json> = {}
   for (const one of known) byIndex[indexIn(one) ?? 0] = withoutIndexes(one)
   return { ...pieces, [list]: Object.values({ ...byIndex, ...items }) }

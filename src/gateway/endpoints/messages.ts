@@ -1,6 +1,7 @@
 import { STATUS } from '../../application/failure-status.js'
 import { maxCompletionTokens } from '../../domain/gateway/limits/max-tokens.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { anthropicErrorOf } from './errors.js'
@@ -43,14 +44,10 @@ const meaningOf = (type: string, value: JsonObject): EventMeaning => {
       return meaningOfDelta(value)
     case 'content_block_stop':
       return { kind: 'part' }
-    case 'message_delta':
-      return {
-        kind: 'part',
-        piece: {
-          ...(isJsonObject(delta) ? delta : {}),
-          ...(isJsonObject(usage) ? { last_usage: [usage] } : {}),
-        },
-      }
+    case 'message_delta': {
+      const { content: _, ...end } = isJsonObject(delta) ? delta : {}
+      return { kind: 'part', piece: { ...end, ...(isJsonObject(usage) ? { last_usage: [usage] } : {}) } }
+    }
     case 'message_stop':
       return { kind: 'end' }
     case 'error':
@@ -66,7 +63,8 @@ const wholeBlock = (block: Json): Json => {
   const { partial_json: text, ...rest } = block
   if (text === '') return rest
   try {
-    return { ...rest, input: parseJson(typeof text === 'string' ? text : '') }
+    const input = parseJson(typeof text === 'string' ? text : '')
+    return deeperThan(input, MAX_DEPTH) ? block : { ...rest, input }
   } catch {
     return block
   }

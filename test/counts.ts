@@ -83,7 +83,7 @@ export const COUNTS = {
   dispatcherKills: repetitions(1, 100),
   dispatcherKillEvents: repetitions(20, 100),
   dispatchersOverServer: repetitions(1, 4),
-  completionKills: repetitions(1, 20),
+  completionKills: repetitions(2, 20),
   spanKills: repetitions(1, 30),
   wandbKills: repetitions(3, 25),
   trainingKills: repetitions(4, 30),

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { until } from '../../support/until.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
+import { WORDS } from '../../support/upstreams/counting-upstream.js'
 import { startMeteredUpstream, type MeteredUpstream } from '../../support/faults/metered-upstream.js'
 
 const ROUNDS = COUNTS.completionKills
@@ -12,11 +13,30 @@ const AT_ONCE = 24
 /** So many answers are over at least, every second time, when the service is killed. */
 const SEEN_WHOLE = 10
 const PROJECT = 'default/metered'
-const MODEL = 'acme/metered'
+/** Of an upstream that speaks all APIs, and of one that speaks chat only. */
+const MODELS = ['acme/metered', 'acme/translated'] as const
+
+const turns = (content: string) => [{ role: 'user', content }]
+
+/** Requests of each API, and the last event of a whole stream. */
+const APIS = {
+  'chat/completions': { body: (text: string) => ({ messages: turns(text) }), end: 'data: [DONE]' },
+  responses: { body: (text: string) => ({ input: text }), end: '"type":"response.completed"' },
+  messages: {
+    body: (text: string) => ({ messages: turns(text), max_tokens: 100 }),
+    end: '"type":"message_stop"',
+  },
+} as const
+type Path = keyof typeof APIS
+const PATHS = Object.keys(APIS) as Path[]
+
+/** The text of an answer, in any API. */
+const ANSWER = new RegExp(`"(text|content)":"${WORDS.join('')}"`)
 
 interface SeenCall {
   readonly id: string
   readonly inputs: { readonly user: string }
+  readonly output: unknown
   readonly ended_at: string | null
   readonly summary: {
     readonly usage?: Readonly<
@@ -26,18 +46,23 @@ interface SeenCall {
   }
 }
 
+const oneOf = <A>(all: readonly A[]): A => all[Math.floor(Math.random() * all.length)]!
+
 describe('kill -9 under completions', () => {
   let service: RunningService
   let upstream: MeteredUpstream
   before(async () => {
     upstream = await startMeteredUpstream()
     service = await startRunningService({ TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8' })
-    const made = await service.post('/api/inference/upstreams', {
-      name: 'metered',
-      base_url: upstream.baseUrl,
-      models: [{ id: MODEL, upstream_id: 'm' }],
-    })
-    assert.equal(made.status, 200, made.text)
+    for (const id of MODELS) {
+      const made = await service.post('/api/inference/upstreams', {
+        name: id.replace('acme/', ''),
+        base_url: upstream.baseUrl,
+        apis: id === 'acme/metered' ? ['chat', 'responses', 'messages'] : ['chat'],
+        models: [{ id, upstream_id: 'm' }],
+      })
+      assert.equal(made.status, 200, made.text)
+    }
   })
   after(async () => {
     await service.remove()
@@ -46,22 +71,24 @@ describe('kill -9 under completions', () => {
 
   /** Whether the client has seen a whole answer; some clients leave on their way. */
   const complete = async (user: string): Promise<boolean> => {
+    const path = oneOf(PATHS)
+    const { body, end } = APIS[path]
     const leaving = new AbortController()
     const stream = Math.random() < 0.6
     const timer = Math.random() < 0.2 ? setTimeout(() => leaving.abort(), Math.random() * 60) : undefined
     try {
-      const response = await fetch(`${service.address}/v1/chat/completions`, {
+      const response = await fetch(`${service.address}/v1/${path}`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${service.key}`,
           'content-type': 'application/json',
           'openai-project': PROJECT,
         },
-        body: JSON.stringify({ model: MODEL, stream, user, messages: [{ role: 'user', content: 'count' }] }),
+        body: JSON.stringify({ ...body(`count for ${user}`), model: oneOf(MODELS), stream, user }),
         signal: leaving.signal,
       })
       const text = await response.text()
-      return response.status === 200 && (!stream || text.endsWith('data: [DONE]\n\n'))
+      return response.status === 200 && (!stream || text.includes(end))
     } catch {
       return false
     } finally {
@@ -114,12 +141,13 @@ describe('kill -9 under completions', () => {
     for (const user of upstream.served.keys())
       assert.ok(byUser.has(user), `${user} reached the upstream unrecorded`)
     const sums = { ours: 0, upstream: 0 }
-    for (const { inputs, summary } of calls) {
+    for (const { inputs, summary, output } of calls) {
       const metering = summary.tallytree?.metering
       assert.ok(metering !== undefined, JSON.stringify(summary))
       told[metering] += 1
       const served = upstream.served.get(inputs.user)
-      const used = summary.usage?.[MODEL]
+      const used = usageIn(summary)
+      if (whole.has(inputs.user)) assert.match(JSON.stringify(output), ANSWER)
       if (metering === 'unknown') assert.equal(summary.usage, undefined)
       if (metering !== 'reported') {
         assert.ok(!(whole.has(inputs.user) && served?.reported === true), `${inputs.user} was seen whole`)
@@ -138,7 +166,7 @@ describe('kill -9 under completions', () => {
   const totals = async (): Promise<JsonObject> => {
     const { text } = await service.in(PROJECT).usage.ofTraces({ limit: 1_000_000 })
     const { call_usage } = JSON.parse(text) as { call_usage: Record<string, Record<string, Used>> }
-    return summed(Object.values(call_usage).map((usage) => usage[MODEL]))
+    return summed(Object.values(call_usage).flatMap((usage) => MODELS.map((model) => usage[model])))
   }
 })
 
@@ -152,4 +180,6 @@ const summed = (all: readonly (Used | undefined)[]) => ({
   completion_tokens: all.reduce((sum, used) => sum + (used?.completion_tokens ?? 0), 0),
 })
 
-const sumOf = (calls: readonly SeenCall[]) => summed(calls.map(({ summary }) => summary.usage?.[MODEL]))
+const usageIn = ({ usage }: SeenCall['summary']): Used | undefined => Object.values(usage ?? {})[0]
+
+const sumOf = (calls: readonly SeenCall[]) => summed(calls.map(({ summary }) => usageIn(summary)))

@@ -41,7 +41,7 @@ export const isRefused = ({ end }: Turn): boolean => end === 'refused'
 /** The text of a request by which the upstream knows the turn. */
 export const promptText = (turn: number): string => `turn ${turn}.`
 
-const WORDS = ['one', ' two', ' three']
+export const WORDS = ['one', ' two', ' three']
 const ARGUMENTS = '{"city":"Berlin"}'
 const THOUGHT = 'Count.'
 const lifetimes = ({ written, writtenForHour }: UsedTokens) => ({
@@ -220,7 +220,14 @@ const messagesScript = (model: string, { tokens: used, isPriority, hasReasoning,
   }
 }
 
-const SCRIPTS = { chat: chatScript, responses: responsesScript, messages: messagesScript }
+/** By the address of the request. */
+export const scriptOf = (url: string, model: string, turn: Turn): Script => {
+  if (url.includes('/messages')) return messagesScript(model, turn)
+  return (url.includes('/responses') ? responsesScript : chatScript)(model, turn)
+}
+
+export const eventText = (event: JsonObject, data = JSON.stringify(event)): string =>
+  `${typeof event['type'] === 'string' ? `event: ${event['type']}\n` : ''}data: ${data}\n\n`
 
 export interface CountingUpstream extends ScriptedUpstream {
   /** The turns that were answered to the end, with their model's name at the upstream. */
@@ -235,8 +242,7 @@ export const startCountingUpstream = async (turns: readonly Turn[]): Promise<Cou
     const place = Number([...JSON.stringify(body).matchAll(/turn (\d+)\./g)].at(-1)![1])
     const [turn, attempt, model] = [turns[place]!, attempts.get(place) ?? 0, body['model'] as string]
     attempts.set(place, attempt + 1)
-    const api = url.includes('/messages') ? 'messages' : url.includes('/responses') ? 'responses' : 'chat'
-    const script = SCRIPTS[api](model, turn)
+    const script = scriptOf(url, model, turn)
     const fault = turn.faults[attempt]
     const isComplete = turn.end === 'complete' || (!turn.stream && turn.end !== 'refused')
     if (fault === '500' || fault === '529') {
@@ -280,9 +286,7 @@ const streamed = (
     ...(ending === 'complete' ? tail : []),
     ...(ending === 'error' ? [error] : []),
   ])
-    response.write(
-      `${typeof event['type'] === 'string' ? `event: ${event['type']}\n` : ''}data: ${JSON.stringify(event)}\n\n`,
-    )
+    response.write(eventText(event))
   if (ending === 'cut') setTimeout(() => response.destroy(), 10)
   else response.end()
 }

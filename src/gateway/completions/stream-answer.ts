@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { answerRoom } from '../answer/answer-room.js'
-import { costText } from '../answer/usage.js'
+import { costText, unknown, type Metered } from '../answer/usage.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import type { Answer, FailedOptions } from '../endpoints/endpoint.js'
 import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { within } from '../../kernel/within.js'
@@ -17,7 +18,7 @@ import type { Forwarded, UpstreamResponse } from './forward.js'
 import { clientGone } from './in-flight.js'
 import { keptAlive } from './keep-alive.js'
 import { MAX_BYTES } from './read-answer.js'
-import type { EventReader } from './read-events.js'
+import { holdingIn, type EventReader } from './read-events.js'
 import { readerOf } from './serving.js'
 import {
   END_WITHIN_MS,
@@ -101,6 +102,7 @@ const openStream = async (
   const reader = readerOf(serving, response, memory)
   try {
     let firstText = ''
+    const hold = holdingIn(memory)
     let hasEvents = false
     for (;;) {
       const reading = reader.next()
@@ -113,6 +115,7 @@ const openStream = async (
       if (events === undefined) break
       const { text, failure } = await takeEvents(answer, events, response)
       firstText += text
+      hold(firstText.length)
       if (answer.isAnswered()) return { firstText, failure, answer, reader }
       if (failure !== undefined) throw failure
       if (answer.isDone()) break
@@ -185,7 +188,7 @@ async function* clientEvents(
     isOver = true
     clearTimeout(readTimer)
     const contentAt = answer.contentAt()
-    const [body, metered] = [answer.folded(), answer.metered()]
+    const { body, metered } = endOf(answer)
     await call.finish({
       output: body,
       metered,
@@ -205,6 +208,15 @@ async function* clientEvents(
   if (failure !== null) throw failure
   const end = last.text + answer.end
   if (end !== '') yield end
+}
+
+/** Whatever an upstream sends, its call ends. */
+const endOf = (answer: Answer): { readonly body: JsonObject | null; readonly metered: Metered } => {
+  try {
+    return { body: answer.folded(), metered: answer.metered() }
+  } catch {
+    return { body: null, metered: unknown }
+  }
 }
 
 /** A client that takes nothing for this long would keep its place at the upstream, which waits for it. */

@@ -52,7 +52,7 @@ const pieceOf = (type: string, value: JsonObject): JsonObject | undefined => {
 
 const meaningOf = (type: string, value: JsonObject): EventMeaning => {
   if (FRAMES.has(type)) return { kind: 'head', frame: 'response' }
-  if (ENDS.has(type)) return { kind: 'end', frame: 'response' }
+  if (ENDS.has(type)) return { kind: isJsonObject(value['response']) ? 'end' : 'head', frame: 'response' }
   if (type === 'error') return { kind: 'error' }
   if (type === 'response.failed') return { kind: 'error', error: errorIn(value) }
   const { item, delta } = value

@@ -35,6 +35,8 @@ export const COUNTS = {
   bucketZones: repetitions(20, 500),
   answers: repetitions(40, 3_000),
   streamedAnswers: repetitions(100, 5_000),
+  /** They are cut in many pieces, some of 64 KiB and more. */
+  endpointStreams: repetitions(60, 300),
   budgets: repetitions(50, 3_000),
   templates: repetitions(1_000, 50_000),
   priceHistories: repetitions(50, 3_000),

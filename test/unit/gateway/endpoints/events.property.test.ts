@@ -144,7 +144,7 @@ describe('a stream of events of an API', () => {
           }
           assert.equal(await receivedOf(endpoint, pieces), sent.map(({ received }) => received).join(''))
         }),
-        { numRuns: COUNTS.streamedAnswers },
+        { numRuns: COUNTS.endpointStreams },
       )
     })
 })

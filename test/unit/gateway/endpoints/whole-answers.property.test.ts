@@ -134,7 +134,7 @@ describe('the events of a whole answer', () => {
         assert.deepEqual([events[0]!['type'], events.at(-1)!['type']], ['message_start', 'message_stop'])
         assert.deepEqual([metered.metering, metered.usage?.total_tokens], ['reported', 7])
       }),
-      { numRuns: COUNTS.streamedAnswers },
+      { numRuns: COUNTS.endpointStreams },
     ))
 
   it('are put together to the same response', () =>
@@ -164,6 +164,6 @@ describe('the events of a whole answer', () => {
         )
         assert.deepEqual([metered.metering, metered.usage?.total_tokens], ['reported', 7])
       }),
-      { numRuns: COUNTS.streamedAnswers },
+      { numRuns: COUNTS.endpointStreams },
     ))
 })

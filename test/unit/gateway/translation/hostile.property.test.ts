@@ -105,7 +105,7 @@ for (const [name, translation] of Object.entries({ messages, responses }))
             assert(error instanceof Failure && error.kind === 'invalid')
           }
         }),
-        { numRuns: COUNTS.streamedAnswers },
+        { numRuns: COUNTS.endpointStreams },
       )
     })
 
@@ -115,7 +115,7 @@ for (const [name, translation] of Object.entries({ messages, responses }))
           JSON.stringify(eventsOf(translation, chunks, given))
           for (const whole of chunks) JSON.stringify(wholeOf(translation, whole, given))
         }),
-        { numRuns: COUNTS.streamedAnswers },
+        { numRuns: COUNTS.endpointStreams },
       )
     })
   })

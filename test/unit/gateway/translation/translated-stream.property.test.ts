@@ -256,7 +256,7 @@ describe('a translated stream', () => {
         const chat = { ...one, content: refusal === '' ? content : '' }
         check(chunksOf(chat, draw), completion(chat))
       }),
-      { numRuns: COUNTS.streamedAnswers },
+      { numRuns: COUNTS.endpointStreams },
     )
   }
 

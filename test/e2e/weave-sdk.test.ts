@@ -250,8 +250,8 @@ describe('programs that tell what they do', () => {
       const ran = await runWithSdk('wrongKey', 'team/wrong-key', { key: 'not-a-key-of-this-service' })
       succeeded(ran)
       const reason =
-        'A valid API key is required: send it as the password of Basic authentication (any user name), or as ' +
-        '"Authorization: Bearer <key>". An administrator issues keys with POST /api/teams/{team}/members.'
+        'A valid API key is required: send it as the password of Basic authentication (any user name), as ' +
+        '"Authorization: Bearer <key>", or in x-api-key. An administrator issues keys with POST /api/teams/{team}/members.'
       assert.deepEqual(JSON.parse(ran.stdout.split('\n').at(-2)!), [
         { status: 401, reason },
         { status: 401, reason },

@@ -139,7 +139,7 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = {
         request_id: 'req_1',
       },
       says: /Overloaded/,
-      seen: 502,
+      seen: 529,
     },
     streamError: {
       event: 'error',

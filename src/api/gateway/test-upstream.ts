@@ -29,7 +29,7 @@ const MOST_MODELS = 1000
 const testedUpstream = open('TestedUpstream', {
   says:
     'What the upstream answers to `GET {base_url}/models`. `unknown_models` are names at the upstream that it does not list; ' +
-    '`apis` are those that it serves, found out with empty requests; `error` says what to change.',
+    '`apis` lists the APIs that it serves, by probing each path with an empty request; `error` says what to change.',
   required: {
     success: boolean,
     status: nullable(int64),

@@ -20,7 +20,7 @@ const SAYS: Readonly<Record<FailureKind, string>> = {
   'too-slow': 'The read timed out. Narrow the request.',
   'budget-spent': 'A budget is exceeded; see the response.',
   'rate-limited': 'A rate limit is reached; the response has the limit and when to retry.',
-  'upstream-failed': 'The upstream failed, or its response is not a chat completion.',
+  'upstream-failed': 'The upstream failed, or its response is not valid.',
   'upstream-too-slow': 'The upstream timed out.',
   'upstream-overloaded': 'The upstream is overloaded.',
 }

@@ -23,6 +23,7 @@ import {
   fingerprint,
   sameEnd,
   sameStart,
+  sameTrace,
 } from './content.js'
 import { reportedUsage, type ReportedUsage } from './usage/reported.js'
 import { callSource } from './source.js'
@@ -225,7 +226,9 @@ const decideStart = (state: CallState, command: StartCall) => {
   const { start, parentTrace, source, userId } = command
   const { project_id, id } = start
   if (state.start !== null) {
-    if (isSameRunningSpan(state.start, state.end, command)) return nothing
+    const isSpan = source === 'otel' && state.start.source === 'otel'
+    // Either report was made while the span ran. Which other spans have its id is not known before its end.
+    if (isSpan && (command.isRunning === true || state.end === null)) return nothing
     if (sameTrace(start, state.start) && sameStart(start, state.start)) return nothing
     return conflict('start', state.otherStarts.has(fingerprint(start)), {
       type: 'ConflictingCallStartReported',
@@ -261,17 +264,6 @@ const decideStart = (state: CallState, command: StartCall) => {
   }
   return { events: [{ type: 'CallStarted', data }] } satisfies Decision<CallEvent>
 }
-
-/** Either report of a span was made while it ran. Which other spans have its id is not known before its end. */
-const isSameRunningSpan = (
-  start: CallStarted,
-  end: CallEnded | null,
-  { source, isRunning }: StartCall,
-): boolean => source === 'otel' && start.source === 'otel' && (isRunning === true || end === null)
-
-/** A start without a trace may be repeated without one, or with the trace it was answered. */
-const sameTrace = (start: CallStart, known: CallStarted): boolean =>
-  start.trace_id === null ? known.trace_from !== 'client' : start.trace_id === known.trace_id
 
 const decideEnd = (state: CallState, { end, usage }: EndCall) => {
   const { project_id, id } = end

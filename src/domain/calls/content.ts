@@ -65,6 +65,12 @@ export const sameStart = (a: Omit<CallStart, 'trace_id'>, b: Omit<CallStart, 'tr
   samePayload('attributes', a, b) &&
   samePayload('otel_dump', a, b)
 
+/** A start without a trace may be repeated without one, or with the trace it was answered. */
+export const sameTrace = (
+  { trace_id }: Pick<CallStart, 'trace_id'>,
+  known: { readonly trace_id: string; readonly trace_from: string },
+): boolean => (trace_id === null ? known.trace_from !== 'client' : trace_id === known.trace_id)
+
 export const sameEnd = (a: CallEnd, b: CallEnd): boolean =>
   a.ended_at === b.ended_at &&
   a.wb_run_step_end === b.wb_run_step_end &&

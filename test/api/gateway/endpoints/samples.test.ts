@@ -79,7 +79,7 @@ describe('recorded answers of providers', () => {
 
   const assertSameAnswer = ({ expected, path, answer, isStream }: Sample, got: string): void => {
     const sent = answer.toString().replaceAll(MODEL, `"model":${JSON.stringify(gateway.model)}`)
-    // Chunks are written anew.
+    // Chunks are serialised again.
     if (isStream && path.endsWith('completions')) assert.deepEqual(valuesIn(got), valuesIn(sent))
     else if (expected.exception === undefined) assert.equal(got, sent)
     else if (isStream) {

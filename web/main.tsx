@@ -38,11 +38,11 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError } from './api.js'
-import { nonce } from './boot.js'
-import { router } from './router.js'
-import { SessionProvider } from './session.js'
-import { cssVariables, theme } from './theme.js'
+import { ApiError } from './kit/api.js'
+import { nonce } from './kit/boot.js'
+import { router } from './shell/router.js'
+import { SessionProvider } from './kit/session.js'
+import { cssVariables, theme } from './kit/theme.js'
 
 // For the package that locks scrolling under dialogs.
 setNonce(nonce)

@@ -1,7 +1,7 @@
 import assert, { deepStrictEqual } from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { messagesIn, messagesOut, toolsIn, type Message } from '../../../web/conversation.js'
+import { messagesIn, messagesOut, toolsIn, type Message } from '../../../web/traces/conversation.js'
 import { arbitraryJson } from '../../support/arbitrary-json.js'
 
 const fileOf = (name: string): string => readFileSync(`test/samples/gateway/${name}`, 'utf8')

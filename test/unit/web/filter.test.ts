@@ -9,14 +9,14 @@ import {
   conjunctsIn,
   filterText,
   needsValue,
-  neighbourRange,
   operandOf,
   OPERATORS,
   queryOf,
   type Operator,
-} from '../../../web/filter.js'
-import { columnsIn, DEFAULT_COLUMNS } from '../../../web/list-columns.js'
-import { addressOf, viewOf } from '../../../web/saved-view.js'
+} from '../../../web/traces/filter.js'
+import { neighbourRange } from '../../../web/kit/range.js'
+import { columnsIn, DEFAULT_COLUMNS } from '../../../web/traces/list-columns.js'
+import { addressOf, viewOf } from '../../../web/traces/saved-view.js'
 
 const conditions = fc
   .record(

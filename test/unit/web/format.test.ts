@@ -11,7 +11,7 @@ import {
   shownTime,
   wallTime,
   wholeNumber,
-} from '../../../web/format.js'
+} from '../../../web/kit/format.js'
 
 const plain = (text: string) => text.replaceAll('\u2009', ' ')
 

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { childrenOf, memberAt, spanText, stringOf, valueAt, type JsonChild } from '../../../web/json-scan.js'
+import {
+  childrenOf,
+  memberAt,
+  spanText,
+  stringOf,
+  valueAt,
+  type JsonChild,
+} from '../../../web/kit/json-scan.js'
 
 /** The value of a span, read through the scanner alone. */
 const valueOf = (text: string, child: JsonChild): unknown => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { columnsIn, DEFAULT_COLUMNS, printColumns, withMoved } from '../../../web/list-columns.js'
+import { columnsIn, DEFAULT_COLUMNS, printColumns, withMoved } from '../../../web/traces/list-columns.js'
 
 describe('the columns of the list', () => {
   it('survive the address, whatever their names', () => {

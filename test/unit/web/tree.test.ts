@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { treeOf, visibleRows, type Folding } from '../../../web/tree.js'
+import { treeOf, visibleRows, type Folding } from '../../../web/traces/tree.js'
 
 const NOTHING: Folding = {
   closed: new Set(),

@@ -1,0 +1,117 @@
+import { Button } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { api, dataOf, type Automation, type Schemas } from '../kit/api.js'
+import { bodyOfAutomation, type AutomationDraft } from './automation-draft.js'
+import { AutomationFields, queryProblem } from './automation-form.js'
+import { AutomationPreview } from './automation-preview.js'
+import type { EventInfo } from './event-types.js'
+import { NotSaved, problemAt, useFocusOnProblem } from '../kit/form-errors.js'
+import { onSubmit } from '../kit/on-submit.js'
+import type { Mark } from './payload-editor.js'
+import { keysOfTeam } from '../kit/team-data.js'
+
+type Body = Schemas['NewAutomation']
+
+/** What the service says about the draft, a moment after the last change. */
+const usePreview = (team: string, draft: AutomationDraft, info: EventInfo) => {
+  const [settled] = useDebouncedValue(draft, 300)
+  const isWhole = queryProblem(settled.query) === undefined && info.type === settled.type
+  return useQuery({
+    queryKey: ['preview', team, settled],
+    enabled: isWhole,
+    placeholderData: keepPreviousData,
+    retry: false,
+    queryFn: ({ signal }) => {
+      const { webhook, name, ...rest } = bodyOfAutomation(team, settled, info)
+      const automation = { ...rest, ...(name === '' ? {} : { name }), ...(webhook === '' ? {} : { webhook }) }
+      return dataOf(api.POST('/api/automations/preview', { body: { automation }, signal }))
+    },
+  })
+}
+
+/** The form of an automation with a preview of what it would have done. */
+export const AutomationEditor = ({
+  team,
+  events,
+  initial,
+  action,
+  save,
+  onSaved,
+}: {
+  readonly team: string
+  readonly events: readonly EventInfo[]
+  readonly initial: AutomationDraft
+  readonly action: string
+  readonly save: (body: Body) => Promise<Automation>
+  readonly onSaved: (automation: Automation) => void
+}) => {
+  const queries = useQueryClient()
+  const form = useRef<HTMLFormElement>(null)
+  const [draft, setDraft] = useState(initial)
+  const info = events.find(({ type }) => type === draft.type)!
+  const preview = usePreview(team, draft, info)
+  const saving = useMutation({
+    mutationFn: () => {
+      const wrong = queryProblem(draft.query)
+      if (wrong !== undefined) throw new Error(wrong)
+      return save(bodyOfAutomation(team, draft, info))
+    },
+    onSuccess: (automation) => {
+      void queries.invalidateQueries({ queryKey: keysOfTeam.automations(team) })
+      onSaved(automation)
+    },
+  })
+  useFocusOnProblem(form, saving.error)
+  const found = preview.data?.errors ?? []
+  const marks: Mark[] = found.flatMap(({ loc, msg, start, end, suggestion }) =>
+    loc[0] === 'payload' && start != null
+      ? [{ msg, start, end: end ?? start + 1, suggestion: suggestion ?? null }]
+      : [],
+  )
+  // What is missing is said when the form is saved, not while it is filled in.
+  const isAsked = saving.isError
+  const problemOf = (...path: readonly string[]) =>
+    problemAt(saving.error, ...path) ??
+    problemAt(preview.error, 'automation', ...path) ??
+    found.find(({ loc, type }) => loc.join('.').startsWith(path.join('.')) && (isAsked || type !== 'missing'))
+      ?.msg
+  const set = (changes: Partial<AutomationDraft>) => {
+    setDraft((before) => ({ ...before, ...changes }))
+    if (saving.isError) saving.reset()
+  }
+  return (
+    <div className="columns">
+      <form
+        ref={form}
+        className="form"
+        noValidate
+        aria-label="Automation"
+        onSubmit={onSubmit(() => {
+          saving.mutate()
+        })}
+      >
+        <AutomationFields
+          team={team}
+          draft={draft}
+          events={events}
+          problemOf={problemOf}
+          marks={marks}
+          set={set}
+        />
+        <NotSaved error={saving.error} what="The automation" />
+        <div className="bar">
+          <Button type="submit" loading={saving.isPending}>
+            {action}
+          </Button>
+          <span role="status">{saving.isSuccess ? 'Saved.' : ''}</span>
+        </div>
+      </form>
+      <AutomationPreview
+        preview={preview.isError ? undefined : preview.data}
+        isOld={preview.isPlaceholderData}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,103 @@
+import { Button, Modal, Radio } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, dataOf, type Schemas } from '../kit/api.js'
+import { NotSaved } from '../kit/form-errors.js'
+import { onSubmit } from '../kit/on-submit.js'
+import { Failed, Loading } from '../kit/states.js'
+
+type Settings = Schemas['ProjectSettingsResponse']
+
+const REPORTING: readonly (readonly [
+  value: Settings['usage_reporting'],
+  label: string,
+  description: string,
+])[] = [
+  ['auto', 'Found out', 'Sums that an SDK added to parents are recognised and counted once.'],
+  ['own', 'Own usage', 'Each call reports what it used itself.'],
+  ['rolled_up', 'With descendants', 'Each call reports what it and its descendants used.'],
+]
+
+const RECORDING: readonly (readonly [value: Settings['record'], label: string, description: string])[] = [
+  ['all', 'Everything', 'Messages and answers of completions through the gateway are recorded.'],
+  ['metadata', 'Metadata', 'Only who asked which model when, and what it used.'],
+]
+
+/** How a project's calls report usage, and how much of its completions is recorded. */
+export const ProjectSettingsDialog = ({
+  team,
+  project,
+  onClose,
+}: {
+  readonly team: string
+  readonly project: string
+  readonly onClose: () => void
+}) => {
+  const path = { entity: team, project }
+  const settings = useQuery({
+    queryKey: ['project settings', team, project],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/projects/{entity}/{project}', { params: { path }, signal })),
+  })
+  return (
+    <Modal opened onClose={onClose} title={`Settings of ${project}`}>
+      {settings.isError && <Failed error={settings.error} what="The settings" />}
+      {settings.isPending && <Loading what="settings" />}
+      {settings.isSuccess && <SettingsForm path={path} initial={settings.data} onSaved={onClose} />}
+    </Modal>
+  )
+}
+
+const SettingsForm = ({
+  path,
+  initial,
+  onSaved,
+}: {
+  readonly path: { readonly entity: string; readonly project: string }
+  readonly initial: Settings
+  readonly onSaved: () => void
+}) => {
+  const queries = useQueryClient()
+  const [draft, setDraft] = useState(initial)
+  const save = useMutation({
+    mutationFn: () => dataOf(api.PUT('/api/projects/{entity}/{project}', { params: { path }, body: draft })),
+    onSuccess: (saved) => {
+      queries.setQueryData(['project settings', path.entity, path.project], saved)
+      onSaved()
+    },
+  })
+  return (
+    <form
+      className="form"
+      onSubmit={onSubmit(() => {
+        save.mutate()
+      })}
+    >
+      <Radio.Group
+        label="Usage that calls report"
+        value={draft.usage_reporting}
+        onChange={(value) => setDraft({ ...draft, usage_reporting: value })}
+      >
+        {REPORTING.map(([value, label, description]) => (
+          <Radio key={value} value={value} label={label} description={description} mt={8} />
+        ))}
+      </Radio.Group>
+      <Radio.Group
+        label="Recorded of completions"
+        value={draft.record}
+        onChange={(value) => setDraft({ ...draft, record: value })}
+      >
+        {RECORDING.map(([value, label, description]) => (
+          <Radio key={value} value={value} label={label} description={description} mt={8} />
+        ))}
+      </Radio.Group>
+      <p className="secondary" style={{ margin: 0 }}>
+        Both apply from now on; earlier figures stay as they are for answers as of earlier.
+      </p>
+      <NotSaved error={save.error} what="The project" />
+      <Button type="submit" loading={save.isPending}>
+        Save
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,111 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, type Schemas } from '../kit/api.js'
+import { ConfirmButton } from '../kit/confirm.js'
+import { SecretDialog } from './secret-picker.js'
+import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
+import { Table } from '../kit/table.js'
+import { keysOfTeam, useSecrets, useWebhooks } from '../kit/team-data.js'
+import { Time } from '../kit/time.js'
+
+type Secret = Schemas['Secret']
+
+/** The secrets of a team: names and versions, never values. */
+export const Secrets = ({ team, canChange }: { readonly team: string; readonly canChange: boolean }) => {
+  const secrets = useSecrets(team, canChange)
+  const webhooks = useWebhooks(team, canChange)
+  const queries = useQueryClient()
+  // '' for a new one
+  const [edited, setEdited] = useState<Secret | '' | null>(null)
+  const remove = useMutation({
+    mutationFn: (name: string) =>
+      api.DELETE('/api/teams/{team}/secrets/{name}', {
+        params: { path: { team, name }, query: { force: 'true' } },
+      }),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: keysOfTeam.secrets(team) }),
+  })
+  if (!canChange)
+    return (
+      <Empty title="You cannot see the secrets of this team">
+        It needs the role team_administrator, which the team&apos;s administrators can give you.
+      </Empty>
+    )
+  const usersOf = (secret: string) =>
+    (webhooks.data?.data ?? []).filter((webhook) => uses(webhook, secret)).map(({ name }) => name)
+  return (
+    <>
+      <p style={{ margin: 0 }}>
+        Webhooks, inference upstreams and HTTP scorers use secrets by their names. A value can be replaced,
+        but not read.
+      </p>
+      <div>
+        <Button onClick={() => setEdited('')}>Create a secret</Button>
+      </div>
+      {secrets.isError && (
+        <Failed error={secrets.error} what="The secrets" onRetry={() => void secrets.refetch()} />
+      )}
+      <ActionFailed error={remove.error} what="The deletion" />
+      {secrets.isPending && <Loading what="secrets" />}
+      {secrets.data?.data.length === 0 && <Empty title="This team has no secrets yet" />}
+      {secrets.isSuccess && secrets.data.data.length > 0 && (
+        <Table<Secret>
+          label="Secrets"
+          rows={secrets.data.data}
+          keyOf={({ name }) => name}
+          columns={[
+            { label: 'Name', cell: ({ name }) => <span className="mono">{name}</span> },
+            { label: 'Version', width: 80, isNumber: true, cell: ({ version }) => String(version) },
+            { label: 'Changed', width: 150, cell: ({ updated_at }) => <Time at={updated_at} /> },
+            { label: 'For', cell: ({ used_for }) => used_for.join(', ') },
+            { label: 'Used by webhooks', cell: ({ name }) => usersOf(name).join(', ') || '—' },
+            {
+              label: '',
+              width: 190,
+              cell: (secret) => {
+                const { name } = secret
+                return (
+                  <>
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      mr={8}
+                      aria-label={`New value for ${name}`}
+                      onClick={() => setEdited(secret)}
+                    >
+                      New value
+                    </Button>
+                    <ConfirmButton
+                      label="Delete"
+                      title={`Delete the secret ${name}?`}
+                      onConfirm={() => remove.mutate(name)}
+                    >
+                      <p>
+                        All versions of its value are destroyed.{' '}
+                        {usersOf(name).length > 0 &&
+                          `These webhooks cannot send without it: ${usersOf(name).join(', ')}.`}
+                      </p>
+                    </ConfirmButton>
+                  </>
+                )
+              },
+            },
+          ]}
+        />
+      )}
+      {edited !== null && (
+        <SecretDialog
+          team={team}
+          {...(edited === '' ? {} : { name: edited.name, usedFor: edited.used_for })}
+          onClose={() => setEdited(null)}
+          onStored={() => setEdited(null)}
+        />
+      )}
+    </>
+  )
+}
+
+const uses = ({ access_token, secret, headers }: Schemas['Webhook'], name: string): boolean =>
+  access_token === name ||
+  secret === name ||
+  Object.values(headers ?? {}).some((value) => value.includes(`$${name}`) || value.includes(`\${${name}}`))

@@ -1,0 +1,231 @@
+import { Button, SegmentedControl } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { api, dataOf } from '../kit/api.js'
+import { duration, plural, wholeNumber } from '../kit/format.js'
+import { openedList } from './list-memory.js'
+import { CallDetail, payloadOf } from './call-detail.js'
+import { copy } from '../kit/copy.js'
+import { Cost } from '../kit/cost.js'
+import { useKeys } from '../kit/keys.js'
+import { usePosition } from '../kit/live.js'
+import { useAddress, useIdInPath, usePlace } from '../kit/place.js'
+import { Failed, Loading } from '../kit/states.js'
+import { CallStatus } from '../kit/status.js'
+import { Time } from '../kit/time.js'
+import { TraceTree, type TreeHandle } from './trace-tree.js'
+import { nameOf, statusOf, type TraceColumns } from './trace-columns.js'
+import { treeOf } from './tree.js'
+
+/** A call is read once the selection rests this long on its neighbour. */
+const REST_MS = 150
+
+/** A trace: its calls as tree and waterfall, and the details of the selected call. */
+export const TracePage = () => {
+  const { team, project, projectId } = usePlace()
+  const traceId = useIdInPath('trace')
+  const trace = useQuery({
+    queryKey: ['trace', projectId, traceId],
+    queryFn: ({ signal }) =>
+      dataOf(api.POST('/api/pages/trace', { body: { project_id: projectId, trace_id: traceId }, signal })),
+    placeholderData: (before) => before,
+  })
+  if (trace.isError)
+    return (
+      <div className="page">
+        <Failed error={trace.error} what="The trace" onRetry={() => void trace.refetch()} />
+      </div>
+    )
+  if (trace.data === undefined)
+    return (
+      <div className="page">
+        <Loading what="the trace" />
+      </div>
+    )
+  return (
+    <TraceView
+      key={`${team}/${project}/${traceId}`}
+      traceId={traceId}
+      trace={trace.data}
+      isOld={trace.isPlaceholderData}
+      onRefresh={() => void trace.refetch()}
+    />
+  )
+}
+
+interface TraceViewProps {
+  readonly traceId: string
+  readonly trace: TraceColumns
+  readonly isOld: boolean
+  readonly onRefresh: () => void
+}
+
+const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
+  const { team, project, projectId } = usePlace()
+  const [{ call: callId = '', zoom = '' }, setAddress] = useAddress()
+  const navigate = useNavigate()
+  const handle = useRef<TreeHandle>(null)
+  const [shown, setShown] = useState(callId === '' ? 'tree' : 'call')
+  const tree = useMemo(() => treeOf(trace.parents), [trace])
+  const rowOf = useMemo(() => new Map(trace.ids.map((id, row) => [id, row])), [trace])
+  const first = tree.order[0] ?? -1
+  const selected = rowOf.get(callId) ?? (callId === '' ? first : -1)
+  const zoomed = rowOf.get(zoom) ?? -1
+  const select = (row: number) => {
+    setAddress({ call: row === first ? '' : trace.ids[row]! }, true)
+    if (shown === 'call') setShown('call')
+  }
+  const selectNext = (matches: (row: number) => boolean) => {
+    const from = selected < 0 ? -1 : tree.placeOf[selected]!
+    for (let n = 1; n <= tree.order.length; n += 1) {
+      const row = tree.order[(from + n) % tree.order.length]!
+      if (!matches(row)) continue
+      select(row)
+      return
+    }
+  }
+  const queries = useQueryClient()
+  useEffect(() => {
+    if (selected < 0) return
+    const place = tree.placeOf[selected]!
+    const timer = setTimeout(() => {
+      for (const at of [place + 1, place - 1]) {
+        const row = tree.order[at]
+        if (row !== undefined) queries.query(payloadOf(projectId, trace.ids[row]!)).catch(() => undefined)
+      }
+    }, REST_MS)
+    return () => clearTimeout(timer)
+  }, [selected, tree, trace, projectId, queries])
+  const list = openedList(projectId)
+  const at = list?.ids.indexOf(traceId) ?? -1
+  const neighbour = (step: number): string | undefined => (at < 0 ? undefined : list?.ids[at + step])
+  const goTo = (id: string | undefined) =>
+    id !== undefined && void navigate({ href: `/${team}/${project}/traces/${encodeURIComponent(id)}` })
+  useKeys({
+    e: () => selectNext((row) => statusOf(trace, row) === 'error'),
+    p: () => selectNext((row) => trace.ops[row] === trace.ops[selected]),
+    s: () => selectNext((row) => trace.parents[row] === trace.parents[selected]),
+    z: () => selected >= 0 && setAddress({ zoom: trace.ids[selected]! }),
+    '0': () => setAddress({ zoom: '' }),
+    y: () => selected >= 0 && void copy(trace.ids[selected]!),
+    j: () => goTo(neighbour(1)),
+    k: () => goTo(neighbour(-1)),
+  })
+  const failed = useMemo(
+    () => trace.statuses.filter((status) => trace.status_names[status] === 'error').length,
+    [trace],
+  )
+  const isRunning = trace.durations.some((length) => length === null)
+  const total = lengthOf(trace)
+  return (
+    <>
+      <div className={`page ${isOld ? 'dimmed' : ''}`} style={{ paddingBottom: 8, gap: 8 }}>
+        <div className="bar">
+          <h1>{nameOf(trace, first)}</h1>
+          <CallStatus status={statusOf(trace, first)} />
+          <span className="spacer" />
+          <Button
+            size="compact-sm"
+            variant="default"
+            disabled={neighbour(-1) === undefined}
+            title="Previous trace of the list (k)"
+            onClick={() => goTo(neighbour(-1))}
+          >
+            Previous
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            disabled={neighbour(1) === undefined}
+            title="Next trace of the list (j)"
+            onClick={() => goTo(neighbour(1))}
+          >
+            Next
+          </Button>
+          <span className="secondary">
+            {at < 0 || list === null ? 'Not opened from a list' : `${at + 1} of ${list.ids.length}`}
+          </span>
+        </div>
+        <div className="bar secondary">
+          <span>{plural(trace.ids.length, 'call')}</span>
+          {failed > 0 && <span style={{ color: 'var(--danger)' }}>{wholeNumber(failed)} failed</span>}
+          <span>{isRunning ? `running for ${duration(total)}` : duration(total)}</span>
+          <span>{wholeNumber(sumOfRoots(trace, trace.tokens))} tokens</span>
+          <Cost dollars={sumOfRoots(trace, trace.costs)} unpriced={trace.unpriced.length > 0} />
+          <Time at={trace.started_us / 1000} />
+          {trace.orphans.length > 0 && (
+            <span style={{ color: 'var(--warn)' }}>
+              {plural(trace.orphans.length, 'call')} whose parent is missing stand at the top
+            </span>
+          )}
+          {isRunning && <Refresher projectId={projectId} onRefresh={onRefresh} />}
+          {zoomed >= 0 && (
+            <Button size="compact-xs" variant="default" onClick={() => setAddress({ zoom: '' })}>
+              Show the whole trace
+            </Button>
+          )}
+          {callId !== '' && selected < 0 && (
+            <span style={{ color: 'var(--warn)' }}>The call of this link is not in the trace any more.</span>
+          )}
+        </div>
+        <SegmentedControl
+          className="only-below-1200"
+          size="xs"
+          value={shown}
+          onChange={setShown}
+          data={[
+            { value: 'tree', label: 'Tree' },
+            { value: 'call', label: 'Call' },
+          ]}
+        />
+      </div>
+      <div className="trace" data-shown={shown} style={{ borderTop: '1px solid var(--border)' }}>
+        <div className="tree-side">
+          <TraceTree {...{ trace, tree, selected, zoomed }} onSelect={select} ref={handle} />
+        </div>
+        <section className="trace-detail" aria-label="Selected call" tabIndex={-1}>
+          {selected >= 0 && (
+            <CallDetail
+              trace={trace}
+              row={selected}
+              onZoom={() => setAddress({ zoom: trace.ids[selected]! })}
+            />
+          )}
+        </section>
+      </div>
+    </>
+  )
+}
+
+const lengthOf = ({ starts, durations }: TraceColumns): number =>
+  starts.reduce((end, start, row) => Math.max(end, start + (durations[row] ?? 0)), 0)
+
+const sumOfRoots = ({ parents }: TraceColumns, figures: readonly number[]): number =>
+  parents.reduce((sum, parent, row) => (parent < 0 ? sum + figures[row]! : sum), 0)
+
+/** Offers the newer state of a running trace, without moving what is read. */
+const Refresher = ({
+  projectId,
+  onRefresh,
+}: {
+  readonly projectId: string
+  readonly onRefresh: () => void
+}) => {
+  const position = usePosition(projectId, true)
+  const [seen, setSeen] = useState(position)
+  if (seen === undefined && position !== undefined) setSeen(position)
+  if (position === undefined || seen === undefined || position === seen) return null
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      onClick={() => {
+        setSeen(position)
+        onRefresh()
+      }}
+    >
+      Show what is new
+    </Button>
+  )
+}

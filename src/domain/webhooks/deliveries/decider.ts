@@ -97,7 +97,7 @@ const lose = (
 ): Decision<DeliveryEvent> => {
   if (state.phase !== 'in_flight' || state.attempts !== attempt) return nothing
   const next_at = instantAt(millisOf(now) + waitAfterUnknown({ deliveryId, attempt, waitsS }))
-  const data = { delivery_id: deliveryId, team: state.team, attempt, next_at }
+  const data = { delivery_id: deliveryId, team: state.team, attempt, next_at, lost_at: now }
   return { events: [{ type: 'AttemptOutcomeUnknown', data }] }
 }
 

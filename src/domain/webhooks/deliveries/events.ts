@@ -101,6 +101,10 @@ const attemptFinished = open('AttemptFinished', {
 const attemptOutcomeUnknown = open('AttemptOutcomeUnknown', {
   says: 'The outcome of an attempt is unknown because its process died. The next attempt is marked as a possible duplicate.',
   required: { ...required, attempt: int64, next_at: instant },
+  optional: {
+    /** When the delay until `next_at` began. Absent in earlier releases. */
+    lost_at: nullable(instant),
+  },
 })
 
 const deliveryCanceled = open('DeliveryCanceled', {

@@ -60,7 +60,7 @@ export const evolve = (state: DeliveryState, event: DeliveryEvent): DeliveryStat
     case 'AttemptOutcomeUnknown':
       return {
         phase: 'retrying',
-        since: event.data.next_at,
+        since: event.data.lost_at ?? event.data.next_at,
         dueAt: event.data.next_at,
         notBefore: null,
         ...kept,

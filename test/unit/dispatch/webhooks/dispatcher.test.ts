@@ -303,6 +303,28 @@ describe('the dispatcher', () => {
     assert.equal(received[1]!.headers['x-vendor-possible-duplicate'], 'true')
   })
 
+  it('keeps the wait after an attempt of unknown outcome when it starts again', async () => {
+    await given(hangs, { retry_waits_s: [3600], timeout_s: 30 })
+    const first = await log.start()
+    await log.append(COLLECTION, aliasAdded('one'))
+    await until(() => receivers[0]!.received.length === 1)
+    await first.stop(50)
+    receivers[0]!.behave(answers(200))
+    const second = await log.start()
+    await second.caughtUp
+    await log.append(COLLECTION, aliasAdded('two'))
+    await ended(1)
+    await second.stop()
+    assert.deepEqual(typesOf(await log.deliveryEvents()), [
+      'DeliveryScheduled',
+      'AttemptStarted',
+      'AttemptOutcomeUnknown',
+      'DeliveryScheduled',
+      'AttemptStarted',
+      'AttemptFinished',
+    ])
+  })
+
   it('judges metrics in their windows, once a run', async () => {
     const { received } = await given(answers(200))
     await log.append(

@@ -128,6 +128,7 @@ describe('the decider of deliveries', () => {
       waitsS: null,
     })
     assert.ok(lost.phase === 'retrying' && lost.maybeArrived && lost.failures === 0)
+    assert.equal(lost.since, at(1000))
     const wait = Date.parse(lost.dueAt) - START - 1000
     assert.ok(wait >= 4000 && wait <= 6000)
     const [started] = decide(lost, starting(7000)).events

@@ -51,7 +51,7 @@ describeInBrowser('the pages of training', () => {
     await list.getByText('10 gradient steps').waitFor()
     accepted(await held.reports(11, steps(10)))
     await list.getByText('20 gradient steps').waitFor()
-    await list.getByRole('img', { name: /^loss over 20 gradient steps/ }).waitFor()
+    await list.getByRole('img', { name: /^loss: 1 series, 20 points/ }).waitFor()
     accepted(await held.complete(await held.upload({ 'adapter.bin': 'weights' }), { loss: 0.5 }))
     await list.getByText('succeeded').first().waitFor()
     await list.getByText('training ended').waitFor()

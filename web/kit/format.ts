@@ -26,6 +26,10 @@ const significant = (value: number): string =>
 
 const trimmed = (digits: string): string => (digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits)
 
+/** Whole numbers in groups, others with five significant digits. */
+export const significantNumber = (value: number): string =>
+  Number.isInteger(value) ? wholeNumber(value) : String(Number(value.toPrecision(5)))
+
 /** `412 ms`, `3.14 s`, `2 min 05 s`, `3 h 12 min`; shorter than a millisecond in µs. */
 export const duration = (microseconds: number): string => {
   if (microseconds < 1000) return `${microseconds}${THIN}µs`

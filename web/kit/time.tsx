@@ -1,15 +1,43 @@
+import { useSyncExternalStore } from 'react'
 import { clockTime, shownTime } from './format.js'
 import { useZone } from './settings.js'
 
+const TICK_MS = 10_000
+const listeners = new Set<() => void>()
+let timer: number | undefined
+
+/** One timer for all times of the page. */
+const everyTick = (listener: () => void) => {
+  listeners.add(listener)
+  timer ??= window.setInterval(() => {
+    for (const each of listeners) each()
+  }, TICK_MS)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0) return
+    window.clearInterval(timer)
+    timer = undefined
+  }
+}
+
+/** A text that depends on the present time; it is read again every ten seconds. */
+export const useTextNow = (text: () => string): string => useSyncExternalStore(everyTick, text)
+
 /** A moment: relative within a day, exact in two zones on hover. */
-export const Time = ({ at }: { readonly at: string | number | null }) => {
+export const Time = ({ at }: { readonly at: string | number | null }) =>
+  at === null ? (
+    <span className="secondary">—</span>
+  ) : (
+    <Moment at={typeof at === 'number' ? at : Date.parse(at)} />
+  )
+
+const Moment = ({ at }: { readonly at: number }) => {
   const zone = useZone()
-  if (at === null) return <span className="secondary">—</span>
-  const milliseconds = typeof at === 'number' ? at : Date.parse(at)
-  const iso = new Date(milliseconds).toISOString()
+  const iso = new Date(at).toISOString()
+  const shown = useTextNow(() => shownTime(at, zone))
   return (
-    <time dateTime={iso} title={`${clockTime(milliseconds, zone)} ${zone}\n${iso}`}>
-      {shownTime(milliseconds, zone)}
+    <time dateTime={iso} title={`${clockTime(at, zone)} ${zone}\n${iso}`}>
+      {shown}
     </time>
   )
 }

@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, type ReactNode } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
-import { plural } from '../kit/format.js'
-import { Curve } from '../kit/curve.js'
+import { plural, significantNumber, wholeNumber } from '../kit/format.js'
+import { Chart } from '../kit/chart.js'
 import { EventList } from './event-list.js'
 import { useJobEvents, type JobEvents } from './job-events.js'
 import { JsonView } from '../kit/json-view.js'
 import { useIdInPath, usePlace } from '../kit/place.js'
 import { Failed, Loading } from '../kit/states.js'
+import { thin, type Series } from '../kit/thin.js'
 import { Time } from '../kit/time.js'
 import { CancelJob, hasEnded, JobState, kindOf } from './training-state.js'
 
@@ -102,7 +103,7 @@ const Progress = ({ job, onEnd }: { readonly job: Job; readonly onEnd: () => voi
           <Reading job={job} read={read} />
           <div className="curves">
             {namesOf(read).map((name) => (
-              <Curve key={name} name={name} series={read.series.get(name)!} version={read.version} />
+              <Curve key={name} name={name} series={read.series.get(name)!} />
             ))}
           </div>
         </section>
@@ -118,6 +119,23 @@ const Progress = ({ job, onEnd }: { readonly job: Job; readonly onEnd: () => voi
         </div>
       </div>
     </>
+  )
+}
+
+/** A metric over the gradient steps. */
+const Curve = ({ name, series }: { readonly name: string; readonly series: Series }) => {
+  const [x, values] = thin(series)
+  const last = series.y.at(-1)
+  return (
+    <Chart
+      label={name}
+      kind="lines"
+      x={x}
+      xLabel="gradient step"
+      formatX={wholeNumber}
+      series={[{ label: name, values, figure: last === undefined ? '—' : significantNumber(last) }]}
+      format={significantNumber}
+    />
   )
 }
 

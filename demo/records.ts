@@ -6,7 +6,7 @@ export interface DemoCall {
   readonly end: object | null
 }
 
-interface Node {
+export interface Node {
   readonly op: string
   readonly inputs: object
   readonly output?: unknown
@@ -20,7 +20,7 @@ interface Node {
 }
 
 /** Deterministic, so that screenshots and tests show the same data. */
-const randomFrom = (seed: number) => () => {
+export const randomFrom = (seed: number) => () => {
   seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
   return seed / 2_147_483_648
 }
@@ -38,7 +38,7 @@ const QUESTIONS = [
   'Please cancel my subscription at the end of the month.',
 ]
 
-const ANSWERS = [
+export const ANSWERS = [
   'You can change the billing address under **Settings → Billing**. The next invoice uses the new address.',
   'There is no limit on exported rows. The file is complete once the request ends with status 200; a proxy in between may have closed the connection.',
   'Yes. Move it under **Project settings → Move**. Links to the old place keep working for 30 days.',
@@ -48,7 +48,7 @@ const ANSWERS = [
 
 const USERS = ['mira', 'jonas', 'aiko', 'sam', 'lucia']
 
-const usage = (prompt: number, completion: number) => ({
+export const usage = (prompt: number, completion: number) => ({
   requests: 1,
   prompt_tokens: prompt,
   completion_tokens: completion,
@@ -184,7 +184,7 @@ const crawl = (random: () => number, pages: number): Node => ({
 })
 
 /** The calls of a tree, each at its time. `at` is in milliseconds since 1970. */
-const callsOf = (
+export const callsOf = (
   project: string,
   root: Node,
   at: number,
@@ -227,17 +227,18 @@ const callsOf = (
   return calls
 }
 
-/** Traces of a support assistant over the three days before `now`, the newest last, and one with many calls. */
+const DAY_MS = 86_400_000
+
+/** Traces of a support assistant over the days before `now`, the newest last, and one with many calls. */
 export const demoCalls = (
   project: string,
   now: number,
-  { traces = 60, pages = 400 } = {},
+  { traces = 60, pages = 400, days = 3 } = {},
 ): readonly DemoCall[] => {
   const random = randomFrom(7)
-  const three = 3 * 86_400_000
   const calls: DemoCall[] = [...callsOf(project, crawl(random, pages), now - 5 * 3_600_000, 'sam', null)]
   for (let n = traces - 1; n >= 0; n -= 1) {
-    const at = now - Math.floor((three * n) / traces) - 20_000 - Math.floor(60_000 * random())
+    const at = now - Math.floor((days * DAY_MS * n) / traces) - 20_000 - Math.floor(60_000 * random())
     calls.push(...callsOf(project, answerOf(n, random), at, USERS[n % USERS.length]!, `thread-${n % 12}`))
   }
   return calls

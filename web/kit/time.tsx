@@ -21,7 +21,7 @@ const everyTick = (listener: () => void) => {
 }
 
 /** A text that depends on the present time; it is read again every ten seconds. */
-export const useTextNow = (text: () => string): string => useSyncExternalStore(everyTick, text)
+const useTextNow = (text: () => string): string => useSyncExternalStore(everyTick, text)
 
 /** A moment: relative within a day, exact in two zones on hover. */
 export const Time = ({ at }: { readonly at: string | number | null }) =>

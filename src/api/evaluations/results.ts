@@ -4,14 +4,15 @@ import { evaluationResults } from '../../application/evaluations/results.js'
 import { invalidField } from '../../application/failure.js'
 import { sourcesFrom } from '../../application/calls/ref-sources.js'
 import type { Services } from '../../application/services.js'
-import { isSortField, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
-import { fieldName } from '../../domain/query/field-path.js'
+import { isSortField, type RowOrder, type RowSelection } from '../../domain/evaluations/grouped-rows.js'
+import { FILTER_OPS, type RowFilter } from '../../domain/evaluations/row-filter.js'
+import { fieldName, fieldPath } from '../../domain/query/field-path.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, json, number, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
-import { open } from '../../kernel/codec/struct.js'
+import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
-import type { JsonObject } from '../../kernel/json/json.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { waitForPrices } from '../calls/requested-costs.js'
 import { inPath } from '../server/authorization.js'
@@ -33,6 +34,22 @@ const sortBy = open('EvaluationResultSortBy', {
   },
 })
 
+const resultFilter = closed('EvaluationResultFilter', {
+  says:
+    'One trial of one run, or of the run `evaluation_call_id`, is enough. `failed`: the scorer gave no score, or without a ' +
+    'scorer, the row failed or any scorer did. `worse_than`: less than in the run whose id is `value`, in the field or, ' +
+    'without a scorer, in any number or boolean; more, if `lower_is_better`.',
+  required: { op: oneOf(...FILTER_OPS) },
+  optional: {
+    scorer: nullable(string),
+    /** A field path within the score, as `path` of `scorer_stats`. */
+    path: nullable(fieldName),
+    value: nullable(json),
+    evaluation_call_id: nullable(id),
+    lower_is_better: off,
+  },
+})
+
 const resultsQuery = open('EvaluationResultsQuery', {
   says: 'At least one of evaluation_call_ids and evaluation_run_ids is required.',
   optional: {
@@ -49,8 +66,9 @@ const resultsQuery = open('EvaluationResultsQuery', {
     summary_require_intersection: nullable(boolean),
     include_costs: off,
     sort_by: nullable(arrayOf(sortBy)),
-    filters: nullable(arrayOf(json)),
-    filter_logic_operator: nullable(string),
+    /** Of rows; the summary is of all. */
+    filters: nullable(arrayOf(resultFilter)),
+    filter_logic_operator: nullable(oneOf('and', 'or')),
   },
 })
 type ResultsQuery = t.TypeOf<typeof resultsQuery>
@@ -131,21 +149,53 @@ const runIdsIn = ({ evaluation_call_ids, evaluation_run_ids }: ResultsQuery): re
   return ids
 }
 
-const ordersIn = ({ sort_by, filters }: ResultsQuery, runIds: readonly string[]): readonly RowOrder[] => {
-  if ((filters?.length ?? 0) > 0)
-    throw invalidField(['filters'], 'value_error', 'Value error, filters is not supported yet: omit it')
-  return (sort_by ?? []).map(({ field, direction, evaluation_call_id, mode }, at): RowOrder => {
-    const run = evaluation_call_id === null ? null : runIds.indexOf(evaluation_call_id)
+const ordersIn = ({ sort_by }: ResultsQuery, runIds: readonly string[]): readonly RowOrder[] =>
+  (sort_by ?? []).map(({ field, direction, evaluation_call_id, mode }, at): RowOrder => {
     const rule = 'Value error, the field should begin with scores., inputs. or outputs.'
     if (!isSortField(field)) throw invalidField(['sort_by', at, 'field'], 'value_error', rule)
-    if (run === -1)
-      throw invalidField(
-        ['sort_by', at, 'evaluation_call_id'],
-        'value_error',
-        'Value error, the evaluation should be one of those asked for',
-      )
+    const run =
+      evaluation_call_id === null
+        ? null
+        : placeOf(evaluation_call_id, runIds, ['sort_by', at, 'evaluation_call_id'])
     return { field, direction, run, mode }
   })
+
+const placeOf = (runId: Json, runIds: readonly string[], field: readonly (string | number)[]): number => {
+  const place = runIds.indexOf(runId as string)
+  const rule = 'Value error, the evaluation should be one of those asked for'
+  if (place === -1) throw invalidField(field, 'value_error', rule)
+  return place
+}
+
+const MAX_FILTERS = 20
+
+const selectionIn = (
+  { filters, filter_logic_operator }: ResultsQuery,
+  runIds: readonly string[],
+): RowSelection => {
+  if ((filters?.length ?? 0) > MAX_FILTERS)
+    throw invalidField(['filters'], 'too_long', `List should have at most ${MAX_FILTERS} items`)
+  return {
+    isAnyEnough: filter_logic_operator === 'or',
+    filters: (filters ?? []).map(
+      ({ scorer, path, op, value, evaluation_call_id, lower_is_better }, at): RowFilter => {
+        const field = (name: string) => ['filters', at, name]
+        if (scorer === null && op !== 'failed' && op !== 'worse_than')
+          throw invalidField(field('scorer'), 'missing', `Name the scorer of a filter with ${op}`)
+        if (scorer === null && path !== null)
+          throw invalidField(field('path'), 'value_error', 'Value error, a path needs a scorer')
+        return {
+          ...{ scorer, path: path === null ? [] : fieldPath(path), op, value },
+          than: op === 'worse_than' ? placeOf(value, runIds, field('value')) : null,
+          run:
+            evaluation_call_id === null
+              ? null
+              : placeOf(evaluation_call_id, runIds, field('evaluation_call_id')),
+          lowerIsBetter: lower_is_better,
+        }
+      },
+    ),
+  }
 }
 
 /** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */
@@ -164,6 +214,7 @@ export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
       const { body: query, project: projectId, reader } = request
       const runIds = runIdsIn(query)
       const orders = ordersIn(query, runIds)
+      const selection = selectionIn(query, runIds)
       const costs = query.include_costs ? { list: null } : null
       return {
         waitFor: () => waitForPrices(reading, request, costs),
@@ -171,7 +222,7 @@ export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
           const costOf = costs === null ? () => null : await costsOf(reader, projectId, position)
           const sources = sourcesFrom(reader, positionsAsOf(services, request))
           const read = { reader, projectId, runIds, position, query, sha256, costOf, sources }
-          const { pages, ...rest } = await evaluationResults(read, orders)
+          const { pages, ...rest } = await evaluationResults(read, orders, selection)
           return streamed(pages, (texts) => written(texts, rest))
         },
       }

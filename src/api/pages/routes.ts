@@ -1,6 +1,7 @@
 import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
 import { callsRoute } from './calls.js'
+import { evaluationsRoute } from './evaluations.js'
 import { explainRoute } from './explain.js'
 import { fieldsRoute, valuesRoute } from './fields.js'
 import { positionRoute } from './position.js'
@@ -13,6 +14,7 @@ export const pageRoutes = (services: Services & TrainingPages): readonly AnyRout
   traceRoute(services),
   explainRoute(services),
   callsRoute(services),
+  evaluationsRoute(services),
   valuesRoute(services),
   fieldsRoute(services),
   positionRoute(services),

@@ -1,4 +1,9 @@
-import { newRowGroups, type RowGroup, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
+import {
+  newRowGroups,
+  type RowGroup,
+  type RowOrder,
+  type RowSelection,
+} from '../../domain/evaluations/grouped-rows.js'
 import type { EvaluationRow } from '../../domain/evaluations/row.js'
 import {
   exampleDigest,
@@ -80,30 +85,35 @@ interface ResultsRead {
 }
 
 /** The rows of runs by their example, page by page as JSON texts, and a summary of each run. */
-export const evaluationResults = async (read: ResultsRead, orders: readonly RowOrder[]) => {
+export const evaluationResults = async (
+  read: ResultsRead,
+  orders: readonly RowOrder[],
+  selection: RowSelection,
+) => {
   const { reader, projectId, runIds, position, query } = read
   const runs = await runsAt(reader, projectId, runIds, position)
-  const groups = await groupsOf(read, runs, query.include_rows ? orders : [])
+  const groups = await groupsOf(read, runs, query.include_rows ? orders : [], selection)
   const warnings = runIds
     .filter((runId) => !runs.some(({ id }) => id === runId))
     .map((runId) => `The evaluation run ${runId} was not found in this project.`)
   const inAll = query.summary_require_intersection ?? query.require_intersection
   const summary = query.include_summary ? await summaryOf(read, runs, groups.result(inAll), warnings) : null
-  const rows = query.include_rows ? groups.result(query.require_intersection) : []
+  const rows = query.include_rows ? groups.result(query.require_intersection, true) : []
   const page = rows.slice(query.offset, query.offset + (query.limit ?? rows.length))
   return { pages: resultPages(read, page, warnings), total_rows: rows.length, summary, warnings }
 }
 
-/** The rows of all runs by their example. Only what rows are sorted by needs more than their inputs. */
+/** The rows of all runs by their example. Only what rows are sorted and selected by needs more than their inputs. */
 const groupsOf = async (
   { sha256, reader, projectId, runIds, position }: ResultsRead,
   runs: readonly EvaluationCall[],
   orders: readonly RowOrder[],
+  selection: RowSelection,
 ) => {
-  const groups = newRowGroups(runIds.length, orders)
+  const groups = newRowGroups(runIds.length, orders, selection)
   for (const { id: runId } of runs) {
     const run = runIds.indexOf(runId)
-    if (orders.length === 0)
+    if (orders.length === 0 && selection.filters.length === 0)
       for await (const rows of bareRowsOf(reader)(projectId, runId, position))
         for (const row of rows)
           groups.add(run, { id: row.id, exampleDigest: exampleDigest(sha256, exampleOf(row)) })

@@ -1,5 +1,6 @@
 import type { Json } from '../../kernel/json/json.js'
 import { fieldPath, valueAt, type FieldPath } from '../query/field-path.js'
+import { meetsFilter, numberIn, type FilteredRow, type RowFilter } from './row-filter.js'
 
 /** The rows of several runs with the same example. */
 export interface RowGroup {
@@ -22,33 +23,55 @@ export interface RowOrder {
   readonly mode: 'value' | 'difference'
 }
 
-/** The members of a row that rows can be sorted by. */
-export interface SortableRow {
-  readonly scores: Readonly<Record<string, Json>>
+/** The members of a row that rows can be sorted by and selected by. */
+export interface SortableRow extends FilteredRow {
   readonly example: Json
   readonly output: Json
 }
 
+/** Selects the rows that meet all filters, or one of them. */
+export interface RowSelection {
+  readonly filters: readonly RowFilter[]
+  readonly isAnyEnough: boolean
+}
+
+const ALL: RowSelection = { filters: [], isAnyEnough: false }
+
+interface Group {
+  readonly rows: string[][]
+  readonly values: (Json | undefined)[][]
+  /** Empty without filters. */
+  readonly scored: FilteredRow[][]
+}
+
 /** Groups the rows of runs by their example, and sorts the groups: as asked, then by the digest. */
-export const newRowGroups = (runs: number, orders: readonly RowOrder[] = []) => {
+export const newRowGroups = (runs: number, orders: readonly RowOrder[] = [], selection = ALL) => {
   const paths = orders.map(({ field }) => fieldPath(field))
-  const groups = new Map<string, { rows: string[][]; values: (Json | undefined)[][] }>()
+  const groups = new Map<string, Group>()
+  const { filters, isAnyEnough } = selection
+  const isSelected = ({ scored }: Group) =>
+    filters.length === 0 ||
+    (isAnyEnough
+      ? filters.some((filter) => meetsFilter(filter, scored))
+      : filters.every((filter) => meetsFilter(filter, scored)))
   return {
     add(run: number, { id, exampleDigest }: GroupedRow, row?: SortableRow): void {
       const group = groups.get(exampleDigest) ?? {
         rows: Array.from({ length: runs }, () => []),
         values: orders.map(() => []),
+        scored: filters.length === 0 ? [] : Array.from({ length: runs }, () => []),
       }
       groups.set(exampleDigest, group)
       group.rows[run]!.push(id)
       if (row !== undefined)
         for (const [at, path] of paths.entries()) group.values[at]![run] ??= sortValue(row, path)
+      if (row !== undefined) group.scored[run]?.push({ scores: row.scores, exception: row.exception })
     },
-    result(inEveryRun: boolean): readonly RowGroup[] {
-      const kept = [...groups].flatMap(([digest, { rows, values }]) =>
-        inEveryRun && rows.some((ids) => ids.length === 0)
+    result(inEveryRun: boolean, ofSelected = false): readonly RowGroup[] {
+      const kept = [...groups].flatMap(([digest, group]) =>
+        (inEveryRun && group.rows.some((ids) => ids.length === 0)) || (ofSelected && !isSelected(group))
           ? []
-          : [{ digest, rows, keys: orders.map((order, at) => keyOf(order, values[at]!)) }],
+          : [{ digest, rows: group.rows, keys: orders.map((order, at) => keyOf(order, group.values[at]!)) }],
       )
       return kept.sort((a, b) => {
         for (const [at, { direction }] of orders.entries()) {
@@ -79,12 +102,6 @@ const keyValue = (value: Json | undefined): Key => {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'string') return numberIn(value) ?? value
   return typeof value === 'number' ? value : undefined
-}
-
-/** Tables in CSV and judges give numbers as text. */
-const numberIn = (text: string): number | undefined => {
-  const number = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : NaN
-  return Number.isFinite(number) ? number : undefined
 }
 
 /** Numbers come before text, and what has no value last in both directions. */

@@ -112,6 +112,41 @@ describe('eval_results/query', () => {
     assert.deepEqual(questions(await by(ofSecond)), [4, 3, 2, 1])
   })
 
+  it('answers the rows that meet filters on scores', async () => {
+    const that = async (filters: readonly object[], more: object = {}) =>
+      questions(await query({ include_raw_data_rows: true, filters, ...more })).sort()
+    const points = { scorer: 'judge', path: 'points' }
+    assert.deepEqual(await that([{ ...points, op: 'lt', value: 3 }]), [1, 2])
+    assert.deepEqual(await that([{ ...points, op: 'gte', value: 6 }]), [3, 4])
+    const ofFirst = { evaluation_call_id: runs[0] }
+    assert.deepEqual(await that([{ ...points, ...ofFirst, op: 'gt', value: 2 }]), [3])
+    assert.deepEqual(await that([{ scorer: 'exact', op: 'eq', value: false, ...ofFirst }]), [1, 3])
+    assert.deepEqual(await that([{ scorer: 'exact', op: 'ne', value: false, ...ofFirst }]), [2])
+    assert.deepEqual(await that([{ scorer: 'unknown', op: 'failed' }]), [1, 2, 3, 4])
+    assert.deepEqual(await that([{ op: 'failed' }]), [])
+    const both = [
+      { ...points, op: 'lt', value: 2 },
+      { ...points, op: 'gt', value: 7 },
+    ]
+    assert.deepEqual(await that(both), [])
+    assert.deepEqual(await that(both, { filter_logic_operator: 'or' }), [1, 4])
+  })
+
+  it('answers the rows that are worse than in another run', async () => {
+    const that = async (filter: object) =>
+      questions(
+        await query({ include_raw_data_rows: true, filters: [{ op: 'worse_than', ...filter }] }),
+      ).sort()
+    assert.deepEqual(await that({ value: runs[0] }), [2])
+    assert.deepEqual(await that({ value: runs[1], scorer: 'exact' }), [3])
+    assert.deepEqual(await that({ value: runs[0], scorer: 'judge', path: 'points' }), [])
+    const lower = { scorer: 'judge', path: 'points', lower_is_better: true }
+    assert.deepEqual(await that({ value: runs[0], ...lower }), [2, 3])
+    const filters = [{ op: 'worse_than', value: runs[0] }]
+    const { total_rows, summary } = await query({ include_summary: true, limit: 0, filters })
+    assert.deepEqual([total_rows, summary?.row_count], [1, 4])
+  })
+
   it('leaves out rows that are not in every run when asked to', async () => {
     const results = await query({
       require_intersection: true,
@@ -228,7 +263,12 @@ describe('eval_results/query', () => {
     for (const [more, problem] of [
       [{ evaluation_run_ids: [] }, 'missing evaluation_run_ids'],
       [{ evaluation_run_ids: runs[0] }, 'list_type evaluation_run_ids'],
-      [{ filters: [{}] }, 'value_error filters'],
+      [{ filters: [{}] }, 'missing filters.0.op'],
+      [{ filters: [{ op: 'lt', value: 1 }] }, 'missing filters.0.scorer'],
+      [{ filters: [{ op: 'worse_than', value: 'unknown' }] }, 'value_error filters.0.value'],
+      [{ filters: [{ op: 'failed', path: 'a' }] }, 'value_error filters.0.path'],
+      [{ filters: [{ op: 'failed', evaluation_call_id: 'x' }] }, 'value_error filters.0.evaluation_call_id'],
+      [{ filters: Array.from({ length: 21 }, () => ({ op: 'failed' })) }, 'too_long filters'],
       [{ sort_by: [{ field: 'id', direction: 'asc' }] }, 'value_error sort_by.0.field'],
       [{ limit: -1 }, 'greater_than_equal limit'],
     ] as const)

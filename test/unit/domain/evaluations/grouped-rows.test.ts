@@ -6,6 +6,7 @@ const row = (id: string, exampleDigest: string, score: unknown = null) => ({
   id,
   exampleDigest,
   scores: { 'a.b': { c: score as number } },
+  exception: null,
   example: { n: id },
   output: null,
 })

@@ -92,6 +92,35 @@ describeInBrowser('the list of traces', () => {
     await page.waitForURL(/filter=/)
   })
 
+  it('offers the models of the project as the first field, and asks for the values of chosen fields only', async () => {
+    const page = await pages.open(LIST)
+    await page.getByText('answer_question').first().waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const url = new URL(request.url())
+      if (url.pathname === '/api/pages/values') asked.push(url.searchParams.get('field')!)
+    })
+    await page.keyboard.press('f')
+    const form = page.getByRole('dialog')
+    const field = form.getByLabel('Field').first()
+    await field.click()
+    await page.getByRole('option').first().waitFor()
+    assert.equal(await page.getByRole('option').first().textContent(), 'model')
+    await field.pressSequentially('status', { delay: 200 })
+    await until(() => asked.length > 0)
+    assert.deepEqual(asked, ['summary.weave.status'])
+    await field.fill('model')
+    await form.getByLabel('Value').first().click()
+    const offered = page.getByRole('option', { name: /gpt-/ }).first()
+    await offered.waitFor()
+    const model = (await offered.textContent())!
+    await offered.click()
+    await form.getByRole('button', { name: 'Apply' }).click()
+    await page.locator('.chip').getByText(`model is ${model}`).waitFor()
+    await page.locator('.scroll:not(.dimmed) tbody a').first().waitFor()
+    assert.deepEqual(JSON.parse(new URL(page.url()).searchParams.get('filter')!), { $usedModel: model })
+  })
+
   it('collects new traces behind a button while it is live, and does not move', async () => {
     const page = await pages.open(`${LIST}?live=1`)
     await page.getByText('answer_question').first().waitFor()

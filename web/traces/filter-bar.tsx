@@ -9,8 +9,11 @@ import {
   conjunctsIn,
   FIELD_LABELS,
   filterText,
+  isModel,
+  MODEL,
   needsValue,
   operandOf,
+  operatorsOf,
   OPERATORS,
   type Condition,
   type Operand,
@@ -114,10 +117,14 @@ const ConditionForm = ({ condition = NEW, onDone }: ConditionFormProps) => {
     Object.entries(FIELD_LABELS).find(([, label]) => label === field.trim().toLowerCase())?.[0] ??
     field.trim()
   const fields = useFields(projectId, field)
-  const values = useValues(projectId, name, value)
+  // While a name is being typed, its beginnings are no fields.
+  const isChosen = Object.hasOwn(FIELD_LABELS, name) || fields.includes(name)
+  const values = useValues(projectId, isChosen ? name : '', value)
+  const operators = operatorsOf(name)
+  const chosen = operators.includes(operator) ? operator : 'equals'
   const submit = onSubmit(() => {
     if (name === '') setError('Choose a field.')
-    else onDone({ field: name, operator, value: needsValue(operator) ? value : '' })
+    else onDone({ field: name, operator: chosen, value: needsValue(chosen) ? value : '' })
   })
   return (
     <form className="form" onSubmit={submit} style={{ width: 280 }}>
@@ -138,13 +145,13 @@ const ConditionForm = ({ condition = NEW, onDone }: ConditionFormProps) => {
       <Select
         label="Condition"
         size="xs"
-        value={operator}
+        value={chosen}
         allowDeselect={false}
-        data={Object.entries(OPERATORS).map(([key, label]) => ({ value: key, label }))}
+        data={operators.map((key) => ({ value: key, label: OPERATORS[key] }))}
         onChange={(next) => setOperator(next as Operator)}
         comboboxProps={{ withinPortal: false }}
       />
-      {needsValue(operator) && (
+      {needsValue(chosen) && (
         <Autocomplete
           label="Value"
           size="xs"
@@ -178,12 +185,13 @@ export const useFields = (projectId: string, typed: string): readonly string[] =
 
 const useValues = (projectId: string, field: string, typed: string): readonly string[] => {
   const [contains] = useDebouncedValue(typed, 150)
+  const named = isModel(field) ? MODEL : field
   const { data } = useQuery({
-    queryKey: ['values', projectId, field, contains],
+    queryKey: ['values', projectId, named, contains],
     queryFn: ({ signal }) =>
       dataOf(
         api.GET('/api/pages/values', {
-          params: { query: { project_id: projectId, field, contains } },
+          params: { query: { project_id: projectId, field: named, contains } },
           signal,
         }),
       ),

@@ -37,8 +37,25 @@ const literal = (text: string): Operand => ({ $literal: isNumber(text) ? Number(
 
 const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text) && String(Number(text)) === text
 
+/** Models are no fields of calls: the model that a call or one below it used, or the call itself. */
+export const MODEL = 'model'
+const OWN_MODEL = 'own model'
+export const isModel = (name: string): boolean => name === MODEL || name === OWN_MODEL
+
+/** The operators that a field can be compared with. */
+export const operatorsOf = (name: string): readonly Operator[] =>
+  isModel(name) ? ['equals', 'differs'] : (Object.keys(OPERATORS) as Operator[])
+
+const usedModel = ({ field: name, operator, value }: Condition): Operand => {
+  const used = { $usedModel: name === MODEL ? value : [value, 'own'] }
+  return operator === 'differs' ? { $not: [used] } : used
+}
+
 /** The condition in the API's grammar. */
-export const operandOf = ({ field: name, operator, value }: Condition): Operand => {
+export const operandOf = (condition: Condition): Operand =>
+  isModel(condition.field) ? usedModel(condition) : comparison(condition)
+
+const comparison = ({ field: name, operator, value }: Condition): Operand => {
   const pair = [field(name), literal(value)]
   const contains = { $contains: { input: field(name), substr: { $literal: value }, case_insensitive: true } }
   const isNull = { $eq: [field(name), { $literal: null }] }
@@ -87,6 +104,11 @@ export const conditionOf = (operand: unknown): Condition | undefined => {
     return of === undefined || text === undefined
       ? undefined
       : { field: of, operator: 'contains', value: text }
+  }
+  if (name === '$usedModel') {
+    const [model, own] = Array.isArray(operands) ? (operands as unknown[]) : [operands]
+    if (typeof model !== 'string') return undefined
+    return { field: own === undefined ? MODEL : OWN_MODEL, operator: 'equals', value: model }
   }
   if (!Array.isArray(operands)) return undefined
   const of = fieldOf(operands[0])
@@ -152,8 +174,9 @@ export const chipText = (operand: Operand): string => {
   return `${FIELD_LABELS[name] ?? name} ${OPERATORS[operator]}${needsValue(operator) ? ` ${value === '' ? '(empty)' : value}` : ''}`
 }
 
-/** Fields that every call has, by what people call them. */
+/** What every call has, by what people call it. */
 export const FIELD_LABELS: Readonly<Record<string, string>> = {
+  [MODEL]: 'model',
   op_name: 'op',
   'summary.weave.status': 'status',
   'summary.weave.latency_ms': 'duration in ms',
@@ -162,6 +185,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   thread_id: 'thread',
   display_name: 'name',
   trace_id: 'trace',
+  [OWN_MODEL]: 'own model',
   'usage.total_tokens': 'tokens',
   'usage.total_cost': 'cost',
 }

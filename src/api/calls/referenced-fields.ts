@@ -1,5 +1,5 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import { askedFields, withFields } from '../../domain/query/asked-fields.js'
+import { askedFields, USED_MODEL_FIELD, withFields } from '../../domain/query/asked-fields.js'
 import { fieldPath, printFieldPath as nameOf, type FieldPath } from '../../domain/query/field-path.js'
 import { parseRef } from '../../domain/refs/ref.js'
 import { conjunctsOf } from '../../projections/calls/locate.js'
@@ -82,7 +82,10 @@ const withoutFields = ({ operation }: CallSelection, columns: readonly FieldPath
   const $and = conjunctsOf(operation).filter(
     (one) =>
       !askedFields(one).some(
-        (name) => isUsageField(name) || columns.some((column) => isBehind(fieldPath(name), column)),
+        (name) =>
+          isUsageField(name) ||
+          name === USED_MODEL_FIELD ||
+          columns.some((column) => isBehind(fieldPath(name), column)),
       ),
   )
   return $and.length === 0 ? null : { $and }

@@ -25,7 +25,7 @@ import { cellsOf } from '../../projections/calls/values.js'
 import { feedbackKinds } from '../../projections/feedback/queries.js'
 import { cachedBooks } from '../../projections/prices/cached-books.js'
 import { usageFrom } from '../../projections/usage/queries.js'
-import { Failure } from '../../application/failure.js'
+import { Failure, invalid } from '../../application/failure.js'
 import { callsFilter } from '../../application/calls/filter.js'
 import { matchingIds } from '../calls/matching-ids.js'
 import { waitForPrices } from '../calls/requested-costs.js'
@@ -102,7 +102,7 @@ export const callsRoute = (services: Pick<Services, 'access' | 'reading' | 'maxT
     handle: (request) => {
       const { body, headers, project, reader } = request
       const { columns, figures, limit, preview_characters: characters, price_list: list } = body
-      requireFields(columns)
+      requireFields(columns, ['body', 'columns'])
       const selecting = { ...body, limit: limit + 1, expand_columns: null }
       const { pagesAt } = matchingIds({ ...services, books }, { ...request, body: selecting })
       return {
@@ -141,11 +141,14 @@ export const callsRoute = (services: Pick<Services, 'access' | 'reading' | 'maxT
 }
 
 /** Refuses unknown fields, and more columns than a table shows. */
-export const requireFields = (names: readonly string[]): void => {
+export const requireFields = (names: readonly string[], loc: readonly string[]): void => {
   if (names.length > MAX_COLUMNS)
     throw new Failure('bad-request', `At most ${MAX_COLUMNS} columns are allowed.`)
   const unknown = names.find((name) => !isCallField(name))
-  if (unknown !== undefined) throw new Failure('forbidden', `Calls have no field ${JSON.stringify(unknown)}.`)
+  if (unknown !== undefined)
+    throw invalid([
+      { loc, type: 'value_error', msg: `Value error, calls have no field ${JSON.stringify(unknown)}` },
+    ])
 }
 
 const UNCOUNTED = { calls: null, errors: null }

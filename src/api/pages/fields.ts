@@ -11,7 +11,9 @@ import { parseJson } from '../../kernel/json/parse.js'
 import { listRows } from '../../projections/calls/list-rows.js'
 import { callIds } from '../../projections/calls/pages.js'
 import { commonValues } from '../../projections/calls/values.js'
-import { invalidField } from '../../application/failure.js'
+import { commonModels } from '../../projections/usage/query/model-values.js'
+import { refuseTooLarge } from '../../application/calls/too-large.js'
+import { invalid } from '../../application/failure.js'
 import { inQuery } from '../server/authorization.js'
 import { integerInQuery } from '../server/integer-in-query.js'
 import type { AnyRoute } from '../server/route.js'
@@ -20,6 +22,9 @@ import { requireFields } from './calls.js'
 import { compressedJson } from './compressed.js'
 
 type PageServices = Pick<Services, 'access' | 'reading'>
+
+/** The name of the models that a call used, which is no field of the call. */
+const MODEL = 'model'
 
 const limit = withDefault(integerInQuery(1, 200), 20)
 const NEWEST = { sortBy: [{ field: 'started_at', direction: 'desc' }] as const, offset: 0 }
@@ -31,24 +36,30 @@ export const valuesRoute = (services: PageServices): AnyRoute =>
   readProject(services, {
     method: 'get',
     path: '/api/pages/values',
-    summary: 'The values of a field that most calls of a project have, for completion.',
+    summary:
+      'The values of a field that most calls of a project have, for completion. `model` is the models that calls used themselves.',
     query: closed('FieldValuesQuery', {
       required: { project_id: projectId, field: fieldName },
       optional: { contains: withDefault(string, ''), since: nullable(string), limit },
     }),
-    errors: ['forbidden'],
     response: open('FieldValues', { required: { data: arrayOf(fieldValue) } }),
     project: inQuery,
     handle: ({ query: { field, contains, since, limit }, headers, project: projectId, reader }) => {
-      requireFields([field])
+      if (field !== MODEL) requireFields([field], ['query', 'field'])
       const from = since === null ? undefined : parseInstant(since)
       if (since !== null && from === undefined)
-        throw invalidField(['query', 'since'], 'value_error', 'Input should be a time in ISO 8601')
+        throw invalid([
+          { loc: ['query', 'since'], type: 'value_error', msg: 'Input should be a time in ISO 8601' },
+        ])
       return async (position) => {
         const $gte = [{ $getField: 'started_at' }, { $literal: from ?? '' }] as const
         const operation = from === undefined ? null : { $and: [{ $gte }] }
         const selection = { projectId, filter: null, operation, position }
-        const data = await commonValues(reader, selection, field, { contains, limit })
+        const options = { contains, limit }
+        const data =
+          field === MODEL
+            ? await commonModels(reader, selection, 'own', options).catch(refuseTooLarge)
+            : await commonValues(reader, selection, field, options)
         return compressedJson(headers, { data })
       }
     },

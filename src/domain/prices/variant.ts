@@ -40,14 +40,18 @@ const ESCAPE = '\u001E'
 /** The name of a model with the variant of its usage, by which usage is summed up. */
 export const variantKey = (model: string, { above, tier, extras, isUnrecognized }: UsageVariant): string =>
   above === 0 && tier === null && extras.length === 0
-    ? escaped(model)
-    : [escaped(model), above, tier ?? '', [...extras, ...(isUnrecognized ? [UNRECOGNIZED] : [])].join()].join(
-        SEPARATOR,
-      )
+    ? plainKeyOf(model)
+    : [
+        plainKeyOf(model),
+        above,
+        tier ?? '',
+        [...extras, ...(isUnrecognized ? [UNRECOGNIZED] : [])].join(),
+      ].join(SEPARATOR)
 
 const UNRECOGNIZED = 'unrecognized'
 
-const escaped = (name: string): string =>
+/** The key of a model without a variant. */
+export const plainKeyOf = (name: string): string =>
   name.replaceAll(ESCAPE, `${ESCAPE}E`).replaceAll(SEPARATOR, `${ESCAPE}F`)
 
 const unescaped = (name: string): string =>

@@ -1,13 +1,20 @@
 import type { Operand } from './expression.js'
 
-/** The field names in an operation, with repeats. */
+/** The field names in an operation, with repeats. A used model is part of usage. */
 export const askedFields = (operand: Operand): readonly string[] => {
+  if ('$usedModel' in operand) return [USED_MODEL_FIELD]
   if ('$literal' in operand) return []
   if ('$getField' in operand) return [operand.$getField]
   return operandsOf(operand).flatMap(askedFields)
 }
 
-type Composed = Exclude<Operand, { readonly $literal: unknown } | { readonly $getField: string }>
+/** Not a field that a query can name. */
+export const USED_MODEL_FIELD = '$usedModel'
+
+type Composed = Exclude<
+  Operand,
+  { readonly $literal: unknown } | { readonly $getField: string } | { readonly $usedModel: unknown }
+>
 
 const operandsOf = (operand: Composed): readonly Operand[] => {
   if ('$convert' in operand) return [operand.$convert.input]

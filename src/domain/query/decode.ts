@@ -2,10 +2,16 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { gather, refuse } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
-import { boolean, oneOf } from '../../kernel/codec/leaves.js'
+import { boolean, oneOf, string } from '../../kernel/codec/leaves.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import { CONVERT_TO, MAX_EXPRESSION_DEPTH, type Operand, type Operation } from './expression.js'
+import {
+  CONVERT_TO,
+  MAX_EXPRESSION_DEPTH,
+  USED_MODEL_SIZE,
+  type Operand,
+  type Operation,
+} from './expression.js'
 import { fieldName, fieldPath } from './field-path.js'
 import { listOf, tooLarge, tupleOf, within, type DecodeAt } from './place.js'
 
@@ -82,6 +88,13 @@ const contains = membersOf({
   case_insensitive: leaf(withDefault(boolean, false, true)),
 })
 
+const ofModel = leaf(string)
+const ownOfModel = tupleOf(ofModel, leaf(oneOf('own')))
+const usedModel: DecodeAt<unknown> = (u, place) => {
+  if (!place.takeNodes(USED_MODEL_SIZE)) return tooLarge(u, place)
+  return (Array.isArray(u) ? ownOfModel : ofModel)(u, place)
+}
+
 const OPERATIONS: Readonly<Record<string, DecodeAt<unknown>>> = {
   $and: listOf(operand),
   $or: listOf(operand),
@@ -94,6 +107,7 @@ const OPERATIONS: Readonly<Record<string, DecodeAt<unknown>>> = {
   $in: tupleOf(operand, listOf(listed)),
   $contains: contains,
   $containsToken: contains,
+  $usedModel: usedModel,
 }
 
 const OPERANDS: Readonly<Record<string, DecodeAt<unknown>>> = {

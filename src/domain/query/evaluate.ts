@@ -30,6 +30,7 @@ const truth = (operation: Operation, field: FieldOf): Truth => {
   if ('$contains' in operation) return contains(operation.$contains, field, false)
   if ('$containsToken' in operation) return contains(operation.$containsToken, field, true)
   if ('$eq' in operation) return equal(valueOf(operation.$eq[0]), valueOf(operation.$eq[1]))
+  if ('$usedModel' in operation) return null
   const [[operator, [left, right]]] = Object.entries(operation) as [
     [keyof typeof ORDERS, readonly [Operand, Operand]],
   ]

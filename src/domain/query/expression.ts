@@ -15,6 +15,7 @@ export type Operation =
   | { readonly $in: readonly [Operand, readonly Operand[]] }
   | { readonly $contains: Contains }
   | { readonly $containsToken: Contains }
+  | { readonly $usedModel: UsedModel }
 
 export type Operand =
   Operation | { readonly $literal: Json } | { readonly $getField: string } | { readonly $convert: Convert }
@@ -24,6 +25,15 @@ export type Pair = readonly [Operand, Operand]
 export type Contains = Readonly<{ input: Operand; substr: Operand; case_insensitive: boolean }>
 
 export type Convert = Readonly<{ input: Operand; to: ConvertTo }>
+
+/** A model that a call or one of its descendants used; with `own` the call itself. */
+export type UsedModel = string | readonly [model: string, kind: 'own']
+
+export const usedModelOf = (used: UsedModel): { readonly model: string; readonly isOwn: boolean } =>
+  typeof used === 'string' ? { model: used, isOwn: false } : { model: used[0], isOwn: true }
+
+/** Each is a read of its own, so that it counts as this many operations. */
+export const USED_MODEL_SIZE = 100
 
 export const CONVERT_TO = ['double', 'string', 'int', 'bool', 'exists'] as const
 export type ConvertTo = (typeof CONVERT_TO)[number]

@@ -37,6 +37,11 @@ const convert: JsonObject = {
   required: ['input', 'to'],
 }
 
+const usedModel: JsonObject = {
+  description: 'A model that the call or one of its descendants used, or with "own" the call itself.',
+  anyOf: [{ type: 'string' }, tuple({ type: 'string' }, { type: 'string', enum: ['own'] })],
+}
+
 const compared = ['$eq', '$gt', '$gte', '$lt', '$lte'].map((key) => form(key, tuple(operand, operand)))
 
 /** The expression grammar as OpenAPI components, since it is recursive. */
@@ -51,6 +56,7 @@ export const querySchemas: JsonObject = {
       form('$in', tuple(operand, list(operand))),
       form('$contains', contains),
       form('$containsToken', contains),
+      form('$usedModel', usedModel),
     ],
   },
   QueryOperand: {

@@ -1,7 +1,7 @@
 import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import type { Operation } from '../../domain/query/expression.js'
+import type { Operation, UsedModel } from '../../domain/query/expression.js'
 import { SQL_TIME } from '../clickhouse-values.js'
 import { compileCondition } from '../expression/compile.js'
 import { orderSql, type OrderBy } from '../expression/order.js'
@@ -25,6 +25,8 @@ export interface CallSelection {
   readonly began?: { readonly from: Instant; readonly to: Instant }
   /** For the fields of usage, which are unknown without it. */
   readonly usage?: UsageJoin
+  /** For `$usedModel`, which is refused without it. */
+  readonly usedModel?: (used: UsedModel, calls: CallSelection) => Sql
   /** For fields of values that references lead to. */
   readonly expansions?: readonly Expansion[]
 }
@@ -86,16 +88,15 @@ export interface CompiledSelection {
 }
 
 /** @throws UnknownField */
-export const compileSelection = (
-  { projectId, filter, operation, position, began, usage, expansions }: CallSelection,
-  sortBy: readonly OrderBy[],
-): CompiledSelection => {
+export const compileSelection = (asked: CallSelection, sortBy: readonly OrderBy[]): CompiledSelection => {
+  const { projectId, filter, operation, position, began, usage, expansions } = asked
   const { fields, joins } = statementFields(usage, expansions)
+  const usedModel = asked.usedModel && ((used: UsedModel) => asked.usedModel!(used, asked))
   const conjuncts = operation === null ? [] : conjunctsOf(operation)
   const isOfStart = conjuncts.map((one) => isDecidedBy(one, 'start', sourceOf))
   const compiled = (ofStart: boolean): readonly Sql[] => {
     const $and = conjuncts.filter((_, index) => isOfStart[index] === ofStart)
-    return $and.length === 0 ? [] : [compileCondition({ $and }, fields)]
+    return $and.length === 0 ? [] : [compileCondition({ $and }, fields, usedModel)]
   }
   const ofStart = compiled(true)
   const ofRest = compiled(false)

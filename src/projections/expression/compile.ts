@@ -1,6 +1,7 @@
 import { exactDigitsIn } from '../../kernel/json/digits.js'
 import type { Json } from '../../kernel/json/json.js'
-import type { Convert, Operand, Operation, Pair } from '../../domain/query/expression.js'
+import { InvalidQuery } from '../../domain/query/errors.js'
+import type { Convert, Operand, Operation, Pair, UsedModel } from '../../domain/query/expression.js'
 import { joined, sql, typed, type Sql } from '../sql.js'
 import { compare, contains, membership, type Comparison } from './compare.js'
 import { fieldValue, type Fields } from './fields.js'
@@ -24,12 +25,16 @@ import {
  *
  * @throws UnknownField
  */
-export const compileCondition = (operation: Operation, fields: Fields): Sql => {
+export const compileCondition = (
+  operation: Operation,
+  fields: Fields,
+  usedModel: (used: UsedModel) => Sql = noUsedModel,
+): Sql => {
   const value = (operand: Operand): Value => {
     if ('$literal' in operand) return literalValue(operand)
     if ('$getField' in operand) return fieldValue(fields, operand.$getField)
     if ('$convert' in operand) return converted(value(operand.$convert.input), operand.$convert.to)
-    return { type: 'truth', sql: compileCondition(operand, fields) }
+    return { type: 'truth', sql: compileCondition(operand, fields, usedModel) }
   }
   const every = (operands: readonly Operand[], by: 'AND' | 'OR', none: Sql): Sql =>
     operands.length === 0
@@ -50,9 +55,14 @@ export const compileCondition = (operation: Operation, fields: Fields): Sql => {
   if ('$lt' in operation) return compared('<', operation.$lt)
   if ('$lte' in operation) return compared('<=', operation.$lte)
   if ('$in' in operation) return membership(value(operation.$in[0]), operation.$in[1].map(value))
+  if ('$usedModel' in operation) return usedModel(operation.$usedModel)
   const [spec, token] =
     '$contains' in operation ? [operation.$contains, false] : [operation.$containsToken, true]
   return contains({ input: value(spec.input), substr: value(spec.substr) }, spec, token)
+}
+
+const noUsedModel = (): never => {
+  throw new InvalidQuery('$usedModel is only allowed where calls are listed, counted or summed up')
 }
 
 /** Those of an Int256. */

@@ -89,6 +89,62 @@ describe('inclusive usage in lists of calls', () => {
     assert.equal((accepted(counted) as { count: number }).count, 4)
   })
 
+  it('selects and counts calls by a model that they or their descendants used', async () => {
+    const used = ($usedModel: unknown, ...$and: readonly object[]) => ({
+      query: { $expr: { $and: [{ $usedModel }, ...$and] } },
+    })
+    const ids = async (condition: object) => [...(await query(condition))].sort()
+    assert.deepEqual(await ids(used('other')), ['later', 'root', 'three', 'two'])
+    assert.deepEqual(await ids(used(['other', 'own'])), ['later', 'three', 'two'])
+    assert.deepEqual(await ids(used(model)), ['one', 'root', 'two'])
+    assert.deepEqual(await ids(used('ot')), [])
+    assert.deepEqual(await ids(used('other', { $usedModel: [model, 'own'] })), ['two'])
+    assert.deepEqual(await ids(used('other', { $not: [{ $usedModel: model }] })), ['later', 'three'])
+    assert.deepEqual(await ids(used('other', greater('usage.total_tokens', 20).query.$expr)), [
+      'later',
+      'root',
+    ])
+    assert.deepEqual(await ids({ ...used('other'), filter: { trace_roots_only: true } }), ['later', 'root'])
+    const calls = service.in(project).calls
+    assert.equal((accepted(await calls.count(used('other'))) as { count: number }).count, 4)
+    const span = { project_id: project, start: '2026-01-01T00:00:00Z', end: '2026-01-03T00:00:00Z' }
+    const stats = accepted(
+      await service.post('/calls/stats', {
+        ...{ ...span, ...used(['other', 'own']) },
+        ...{ call_metrics: [{ metric: 'call_count' }], usage_metrics: [{ metric: 'requests' }] },
+      }),
+    )
+    const sum = (buckets: unknown, name: string) =>
+      (buckets as Record<string, number>[]).reduce((all, bucket) => all + (bucket[name] ?? 0), 0)
+    assert.equal(sum(stats['call_buckets'], 'sum_call_count'), 2)
+    const usage = accepted(
+      await service.post('/usage/query', {
+        ...{ project_id: project, group_by: ['model'], usage: 'inclusive', ...used('other') },
+      }),
+    ) as unknown as { rows: { group: { model: string }; usage: { calls: number } }[] }
+    assert.deepEqual(
+      usage.rows
+        .map(({ group, usage: { calls: count } }) => [group.model === model ? 'model' : group.model, count])
+        .sort(),
+      [
+        ['model', 2],
+        ['other', 4],
+      ],
+    )
+    const values = await service.send('GET', `/api/pages/values?project_id=${project}&field=model&contains=O`)
+    assert.deepEqual(
+      (accepted(values)['data'] as unknown as { value: string; calls: number }[]).map(
+        ({ value, calls: count }) => [value === model ? 'model' : value, count],
+      ),
+      [
+        ['other', 3],
+        ['model', 2],
+      ],
+    )
+    const refused = await service.post('/feedback/query', { project_id: project, ...used('other') })
+    assert.deepEqual(told(refused), ['value_error query'])
+  })
+
   it('includes descendants that end later, and none as of an earlier position', async () => {
     const other = someProject()
     await recordCalls(service, other, [

@@ -100,6 +100,7 @@ export const evaluateOver = (operation: Operation, fields: Meaning): Truth => {
     const [one, list] = operation.$in
     return not(all(list.map((item) => not(compared(one, item, (order) => order === 0, true)))))
   }
+  if ('$usedModel' in operation) throw new Error('rows have no usage')
   const spec = '$contains' in operation ? operation.$contains : operation.$containsToken
   const sought = soughtIn(spec, value)
   return forSome(value(spec.input), (input) => contained(input, sought, spec, '$containsToken' in operation))

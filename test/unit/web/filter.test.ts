@@ -10,6 +10,7 @@ import {
   filterText,
   needsValue,
   operandOf,
+  operatorsOf,
   OPERATORS,
   queryOf,
   type Operator,
@@ -21,12 +22,13 @@ import { addressOf, viewOf } from '../../../web/traces/saved-view.js'
 const conditions = fc
   .record(
     {
-      field: fc.constantFrom('op_name', 'inputs.question', 'usage.total_cost'),
+      field: fc.constantFrom('op_name', 'inputs.question', 'usage.total_cost', 'model', 'own model'),
       operator: fc.constantFrom(...(Object.keys(OPERATORS) as Operator[])),
       value: fc.oneof(fc.string(), fc.integer().map(String)),
     },
     { noNullPrototype: true },
   )
+  .filter(({ field, operator }) => operatorsOf(field).includes(operator))
   .filter(({ operator, value }) => operator !== 'in' || !/^\s|\s$|,/.test(value))
   .map((condition) => (needsValue(condition.operator) ? condition : { ...condition, value: '' }))
 

@@ -6,6 +6,7 @@ import { projectNameOf } from '../../../kernel/ids.js'
 import { offsetsOf } from '../../../domain/usage/zone.js'
 import { usageBy, usageParquet } from '../../../projections/usage/query/queries.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
+import { readUsedModels } from '../../../projections/usage/query/used-models.js'
 import { withPreviousRange } from '../../../projections/usage/query/previous-range.js'
 import type { UsageQuery } from '../../../projections/usage/query/groups-sql.js'
 import { invalidField } from '../../../application/failure.js'
@@ -68,16 +69,18 @@ export const usageQueryRoutes = (
               prices: await pricesAt(position),
             }
             const shown = { groupBy, hasCosts: include_costs, offset: offsetsOf(body.timezone)! }
-            return readTotals(reader, withPreviousRange(selection, body.compare !== null), (open) => {
-              const isCompared = body.compare !== null
-              return respond(
-                reader,
-                { ...selection, open, groupBy, orderBy, limit, isCompared },
-                format,
-                byte_order_mark ? BYTE_ORDER_MARK : '',
-                shown,
-              )
-            }).catch(refuseTooLarge)
+            const isCompared = body.compare !== null
+            return readUsedModels(reader, withPreviousRange(selection, isCompared), (whole) =>
+              readTotals(reader, whole, (open) =>
+                respond(
+                  reader,
+                  { ...whole, ...(range && { began: range }), open, groupBy, orderBy, limit, isCompared },
+                  format,
+                  byte_order_mark ? BYTE_ORDER_MARK : '',
+                  shown,
+                ),
+              ),
+            ).catch(refuseTooLarge)
           },
         }
       },

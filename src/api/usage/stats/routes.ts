@@ -4,6 +4,7 @@ import { instantOf } from '../../../kernel/codec/instant.js'
 import { callGroups, callStats } from '../../../projections/usage/stats/call-stats.js'
 import { isCost } from '../../../projections/usage/columns.js'
 import { usageStats, type UsageStats } from '../../../projections/usage/stats/usage-stats.js'
+import { readUsedModels } from '../../../projections/usage/query/used-models.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { inBody } from '../../server/authorization.js'
 import { answering, type AnyRoute } from '../../server/route.js'
@@ -56,18 +57,23 @@ export const statsRoutes = (
           read: async (position) => {
             const operation = query?.$expr ?? null
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
-            const readUsage = async () => {
+            const readUsage = async (selected: typeof span) => {
               if (usage.length === 0) return NO_USAGE
               const prices = await pricesAt(position)
-              return readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
-                usageStats(reader)(span, { wanted: usage, open, requireFew: requireFewModels }),
+              return readTotals(reader, { ...selected, kind: 'own', prices }, (open) =>
+                usageStats(reader)(selected, { wanted: usage, open, requireFew: requireFewModels }),
               )
             }
-            const [callFigures, { buckets, unpriced }, grouped] = await Promise.all([
-              callStats(reader)(span, calls),
-              readUsage().catch(refuseTooLarge),
-              groupBy && callGroups(reader, span, groupBy, calls, body.limit),
-            ])
+            const [callFigures, { buckets, unpriced }, grouped] = await readUsedModels(
+              reader,
+              span,
+              (selected) =>
+                Promise.all([
+                  callStats(reader)(selected, calls),
+                  readUsage(selected),
+                  groupBy && callGroups(reader, selected, groupBy, calls, body.limit),
+                ]),
+            ).catch(refuseTooLarge)
             const head = { start, end, granularity, timezone, ...(hasCosts ? unpricedMembers(unpriced) : {}) }
             const json = statsJson(head, buckets, callFigures, grouped)
             return {

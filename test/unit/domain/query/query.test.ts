@@ -64,6 +64,9 @@ describe('the grammar of queries', () => {
       { $contains: { input: field, substr: one, case_insensitive: 1 } },
       'bool_type $contains.case_insensitive',
     ],
+    [{ $usedModel: 1 }, 'string_type $usedModel'],
+    [{ $usedModel: ['m'] }, 'too_short $usedModel'],
+    [{ $usedModel: ['m', 'below'] }, 'literal_error $usedModel.1'],
     [{ $and: [{ $convert: { input: field, to: 'date' } }] }, 'literal_error $and.0.$convert.to'],
     [{ $and: [{ $convert: { input: field } }] }, 'missing $and.0.$convert.to'],
     [{ $and: [{ $literal: undefined }] }, 'missing $and.0.$literal'],
@@ -80,6 +83,8 @@ describe('the grammar of queries', () => {
     const wide = (count: number) => ({ $and: Array<object>(count).fill(one) })
     assert.deepEqual(problemsIn(wide(MAX_EXPRESSION_SIZE - 1)), [])
     assert.deepEqual(problemsIn(wide(MAX_EXPRESSION_SIZE)), [`too_long $and.${MAX_EXPRESSION_SIZE - 1}`])
+    const models = { $and: Array<object>(10).fill({ $usedModel: 'm' }) }
+    assert.deepEqual(problemsIn(models), ['too_long $and.9.$usedModel'])
     const path = { $and: [{ $getField: `a${'.a'.repeat(MAX_PATH_PARTS)}` }] }
     assert.deepEqual(problemsIn(path), ['too_long $and.0.$getField'])
     const among = (count: number) => ({ $in: [field, Array<object>(count).fill(one)] })

@@ -1,3 +1,4 @@
+import { FIGURES } from '../../src/domain/calls/usage/reported.js'
 import type { ClickHouseWriter } from '../../src/kernel/ports/clickhouse.js'
 
 export interface TraceShape {
@@ -42,7 +43,7 @@ export const fillTrace = async (
     ended_at: at,
     source: `''`,
     models: model,
-    figures: models === 'none' ? '[]' : '[1, 1, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0]',
+    figures: models === 'none' ? '[]' : `[1, 1, 5${', 0'.repeat(FIGURES.length - 3)}]`,
   }
   const rows = {
     project_id: `'${project}'`,

@@ -14,7 +14,9 @@ import {
 import {
   COST_FIELDS,
   COUNTERS,
+  isCost,
   isRareCost,
+  RARE_COUNTERS,
   SHOWN_COUNTERS,
   valuesOf,
 } from '../../projections/usage/columns.js'
@@ -45,6 +47,11 @@ export const modelUsage = open('ModelUsage', {
     unrecognized_usage: describedAs(int64, {
       description: 'The number of reports that were not understood as a whole. Only where there is one.',
     }),
+    cache_hits: describedAs(int64, {
+      description: "The number of answers of the gateway's cache. Only where there is one.",
+    }),
+    saved_tokens: describedAs(int64, { description: 'What the answers that these repeat used.' }),
+    saved_cost: describedAs(number, { description: 'What the answers that these repeat cost.' }),
   },
 })
 
@@ -153,14 +160,15 @@ const costsText = ({ counters, costs, isPriced }: ModelSums): string => {
   return text
 }
 
-const UNRECOGNIZED = COUNTERS.indexOf('unrecognized_usage')
-
 const countersText = (counters: readonly number[]): string => {
   let text = ''
   for (const [k, name] of SHOWN_COUNTERS.entries())
     text += `${k === 0 ? '' : ','}"${name}":${saturated(counters[k]!)}`
-  const unrecognized = counters[UNRECOGNIZED]!
-  return unrecognized === 0 ? text : `${text},"unrecognized_usage":${unrecognized}`
+  for (const name of RARE_COUNTERS) {
+    const count = saturated(counters[COUNTERS.indexOf(name)]!)
+    if (count !== 0) text += `,"${name}":${isCost(name) ? costText(count) : count}`
+  }
+  return text
 }
 
 const costText = (cost: Exact): string => (cost === 0 ? '0' : decimalText(BigInt(cost)))

@@ -13,18 +13,13 @@ export const cachedResponse = async (
   call: CallRecord,
 ): Promise<CompletionResponse> => {
   const { body, metered, cost, callId, at } = cached
+  const saved = { saved_tokens: metered.usage?.total_tokens ?? null, saved_cost: cost ?? null }
   const position = await call.finish({
     output: body,
     metered: { metering: 'reported', usage: null },
     failure: null,
-    summary: {
-      cache: {
-        call_id: callId,
-        age_ms: Math.round(performance.now() - at),
-        saved_tokens: metered.usage?.total_tokens ?? null,
-        saved_cost: cost ?? null,
-      },
-    },
+    summary: { cache: { call_id: callId, age_ms: Math.round(performance.now() - at), ...saved } },
+    saved: { cache_hits: 1, ...saved },
   })
   const headers = { 'tallytree-cache': 'hit', 'tallytree-cost': '0' }
   if (!stream) {

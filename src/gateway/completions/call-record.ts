@@ -43,6 +43,8 @@ export interface CallEnding {
   readonly failure: Failure | null
   /** Added to `summary.tallytree`. */
   readonly summary?: JsonObject
+  /** Of an answer of the cache, in place of usage. */
+  readonly saved?: JsonObject
 }
 
 /** The call of a completion whose start is in the event log. */
@@ -74,7 +76,7 @@ export const recordStart = async (services: RecordServices, start: CallStart): P
     },
   )
 
-  const appendEnd = async ({ output, metered, failure, summary }: CallEnding, ended_at: Instant) => {
+  const appendEnd = async ({ output, metered, failure, summary, saved }: CallEnding, ended_at: Instant) => {
     const isCancelled = failure === clientGone
     const own = { metering: metered.metering, ...summary, ...(isCancelled ? { cancelled: true } : {}) }
     const end = endCall({
@@ -82,7 +84,10 @@ export const recordStart = async (services: RecordServices, start: CallStart): P
       id,
       ended_at,
       output: wellFormed(output),
-      summary: { tallytree: own, ...summaryUsage(model, metered.usage) },
+      summary: {
+        tallytree: own,
+        ...(saved === undefined ? summaryUsage(model, metered.usage) : { usage: { [model]: saved } }),
+      },
       exception: failure === null || isCancelled ? null : exceptionOf(failure, level),
       spilled: {},
     })

@@ -105,6 +105,10 @@ export const COUNTER_COLUMNS = {
   reported_cost: { isHidden: true, of: (used) => used.reported_cost },
   /** Reports of which some was not understood. */
   unrecognized_usage: { isHidden: true, of: (used) => used.unrecognized_usage },
+  cache_hits: { isHidden: true, of: (used) => used.cache_hits },
+  saved_tokens: { isHidden: true, of: (used) => used.saved_tokens },
+  /** In units of 10^-12. */
+  saved_cost: { isHidden: true, of: (used) => used.saved_cost },
 } as const satisfies Readonly<Record<string, CounterColumn>>
 
 type Counters = typeof COUNTER_COLUMNS
@@ -118,6 +122,14 @@ const counters = Object.keys(COUNTER_COLUMNS) as readonly Counter[]
 export const SHOWN_COUNTERS = counters.filter(isShown)
 /** Those shown come first, so that a place in `SHOWN_COUNTERS` is one in `COUNTERS` too. */
 export const COUNTERS: readonly Counter[] = [...SHOWN_COUNTERS, ...counters.filter((name) => !isShown(name))]
+
+/** `/usage/query` always shows these counters, and the usage of a call only where they are not 0. */
+export const RARE_COUNTERS = [
+  'unrecognized_usage',
+  'cache_hits',
+  'saved_tokens',
+  'saved_cost',
+] as const satisfies readonly Counter[]
 
 /** The costs of answers and their names in `/trace/usage`. */
 export const COST_COLUMNS = {
@@ -158,10 +170,14 @@ export const isRareCost = (field: string): boolean =>
   ['web_search_requests_total_cost', 'requests_total_cost', 'provider_cost'].includes(field)
 
 /** What `/usage/query` sums up and orders by. */
-export const MEASURES = ['calls', ...SHOWN_COUNTERS, 'unrecognized_usage', ...COSTS, 'total_cost'] as const
+export const MEASURES = ['calls', ...SHOWN_COUNTERS, ...RARE_COUNTERS, ...COSTS, 'total_cost'] as const
 export type Measure = (typeof MEASURES)[number]
 
 export const isCost = (measure: string): boolean => measure.endsWith('_cost')
+
+/** Whether a measure is a cost that is unknown without a price. */
+export const isPriced = (measure: string): boolean =>
+  isCost(measure) && measure !== 'provider_cost' && measure !== 'saved_cost'
 
 /** The name of a measure in answers. */
 export const measureName = (measure: Measure): string =>

@@ -31,6 +31,9 @@ export const countersOf = (figures: ArrayLike<number>, from = 0): number[] => {
     web_search_requests: figures[from + AT.web_search_requests]!,
     reported_cost: figures[from + AT.reported_cost]!,
     unrecognized_usage: figures[from + AT.unrecognized_usage]!,
+    cache_hits: figures[from + AT.cache_hits]!,
+    saved_tokens: figures[from + AT.saved_tokens]!,
+    saved_cost: figures[from + AT.saved_cost]!,
   }
   const counters: number[] = []
   for (const of of COUNTER_OF) counters.push(of(used))

@@ -115,5 +115,10 @@ const answeredEntry = (entry: Folded): AggregatedUsage => ({
   completion_tokens_total_cost: null,
   cache_read_input_tokens_total_cost: null,
   cache_creation_input_tokens_total_cost: null,
-  ...(entry.unrecognized_usage === 0n ? {} : { unrecognized_usage: Number(entry.unrecognized_usage) }),
+  ...Object.fromEntries(
+    (['unrecognized_usage', 'cache_hits', 'saved_tokens'] as const)
+      .filter((key) => entry[key] !== 0n)
+      .map((key) => [key, Number(clamped(entry[key]))]),
+  ),
+  ...(entry.saved_cost === 0n ? {} : { saved_cost: Number(clamped(entry.saved_cost)) / 1e12 }),
 })

@@ -60,11 +60,15 @@ const figures = open('UsageFigures', {
   says:
     'Costs are exact decimals, null if they were not requested or no model has a price. `provider_cost` is the part of ' +
     '`total_cost` that providers reported for models without a price. `unrecognized_usage` counts reports of calls that were ' +
-    'not understood as a whole.',
+    'not understood as a whole. `cache_hits` counts answers of the cache of the gateway, and `saved_tokens` and `saved_cost` ' +
+    'are what the answers that these repeat used and cost.',
   required: {
     calls: int64,
     ...usageMembers,
     unrecognized_usage: int64,
+    cache_hits: int64,
+    saved_tokens: int64,
+    saved_cost: nullable(number),
     web_search_requests_total_cost: nullable(number),
     requests_total_cost: nullable(number),
     provider_cost: nullable(number),

@@ -29,13 +29,11 @@ export const countOf = (value: Json): number | undefined => {
   return count === undefined || count < 0 ? undefined : count
 }
 
-const UNITS = 1e9
-
-/** A cost in units of 10^-9, rounded; undefined for what is none. Some providers itemise it. */
-export const costOf = (value: Json): number | undefined => {
-  if (isJsonObject(value)) return costOf(value['total_cost'] ?? null)
+/** A cost in units of 10^-9 or of other parts, rounded; undefined for what is none. Some providers itemise it. */
+export const costOf = (value: Json, parts = 1e9): number | undefined => {
+  if (isJsonObject(value)) return costOf(value['total_cost'] ?? null, parts)
   const cost = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value
-  return typeof cost === 'number' && cost >= 0 ? clamp(Math.round(cost * UNITS)) : undefined
+  return typeof cost === 'number' && cost >= 0 ? clamp(Math.round(cost * parts)) : undefined
 }
 
 const DECIMAL = /^\d{1,20}(?:\.\d{1,40})?(?:e-?\d{1,3})?$/i

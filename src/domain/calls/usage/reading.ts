@@ -22,6 +22,10 @@ export interface Reading {
   readonly webSearches: number
   /** The cost that the provider reports, in units of 10^-9. */
   readonly cost: number
+  /** Answers of the gateway's cache, and what these saved; the cost in units of 10^-12. */
+  readonly cacheHits: number
+  readonly savedTokens: number
+  readonly savedCost: number
   /** A tier of service that prices may know. */
   readonly serviceTier: ServiceTier | undefined
   /** Whether some of the report was not understood, besides that tier, audio and searches. */
@@ -66,8 +70,9 @@ class Report {
 
   /** Names are synonyms, so the greatest figure counts. */
   private note(figure: Figure, value: Json): void {
-    const count = figure === 'cost' ? costOf(value) : countOf(value)
-    if (count === undefined || (figure !== 'cost' && count > this.most)) this.isOdd = true
+    const parts = COST_PARTS[figure]
+    const count = parts === undefined ? countOf(value) : costOf(value, parts)
+    if (count === undefined || (parts === undefined && count > this.most)) this.isOdd = true
     else this.figures[figure] = Math.max(this.figures[figure] ?? 0, count)
   }
 
@@ -76,6 +81,9 @@ class Report {
     return TOKENS.some((figure) => figures[figure] !== undefined)
   }
 }
+
+/** How many units of a cost are one of its currency. */
+const COST_PARTS: Readonly<Partial<Record<Figure, number>>> = { cost: 1e9, savedCost: 1e12 }
 
 /** Tokens of one medium, and predicted ones, are parts of others. */
 const isOfTokens = (name: string): boolean =>
@@ -137,6 +145,9 @@ export const readingOf = (
     cacheCreation1h: figures.write1h ?? 0,
     ...extras,
     cost: figures.cost ?? 0,
+    cacheHits: figures.cacheHits ?? 0,
+    savedTokens: figures.savedTokens ?? 0,
+    savedCost: figures.savedCost ?? 0,
     serviceTier,
     isUnrecognized:
       isOdd || isHalf || (!hasTokens && hasUnknown) || unpricedMembersOf(entry).some(isUnpriced),

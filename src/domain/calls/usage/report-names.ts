@@ -23,6 +23,9 @@ export type Figure =
   | 'completionAudio'
   | 'webSearches'
   | 'cost'
+  | 'cacheHits'
+  | 'savedTokens'
+  | 'savedCost'
 
 export type Names = ReadonlyMap<string, Figure | Names>
 
@@ -132,6 +135,9 @@ export const NAMES = withParts(
     thoughts: ['thoughts_token_count', 'thoughts_tokens'],
     webSearches: ['web_search_requests', 'num_search_queries', 'search_units'],
     cost: ['cost', 'total_cost', 'response_cost', 'estimated_cost', 'cost_usd', 'costUSD', 'total_cost_usd'],
+    cacheHits: ['cache_hits'],
+    savedTokens: ['saved_tokens'],
+    savedCost: ['saved_cost'],
   }),
   {
     prompt_tokens_details: PROMPT_PARTS,

@@ -30,6 +30,9 @@ export const FIGURES = [
   ...EXTRAS,
   'reported_cost',
   'unrecognized_usage',
+  'cache_hits',
+  'saved_tokens',
+  'saved_cost',
 ] as const
 
 export type Figure = (typeof FIGURES)[number]
@@ -57,6 +60,11 @@ const anyModelUsage = open('ModelUsage', {
     reported_cost: figure,
     /** 1 if some of the report was not understood, besides its tier of service, audio and searches. */
     unrecognized_usage: figure,
+    /** 1 for an answer of the gateway's cache. */
+    cache_hits: figure,
+    /** What the answer that it repeats used and, in units of 10^-12, cost. */
+    saved_tokens: figure,
+    saved_cost: figure,
     service_tier: nullable(oneOf(...SERVICE_TIERS)),
     /** Only in events of earlier releases. */
     input_tokens: figure,
@@ -141,6 +149,9 @@ const usageOf = (model: string, reading: Reading): ModelUsage => ({
   web_search_requests: reading.webSearches,
   reported_cost: reading.cost,
   unrecognized_usage: Number(reading.isUnrecognized),
+  cache_hits: reading.cacheHits,
+  saved_tokens: reading.savedTokens,
+  saved_cost: reading.savedCost,
   ...(reading.serviceTier === undefined ? {} : { service_tier: reading.serviceTier }),
 })
 
@@ -203,6 +214,8 @@ const withProviders = (
   entry: JsonObject,
   { usage: report, serviceTier: ofResponse, searches }: ProvidersReport,
 ): Reading => {
+  // The output of an answer of the cache has the usage of the answer that it repeats.
+  if (stated.cacheHits > 0) return stated
   const provided = readingOf(report)
   const isEqual = stated.prompt === provided.prompt && stated.completion === provided.completion
   const isSame =

@@ -15,6 +15,7 @@ import {
   LABEL_COLUMNS,
   LABELS,
   MEASURES,
+  RARE_COUNTERS,
   SHOWN_COUNTERS,
   USED,
   type Cost,
@@ -173,7 +174,7 @@ export const pricedSql = (query: PricedQuery, isSummed = true): Sql => {
   const counted = groupBy.some(({ name }) => name === 'model') ? 'is_first_of_model' : 'is_first'
   const counters = [
     ...SHOWN_COUNTERS,
-    'unrecognized_usage',
+    ...RARE_COUNTERS,
     'reported_cost',
     ...CHARGED.map(({ counter }) => counter),
   ]
@@ -198,16 +199,15 @@ export const pricedSql = (query: PricedQuery, isSummed = true): Sql => {
   const isPriced = steps === undefined ? '0' : `steps.is_priced = 1 AND ${charged}`
   const unpriced =
     steps === undefined ? '[]' : `if(steps.is_priced = 0 AND ${charged}, [${modelSql('model')}], [])`
-  const unrecognized =
-    steps === undefined
-      ? 'unrecognized_usage_sum'
-      : 'if(steps.is_understood = 1, toInt128(0), unrecognized_usage_sum)'
+  const shown = [...SHOWN_COUNTERS, ...RARE_COUNTERS].map((name) => {
+    const isUnderstood = name === 'unrecognized_usage' && steps !== undefined
+    return `${isUnderstood ? `if(steps.is_understood = 1, toInt128(0), ${name}_sum)` : `${name}_sum`} AS ${name}`
+  })
   const selected = [
     ...keys,
     isCompared ? 'is_current' : '1 AS is_current',
     'call_count AS calls',
-    ...SHOWN_COUNTERS.map((name) => `${name}_sum AS ${name}`),
-    `${unrecognized} AS unrecognized_usage`,
+    ...shown,
     ...costs,
     `${COSTS.join(' + ')} AS total_cost`,
     `toUInt8(${isPriced}) AS is_priced`,

@@ -3,7 +3,7 @@ import { LARGEST_EXACT } from '../../../domain/prices/exact.js'
 import { isCostUnknown } from '../../../domain/calls/usage/charged.js'
 import { SETTINGS } from '../../calls/select.js'
 import { joined, raw, select, sql, statementOf, typed } from '../../sql.js'
-import { isCost, MEASURES, measureName, type Measure } from '../columns.js'
+import { isCost, isPriced, MEASURES, measureName, type Measure } from '../columns.js'
 import { readGroups, type UsageQuery } from './groups-sql.js'
 
 export interface UsageGroup {
@@ -28,8 +28,7 @@ export interface Pricing {
 
 /** What providers reported is part of the total only. */
 export const isUnknownCost = (measure: Measure, { pricing, provider_cost }: UsageFigures): boolean =>
-  isCost(measure) &&
-  measure !== 'provider_cost' &&
+  isPriced(measure) &&
   isCostUnknown({
     hasPriced: pricing.isPriced,
     hasUnpriced: pricing.unpricedCount > 0,
@@ -99,7 +98,7 @@ const decimalSql = (units: string): string => {
 
 /** See `isUnknownCost`. */
 const unknownSql = (measure: Measure, prefix: string): string => {
-  if (measure === 'provider_cost') return '0'
+  if (!isPriced(measure)) return '0'
   const isUnpriced = `answered.${prefix}unpriced_model_count > 0 AND answered.${prefix}is_priced = 0`
   return measure === 'total_cost'
     ? `${isUnpriced} AND toInt256(answered.${prefix}provider_cost) = 0`

@@ -5,6 +5,7 @@ import {
   COSTS,
   COUNTER_COLUMNS,
   isCost,
+  isPriced,
   SHOWN_COUNTERS,
   type Counter,
   type ShownCounter,
@@ -137,10 +138,7 @@ const figureOf = (
 
 /** What tokens without a price cost is unknown. Their provider may have told the total. */
 const isUnknown = (row: Row, metric: UsageMetric): boolean =>
-  isCost(metric) &&
-  metric !== 'provider_cost' &&
-  Number(row['is_unpriced']) > 0 &&
-  (metric !== 'total_cost' || row['provider'] === '0')
+  isPriced(metric) && Number(row['is_unpriced']) > 0 && (metric !== 'total_cost' || row['provider'] === '0')
 
 const levelOf = (place: number, nth: number): string => `level_${place}_${nth}`
 

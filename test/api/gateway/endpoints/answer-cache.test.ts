@@ -6,6 +6,7 @@ import { saying } from '../../../support/upstreams/behaviours.js'
 import { MESSAGES, startGateway, type Gateway } from '../../../support/upstreams/gateway.js'
 import { JSON_TYPE, messageOf, sendingPieces } from '../../../support/upstreams/samples.js'
 import { accepted } from '../../calls/given.js'
+import { recordCalls, startedAt } from '../../prices/given.js'
 
 describe('answers that are given again', () => {
   let service: TestService
@@ -53,11 +54,53 @@ describe('answers that are given again', () => {
     const calls = await gateway.ended(project, 3)
     const [origin, hit] = calls
     assert.deepEqual(hit!.output, origin!.output)
-    assert.equal(hit!.summary.usage, undefined)
+    const saved = { saved_tokens: 14, saved_cost: null }
+    assert.deepEqual(hit!.summary.usage, { [gateway.model]: { cache_hits: 1, ...saved } })
     assert.deepEqual(
       { ...(hit!.summary.tallytree!['cache'] as JsonObject), age_ms: 0 },
-      { call_id: origin!.id, age_ms: 0, saved_tokens: 14, saved_cost: null },
+      { call_id: origin!.id, age_ms: 0, ...saved },
     )
+  })
+
+  it('are summed up with what they saved, to the last digit, also in the calls above them', async () => {
+    const price = { prompt_token_cost: '0.000000000003', completion_token_cost: '0.000000000005' }
+    const priced = await startGateway(service, {
+      upstream: { models: [{ id: `acme/priced-${(projects += 1)}`, upstream_id: 'chat-1', price }] },
+      id: `acme/priced-${projects}`,
+    })
+    const project = someProject()
+    await recordCalls(service, project, [['root', null, {}, startedAt('2026-01-01T10:00:00Z')]])
+    const headers = {
+      'openai-project': project,
+      'tallytree-cache': '60',
+      'tallytree-parent-call': 'root',
+      'tallytree-trace': 't',
+    }
+    for (let n = 0; n < 3; n += 1) accepted(await priced.complete({}, { headers }))
+    const origin = (await priced.ended(project, 4)).find(({ output }) => output !== null)
+    await priced.upstream.close()
+
+    const own = { requests: 1, prompt_tokens: 11, total_tokens: 14, total_cost: 0.000000000048 }
+    const saved = { cache_hits: 2, saved_tokens: 28, saved_cost: 0.000000000096 }
+    const asked = { project_id: project, group_by: ['model'], include_costs: true }
+    for (const [calls, more] of [
+      [3, {}],
+      [1, { usage: 'inclusive', filter: { trace_roots_only: true } }],
+    ] as const) {
+      const answer = await service.post('/usage/query', { ...asked, ...more })
+      const { rows } = accepted(answer) as unknown as { rows: { group: JsonObject; usage: JsonObject }[] }
+      const { usage, group } = rows[0]!
+      const expected = { calls, ...own, ...saved }
+      assert.equal(rows.length, 1)
+      assert.equal(group['model'], priced.model)
+      assert.deepEqual(Object.fromEntries(Object.keys(expected).map((name) => [name, usage[name]])), expected)
+    }
+    const { call_usage } = accepted(await service.in(project).usage.ofTraces({ include_costs: true })) as {
+      call_usage: Record<string, Record<string, JsonObject>>
+    }
+    const { cache_hits, saved_tokens, saved_cost } = call_usage['root']![priced.model]!
+    assert.deepEqual({ cache_hits, saved_tokens, saved_cost }, saved)
+    assert.equal(call_usage[origin!.id]![priced.model]!['saved_cost'], undefined)
   })
 
   it('come from streams too', async () => {

@@ -234,7 +234,6 @@ describe('what conversations in all APIs are charged', () => {
       calls.filter(({ summary: { tallytree } }) => tallytree.metering === kind && !tallytree.cache)
     const cached = calls.filter(({ summary }) => summary.tallytree.cache)
     assert.equal(cached.length, hits)
-    assert.ok(cached.every(({ summary }) => summary.usage === undefined))
     assert.ok(ofKind('unknown').every(({ summary }) => summary.usage === undefined))
     assert.equal(ofKind('reported').length, turns.filter((one) => !isBroken(one) && !isRefused(one)).length)
     assert.equal(ofKind('estimated').length, turns.filter(isBroken).length)
@@ -246,7 +245,9 @@ describe('what conversations in all APIs are charged', () => {
     let all = 0n
     for (const model of MODELS) {
       const id = `${TEAM}/${model}`
-      const ownCalls = calls.filter(({ attributes }) => attributes.tallytree.model === id)
+      const ofModel = (of: readonly RecordedCall[]) =>
+        of.filter(({ attributes }) => attributes.tallytree.model === id)
+      const ownCalls = ofModel(calls).filter(({ summary }) => !summary.tallytree.cache)
       const recorded = (of: readonly RecordedCall[]) =>
         of.flatMap(({ summary: { usage } }) => (usage?.[id] ? [usage[id]] : []))
       const amountOf = (of: readonly RecordedCall[]): bigint =>
@@ -270,6 +271,17 @@ describe('what conversations in all APIs are charged', () => {
       assert.deepEqual(
         [row?.['prompt_tokens'] ?? 0, row?.['total_cost'] ?? 0],
         [prompts, Number(inDecimals(amount))],
+      )
+      const repeated = ofModel(cached).flatMap(({ summary }) =>
+        ownCalls.filter((call) => call.id === summary.tallytree.cache!['call_id']),
+      )
+      assert.deepEqual(
+        [row?.['cache_hits'] ?? 0, row?.['saved_tokens'] ?? 0, row?.['saved_cost'] ?? 0],
+        [
+          ofModel(cached).length,
+          recorded(repeated).reduce((sum, one) => sum + one['total_tokens']!, 0),
+          Number(inDecimals(amountOf(repeated))),
+        ],
       )
     }
     const { data } = accepted(

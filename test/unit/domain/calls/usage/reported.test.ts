@@ -72,6 +72,19 @@ describe('a figure', () => {
 const summaryOf = (text: string): JsonObject => JSON.parse(text) as JsonObject
 
 describe('the usage that a summary reports', () => {
+  it('is nothing for an answer of the cache, whatever the output that it repeats used', () => {
+    const search = { type: 'web_search_call', status: 'completed' }
+    const summary = { usage: { m: { cache_hits: 1, saved_tokens: 12, saved_cost: null } } }
+    for (const usage of [{}, { input_tokens: 10, output_tokens: 2 }]) {
+      const [read] = reportedUsageOf(summary, { output: { usage, output: [search] } }).models
+      const used = Object.entries(read!).filter(([figure, count]) => figure !== 'model' && count !== 0)
+      assert.deepEqual(used, [
+        ['cache_hits', 1],
+        ['saved_tokens', 12],
+      ])
+    }
+  })
+
   it('has each model with all its figures', () => {
     const figures = {
       requests: 1,
@@ -87,6 +100,9 @@ describe('the usage that a summary reports', () => {
       completion_tokens_details: { audio_tokens: 2 },
       server_tool_use: { web_search_requests: 9 },
       cost: 0.0042,
+      cache_hits: 2,
+      saved_tokens: 12,
+      saved_cost: '0.000000000007',
     }
     const read = {
       cache_creation_1h_input_tokens: 4,
@@ -95,6 +111,9 @@ describe('the usage that a summary reports', () => {
       web_search_requests: 9,
       reported_cost: 4_200_000,
       unrecognized_usage: 0,
+      cache_hits: 2,
+      saved_tokens: 12,
+      saved_cost: 7,
     }
     assert.deepEqual(reportedUsageOf({ usage: { m: { ...figures, ...more, other: 1 }, n: {} } }), {
       models: [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../../src/kernel/codec/instant.js'
 import { NO_FILTER } from '../../../../../src/projections/calls/filter.js'
+import { COUNTERS } from '../../../../../src/projections/usage/columns.js'
 import { AnswerTooLarge } from '../../../../../src/projections/usage/inclusive-usage.js'
 import { readTotals, TotalsNotReady } from '../../../../../src/projections/usage/query/open-traces.js'
 import { usageBy } from '../../../../../src/projections/usage/query/queries.js'
@@ -11,7 +12,7 @@ import { ended, PROJECT, started } from '../../../../support/oracle/given.js'
 import { totalsOfProject } from '../totals-service.js'
 
 /** The columns of an open row: seven of the call and model, seven texts, and the counters. */
-const OPEN_COLUMNS = 7 + 7 + 15
+const OPEN_COLUMNS = 7 + 7 + COUNTERS.length
 
 const price = (effective_date: string, cost: string): StoredPrice => ({
   owner: PROJECT,

@@ -60,6 +60,8 @@ export const OF_NEITHER = new Set([
   ...OF_FINE_TUNING,
   // A job is named by its id, in a project: pages/training.test.ts.
   'GET /api/pages/training/job',
+  // A link holds its project: pages/export.test.ts.
+  'GET /api/pages/export/{link}',
   // A rule is named by its id, in a project: evaluation-rules/rules.test.ts.
   'POST /api/evaluation-rules/{entity}/{project}',
   'GET /api/evaluation-rules/{entity}/{project}/{id}',

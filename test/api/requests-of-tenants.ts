@@ -112,6 +112,8 @@ const OF_QUEUES: Readonly<Record<string, (project_id: string) => Ask>> = {
 export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'GET /api/prices': (project_id) => ({ query: `?project_id=${project_id}` }),
   'POST /api/pages/calls': (project_id) => ({ body: { project_id } }),
+  'POST /api/pages/export': (project_id) => ({ body: { project_id, format: 'csv' } }),
+  'POST /api/pages/calls/summary': (project_id) => ({ body: { project_id, fields: ['model', 'op_name'] } }),
   'POST /api/pages/evaluations': (project_id) => ({ body: { project_id } }),
   'POST /api/pages/explain': (project_id) => ({
     body: { project_id, trace_id: 'some-trace', call_id: 'of-some-trace' },

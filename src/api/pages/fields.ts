@@ -24,12 +24,12 @@ import { compressedJson } from './compressed.js'
 type PageServices = Pick<Services, 'access' | 'reading'>
 
 /** The name of the models that a call used, which is no field of the call. */
-const MODEL = 'model'
+export const MODEL = 'model'
 
 const limit = withDefault(integerInQuery(1, 200), 20)
 const NEWEST = { sortBy: [{ field: 'started_at', direction: 'desc' }] as const, offset: 0 }
 
-const fieldValue = open('FieldValue', { required: { value: string, calls: int64 } })
+export const fieldValue = open('FieldValue', { required: { value: string, calls: int64 } })
 
 /** The values that a filter on a field can choose from. */
 export const valuesRoute = (services: PageServices): AnyRoute =>

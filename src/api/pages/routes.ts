@@ -3,8 +3,10 @@ import type { AnyRoute } from '../server/route.js'
 import { callsRoute } from './calls.js'
 import { evaluationsRoute } from './evaluations.js'
 import { explainRoute } from './explain.js'
+import { exportRoutes } from './export.js'
 import { fieldsRoute, valuesRoute } from './fields.js'
 import { positionRoute } from './position.js'
+import { summaryRoute } from './summary.js'
 import { teamProjectsRoute } from './projects.js'
 import { trainingJobRoute, trainingJobsRoute, trainingModelsRoute, type TrainingPages } from './training.js'
 import { traceRoute } from './trace.js'
@@ -14,6 +16,8 @@ export const pageRoutes = (services: Services & TrainingPages): readonly AnyRout
   traceRoute(services),
   explainRoute(services),
   callsRoute(services),
+  summaryRoute(services),
+  ...exportRoutes(services),
   evaluationsRoute(services),
   valuesRoute(services),
   fieldsRoute(services),

@@ -2,6 +2,7 @@ import { fieldPath } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/errors.js'
 import { REF_SCHEME } from '../../domain/refs/ref.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
+import { asText } from '../expression/value.js'
 import { readableJson } from '../expression/readable-json.js'
 import { joined, raw, sql, type Sql } from '../sql.js'
 import { VISIBLE } from '../feedback/queries.js'
@@ -75,6 +76,31 @@ const summary: Derived = {
   },
 }
 
+/** What programs call the user of the product and the environment in the attributes of a call, the usual names first. */
+const NAMED_IN_ATTRIBUTES: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  end_user: [['user', 'id'], ['user'], ['user_id'], ['enduser', 'id']],
+  environment: [
+    ['environment'],
+    ['env'],
+    ['deployment', 'environment', 'name'],
+    ['deployment', 'environment'],
+  ],
+}
+
+export const isNamedInAttributes = (name: string): boolean => Object.hasOwn(NAMED_IN_ATTRIBUTES, name)
+
+/** The first of some attributes that has a value. */
+const ofAttributes = (field: string): Derived => ({
+  kind: 'derived',
+  value: (name) => {
+    if (name !== field) return undefined
+    const texts = NAMED_IN_ATTRIBUTES[field]!.map(
+      (path) => sql`nullIf(${asText(columnValue(fieldOf('attributes'), path)!)}, '')`,
+    )
+    return { type: 'text', sql: sql`coalesce(${joined(texts)})` }
+  },
+})
+
 /** A list of references, which has no parts. */
 const refs = (field: string): Derived => ({
   kind: 'derived',
@@ -95,11 +121,14 @@ const FIELDS: Fields = withDump({
   storage_size_bytes: column('number', 'bytes'),
   input_refs: refs('input_refs'),
   output_refs: refs('output_refs'),
+  end_user: ofAttributes('end_user'),
+  environment: ofAttributes('environment'),
 })
 
 /** The event whose row alone has the value of a field; `key` for any row of the call, undefined for none. */
 export const sourceOf = (name: string): 'key' | 'start' | 'end' | undefined => {
   const [field, weave, member] = fieldPath(name)
+  if (isNamedInAttributes(name)) return 'start'
   const root = field.replace(/_dump$/, '')
   if (HAVE_DEFAULTS.has(root) || !Object.hasOwn(CALL_COLUMNS, root)) return undefined
   if (root === 'summary' && weave === 'weave' && NAMES.has(member)) return undefined

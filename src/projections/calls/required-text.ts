@@ -8,12 +8,14 @@ interface RequiredText {
   readonly text: string
 }
 
-const COLUMNS = new Map<string, RequiredText['column']>(
-  (['attributes', 'inputs', 'output'] as const).flatMap((name) => [
-    [name, name],
-    [`${name}_dump`, name],
+const COLUMNS = new Map<string, RequiredText['column']>([
+  ...(['attributes', 'inputs', 'output'] as const).flatMap((name) => [
+    [name, name] as const,
+    [`${name}_dump`, name] as const,
   ]),
-)
+  ['end_user', 'attributes'],
+  ['environment', 'attributes'],
+])
 
 export interface RequiredTexts {
   readonly ofStart: readonly Sql[]

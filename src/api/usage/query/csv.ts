@@ -3,7 +3,11 @@ export type CsvCell = { readonly text: string } | { readonly plain: string } | n
 
 /** Lines of RFC 4180, the header first. Plain cells, such as numbers and times, are written unquoted. */
 export const csvText = (header: readonly string[], rows: readonly (readonly CsvCell[])[]): string =>
-  [header.map((name) => quoted(name)).join(','), ...rows.map(lineOf)].map((line) => `${line}\r\n`).join('')
+  `${header.map((name) => quoted(name)).join(',')}\r\n${csvLines(rows)}`
+
+/** Lines without a header. */
+export const csvLines = (rows: readonly (readonly CsvCell[])[]): string =>
+  rows.map((cells) => `${lineOf(cells)}\r\n`).join('')
 
 const lineOf = (cells: readonly CsvCell[]): string => {
   const line = cells

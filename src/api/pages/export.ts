@@ -102,7 +102,7 @@ export const exportRoutes = (
       method: 'get',
       path: '/api/pages/export/:link',
       summary: 'The file of a link from `POST /api/pages/export`.',
-      errors: ['forbidden', 'too-large'],
+      errors: ['forbidden'],
       response: {
         schema: { type: 'string', description: 'With `format: csv`: a header and one line per call.' },
         type: TYPES.csv,
@@ -177,7 +177,7 @@ const listsOf = async (pages: AsyncIterable<readonly ExportedRow[]>): Promise<re
     const text = JSON.stringify(rows)
     characters += text.length
     if (characters > MAX_PARQUET_CHARACTERS)
-      throw new Failure('too-large', 'The calls are too large for a Parquet file. Export fewer, or as CSV.')
+      throw new Failure('too-costly', 'The calls are too large for a Parquet file. Export fewer, or as CSV.')
     lists.push(text)
   }
   return lists

@@ -33,6 +33,7 @@ const TYPES: Readonly<Record<string, number>> = {
     ['chat/completions', 'responses', 'messages', 'completions'].map((path) => [`/v1/${path}`, 2]),
   ),
   '/usage/query': 4,
+  '/api/pages/export/{link}': 3,
 }
 const typesOf = (path: string, status: string): number => (status === '200' ? (TYPES[path] ?? 1) : 1)
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TestService } from '../support/service.js'
+import { aStart, anEnd } from '../support/call-requests.js'
 import { accepted, textIn } from '../api/calls/given.js'
 
 const TEAM = 'acme'
@@ -71,3 +72,35 @@ export const deliveryOf = async (service: TestService, automation: string): Prom
 /** The key of a new member of the team. */
 export const keyOfMember = async (service: TestService, user: string, role = 'member'): Promise<string> =>
   textIn(accepted(await service.post(`/api/teams/${TEAM}/members`, { user, role })), 'api_key')
+
+export interface GivenCall {
+  readonly start?: object
+  /** Null for a call that is running. */
+  readonly end?: object | null
+}
+
+/** The start of the n-th call of a trace. */
+export const timeOf = (n: number): string => new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString()
+
+/** Records calls of a trace: the first is the root, the others are its children. */
+export const recordTrace = async (
+  service: TestService,
+  project: string,
+  trace_id: string,
+  calls: readonly GivenCall[],
+): Promise<void> => {
+  for (let from = 0; from < calls.length; from += 500) {
+    const batch = calls.slice(from, from + 500).flatMap(({ start = {}, end = {} }, at) => {
+      const n = from + at
+      const id = `${trace_id}-${n}`
+      const place = { id, trace_id, parent_id: n === 0 ? null : `${trace_id}-0`, started_at: timeOf(n) }
+      return [
+        { mode: 'start', req: { start: aStart(project, { ...place, ...start }) } },
+        ...(end === null
+          ? []
+          : [{ mode: 'end', req: { end: anEnd(project, id, { ended_at: timeOf(n + 1), ...end }) } }]),
+      ]
+    })
+    accepted(await service.post('/call/upsert_batch', { batch }))
+  }
+}

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { aStart, anEnd } from '../support/call-requests.js'
+import { aStart } from '../support/call-requests.js'
 import { accepted } from '../api/calls/given.js'
 import { until } from '../support/until.js'
 import { accessibilityProblems, describeInBrowser, startPages, type Pages } from '../support/browser.js'
+import { recordTrace, timeOf, type GivenCall } from './given.js'
 
 const PROJECT = 'acme/detail'
 const PIXEL =
@@ -17,23 +18,8 @@ describeInBrowser('a trace', () => {
   after(() => pages.stop())
   afterEach(() => pages.close())
 
-  /** Records calls of a trace: the first is the root, the others are its children. */
-  const record = async (trace_id: string, calls: readonly Call[]): Promise<void> => {
-    for (let from = 0; from < calls.length; from += 500) {
-      const batch = calls.slice(from, from + 500).flatMap(({ start = {}, end = {} }, at) => {
-        const n = from + at
-        const id = `${trace_id}-${n}`
-        const place = { id, trace_id, parent_id: n === 0 ? null : `${trace_id}-0`, started_at: timeOf(n) }
-        return [
-          { mode: 'start', req: { start: aStart(PROJECT, { ...place, ...start }) } },
-          ...(end === null
-            ? []
-            : [{ mode: 'end', req: { end: anEnd(PROJECT, id, { ended_at: timeOf(n + 1), ...end }) } }]),
-        ]
-      })
-      accepted(await pages.service.post('/call/upsert_batch', { batch }))
-    }
-  }
+  const record = (trace: string, calls: readonly GivenCall[]): Promise<void> =>
+    recordTrace(pages.service, PROJECT, trace, calls)
   const open = async (trace: string, search = ''): Promise<Page> => {
     const page = await pages.open(`/${PROJECT}/traces/${trace}${search}`)
     await page.getByRole('treeitem').first().waitFor()
@@ -156,29 +142,6 @@ describeInBrowser('a trace', () => {
     await page.locator('.markdown strong').waitFor()
   })
 
-  it('shows a selected call at once, with the payload before it dimmed until its own arrives', async () => {
-    await record('slow', [
-      { end: { output: 'of the first' } },
-      { start: { op_name: 'large' }, end: { output: 'the payload' } },
-    ])
-    const page = await pages.open('about:blank')
-    let release: () => void = () => undefined
-    const released = new Promise<void>((resolve) => (release = resolve))
-    await page.route('**/call/read', async (route) => {
-      if (route.request().postData()!.includes('slow-1')) await released
-      await route.continue()
-    })
-    await page.goto(`${pages.service.address}/${PROJECT}/traces/slow`)
-    await page.getByText('of the first').waitFor()
-    await page.getByRole('tree').focus()
-    await page.keyboard.press('ArrowDown')
-    await page.getByRole('heading', { name: 'large' }).waitFor()
-    await page.locator('.dimmed').getByText('of the first').waitFor()
-    release()
-    await page.getByText('the payload').waitFor()
-    assert.equal(await page.locator('.dimmed').count(), 0)
-  })
-
   it('has read the neighbours of the selected call before they are selected', async () => {
     await record('near', [{}, { end: { output: 'of the second' } }, { end: { output: 'of the third' } }])
     const page = await pages.open('about:blank')
@@ -271,7 +234,7 @@ describeInBrowser('a trace', () => {
     await page.getByText('1 tool: exec_command').waitFor()
     assert.deepEqual(await accessibilityProblems(page), [])
     await page.getByRole('tab', { name: 'Usage' }).click()
-    await page.getByRole('cell', { name: '91 %' }).waitFor()
+    await page.getByRole('cell', { name: '91 % from the cache' }).waitFor()
   })
 
   it("shows Anthropic's messages, and the number of vectors of embeddings", async () => {
@@ -348,10 +311,3 @@ describeInBrowser('a trace', () => {
 })
 
 const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()')
-
-interface Call {
-  readonly start?: object
-  readonly end?: object | null
-}
-
-const timeOf = (n: number): string => new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString()

@@ -3,9 +3,10 @@ import { useMemo, useState } from 'react'
 import { childrenOf, spanText, stringOf, valueAt, type JsonChild } from './json-scan.js'
 import { wholeNumber } from './format.js'
 import { CopyButton } from './copy.js'
+import { LongText } from './long-text.js'
+import { Marked, Name } from './marked.js'
 
 const PAGE = 100
-const FOLDED_CHARACTERS = 2000
 const LARGE = 5_000_000
 const BEGINNING = 65_536
 
@@ -22,7 +23,9 @@ export const JsonView = ({ text, label }: { readonly text: string; readonly labe
         <div className="notice">
           {label} has {wholeNumber(text.length)} characters. This is its beginning.
         </div>
-        <pre className="code">{text.slice(0, BEGINNING)}</pre>
+        <pre className="code">
+          <Marked text={text.slice(0, BEGINNING)} />
+        </pre>
         <div className="bar">
           <Button size="compact-sm" variant="default" onClick={() => setOpenAnyway(true)}>
             Open anyway
@@ -74,7 +77,12 @@ const Value = ({ text, child, depth, index, isOpen: isOpenFirst = false }: Value
     [text, child, isContainer, isOpen, shown],
   )
   const name = child.key ?? index
-  const label = name === undefined ? null : <span className="key">{name}: </span>
+  const label =
+    name === undefined ? null : (
+      <span className="key">
+        <Name text={String(name)} />:{' '}
+      </span>
+    )
   const padding = { paddingLeft: depth * 16 }
   if (!isContainer)
     return (
@@ -90,9 +98,17 @@ const Value = ({ text, child, depth, index, isOpen: isOpenFirst = false }: Value
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? '▾ ' : '▸ '}
           {label}
-          {isOpen
-            ? open
-            : `${open} ${beginningOf(spanText(text, { ...child, to: Math.min(child.to, child.from + 200) }))} ${close}`}
+          {isOpen ? (
+            open
+          ) : (
+            <>
+              {open}{' '}
+              <Name
+                text={beginningOf(spanText(text, { ...child, to: Math.min(child.to, child.from + 200) }))}
+              />{' '}
+              {close}
+            </>
+          )}
         </button>
       </div>
       {children.slice(0, shown).map((one, n) => (
@@ -133,43 +149,10 @@ const beginningOf = (text: string): string => {
 const Leaf = ({ text, child }: { readonly text: string; readonly child: JsonChild }) => {
   const raw = spanText(text, child)
   return child.kind === 'string' ? (
-    <LongText className="string" text={stringOf(raw)} />
+    <bdi className="string">
+      <LongText text={stringOf(raw)} />
+    </bdi>
   ) : (
     <span className={child.kind === 'number' ? 'number' : undefined}>{raw}</span>
   )
 }
-
-const BASE64 = /^(data:([\w/+.-]+);base64,)?([A-Za-z0-9+/\r\n]{200,}={0,2})$/
-
-/** Text that is folded where it is long. Base64 is an image, or a size. */
-export const LongText = ({ text, className }: { readonly text: string; readonly className?: string }) => {
-  const [isWhole, setWhole] = useState(false)
-  const [, , type = imageTypeOf(text), data] = BASE64.exec(text) ?? []
-  if (data !== undefined) {
-    const size = `${wholeNumber(Math.round((data.length * 3) / 4 / 1024))} KB of base64`
-    return type?.startsWith('image/') === true ? (
-      <img alt={size} src={`data:${type};base64,${data}`} />
-    ) : (
-      <span className="secondary">{size}</span>
-    )
-  }
-  if (text.length <= FOLDED_CHARACTERS || isWhole) return <span className={className}>{text}</span>
-  return (
-    <>
-      <span className={className}>{text.slice(0, FOLDED_CHARACTERS)}… </span>
-      <Button size="compact-xs" variant="default" onClick={() => setWhole(true)}>
-        Show all {wholeNumber(text.length)} characters
-      </Button>
-    </>
-  )
-}
-
-const IMAGE_STARTS: readonly (readonly [start: string, type: string])[] = [
-  ['iVBORw0KGgo', 'image/png'],
-  ['/9j/', 'image/jpeg'],
-  ['R0lGOD', 'image/gif'],
-  ['UklGR', 'image/webp'],
-]
-
-const imageTypeOf = (text: string): string | undefined =>
-  IMAGE_STARTS.find(([start]) => text.startsWith(start))?.[1]

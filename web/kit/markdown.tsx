@@ -1,5 +1,7 @@
 import { lexer, type Token, type Tokens } from 'marked'
 import { Fragment, useMemo, type ReactNode } from 'react'
+import { CodeBlock } from './long-text.js'
+import { Marked } from './marked.js'
 import { safeUrl } from './safe-url.js'
 
 /** Markdown as React elements, so that nothing of it is ever HTML; line breaks are kept. Pictures are links. */
@@ -19,10 +21,10 @@ const elementOf = (token: Token): ReactNode => {
   switch (token.type) {
     case 'heading': {
       const Heading = HEADINGS[Math.min(HEADINGS.length, (token as Tokens.Heading).depth) - 1]!
-      return <Heading>{inner()}</Heading>
+      return <Heading dir="auto">{inner()}</Heading>
     }
     case 'paragraph':
-      return <p>{inner()}</p>
+      return <p dir="auto">{inner()}</p>
     case 'strong':
       return <strong>{inner()}</strong>
     case 'em':
@@ -32,9 +34,13 @@ const elementOf = (token: Token): ReactNode => {
     case 'blockquote':
       return <blockquote>{inner()}</blockquote>
     case 'code':
-      return <pre className="code">{(token as Tokens.Code).text}</pre>
+      return <CodeBlock text={(token as Tokens.Code).text} />
     case 'codespan':
-      return <code className="mono">{(token as Tokens.Codespan).text}</code>
+      return (
+        <code className="mono">
+          <Marked text={(token as Tokens.Codespan).text} />
+        </code>
+      )
     case 'br':
       return <br />
     case 'hr':
@@ -43,7 +49,11 @@ const elementOf = (token: Token): ReactNode => {
       return null
     case 'list': {
       const { ordered, start, items } = token as Tokens.List
-      const children = items.map((item, n) => <li key={n}>{rendered(item.tokens)}</li>)
+      const children = items.map((item, n) => (
+        <li key={n} dir="auto">
+          {rendered(item.tokens)}
+        </li>
+      ))
       return ordered ? <ol start={start === '' ? 1 : start}>{children}</ol> : <ul>{children}</ul>
     }
     case 'link':
@@ -58,11 +68,15 @@ const elementOf = (token: Token): ReactNode => {
     case 'table':
       return <MarkdownTable table={token as Tokens.Table} />
     case 'text':
-      return (token as Tokens.Text).tokens === undefined ? (token as Tokens.Text).text : inner()
+      return (token as Tokens.Text).tokens === undefined ? (
+        <Marked text={(token as Tokens.Text).text} isProse />
+      ) : (
+        inner()
+      )
     case 'escape':
       return (token as Tokens.Escape).text
     default:
-      return token.raw
+      return <Marked text={token.raw} isProse />
   }
 }
 
@@ -72,7 +86,9 @@ const MarkdownTable = ({ table }: { readonly table: Tokens.Table }) => (
       <thead>
         <tr>
           {table.header.map((cell, n) => (
-            <th key={n}>{rendered(cell.tokens)}</th>
+            <th key={n} dir="auto">
+              {rendered(cell.tokens)}
+            </th>
           ))}
         </tr>
       </thead>
@@ -80,7 +96,9 @@ const MarkdownTable = ({ table }: { readonly table: Tokens.Table }) => (
         {table.rows.map((row, n) => (
           <tr key={n}>
             {row.map((cell, at) => (
-              <td key={at}>{rendered(cell.tokens)}</td>
+              <td key={at} dir="auto">
+                {rendered(cell.tokens)}
+              </td>
             ))}
           </tr>
         ))}

@@ -19,16 +19,19 @@ export const Table = <Row,>({
   rows,
   keyOf,
   selected,
+  isTall = false,
 }: {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row) => string
   readonly selected?: string | undefined
+  /** Whether cells have two lines. */
+  readonly isTall?: boolean
 }) => (
   <div className="scroll">
     <table
-      className="table"
+      className={isTall ? 'table tall' : 'table'}
       style={{ minWidth: columns.reduce((sum, { width = MIN_PX }) => sum + width, 0) }}
       aria-label={label}
     >

@@ -3,6 +3,7 @@ import type { Schemas } from '../kit/api.js'
 import { duration, opName, wholeNumber } from '../kit/format.js'
 import type { Column } from './list-columns.js'
 import { Cost } from '../kit/cost.js'
+import { Name } from '../kit/marked.js'
 import { CallStatus } from '../kit/status.js'
 import { Time } from '../kit/time.js'
 
@@ -103,17 +104,17 @@ export const Cell = ({ column, row, value, href, onOpen }: CellProps) => {
             onOpen()
           }}
         >
-          {row.display_name ?? opName(row.op_name)}
+          <Name text={row.display_name ?? opName(row.op_name)} />
         </a>
       )
     case 'input':
-      return <span title={row.input}>{row.input}</span>
+      return <Preview text={row.input} />
     case 'output':
       return row.exception === null ? (
-        <span title={row.output}>{row.output === 'null' ? '' : row.output}</span>
+        <Preview text={row.output === 'null' ? '' : row.output} />
       ) : (
         <span title={row.exception} style={{ color: 'var(--danger)' }}>
-          {lastLine(row.exception)}
+          <Name text={lastLine(row.exception)} />
         </span>
       )
     case 'duration':
@@ -129,13 +130,19 @@ export const Cell = ({ column, row, value, href, onOpen }: CellProps) => {
     case 'feedback':
       return <FeedbackCounts counts={row.feedback ?? {}} />
     case 'user':
-      return row.user ?? '—'
+      return row.user === null ? '—' : <Name text={row.user} />
     case 'started':
       return <Time at={row.started_us / 1000} />
     default:
-      return <span title={value ?? ''}>{value ?? '—'}</span>
+      return value == null ? '—' : <Preview text={value} />
   }
 }
+
+const Preview = ({ text }: { readonly text: string }) => (
+  <span title={text}>
+    <Name text={text} />
+  </span>
+)
 
 /** Reactions as their emojis, other feedback by the name within its type, such as `note` for `wandb.note.1`. */
 const FeedbackCounts = ({ counts }: { readonly counts: Readonly<Record<string, number>> }) => {

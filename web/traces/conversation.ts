@@ -1,47 +1,22 @@
-/** A part of a message, as it is shown. */
-export type Part =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'image'; readonly url: string }
-  | { readonly kind: 'file'; readonly text: string }
-  | { readonly kind: 'reasoning'; readonly text: string }
-  | { readonly kind: 'refusal'; readonly text: string }
-  | { readonly kind: 'tool call'; readonly name: string; readonly input: string }
-  /** Of a tool that the provider runs. */
-  | { readonly kind: 'tool result'; readonly text: string }
-  | { readonly kind: 'other'; readonly text: string }
+import {
+  arrayOf,
+  callOf,
+  isObject,
+  listOf,
+  partsOf,
+  reasoningOf,
+  textOf,
+  type Fields,
+  type Part,
+} from './message-parts.js'
 
 export interface Message {
   readonly role: string
+  /** Of who wrote the message, or of the tool. */
+  readonly name?: string
+  /** The tool call whose result this is. */
+  readonly callId?: string
   readonly parts: readonly Part[]
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const arrayOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-const listOf = (value: unknown): readonly Fields[] => arrayOf(value).filter(isObject)
-
-/** Deeper values are not indented: that multiplies their length. */
-const MAX_INDENTED_DEPTH = 16
-
-const isDeep = (json: string): boolean => {
-  let depth = 0
-  for (const character of json) {
-    if (character === '{' || character === '[') depth += 1
-    else if (character === '}' || character === ']') depth -= 1
-    if (depth > MAX_INDENTED_DEPTH) return true
-  }
-  return false
-}
-
-const textOf = (value: unknown): string => {
-  if (typeof value === 'string') return value
-  if (value === undefined || value === null) return ''
-  const json = JSON.stringify(value)
-  return isDeep(json) ? json : JSON.stringify(value, null, 2)
 }
 
 /**
@@ -131,15 +106,15 @@ const lengthOf = (embedding: unknown): number | undefined =>
 
 /** The reasoning and the tool calls of the assistant that are items of their own are part of the message next to them. */
 const conversationOf = (items: readonly unknown[]): readonly Message[] => {
-  const messages: { readonly role: string; readonly parts: Part[] }[] = []
+  const messages: (Message & { readonly parts: Part[] })[] = []
   let wasMessage = true
   for (const item of items) {
     const isWhole = !isObject(item) || 'role' in item
-    for (const { role, parts } of isObject(item) ? messagesOf(item) : [otherOf(item)]) {
+    for (const message of isObject(item) ? messagesOf(item) : [otherOf(item)]) {
       const last = messages.at(-1)
-      if (role === 'assistant' && last?.role === role && !(isWhole && wasMessage))
-        for (const part of parts) last.parts.push(part)
-      else messages.push({ role, parts: [...parts] })
+      if (message.role === 'assistant' && last?.role === 'assistant' && !(isWhole && wasMessage))
+        for (const part of message.parts) last.parts.push(part)
+      else messages.push({ ...message, parts: [...message.parts] })
     }
     wasMessage = isWhole
   }
@@ -162,19 +137,29 @@ const messagesOf = (message: Fields): readonly Message[] => {
     ...partsOf(rest),
     ...(typeof refusal === 'string' ? [{ kind: 'refusal', text: refusal } as const] : []),
     ...listOf(tool_calls).flatMap((call) =>
-      callOf([call['function'], call['custom']].find(isObject) ?? call),
+      callOf([call['function'], call['custom']].find(isObject) ?? call, call['id']),
     ),
   ]
   if (role === undefined && parts.length === 0) return [otherOf(message)]
-  const own = { role: typeof role === 'string' ? role : 'assistant', parts }
+  const own = {
+    role: typeof role === 'string' ? role : 'assistant',
+    ...named(message['tool_call_id'], message['name']),
+    parts,
+  }
   return [
     ...results.map((result) => ({
       role: result['is_error'] === true ? 'tool error' : 'tool',
+      ...named(result['tool_use_id']),
       parts: partsOf(result['content']),
     })),
     ...(results.length > 0 && parts.length === 0 ? [] : [own]),
   ]
 }
+
+const named = (callId: unknown, name?: unknown): Pick<Message, 'callId' | 'name'> => ({
+  ...(typeof name === 'string' && name !== '' ? { name } : {}),
+  ...(typeof callId === 'string' && callId !== '' ? { callId } : {}),
+})
 
 const isToolResult = ({ type }: Fields): boolean => type === 'tool_result'
 
@@ -188,94 +173,28 @@ const messageOfItem = (type: string, item: Fields): Message => {
     return { role: 'assistant', parts: reasoningOf(text, item['encrypted_content']) }
   }
   if (type.endsWith('_output'))
-    return { role: 'tool', parts: partsOf(isObject(item['output']) ? [item['output']] : item['output']) }
+    return {
+      role: 'tool',
+      ...named(item['call_id'], item['name']),
+      parts: partsOf(isObject(item['output']) ? [item['output']] : item['output']),
+    }
   if (!type.endsWith('_call')) return otherOf(item, type.replaceAll('_', ' '))
   const { result, output, outputs, results, error } = item
+  const id = textOf(item['call_id'] ?? item['id'])
   const found = [result, output, outputs, results, error].find((one) => one !== undefined && one !== null)
   const isImage = type === 'image_generation_call' && typeof result === 'string'
   const answer: Part = isImage
     ? { kind: 'image', url: `data:image/png;base64,${result}` }
-    : { kind: 'tool result', text: textOf(found) }
-  const calls = callOf(item, type.slice(0, -'_call'.length))
+    : { kind: 'tool result', id, text: textOf(found) }
+  const calls = callOf(item, id, type.slice(0, -'_call'.length))
   return { role: 'assistant', parts: found === undefined ? calls : [...calls, answer] }
-}
-
-/** Without a text, the provider has encrypted the reasoning. */
-const reasoningOf = (text: unknown, encrypted?: unknown): readonly Part[] => {
-  if (typeof text === 'string' && text !== '') return [{ kind: 'reasoning', text }]
-  return typeof encrypted === 'string' ? [{ kind: 'reasoning', text: 'Encrypted by the provider.' }] : []
-}
-
-const callOf = (call: Fields, type?: string): readonly Part[] => {
-  const { name = type, arguments: given, input, action, operation, queries, code } = call
-  const found = [given, input, action, operation, queries, code].find((one) => one !== undefined)
-  return [
-    {
-      kind: 'tool call',
-      name: textOf(name),
-      input: typeof found === 'string' ? prettier(found) : textOf(found),
-    },
-  ]
-}
-
-const partsOf = (content: unknown): readonly Part[] => {
-  if (content === undefined || content === null || content === '') return []
-  if (!Array.isArray(content)) return [{ kind: 'text', text: textOf(content) }]
-  return content.flatMap((part: unknown): readonly Part[] =>
-    isObject(part) ? partOf(part) : [{ kind: 'text', text: textOf(part) }],
-  )
-}
-
-const partOf = (part: Fields): readonly Part[] => {
-  const { text, thinking, signature, data, refusal, image_url } = part
-  const type = typeof part['type'] === 'string' ? part['type'] : ''
-  if (typeof text === 'string') return [{ kind: 'text', text }]
-  if (type === 'thinking') return reasoningOf(thinking, signature)
-  if (type === 'redacted_thinking') return reasoningOf(undefined, data)
-  if (typeof refusal === 'string') return [{ kind: 'refusal', text: refusal }]
-  if (type.endsWith('tool_use')) return callOf(part)
-  if (type.endsWith('tool_result')) return [{ kind: 'tool result', text: textOf(part['content']) }]
-  const url = isObject(image_url)
-    ? image_url['url']
-    : (image_url ?? (type === 'image' ? imageIn(part['source']) : undefined))
-  if (typeof url === 'string') return [{ kind: 'image', url }]
-  return /^(document|image|(input_)?(image|file|audio))$/.test(type)
-    ? [fileOf(part, type)]
-    : [{ kind: 'other', text: textOf(part) }]
-}
-
-const imageIn = (source: unknown): string | undefined => {
-  if (!isObject(source)) return undefined
-  const { media_type, data, url } = source
-  if (typeof url === 'string') return url
-  return typeof data === 'string' && /^image\//.test(textOf(media_type))
-    ? `data:${textOf(media_type)};base64,${data}`
-    : undefined
-}
-
-const fileOf = (part: Fields, type: string): Part => {
-  const of = [part['source'], part['file'], part['input_audio']].find(isObject) ?? part
-  const { data = of['file_data'] } = of
-  if (of['type'] === 'text' || of['type'] === 'content')
-    return { kind: 'text', text: textOf(data ?? of['content']) }
-  const name = part['filename'] ?? part['title'] ?? of['filename'] ?? type.replace('input_', '')
-  const size = typeof data === 'string' ? `${Math.ceil((data.length * 3) / 4 / 1024)} KB` : undefined
-  const about = [name, of['media_type'] ?? of['format'], size, of['url'] ?? of['file_url'] ?? of['file_id']]
-  return { kind: 'file', text: about.filter(Boolean).map(textOf).join(', ') }
-}
-
-const prettier = (text: string): string => {
-  try {
-    // Numbers that a double cannot hold stay as they were written.
-    return isDeep(text) || /\d{16}/.test(text) ? text : JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
 }
 
 export interface Tool {
   readonly name: string
   readonly description: string
+  /** What else the model was given of it, as JSON; '' for nothing. */
+  readonly rest: string
 }
 
 /** The tools that a call offered to the model. */
@@ -286,5 +205,24 @@ export const toolsIn = (inputs: unknown): readonly Tool[] =>
       : isObject(tool['custom'])
         ? tool['custom']
         : tool
-    return { name: textOf(of['name'] ?? of['type']), description: textOf(of['description']) }
+    const { name, type, description, ...rest } = of
+    return {
+      name: textOf(name ?? type),
+      description: textOf(description),
+      rest: Object.keys(rest).length === 0 ? '' : textOf(rest),
+    }
   })
+
+/** The members of inputs that `messagesIn` and `toolsIn` show; none where there are no messages. */
+export const shownInputs = (inputs: unknown, op = ''): ReadonlySet<string> => {
+  if (!isObject(inputs) || messagesIn(inputs, op).length === 0) return new Set()
+  const { messages, input, system, tools } = inputs
+  const isPresent = (value: unknown) => value !== undefined && value !== null
+  const isConversation = conversationIn(messages ?? input).length > 0
+  const ofTexts = ['input', 'prompt', 'suffix'].filter((name) => textsOf(inputs[name], name).length > 0)
+  return new Set([
+    ...(isConversation ? [isPresent(messages) ? 'messages' : 'input'] : ofTexts),
+    isPresent(system) ? 'system' : 'instructions',
+    ...(arrayOf(tools).every(isObject) ? ['tools'] : []),
+  ])
+}

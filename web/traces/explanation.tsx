@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { opName, perMillion, plural, wholeNumber } from '../kit/format.js'
 import { Cost } from '../kit/cost.js'
-import { useAddress, useIdInPath, usePlace } from '../kit/place.js'
+import { Name } from '../kit/marked.js'
+import { usePlace } from '../kit/place.js'
 import { Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
@@ -28,11 +29,16 @@ const SOURCES: Readonly<Record<NonNullable<Row['price_source']>, string>> = {
   default: 'price list',
 }
 
+export interface CallOfTrace {
+  readonly traceId: string
+  readonly callId: string
+  /** Selects another call of the trace. */
+  readonly onSelect: (callId: string) => void
+}
+
 /** Where the total of a call comes from: each op below it, with units, prices and their source. */
-export const Explanation = ({ callId }: { readonly callId: string }) => {
+export const Explanation = ({ traceId, callId, onSelect }: CallOfTrace) => {
   const { projectId } = usePlace()
-  const traceId = useIdInPath('trace')
-  const [, setAddress] = useAddress()
   const explanation = useQuery({
     queryKey: ['explanation', projectId, traceId, callId],
     queryFn: ({ signal }) =>
@@ -48,20 +54,21 @@ export const Explanation = ({ callId }: { readonly callId: string }) => {
       <Failed error={explanation.error} what="The explanation" onRetry={() => void explanation.refetch()} />
     )
   if (explanation.isPending) return <Loading what="the explanation" />
-  const columns = columnsFor((id) => setAddress({ call: id }, true))
+  const columns = columnsFor(onSelect)
   const { rows } = explanation.data
   const counted = rows.filter((row) => row.counted)
   const others = rows.filter((row) => !row.counted)
   return (
     <>
-      <Table label="Contributions" columns={columns} rows={counted} keyOf={keyOf} />
+      <h3 className="section">Counted</h3>
+      <Table label="Contributions" columns={columns} rows={counted} keyOf={keyOf} isTall />
       {others.length > 0 && (
         <>
           <h3 className="section">Not counted again</h3>
           <p style={{ margin: 0 }}>
             These calls reported what their descendants used, which is counted where it was used.
           </p>
-          <Table label="Not counted" columns={columns.slice(0, 4)} rows={others} keyOf={keyOf} />
+          <Table label="Not counted" columns={columns.slice(1, 3)} rows={others} keyOf={keyOf} isTall />
         </>
       )}
     </>
@@ -73,43 +80,51 @@ const keyOf = ({ op, model, kind, unit_price, price_since, counted }: Row): stri
 
 const columnsFor = (onSelect: (callId: string) => void): readonly Column<Row>[] => [
   {
-    label: 'Op',
-    cell: ({ op, calls, call_id }) => (
-      <button
-        type="button"
-        className="link"
-        title="Select the first of the calls"
-        onClick={() => onSelect(call_id)}
-      >
-        {opName(op)}
-        {calls > 1 && `, ${plural(calls, 'call')}`}
-      </button>
+    label: 'Cost',
+    width: 88,
+    isNumber: true,
+    cell: ({ cost }) => (cost === null ? 'no price' : <Cost dollars={Number(cost)} />),
+  },
+  {
+    label: 'What',
+    cell: ({ op, calls, call_id, model, kind }) => (
+      <>
+        <button
+          type="button"
+          className="link"
+          title="Select the first of the calls"
+          onClick={() => onSelect(call_id)}
+        >
+          <Name text={opName(op)} />
+          {calls > 1 && `, ${plural(calls, 'call')}`}
+        </button>
+        <div className="secondary" title={model}>
+          <Name text={model} />, {KINDS[kind]}
+        </div>
+      </>
     ),
   },
-  { label: 'Model', cell: ({ model }) => <span title={model}>{model}</span> },
-  { label: 'Kind', width: 90, cell: ({ kind }) => KINDS[kind] },
-  { label: 'Tokens', width: 90, isNumber: true, cell: ({ units }) => wholeNumber(units) },
   {
-    label: 'For a million',
-    width: 100,
+    label: 'Units',
+    width: 104,
     isNumber: true,
-    cell: ({ unit_price }) => (unit_price === null ? 'no price' : perMillion(unit_price)),
-  },
-  {
-    label: 'Cost',
-    width: 90,
-    isNumber: true,
-    cell: ({ cost }) => (cost === null ? '—' : <Cost dollars={Number(cost)} />),
+    cell: ({ units, unit_price }) => (
+      <>
+        {wholeNumber(units)}
+        {unit_price !== null && <div className="secondary">{perMillion(unit_price)} a million</div>}
+      </>
+    ),
   },
   {
     label: 'Price from',
-    width: 150,
+    width: 104,
     cell: ({ price_source, price_since }) =>
-      price_source === null ? (
-        '—'
-      ) : (
+      price_source !== null && (
         <>
-          {SOURCES[price_source]}, <Time at={price_since} />
+          {SOURCES[price_source]}
+          <div className="secondary">
+            <Time at={price_since} />
+          </div>
         </>
       ),
   },

@@ -2,6 +2,8 @@ import { Button, Textarea } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../kit/api.js'
+import { LongText } from '../kit/long-text.js'
+import { Name } from '../kit/marked.js'
 import { usePlace } from '../kit/place.js'
 import { Failed, messageOf, Loading } from '../kit/states.js'
 import { Time } from '../kit/time.js'
@@ -59,12 +61,16 @@ export const Feedback = ({ callId }: { readonly callId: string }) => {
       {feedback.data?.map((item) => (
         <article className="message" key={item.id}>
           <header>
-            {item.creator ?? item.wb_user_id ?? 'unknown'}{' '}
-            <span className="secondary">{item.feedback_type}</span>
+            <Name text={item.creator ?? item.wb_user_id ?? 'unknown'} />{' '}
+            <span className="secondary">
+              <Name text={item.feedback_type} />
+            </span>
             <span className="spacer" />
             <Time at={item.created_at} />
           </header>
-          <div>{shown(item.payload)}</div>
+          <div dir="auto">
+            <LongText text={shown(item.payload)} />
+          </div>
         </article>
       ))}
       {feedback.data?.length === 0 && <div className="secondary">No feedback yet.</div>}
@@ -84,6 +90,7 @@ export const Feedback = ({ callId }: { readonly callId: string }) => {
       <form className="form" onSubmit={submit}>
         <Textarea
           label="Note"
+          dir="auto"
           autosize
           minRows={2}
           value={note}

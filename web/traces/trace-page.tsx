@@ -5,10 +5,11 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { api, dataOf } from '../kit/api.js'
 import { duration, plural, wholeNumber } from '../kit/format.js'
 import { openedList } from './list-memory.js'
-import { CallDetail, payloadOf } from './call-detail.js'
+import { CallDetail, headAt, payloadOf } from './call-detail.js'
 import { copy } from '../kit/copy.js'
 import { Cost } from '../kit/cost.js'
 import { useKeys } from '../kit/keys.js'
+import { Name } from '../kit/marked.js'
 import { usePosition } from '../kit/live.js'
 import { useAddress, useIdInPath, usePlace } from '../kit/place.js'
 import { Failed, Loading } from '../kit/states.js'
@@ -122,7 +123,9 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
     <>
       <div className={`page ${isOld ? 'dimmed' : ''}`} style={{ paddingBottom: 8, gap: 8 }}>
         <div className="bar">
-          <h1>{nameOf(trace, first)}</h1>
+          <h1>
+            <Name text={nameOf(trace, first)} />
+          </h1>
           <CallStatus status={statusOf(trace, first)} />
           <span className="spacer" />
           <Button
@@ -187,10 +190,18 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
         <section className="trace-detail" aria-label="Selected call" tabIndex={-1}>
           {selected >= 0 && (
             <CallDetail
-              trace={trace}
-              row={selected}
-              onZoom={() => setAddress({ zoom: trace.ids[selected]! })}
-            />
+              call={headAt(trace, traceId, selected)}
+              onSelect={(id) => setAddress({ call: id }, true)}
+            >
+              <Button
+                size="compact-sm"
+                variant="default"
+                onClick={() => setAddress({ zoom: trace.ids[selected]! })}
+                title="Show this call and its descendants alone (z)"
+              >
+                Zoom
+              </Button>
+            </CallDetail>
           )}
         </section>
       </div>

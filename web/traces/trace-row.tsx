@@ -2,6 +2,7 @@ import { memo } from 'react'
 import { cost, duration, plural, wholeNumber } from '../kit/format.js'
 import { nameOf, statusOf, type TraceColumns } from './trace-columns.js'
 import type { Tree, TreeRow } from './tree.js'
+import { Name } from '../kit/marked.js'
 import { toneOfCall } from '../kit/status.js'
 
 export const ROW_PX = 24
@@ -88,7 +89,9 @@ export const CallRow = memo(function CallRow({
         <span className="status" data-tone={tone} title={word} aria-label={word}>
           {tone === 'ok' ? '●' : tone === 'danger' ? '■' : tone === 'running' ? '◐' : '▲'}
         </span>
-        <span title={nameOf(trace, row)}>{nameOf(trace, row)}</span>
+        <span title={nameOf(trace, row)}>
+          <Name text={nameOf(trace, row)} />
+        </span>
       </span>
       <span className="number">{length === null ? '…' : duration(length)}</span>
       <span className="number wide" title={`${wholeNumber(trace.own_tokens[row]!)} of its own`}>
@@ -134,7 +137,7 @@ export const FoldRow = ({ trace, tree, row: { places, depth }, top, onOpen }: Fo
           ▸
         </span>
         <span>
-          {nameOf(trace, rows[0]!)} × {wholeNumber(rows.length)}
+          <Name text={nameOf(trace, rows[0]!)} /> × {wholeNumber(rows.length)}
         </span>
       </span>
       <span className="number" title="Half of them took less">

@@ -9,6 +9,7 @@ import {
   type Ref,
 } from 'react'
 import type { TraceColumns } from './trace-columns.js'
+import { useIsPrinting } from '../kit/printing.js'
 import { visibleRows, type Tree } from './tree.js'
 import { CallRow, FoldRow, laneOf, ROW_PX } from './trace-row.js'
 
@@ -26,6 +27,9 @@ interface Props {
   readonly zoomed: number
   readonly ref: Ref<TreeHandle>
 }
+
+/** On paper. */
+const PRINTED_ROWS = 1000
 
 /** The calls of a trace as a tree and a waterfall in one table of which only visible rows are mounted. */
 export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, ref }: Props) => {
@@ -50,7 +54,7 @@ export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, ref }: Prop
     count: rows.length,
     getScrollElement: () => scroll.current,
     estimateSize: () => ROW_PX,
-    overscan: 6,
+    overscan: useIsPrinting() ? PRINTED_ROWS : 6,
     scrollPaddingStart: 28,
     paddingStart: 28,
   })

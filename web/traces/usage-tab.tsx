@@ -2,15 +2,16 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
-import { wholeNumber } from '../kit/format.js'
+import { plural, wholeNumber } from '../kit/format.js'
 import { Cost } from '../kit/cost.js'
-import { Explanation } from './explanation.js'
+import { Explanation, type CallOfTrace } from './explanation.js'
+import { Name } from '../kit/marked.js'
 import { usePlace } from '../kit/place.js'
 import { Empty, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 
 /** The usage of a call and its descendants by model. */
-export const UsageTab = ({ callId }: { readonly callId: string }) => {
+export const UsageTab = ({ callId, ...ofTrace }: CallOfTrace) => {
   const { projectId } = usePlace()
   const [isExplained, setExplained] = useState(false)
   const usage = useQuery({
@@ -33,9 +34,9 @@ export const UsageTab = ({ callId }: { readonly callId: string }) => {
   if (models.length === 0) return <Empty title="No usage is recorded for this call or its descendants." />
   return (
     <>
-      <Table label="Usage by model" columns={COLUMNS} rows={models} keyOf={({ model }) => model} />
+      <Table label="Usage by model" columns={COLUMNS} rows={models} keyOf={({ model }) => model} isTall />
       {isExplained ? (
-        <Explanation callId={callId} />
+        <Explanation callId={callId} {...ofTrace} />
       ) : (
         <div>
           <Button size="compact-sm" variant="default" onClick={() => setExplained(true)}>
@@ -54,21 +55,32 @@ interface Row extends Used {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { label: 'Model', cell: ({ model }) => <span title={model}>{model}</span> },
-  { label: 'Requests', isNumber: true, cell: ({ requests }) => wholeNumber(requests) },
-  { label: 'Input', isNumber: true, cell: ({ prompt_tokens }) => wholeNumber(prompt_tokens) },
+  { label: 'Cost', width: 88, isNumber: true, cell: (row) => <Cost {...costOf(row)} /> },
   {
-    label: 'From cache',
-    isNumber: true,
-    cell: ({ prompt_tokens: all, cache_read_input_tokens: cached }) => (
-      <span title={`${wholeNumber(cached)} tokens`}>
-        {all === 0 ? '' : `${Math.round((100 * cached) / all)} %`}
-      </span>
+    label: 'Model',
+    cell: ({ model, requests, prompt_tokens, completion_tokens, cache_read_input_tokens: cached }) => (
+      <>
+        <strong title={model}>
+          <Name text={model} />
+        </strong>
+        <div className="secondary">
+          {plural(requests, 'request')}, {wholeNumber(prompt_tokens)} in
+          {prompt_tokens > 0 && cached > 0 && (
+            <>
+              {' '}
+              (
+              <span title={`${wholeNumber(cached)} tokens`}>
+                {Math.round((100 * cached) / prompt_tokens)} % from the cache
+              </span>
+              )
+            </>
+          )}
+          , {wholeNumber(completion_tokens)} out
+        </div>
+      </>
     ),
   },
-  { label: 'Output', isNumber: true, cell: ({ completion_tokens }) => wholeNumber(completion_tokens) },
-  { label: 'Total', isNumber: true, cell: ({ total_tokens }) => wholeNumber(total_tokens) },
-  { label: 'Cost', isNumber: true, cell: (row) => <Cost {...costOf(row)} /> },
+  { label: 'Tokens', width: 96, isNumber: true, cell: ({ total_tokens }) => wholeNumber(total_tokens) },
 ]
 
 /** The sum of the known costs, and whether a part has no price. */

@@ -165,7 +165,10 @@ describe('the messages that a call got', () => {
   it('are those of Codex, whose system prompt is an item of a developer', () => {
     const given = request('08-responses-codex-turn-stream')
     deepStrictEqual(linesOf(messagesIn(given)), ['developer: text: be brief', 'user: text: say hi'])
-    deepStrictEqual(toolsIn(given), [{ name: 'exec_command', description: '' }])
+    deepStrictEqual(
+      toolsIn(given).map(({ name, description }) => [name, description]),
+      [['exec_command', '']],
+    )
   })
 
   it('are the results of tools as messages of their own', () => {
@@ -195,6 +198,25 @@ describe('the messages that a call got', () => {
     )
   })
 
+  it('name the tool calls whose results they are', () => {
+    const idsOf = (messages: readonly Message[]) =>
+      messages.map(({ callId, parts }) => callId ?? parts.map((part) => ('id' in part ? part.id : '')).join())
+    const items = [
+      { type: 'function_call', id: 'fc', call_id: 'c', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: '7' },
+    ]
+    const chat = [
+      { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }] },
+      { role: 'tool', tool_call_id: 'c', content: '7' },
+    ]
+    const blocks = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: '7' }] },
+    ]
+    for (const messages of [items, chat, blocks])
+      deepStrictEqual(idsOf(messagesIn({ model: 'm', input: messages })), ['c', 'c'])
+  })
+
   it('are those of Claude Code, with a system message between the others', () => {
     const given = request('14-messages-claude-code-turn-stream')
     deepStrictEqual(linesOf(messagesIn(given)), [
@@ -203,7 +225,9 @@ describe('the messages that a call got', () => {
       'user: text: say hi',
       'system: text: (trimmed)',
     ])
-    deepStrictEqual(toolsIn(given), [{ name: 'Bash', description: 'run' }])
+    const [tool] = toolsIn(given)
+    deepStrictEqual([tool?.name, tool?.description], ['Bash', 'run'])
+    assert.match(tool!.rest, /"input_schema"/)
   })
 
   it("are tool results of Anthropic's messages before the rest of their message", () => {
@@ -340,7 +364,9 @@ describe('hostile content', () => {
     const deep = `${'['.repeat(200)}1${']'.repeat(200)}`
     const many = `[${Array(5000).fill(deep).join()}]`
     const called = messagesOut({ output: [{ type: 'function_call', name: 'f', arguments: many }] })
-    deepStrictEqual(called, [{ role: 'assistant', parts: [{ kind: 'tool call', name: 'f', input: many }] }])
+    deepStrictEqual(called, [
+      { role: 'assistant', parts: [{ kind: 'tool call', id: '', name: 'f', input: many }] },
+    ])
     const part = { type: 'new', value: JSON.parse(many) as unknown }
     const [message] = messagesOut({ role: 'assistant', content: [part] })
     deepStrictEqual(message?.parts, [{ kind: 'other', text: JSON.stringify(part) }])

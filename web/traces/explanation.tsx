@@ -20,6 +20,9 @@ const KINDS: Readonly<Record<Row['kind'], string>> = {
   completion_audio_tokens: 'completion audio',
   web_search_requests: 'search',
   requests: 'request',
+  seconds: 'second',
+  characters: 'character',
+  images: 'image',
   reported_cost: 'cost reported by the provider',
 }
 

@@ -22,6 +22,7 @@ import { instant } from '../../kernel/codec/instant.js'
 import { number, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
+import { forEachCost } from '../../domain/prices/units.js'
 import { priceTiers } from '../../domain/prices/tiers.js'
 import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
@@ -72,8 +73,7 @@ const COST = {
 const EXTRA_COST = {
   prompt_audio_token_cost: nullable(number),
   completion_audio_token_cost: nullable(number),
-  web_search_cost: nullable(number),
-  request_cost: nullable(number),
+  ...forEachCost(() => nullable(number)),
 }
 
 type CostField = keyof typeof COST | keyof typeof EXTRA_COST

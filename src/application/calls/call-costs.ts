@@ -134,6 +134,8 @@ const costMembers = (price: Price | null, counters: readonly number[]): JsonObje
   }
 }
 
+const REQUEST = TOKEN_COSTS.indexOf('request_cost')
+
 const sayingOf = ({ stored, level, costs, charges }: Price, projectId: string): JsonObject => ({
   prompt_token_cost: numberFrom(costs[0]),
   completion_token_cost: numberFrom(costs[1]),
@@ -145,7 +147,7 @@ const sayingOf = ({ stored, level, costs, charges }: Price, projectId: string): 
       return [name, numberFrom(costs[TOKEN_COSTS.indexOf(name)]!)]
     }),
   ),
-  ...(costs[8] === 0n ? {} : { request_cost: numberFrom(costs[8]) }),
+  ...(costs[REQUEST] === 0n ? {} : { request_cost: numberFrom(costs[REQUEST]!) }),
   prompt_token_cost_unit: stored.prompt_token_cost_unit,
   completion_token_cost_unit: stored.completion_token_cost_unit,
   effective_date: stored.effective_date,

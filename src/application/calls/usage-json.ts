@@ -2,6 +2,7 @@ import { describedAs } from '../../kernel/codec/codec.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { int64, number } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
+import { EXTRA_UNITS, forEach, UNIT_NAMES, UNITS } from '../../domain/prices/units.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import type { Exact } from '../../domain/prices/exact.js'
 import {
@@ -13,6 +14,7 @@ import {
 } from '../../projections/usage/charges.js'
 import {
   COST_FIELDS,
+  costField,
   COUNTERS,
   isCost,
   isRareCost,
@@ -34,12 +36,12 @@ export const usageMembers = { ...valuesOf(SHOWN_COUNTERS, int64), ...valuesOf(TO
 export const modelUsage = open('ModelUsage', {
   required: usageMembers,
   optional: {
-    web_search_requests_total_cost: describedAs(number, {
-      description: 'What searches by the provider cost. Only where they cost something.',
-    }),
-    requests_total_cost: describedAs(number, {
-      description: 'What requests cost besides their tokens. Only where they cost something.',
-    }),
+    ...forEach(UNIT_NAMES.map(costField), () =>
+      describedAs(number, { description: 'What they cost besides tokens. Only where they cost something.' }),
+    ),
+    ...forEach(EXTRA_UNITS, (unit) =>
+      describedAs(int64, { description: `The number of ${UNITS[unit].all}. Only where there is one.` }),
+    ),
     provider_cost: describedAs(number, {
       description:
         'What the provider reported that usage without a price cost. Only where there is such usage.',

@@ -58,7 +58,7 @@ export const costOf = (
       const tier = tierOf(price[TIERS] ?? [], { above: sizeOf(used), tier: used.service_tier ?? null })
       const costs = tier === undefined ? costsOf(price) : tokenCosts(tier)
       sources.hasPriced ||= hasTokens(tokens)
-      for (const [kind, count] of tokens.entries()) sum += BigInt(count) * amountFrom(costs[kind]!)
+      for (const [kind, count] of tokens.entries()) sum += BigInt(count) * amountFrom(costs[kind] ?? '0')
       continue
     }
     sources.hasUnpriced ||= hasTokens(tokens)
@@ -72,8 +72,8 @@ export const costOf = (
 /** The place of the tiers. */
 const TIERS = 5
 
-/** Stored prices of earlier releases end with the cost of cache creation, that for an hour, or the tiers. */
+/** Stored prices of earlier releases end with the cost of cache creation, that for an hour, or the tiers, or lack the last units. */
 const costsOf = ([prompt, completion, read, creation, hour, , ...extras]: TokenCosts): readonly string[] => [
   ...[prompt, completion, read, creation, (hour as string | undefined) ?? creation],
-  ...(extras.length > 0 ? extras : [prompt, completion, '0', '0']),
+  ...(extras.length > 0 ? extras : [prompt, completion]),
 ]

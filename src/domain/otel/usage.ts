@@ -89,8 +89,8 @@ const ofReport = (report: JsonObject | undefined): Figures => {
     cacheRead: present(reading.cacheRead),
     cacheWrite: present(reading.cacheCreation),
     reasoning: firstOf(COMPLETION_DETAILS, ([part, name]) => countOf(objectOf(report[part])?.[name])),
-    promptAudio: present(reading.promptAudio),
-    completionAudio: present(reading.completionAudio),
+    promptAudio: present(reading.extras.prompt_audio_tokens),
+    completionAudio: present(reading.extras.completion_audio_tokens),
   }
 }
 

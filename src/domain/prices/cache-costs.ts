@@ -1,4 +1,4 @@
-import type { Extra } from './variant.js'
+import { forEach, UNIT_NAMES, UNITS, type UnitCost } from './units.js'
 
 interface StatedCosts {
   readonly prompt_token_cost: unknown
@@ -7,17 +7,16 @@ interface StatedCosts {
   readonly cache_creation_1h_input_token_cost: unknown
 }
 
-/** Costs that a price may leave out: then audio is charged as text, and searches and requests are not charged. */
+/** Costs that a price may leave out: then audio is charged as text, and units are not charged. */
 export const EXTRA_COSTS = {
   prompt_audio_tokens: 'prompt_audio_token_cost',
   completion_audio_tokens: 'completion_audio_token_cost',
-  web_search_requests: 'web_search_cost',
-} as const satisfies Readonly<Record<Extra, string>>
+  ...forEach(UNIT_NAMES, (unit) => UNITS[unit].cost),
+} as const
 
-type OptionalCost = (typeof EXTRA_COSTS)[Extra] | 'request_cost'
+type OptionalCost = 'prompt_audio_token_cost' | 'completion_audio_token_cost' | UnitCost
 
-/** In the order of `chargedTokens`. */
-export const TOKEN_COSTS = [
+const OF_TOKENS = [
   'prompt_token_cost',
   'completion_token_cost',
   'cache_read_input_token_cost',
@@ -25,11 +24,12 @@ export const TOKEN_COSTS = [
   'cache_creation_1h_input_token_cost',
   'prompt_audio_token_cost',
   'completion_audio_token_cost',
-  'web_search_cost',
-  'request_cost',
 ] as const
 
-type TokenCost = (typeof TOKEN_COSTS)[number]
+type TokenCost = (typeof OF_TOKENS)[number] | UnitCost
+
+/** In the order of `chargedTokens`. */
+export const TOKEN_COSTS: readonly TokenCost[] = [...OF_TOKENS, ...UNIT_NAMES.map((unit) => UNITS[unit].cost)]
 
 /** The costs of a price, each of the same type. */
 export type CostsOf<A> = Readonly<Record<Exclude<TokenCost, OptionalCost>, A>> &

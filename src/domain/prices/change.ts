@@ -5,6 +5,7 @@ import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { EXTRA_COSTS, type CostsOf } from './cache-costs.js'
 import { priceEvents, priceStream } from './events.js'
 import type { PriceTier } from './tiers.js'
+import { UNIT_NAMES, UNITS } from './units.js'
 
 /** The part of a price event that affects costs. */
 export type PriceChange =
@@ -20,7 +21,7 @@ export type PriceChange =
 
 /**
  * Per token, in decimal digits: prompt, completion, cache read, cache creation, and cache creation for an hour; then the tiers, and
- * audio of the prompt and of the completion, a search, and a request.
+ * audio of the prompt and of the completion, and units.
  */
 export type TokenCosts = readonly [
   ...texts: readonly [string, string, string, string, string],
@@ -38,8 +39,7 @@ export const tokenCosts = (price: CostsOf<string>) =>
     price.cache_creation_1h_input_token_cost,
     price.prompt_audio_token_cost ?? price.prompt_token_cost,
     price.completion_audio_token_cost ?? price.completion_token_cost,
-    price.web_search_cost ?? '0',
-    price.request_cost ?? '0',
+    ...UNIT_NAMES.map((unit) => price[UNITS[unit].cost] ?? '0'),
   ] as const
 
 /** Undefined for other events, and for data that does not match its stream. */
@@ -50,9 +50,7 @@ export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
     const { owner, id, llm_id: model, effective_date: from, tiers } = data
     const [prompt, completion, read, creation, creation1h, ...extras] = tokenCosts(data)
     const costs = [prompt, completion, read, creation, creation1h] as const
-    const isPlain = [...Object.values(EXTRA_COSTS), 'request_cost' as const].every(
-      (name) => data[name] === undefined,
-    )
+    const isPlain = Object.values(EXTRA_COSTS).every((name) => data[name] === undefined)
     const more = isPlain ? (tiers === undefined ? [] : [tiers]) : [tiers ?? [], ...extras]
     return { kind: 'published', owner, id, model, from, costs: [...costs, ...more] as TokenCosts }
   }

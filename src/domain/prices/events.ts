@@ -85,8 +85,8 @@ const pricePublished = completedBy(
     says:
       'A price for a model was added to a project or a price list. It applies to calls started at its effective date or ' +
       'later, in reads from this position on. The cost of cached tokens defaults to that of prompt tokens, and the cost of ' +
-      'one-hour cache writes to that of other cache writes. Without a cost of its own, audio costs what text does, and a search ' +
-      'nothing. `tiers` are the costs of long prompts and of service tiers.',
+      'one-hour cache writes to that of other cache writes. Without a cost of its own, audio costs what text does, and searches, ' +
+      'requests, seconds, characters and images nothing. `tiers` are the costs of long prompts and of service tiers.',
     required: { id, ...content.required, created_at: instant },
     optional: { ...owner, ...content.optional, created_by: nullable(string) },
   }),

@@ -7,6 +7,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { PROMPT_SIZES, SERVICE_TIERS } from './variant.js'
 import { mapCosts, TOKEN_COSTS, withCacheCosts, type CostsOf } from './cache-costs.js'
 import { amountFrom, amountOf, decimalText, times, tokenCost, tokenPrice, type Amount } from './decimal.js'
+import { forEachCost, UNITS } from './units.js'
 import type { PriceTier } from './tiers.js'
 
 /** 0 is any size. */
@@ -43,8 +44,7 @@ const tierFields = {
     cache_creation_1h_input_token_cost: cost,
     prompt_audio_token_cost: cost,
     completion_audio_token_cost: cost,
-    web_search_cost: cost,
-    request_cost: cost,
+    ...forEachCost(() => cost),
   },
 }
 const offeredTier = closed('OfferedTier', tierFields)
@@ -94,8 +94,8 @@ type Cost = number | string
 const exactCost = (cost: Cost): Amount => (typeof cost === 'string' ? amountFrom(cost) : amountOf(cost))
 
 /**
- * Each tier with its own exact costs. The factor of a service tier also applies to the sizes above its own. A search and a request
- * cost the same in each tier, unless the tier states their costs.
+ * Each tier with its own exact costs. The factor of a service tier also applies to the sizes above its own. Flat
+ * units cost the same in each tier, and a tier that states no cost of a unit has that of the price.
  */
 export const exactTiers = (
   base: Parameters<typeof mapCosts<Cost, Amount>>[0],
@@ -106,11 +106,7 @@ export const exactTiers = (
     mapCosts(costs, (cost, name) => (SAME_IN_TIERS.includes(name) ? cost : times(cost, factor)))
   const stated = (tier: OfferedTier): Costs =>
     mapCosts(
-      withCacheCosts({
-        ...tier,
-        web_search_cost: tier.web_search_cost ?? base.web_search_cost,
-        request_cost: tier.request_cost ?? base.request_cost,
-      }),
+      withCacheCosts({ ...tier, ...forEachCost((unit) => tier[UNITS[unit].cost] ?? base[UNITS[unit].cost]) }),
       exactCost,
     )
   const sizes = offered
@@ -140,6 +136,8 @@ export const exactTiers = (
   return [...found.values()]
 }
 
-const SAME_IN_TIERS: readonly string[] = ['web_search_cost', 'request_cost']
+const SAME_IN_TIERS: readonly string[] = Object.values(UNITS).flatMap(({ cost, isFlat }) =>
+  isFlat ? [cost] : [],
+)
 
 const byPromptSize = (a: OfferedTier, b: OfferedTier): number => a.above_prompt_tokens - b.above_prompt_tokens

@@ -4,6 +4,7 @@ import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { mapCosts, withCacheCosts } from './cache-costs.js'
 import { amountOf, decimalText, tokenCost } from './decimal.js'
 import { exactTiers, offeredTiers } from './offered-tiers.js'
+import { forEachCost, UNITS } from './units.js'
 import { priceText, type PriceContent } from './events.js'
 
 const cacheCost = describedAs(nullable(tokenCost), { description: 'Defaults to the cost of a prompt token.' })
@@ -24,12 +25,11 @@ export const offeredCosts = {
     completion_audio_token_cost: describedAs(nullable(tokenCost), {
       description: 'Of a token of audio. Without it, audio is charged as text.',
     }),
-    web_search_cost: describedAs(nullable(tokenCost), {
-      description: 'Of a search by the provider. Without it, searches are not charged.',
-    }),
-    request_cost: describedAs(nullable(tokenCost), {
-      description: 'Of a request, besides its tokens. Without it, requests are not charged.',
-    }),
+    ...forEachCost((unit) =>
+      describedAs(nullable(tokenCost), {
+        description: `Of ${UNITS[unit].one}. Without it, ${UNITS[unit].all} are not charged.`,
+      }),
+    ),
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
     provider_id: withDefault(priceText, 'default', true),

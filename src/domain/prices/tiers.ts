@@ -6,13 +6,13 @@ import type * as t from 'io-ts'
 import { SERVICE_TIERS, type UsageVariant } from './variant.js'
 import { mapCosts } from './cache-costs.js'
 import { tokenPrice } from './decimal.js'
+import { forEachCost } from './units.js'
 
-/** Of audio, searches and requests: see `EXTRA_COSTS`. */
+/** Of audio and units: see `EXTRA_COSTS`. */
 export const extraPrices = {
   prompt_audio_token_cost: withDefault(tokenPrice, undefined),
   completion_audio_token_cost: withDefault(tokenPrice, undefined),
-  web_search_cost: withDefault(tokenPrice, undefined),
-  request_cost: withDefault(tokenPrice, undefined),
+  ...forEachCost(() => withDefault(tokenPrice, undefined)),
 }
 
 const openTier = open('PriceTier', {

@@ -1,3 +1,5 @@
+import { EXTRA_UNITS, type ExtraUnit } from './units.js'
+
 /** Tiers of service that a price may know. */
 export const SERVICE_TIERS = ['batch', 'flex', 'priority', 'fast'] as const
 export type ServiceTier = (typeof SERVICE_TIERS)[number]
@@ -6,8 +8,8 @@ export type ServiceTier = (typeof SERVICE_TIERS)[number]
 export const PROMPT_SIZES = [32_000, 128_000, 200_000, 256_000, 272_000, 512_000] as const
 
 /** Figures that only some prices charge apart. */
-export const EXTRAS = ['prompt_audio_tokens', 'completion_audio_tokens', 'web_search_requests'] as const
-export type Extra = (typeof EXTRAS)[number]
+export type Extra = 'prompt_audio_tokens' | 'completion_audio_tokens' | ExtraUnit
+export const EXTRAS: readonly Extra[] = ['prompt_audio_tokens', 'completion_audio_tokens', ...EXTRA_UNITS]
 
 /** What decides the price of a model's usage besides its model. */
 export interface UsageVariant {

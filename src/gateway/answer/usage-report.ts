@@ -1,9 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { readingOf } from '../../domain/calls/usage/reading.js'
-import type { ServiceTier } from '../../domain/prices/variant.js'
+import { EXTRA_UNITS, forEach } from '../../domain/prices/units.js'
+import { EXTRAS, type Extra, type ServiceTier } from '../../domain/prices/variant.js'
 
 /** Token counts of one request. */
-export interface Usage {
+export interface Usage extends Readonly<Record<Extra, number>> {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number
@@ -13,10 +14,6 @@ export interface Usage {
   readonly cache_creation_input_tokens: number
   /** The part of them that is cached for an hour. */
   readonly cache_creation_1h_input_tokens: number
-  /** Tokens of the prompt, and of the completion. */
-  readonly prompt_audio_tokens: number
-  readonly completion_audio_tokens: number
-  readonly web_search_requests: number
   /** The cost that the upstream reported, in units of 10^-9. */
   readonly reported_cost: number
   readonly service_tier?: ServiceTier
@@ -39,15 +36,13 @@ export const NO_REPORT: Report = {
   cache_read_input_tokens: 0,
   cache_creation_input_tokens: 0,
   cache_creation_1h_input_tokens: 0,
-  prompt_audio_tokens: 0,
-  completion_audio_tokens: 0,
-  web_search_requests: 0,
+  ...forEach(EXTRAS, () => 0),
   reported_cost: 0,
   isOdd: false,
 }
 
 /**
- * A report of usage, read as all others of the service; null if it has neither tokens nor searches. A total beyond prompt and
+ * A report of usage, read as all others of the service; null if it has neither tokens nor units. A total beyond prompt and
  * completion has the reasoning that some upstreams report nowhere else.
  */
 export const reportIn = (value: Json | undefined, most: number): Report | null => {
@@ -55,7 +50,13 @@ export const reportIn = (value: Json | undefined, most: number): Report | null =
   const reading = readingOf(value, { most })
   const { prompt = 0, completion, isOdd } = reading
   const total = reading.total < Number.MAX_SAFE_INTEGER ? reading.total : 0
-  if (prompt === 0 && completion === undefined && total === 0 && reading.webSearches === 0) return null
+  if (
+    prompt === 0 &&
+    completion === undefined &&
+    total === 0 &&
+    !EXTRA_UNITS.some((unit) => reading.extras[unit] > 0)
+  )
+    return null
   const written = prompt > 0 && total > prompt ? Math.max(completion ?? 0, total - prompt) : completion
   return {
     prompt_tokens: prompt || (written ? Math.max(0, total - written) : 0),
@@ -64,9 +65,7 @@ export const reportIn = (value: Json | undefined, most: number): Report | null =
     cache_read_input_tokens: reading.cacheRead,
     cache_creation_input_tokens: reading.cacheCreation,
     cache_creation_1h_input_tokens: reading.cacheCreation1h,
-    prompt_audio_tokens: reading.promptAudio,
-    completion_audio_tokens: reading.completionAudio,
-    web_search_requests: reading.webSearches,
+    ...reading.extras,
     reported_cost: reading.cost,
     isOdd,
   }
@@ -102,7 +101,7 @@ export const ofBoth = (a: Report, b: Report): Report => ({
   ...greatest(a, b),
   completion_tokens: (a.completion_tokens ?? 0) + (b.completion_tokens ?? 0),
   completion_audio_tokens: a.completion_audio_tokens + b.completion_audio_tokens,
-  web_search_requests: a.web_search_requests + b.web_search_requests,
+  ...forEach(EXTRA_UNITS, (unit) => a[unit] + b[unit]),
   reported_cost: a.reported_cost + b.reported_cost,
 })
 

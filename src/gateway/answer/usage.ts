@@ -4,6 +4,7 @@ import { namedTierOf, pricedKindOf, unpricedIn } from '../../domain/calls/usage/
 import type { ServiceTier } from '../../domain/prices/variant.js'
 import { costOf } from '../../domain/gateway/limits/charge.js'
 import type { ModelPrice } from '../../domain/gateway/upstreams/content.js'
+import { EXTRA_UNITS } from '../../domain/prices/units.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { indexIn } from './places.js'
@@ -206,6 +207,7 @@ export const pricedParts = ({
   reported_cost,
   service_tier,
   uncharged = new Map<string, Json>(),
+  ...others
 }: Usage): JsonObject => {
   const parts: Record<string, Json> = {
     ...(service_tier === undefined ? {} : { service_tier }),
@@ -213,12 +215,17 @@ export const pricedParts = ({
     ...(promptAudio === 0 ? {} : { prompt_tokens_details: { audio_tokens: promptAudio } }),
     ...(completionAudio === 0 ? {} : { completion_tokens_details: { audio_tokens: completionAudio } }),
     ...(web_search_requests === 0 ? {} : { server_tool_use: { web_search_requests } }),
+    ...Object.fromEntries(
+      EXTRA_UNITS.flatMap((unit) =>
+        unit === 'web_search_requests' || others[unit] === 0 ? [] : [[unit, others[unit]]],
+      ),
+    ),
     ...(reported_cost === 0 ? {} : { cost: reported_cost / 1e9 }),
   }
   for (const [member, value] of uncharged) {
     const [name, part] = member.split('.') as [string, string?]
-    const others = parts[name]
-    parts[name] = part === undefined ? value : { ...(isJsonObject(others) ? others : {}), [part]: value }
+    const known = parts[name]
+    parts[name] = part === undefined ? value : { ...(isJsonObject(known) ? known : {}), [part]: value }
   }
   return parts
 }

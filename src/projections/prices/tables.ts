@@ -1,3 +1,4 @@
+import { forEachCost } from '../../domain/prices/units.js'
 import { instant, nullable, position, table, text } from '../table.js'
 
 /** In decimal digits. */
@@ -20,8 +21,7 @@ export const PRICES = table(
     cache_creation_1h_input_token_cost: cost,
     prompt_audio_token_cost: cost,
     completion_audio_token_cost: cost,
-    web_search_cost: cost,
-    request_cost: cost,
+    ...forEachCost(() => cost),
     /** JSON: the costs of requests with long prompts and in tiers of service. */
     tiers: nullable(text),
     prompt_token_cost_unit: nullable(text),

@@ -9,6 +9,7 @@ import {
   chargedPromptAudio,
 } from '../../domain/calls/usage/charged.js'
 import { totalTokens, type Figure } from '../../domain/calls/usage/reported.js'
+import { EXTRA_UNITS, forEach, forEachCost, UNIT_NAMES, UNITS, type Unit } from '../../domain/prices/units.js'
 import type { Json } from '../../kernel/json/json.js'
 import { keyword, text, type Column } from '../table.js'
 
@@ -100,7 +101,10 @@ export const COUNTER_COLUMNS = {
   cache_creation_1h_input_tokens: { isHidden: true, of: (used) => used.cache_creation_1h_input_tokens },
   charged_prompt_audio_tokens: { isHidden: true, of: chargedPromptAudio },
   charged_completion_audio_tokens: { isHidden: true, of: chargedCompletionAudio },
-  web_search_requests: { isHidden: true, of: (used) => used.web_search_requests },
+  ...forEach(
+    EXTRA_UNITS,
+    (unit) => ({ isHidden: true, of: (used: Readonly<Record<Figure, number>>) => used[unit] }) as const,
+  ),
   /** What the providers reported, in units of 10^-9. */
   reported_cost: { isHidden: true, of: (used) => used.reported_cost },
   /** Reports of which some was not understood. */
@@ -125,11 +129,15 @@ export const COUNTERS: readonly Counter[] = [...SHOWN_COUNTERS, ...counters.filt
 
 /** `/usage/query` always shows these counters, and the usage of a call only where they are not 0. */
 export const RARE_COUNTERS = [
+  ...EXTRA_UNITS,
   'unrecognized_usage',
   'cache_hits',
   'saved_tokens',
   'saved_cost',
 ] as const satisfies readonly Counter[]
+
+/** The name of the cost of a unit in `/trace/usage`. */
+export const costField = (unit: Unit) => `${unit}_total_cost` as const
 
 /** The costs of answers and their names in `/trace/usage`. */
 export const COST_COLUMNS = {
@@ -137,8 +145,7 @@ export const COST_COLUMNS = {
   completion_cost: { field: 'completion_tokens_total_cost' },
   cache_read_cost: { field: 'cache_read_input_tokens_total_cost' },
   cache_creation_cost: { field: 'cache_creation_input_tokens_total_cost' },
-  web_search_cost: { field: 'web_search_requests_total_cost' },
-  request_cost: { field: 'requests_total_cost' },
+  ...forEachCost((unit) => ({ field: costField(unit) })),
   /** What providers reported for usage that has no price. */
   provider_cost: { field: 'provider_cost' },
 } as const satisfies Readonly<Record<string, { readonly field: string }>>
@@ -155,8 +162,7 @@ export const CHARGED = [
   { counter: 'cache_creation_1h_input_tokens', cost: 'cache_creation_cost' },
   { counter: 'charged_prompt_audio_tokens', cost: 'prompt_cost' },
   { counter: 'charged_completion_audio_tokens', cost: 'completion_cost' },
-  { counter: 'web_search_requests', cost: 'web_search_cost' },
-  { counter: 'requests', cost: 'request_cost' },
+  ...UNIT_NAMES.map((unit) => ({ counter: unit, cost: UNITS[unit].cost })),
 ] as const satisfies readonly { readonly counter: Counter; readonly cost: Cost }[]
 
 /** The counters of which the cost is unknown without a price. */
@@ -166,8 +172,9 @@ type CostField = (typeof COST_COLUMNS)[Cost]['field']
 export const COST_FIELDS: readonly CostField[] = COSTS.map((cost) => COST_COLUMNS[cost].field)
 
 /** Whether a cost is a member of the usage of a call only where it is not 0. */
-export const isRareCost = (field: string): boolean =>
-  ['web_search_requests_total_cost', 'requests_total_cost', 'provider_cost'].includes(field)
+export const isRareCost = (field: string): boolean => RARE_COSTS.has(field)
+
+const RARE_COSTS: ReadonlySet<string> = new Set([...UNIT_NAMES.map(costField), 'provider_cost'])
 
 /** What `/usage/query` sums up and orders by. */
 export const MEASURES = ['calls', ...SHOWN_COUNTERS, ...RARE_COUNTERS, ...COSTS, 'total_cost'] as const

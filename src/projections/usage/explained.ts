@@ -4,7 +4,8 @@ import { FIGURES } from '../../domain/calls/usage/reported.js'
 import type { UsageReporting } from '../../domain/projects/project.js'
 import type { Price, PriceBook } from '../prices/book.js'
 import { chargesOf, costsOf } from './charges.js'
-import { EXTRAS, modelOf } from '../../domain/prices/variant.js'
+import { UNIT_NAMES } from '../../domain/prices/units.js'
+import { modelOf } from '../../domain/prices/variant.js'
 import { CHARGED, COUNTERS } from './columns.js'
 import { atOrBelow } from './inclusive-usage.js'
 import { countersOf, ownUsage } from './own-usage.js'
@@ -18,7 +19,7 @@ export interface Contribution {
   /** The first of the calls. */
   readonly call: number
   readonly calls: number
-  /** Tokens, searches or requests; of `reported_cost` there are none. */
+  /** Tokens, searches, requests and so on; of `reported_cost` there are none. */
   readonly units: number
   readonly price: Price | null
   /** Of a token. */
@@ -35,8 +36,9 @@ export const CHARGED_KINDS = [
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
   'cache_creation_1h_input_tokens',
-  ...EXTRAS,
-  'requests',
+  'prompt_audio_tokens',
+  'completion_audio_tokens',
+  ...UNIT_NAMES,
   'reported_cost',
 ] as const
 type ChargedKind = (typeof CHARGED_KINDS)[number]

@@ -21,6 +21,9 @@ const price = fc.record(
     completion_audio_token_cost: cost,
     web_search_cost: cost,
     request_cost: cost,
+    second_cost: cost,
+    character_cost: cost,
+    image_cost: cost,
     tiers: fc.subarray([
       { above_prompt_tokens: 32_000, factor: 3 },
       { service_tier: 'priority', factor: 2 },
@@ -90,6 +93,9 @@ const report: fc.Arbitrary<JsonObject> = fc.oneof(
       prompt_tokens_details: { audio_tokens: heard },
       completion_tokens_details: { audio_tokens: spoken },
       server_tool_use: { web_search_requests: spoken },
+      seconds: heard,
+      characters: spoken,
+      images: prompt,
     })),
   fc
     .tuple(count, count, fc.constantFrom('priority', 'flex', 'default'))

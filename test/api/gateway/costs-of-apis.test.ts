@@ -12,6 +12,9 @@ const PRICE = {
   cache_creation_1h_input_token_cost: '0.004',
   web_search_cost: '0.5',
   request_cost: '0.03',
+  second_cost: '0.0001',
+  character_cost: '0.000015',
+  image_cost: '0.04',
   tiers: [
     { service_tier: 'flex', factor: 0.5 },
     { service_tier: 'fast', factor: 6 },
@@ -68,13 +71,19 @@ describe('the cost of an answer', () => {
     ],
     ['moderations', { input: 'Hello' }, { id: 'modr_1', results: [] }, 0.03],
     [
+      'moderations',
+      { input: 'Hello' },
+      { results: [], usage: { type: 'duration', seconds: 8.5, characters: 12, images: 3 } },
+      9 * 0.0001 + 12 * 0.000015 + 3 * 0.04 + 0.03,
+    ],
+    [
       'rerank',
       { query: 'Hello', documents: ['Hi'] },
       { id: 'r', results: [], meta: { billed_units: { search_units: 2 } } },
       2 * 0.5 + 0.03,
     ],
   ] as const)
-    it(`of ${path} is the same in headers, budgets and reports`, async () => {
+    it(`of ${path} is ${cost.toFixed(5)}, the same in headers, budgets and reports`, async () => {
       const { service, upstream, aTeam, limit, shown } = teams
       const one = await aTeam()
       const model = `${one.team}/model`

@@ -18,7 +18,7 @@ const ANTHROPIC = { ...TEXT, server_tool_use: { web_search_requests: 3 } }
 const AUDIO = { prompt_audio_token_cost: 16, completion_audio_token_cost: 32 }
 const NAMES = ['prompt_tokens_details.audio_tokens', 'completion_tokens_details.audio_tokens']
 
-describe('prices of audio and searches', () => {
+describe('prices of audio and units', () => {
   let service: TestService
   before(async () => void (service = await sharedService()))
 
@@ -100,6 +100,21 @@ describe('prices of audio and searches', () => {
       [380, 0, []],
     ],
     ['requests without tokens at their price', { requests: 3 }, { request_cost: 10 }, [30, 0, []]],
+    ['no seconds without their price', { type: 'duration', seconds: 8.4 }, {}, [0, 1, ['seconds']]],
+    ['seconds at their price', { type: 'duration', seconds: 8.4 }, { second_cost: 10 }, [90, 0, []]],
+    ['characters at their price', { ...TEXT, characters: 4 }, { character_cost: 0.25 }, [701, 0, []]],
+    [
+      'images at their price, and names seconds',
+      { images: 2, audio_seconds: 3 },
+      { image_cost: 40 },
+      [80, 1, ['audio_seconds']],
+    ],
+    [
+      'images in a tier of service, and requests that are the same in all',
+      { images: 2, requests: 1, service_tier: 'batch' },
+      { image_cost: 40, request_cost: 10, tiers: [{ service_tier: 'batch', factor: 0.5 }] },
+      [50, 0, []],
+    ],
     [
       'a fast mode at its price',
       { ...TEXT, speed: 'fast' },
@@ -157,7 +172,7 @@ describe('prices of audio and searches', () => {
   it('are stated in the file of a list, and answered', async () => {
     const project = someProject()
     const model = someModel()
-    const extras = { ...AUDIO, web_search_cost: 0.01 }
+    const extras = { ...AUDIO, web_search_cost: 0.01, second_cost: 0.25, character_cost: 0.5, image_cost: 4 }
     const since = { effective_date: '2025-01-01T00:00:00Z' }
     const file = {
       list: model,
@@ -180,6 +195,6 @@ describe('prices of audio and searches', () => {
     assert.deepEqual(await costsOf(service, project, where), [])
     const path = `/api/prices?project_id=${encodeURIComponent(project)}&q=${model}`
     const { data } = accepted(await service.send('GET', path)) as unknown as { data: readonly JsonObject[] }
-    assert.equal(data[0]!['web_search_cost'], '0.01')
+    assert.deepEqual([data[0]!['web_search_cost'], data[0]!['image_cost']], ['0.01', '4'])
   })
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { UNIT_NAMES } from '../../../src/domain/prices/units.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS as REPETITIONS } from '../../counts.js'
 import { isOnServer } from '../../support/clickhouse-server.js'
@@ -26,6 +27,8 @@ const COSTS = {
     prompt_audio_token_cost: 16,
     web_search_cost: 32,
     request_cost: 64,
+    second_cost: 128,
+    image_cost: 256,
     effective_date: '2025-01-01T00:00:00Z',
     tiers: [
       { above_prompt_tokens: 200_000, prompt_token_cost: 1, completion_token_cost: 4 },
@@ -56,7 +59,7 @@ const rounded = (cost: unknown): unknown =>
 
 /** The sum of the costs of tokens and of what the provider reported; null if neither is known. */
 const costOf = (usage: JsonObject): number | null => {
-  const rare = [usage['web_search_requests_total_cost'], usage['requests_total_cost'], usage['provider_cost']]
+  const rare = [...UNIT_NAMES.map((unit) => usage[`${unit}_total_cost`]), usage['provider_cost']]
   const costs = [
     ...KINDS.map((kind) => usage[`${kind}_tokens_total_cost`]),
     ...rare.map((cost) => cost || null),
@@ -100,6 +103,7 @@ const report: fc.Arbitrary<JsonObject> = fc.oneof(
       completion_tokens_details: { audio_tokens: Math.max(0, spoken - 25) },
       server_tool_use: { web_search_requests: Math.max(0, searches - 15) },
     })),
+  fc.tuple(count, count, count).map(([seconds, characters, images]) => ({ seconds, characters, images })),
   fc.tuple(count, count).map(([prompt, cost]) => ({ requests: 1, prompt_tokens: prompt, cost: cost / 1000 })),
   count.map((tokens_in) => ({ tokens_in: tokens_in + 1 })),
   fc.constant({ requests: 1 }),

@@ -16,8 +16,11 @@ export interface OraclePrice {
   readonly tiers: readonly { readonly above: bigint; readonly costs: TokenFractions }[]
 }
 
-/** Prompt, completion, cache read, cache creation, that for an hour, audio of both, a search, and a request. */
+/** Prompt, completion, cache read, cache creation, that for an hour, audio of both, a search, a request, a second, a character and an image. */
 type TokenFractions = readonly [
+  Fraction,
+  Fraction,
+  Fraction,
   Fraction,
   Fraction,
   Fraction,
@@ -39,7 +42,7 @@ export const isEqual = ([a, b]: Fraction, [c, d]: Fraction): boolean => a * d ==
 const NOTHING: Fraction = [0n, 1n]
 export const total = (fractions: readonly Fraction[]): Fraction => fractions.reduce(plus, NOTHING)
 
-/** What a call used itself of a model, and what that cost: four kinds of tokens, searches and requests, each at its price. */
+/** What a call used itself of a model, and what that cost: four kinds of tokens, and units, each at its price. */
 export interface OwnCosts {
   readonly model: string
   readonly costs: readonly Fraction[]
@@ -49,7 +52,7 @@ export interface OwnCosts {
 
 export interface OracleCosts {
   readonly own: (callId: string) => readonly OwnCosts[]
-  /** The six costs of each model of a call with all its descendants. */
+  /** The nine costs of each model of a call with all its descendants. */
   readonly of: (callId: string, model: string) => readonly Fraction[]
   /** The models of which the call, or a descendant, used tokens that had no price. */
   readonly unpriced: (callId: string) => readonly string[]
@@ -88,7 +91,7 @@ export const costsAfter = (
   }
 }
 
-const KINDS = [0, 1, 2, 3, 4, 5] as const
+const KINDS = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const
 
 /** Without tokens they cost nothing that is unknown. */
 const REQUESTS = 8
@@ -101,6 +104,9 @@ const costsOf = (tokens: readonly bigint[], costs: TokenFractions): readonly Fra
   plus(times(costs[3], tokens[3]!), times(costs[4], tokens[4]!)),
   times(costs[7], tokens[7]!),
   times(costs[REQUESTS], tokens[REQUESTS]!),
+  times(costs[9], tokens[9]!),
+  times(costs[10], tokens[10]!),
+  times(costs[11], tokens[11]!),
 ]
 
 /** Where several requests are one entry, their average decides. */
@@ -128,6 +134,9 @@ const billedTokens = (entry: Folded): readonly bigint[] => {
     spoken,
     entry.web_search_requests,
     entry.requests,
+    entry.seconds,
+    entry.characters,
+    entry.images,
   ]
 }
 

@@ -76,6 +76,10 @@ export interface AggregatedUsage {
   readonly cache_read_input_tokens_total_cost: null
   readonly cache_creation_input_tokens_total_cost: null
   readonly unrecognized_usage?: number
+  readonly web_search_requests?: number
+  readonly seconds?: number
+  readonly characters?: number
+  readonly images?: number
   readonly cache_hits?: number
   readonly saved_tokens?: number
   readonly saved_cost?: number

@@ -16,7 +16,7 @@ const model = fc
 
 /** As providers report it: the names of the OpenAI family or those of Anthropic's. */
 const saneEntry: fc.Arbitrary<JsonObject> = fc
-  .tuple(fc.nat(5), prompts, small, fc.nat(2))
+  .tuple(fc.nat(6), prompts, small, fc.nat(2))
   .map(([style, prompt, completion, requests]): JsonObject => {
     switch (style) {
       case 0:
@@ -40,6 +40,8 @@ const saneEntry: fc.Arbitrary<JsonObject> = fc
         }
       case 4:
         return { cache_hits: 1, saved_tokens: prompt, saved_cost: `0.${completion}0000000007` }
+      case 5:
+        return { type: 'duration', seconds: prompt, characters: completion, images: requests }
       default:
         return { prompt_tokens: prompt, total_tokens: completion }
     }

@@ -1,4 +1,6 @@
 import { FIGURES, modelUsageOf, type Figure } from '../../../src/domain/calls/usage/reported.js'
+import { EXTRA_UNITS } from '../../../src/domain/prices/units.js'
+import { EXTRAS } from '../../../src/domain/prices/variant.js'
 import { clamped } from './figure.js'
 import { isObject, property } from './json.js'
 import type { AggregatedUsage, Json, JsonObject } from './operations.js'
@@ -44,7 +46,7 @@ export const modelKeys = (summary: JsonObject | undefined): ReadonlyArray<string
 const readEntry = (entry: Json, hasStatusCounts: boolean): RawFigures => {
   const usage = modelUsageOf('', isObject(entry) ? entry : {}, hasStatusCounts)
   // Until a price is found that charges them.
-  const hasExtras = usage.prompt_audio_tokens + usage.completion_audio_tokens + usage.web_search_requests > 0
+  const hasExtras = EXTRAS.some((extra) => usage[extra] > 0)
   const read = { ...usage, unrecognized_usage: hasExtras ? 1 : usage.unrecognized_usage }
   return Object.fromEntries(FIGURES.map((key) => [key, BigInt(read[key])])) as Record<Figure, bigint>
 }
@@ -116,7 +118,7 @@ const answeredEntry = (entry: Folded): AggregatedUsage => ({
   cache_read_input_tokens_total_cost: null,
   cache_creation_input_tokens_total_cost: null,
   ...Object.fromEntries(
-    (['unrecognized_usage', 'cache_hits', 'saved_tokens'] as const)
+    ([...EXTRA_UNITS, 'unrecognized_usage', 'cache_hits', 'saved_tokens'] as const)
       .filter((key) => entry[key] !== 0n)
       .map((key) => [key, Number(clamped(entry[key]))]),
   ),

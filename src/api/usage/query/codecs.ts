@@ -9,7 +9,8 @@ import { projectId } from '../../../kernel/ids.js'
 import { listName } from '../../../domain/prices/events.js'
 import { fieldName } from '../../../domain/query/field-path.js'
 import { query } from '../../../domain/query/query.js'
-import { MEASURES } from '../../../projections/usage/columns.js'
+import { EXTRA_UNITS, forEach, UNIT_NAMES } from '../../../domain/prices/units.js'
+import { costField, MEASURES } from '../../../projections/usage/columns.js'
 import { DIMENSIONS } from '../../../projections/usage/query/groups-sql.js'
 import { unpricedModels } from '../../../application/calls/unpriced-models.js'
 import { usageMembers } from '../../../application/calls/usage-json.js'
@@ -65,12 +66,12 @@ const figures = open('UsageFigures', {
   required: {
     calls: int64,
     ...usageMembers,
+    ...forEach(EXTRA_UNITS, () => int64),
     unrecognized_usage: int64,
     cache_hits: int64,
     saved_tokens: int64,
     saved_cost: nullable(number),
-    web_search_requests_total_cost: nullable(number),
-    requests_total_cost: nullable(number),
+    ...forEach(UNIT_NAMES.map(costField), () => nullable(number)),
     provider_cost: nullable(number),
     total_cost: nullable(number),
   },

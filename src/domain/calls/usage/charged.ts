@@ -1,5 +1,6 @@
 import type { ModelUsage } from './reported.js'
 import { TOKEN_COSTS } from '../../prices/cache-costs.js'
+import { UNIT_NAMES } from '../../prices/units.js'
 import type { Extra } from '../../prices/variant.js'
 
 /** The figures that prices charge. */
@@ -43,8 +44,7 @@ export const chargedTokens = (used: ChargedUsage): readonly number[] => [
   used.cache_creation_1h_input_tokens,
   chargedPromptAudio(used),
   chargedCompletionAudio(used),
-  used.web_search_requests,
-  used.requests ?? 1,
+  ...UNIT_NAMES.map((unit) => (unit === 'requests' ? (used.requests ?? 1) : used[unit])),
 ]
 
 const REQUESTS = TOKEN_COSTS.indexOf('request_cost')

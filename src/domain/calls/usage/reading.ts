@@ -2,7 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/j
 import { costOf, countOf } from './figure.js'
 import { audioIn, pricedKindOf, serviceTierOf, unpricedMembersOf } from './unpriced-members.js'
 import { named, NAMES, WITHIN, WRAPPERS, type Figure, type Names } from './report-names.js'
-import type { ServiceTier } from '../../prices/variant.js'
+import { forEach } from '../../prices/units.js'
+import { EXTRAS, type Extra, type ServiceTier } from '../../prices/variant.js'
 
 /** What a report means: the prompt includes tokens of the cache, the completion those of reasoning. */
 export interface Reading {
@@ -16,10 +17,8 @@ export interface Reading {
   /** Includes `cacheCreation1h`, the tokens that are kept for an hour. */
   readonly cacheCreation: number
   readonly cacheCreation1h: number
-  /** Tokens of the prompt, and of the completion. */
-  readonly promptAudio: number
-  readonly completionAudio: number
-  readonly webSearches: number
+  /** Audio, of the tokens of the prompt and of the completion, and units. */
+  readonly extras: Readonly<Record<Extra, number>>
   /** The cost that the provider reports, in units of 10^-9. */
   readonly cost: number
   /** Answers of the gateway's cache, and what these saved; the cost in units of 10^-12. */
@@ -28,7 +27,7 @@ export interface Reading {
   readonly savedCost: number
   /** A tier of service that prices may know. */
   readonly serviceTier: ServiceTier | undefined
-  /** Whether some of the report was not understood, besides that tier, audio and searches. */
+  /** Whether some of the report was not understood, besides that tier and the extras. */
   readonly isUnrecognized: boolean
   /** Whether a known name has a value that is no count, or too large a one. */
   readonly isOdd: boolean
@@ -71,7 +70,9 @@ class Report {
   /** Names are synonyms, so the greatest figure counts. */
   private note(figure: Figure, value: Json): void {
     const parts = COST_PARTS[figure]
-    const count = parts === undefined ? countOf(value) : costOf(value, parts)
+    // Providers charge a second that was begun.
+    const whole = figure === 'seconds' && typeof value === 'number' ? Math.ceil(value) : value
+    const count = parts === undefined ? countOf(whole) : costOf(value, parts)
     if (count === undefined || (parts === undefined && count > this.most)) this.isOdd = true
     else this.figures[figure] = Math.max(this.figures[figure] ?? 0, count)
   }
@@ -125,15 +126,11 @@ export const readingOf = (
   // Tokens of an unknown kind. Where the total is that of the known ones, the others are parts of these.
   const isHalf = total > known || (hasUnknownTokens && total !== known)
   const serviceTier = serviceTierOf(entry)
-  const extras = {
-    promptAudio: figures.promptAudio ?? 0,
-    completionAudio: figures.completionAudio ?? 0,
-    webSearches: figures.webSearches ?? 0,
-  }
-  const read = { serviceTier, ...extras }
+  const extras = forEach(EXTRAS, (extra) => figures[extra] ?? 0)
+  const hasExtras = EXTRAS.some((extra) => extras[extra] > 0)
   const isUnpriced = (member: string) => {
     const kind = pricedKindOf(member, serviceTier)
-    return kind === undefined || !read[READ_AS[kind]]
+    return kind === undefined || !(kind === 'service_tier' ? serviceTier : extras[kind])
   }
   return {
     requests: figures.requests ?? 0,
@@ -143,25 +140,20 @@ export const readingOf = (
     cacheRead: readsOf(figures),
     cacheCreation: writesOf(figures),
     cacheCreation1h: figures.write1h ?? 0,
-    ...extras,
+    extras,
     cost: figures.cost ?? 0,
     cacheHits: figures.cacheHits ?? 0,
     savedTokens: figures.savedTokens ?? 0,
     savedCost: figures.savedCost ?? 0,
     serviceTier,
     isUnrecognized:
-      isOdd || isHalf || (!hasTokens && hasUnknown) || unpricedMembersOf(entry).some(isUnpriced),
+      isOdd ||
+      isHalf ||
+      (!hasTokens && !hasExtras && hasUnknown) ||
+      unpricedMembersOf(entry).some(isUnpriced),
     isOdd,
   }
 }
-
-/** The figure of what a price may charge. */
-const READ_AS = {
-  service_tier: 'serviceTier',
-  prompt_audio_tokens: 'promptAudio',
-  completion_audio_tokens: 'completionAudio',
-  web_search_requests: 'webSearches',
-} as const
 
 type Figures = Partial<Record<Figure, number>>
 

@@ -1,3 +1,6 @@
+import type { Extra } from '../../prices/variant.js'
+import { EXTRA_UNITS, forEach, UNITS } from '../../prices/units.js'
+
 /** A figure of a report, whatever its name is there. */
 export type Figure =
   | 'requests'
@@ -19,9 +22,7 @@ export type Figure =
   | 'write1h'
   | 'reasoning'
   | 'thoughts'
-  | 'promptAudio'
-  | 'completionAudio'
-  | 'webSearches'
+  | Extra
   | 'cost'
   | 'cacheHits'
   | 'savedTokens'
@@ -59,14 +60,14 @@ const PROMPT_PARTS = withParts(
     writeWithin: ['cache_creation_tokens', 'cache_creation', 'cache_write_tokens', 'cache_write'],
     write5m: ['ephemeral_5m_input_tokens'],
     write1h: ['ephemeral_1h_input_tokens'],
-    promptAudio: ['audio_tokens', 'audio'],
+    prompt_audio_tokens: ['audio_tokens', 'audio'],
   }),
   { cache_creation_token_details: BY_LIFETIME },
 )
 
 const COMPLETION_PARTS = namesOf({
   reasoning: ['reasoning_tokens', 'reasoning', 'thinking_tokens'],
-  completionAudio: ['audio_tokens', 'audio'],
+  completion_audio_tokens: ['audio_tokens', 'audio'],
 })
 
 /** The names within a figure that is an object of its total and of parts. */
@@ -133,7 +134,7 @@ export const NAMES = withParts(
       'completion_details.reasoning',
     ],
     thoughts: ['thoughts_token_count', 'thoughts_tokens'],
-    webSearches: ['web_search_requests', 'num_search_queries', 'search_units'],
+    ...forEach(EXTRA_UNITS, (unit) => UNITS[unit].reported),
     cost: ['cost', 'total_cost', 'response_cost', 'estimated_cost', 'cost_usd', 'costUSD', 'total_cost_usd'],
     cacheHits: ['cache_hits'],
     savedTokens: ['saved_tokens'],
@@ -148,7 +149,7 @@ export const NAMES = withParts(
     output_token_details: COMPLETION_PARTS,
     candidates_tokens_details: COMPLETION_PARTS,
     cache_creation: BY_LIFETIME,
-    server_tool_use: namesOf({ webSearches: ['web_search_requests'] }),
+    server_tool_use: namesOf({ web_search_requests: ['web_search_requests'] }),
   },
 )
 

@@ -8,6 +8,7 @@ import { LARGEST_EXACT } from '../../prices/exact.js'
 import { clamp, figureOf } from './figure.js'
 import { readingOf, type Reading } from './reading.js'
 import { searchesIn } from './searches.js'
+import { EXTRA_UNITS, forEach } from '../../prices/units.js'
 import { serviceTierOf } from './unpriced-members.js'
 import {
   EXTRAS,
@@ -54,11 +55,10 @@ const anyModelUsage = open('ModelUsage', {
     /** Those of `prompt_tokens` and `completion_tokens`. */
     prompt_audio_tokens: figure,
     completion_audio_tokens: figure,
-    /** Searches by the provider. */
-    web_search_requests: figure,
+    ...forEach(EXTRA_UNITS, () => figure),
     /** The cost that the provider reported, in units of 10^-9. */
     reported_cost: figure,
-    /** 1 if some of the report was not understood, besides its tier of service, audio and searches. */
+    /** 1 if some of the report was not understood, besides its tier of service and extras. */
     unrecognized_usage: figure,
     /** 1 for an answer of the gateway's cache. */
     cache_hits: figure,
@@ -144,9 +144,7 @@ const usageOf = (model: string, reading: Reading): ModelUsage => ({
   cache_read_input_tokens: reading.cacheRead,
   cache_creation_input_tokens: clamp(reading.cacheCreation),
   cache_creation_1h_input_tokens: reading.cacheCreation1h,
-  prompt_audio_tokens: reading.promptAudio,
-  completion_audio_tokens: reading.completionAudio,
-  web_search_requests: reading.webSearches,
+  ...reading.extras,
   reported_cost: reading.cost,
   unrecognized_usage: Number(reading.isUnrecognized),
   cache_hits: reading.cacheHits,
@@ -222,8 +220,12 @@ const withProviders = (
     typeof entry['input_tokens'] === 'number' && INPUTS.every((name) => entry[name] === report[name])
   if (!isSame && !isEqual) return stated
   const serviceTier = stated.serviceTier ?? provided.serviceTier ?? ofResponse
-  const webSearches = Math.max(stated.webSearches, provided.webSearches, searches)
-  const reading = { ...stated, serviceTier, webSearches }
+  const web_search_requests = Math.max(
+    stated.extras.web_search_requests,
+    provided.extras.web_search_requests,
+    searches,
+  )
+  const reading = { ...stated, serviceTier, extras: { ...stated.extras, web_search_requests } }
   if (isSame && cachedIn(provided) > 0) return { ...reading, prompt: provided.prompt, total: provided.total }
   if (!isEqual || cachedIn(provided) < cachedIn(reading)) return reading
   const { cacheRead, cacheCreation } = provided

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
 import { WRAPPERS } from './report-names.js'
+import { EXTRA_UNITS, UNITS } from '../../prices/units.js'
 import { SERVICE_TIERS, type Extra, type ServiceTier } from '../../prices/variant.js'
 
 /** Prices are those of standard requests. */
@@ -9,8 +10,10 @@ const STANDARD: ReadonlyMap<string, readonly string[]> = new Map([
   ['inference_geo', ['', 'global', 'not_available']],
 ])
 
-/** Uses that providers charge besides tokens. */
-const USES: ReadonlySet<string> = new Set(['web_search_requests', 'num_search_queries', 'search_units'])
+/** Uses that providers charge besides tokens, by their names in reports. */
+const USES: ReadonlyMap<string, Extra> = new Map(
+  EXTRA_UNITS.flatMap((unit) => UNITS[unit].reported.map((name) => [name, unit])),
+)
 
 /** Searches and programs of the provider. Fetching pages costs only tokens. */
 const isChargedTool = (name: string): boolean => name !== 'web_fetch_requests'
@@ -40,8 +43,8 @@ export type PricedKind = 'service_tier' | Extra
 /** What only some prices charge that such a member of usage in a tier of service reports. */
 export const pricedKindOf = (member: string, tier: ServiceTier | undefined): PricedKind | undefined => {
   if (member === 'service_tier' || (member === 'speed' && tier === FAST)) return 'service_tier'
-  if (/(?:^|^server_tool_use\.)web_search_requests$|^(?:num_search_queries|search_units)$/.test(member))
-    return 'web_search_requests'
+  const use = USES.get(member.replace(/^server_tool_use\./, ''))
+  if (use !== undefined) return use
   if (!/\.audio(?:_tokens)?$/.test(member)) return undefined
   return /^(?:prompt|input)/.test(member) ? 'prompt_audio_tokens' : 'completion_audio_tokens'
 }

@@ -32,7 +32,8 @@ export const maxCost = (
   const above = sizeOf({ prompt_tokens: prompt })
   const tiers = (price.tiers ?? []).filter((tier) => tier.above_prompt_tokens <= above)
   const costs = [price, ...tiers].map((one) => {
-    const [text, written, read, creation, creation1h, audio, writtenAudio, search, request] = tokenCosts(one)
+    const [text, written, read, creation, creation1h, audio, writtenAudio] = tokenCosts(one)
+    const { web_search_cost: search = '0', request_cost: request = '0' } = one
     const ofPrompt = [text, read, creation, creation1h, audio].map((cost) => times(cost, prompt))
     const ofCompletion = [written, writtenAudio].map((cost) => times(cost, completion))
     return largest(ofPrompt) + largest(ofCompletion) + times(search, searches) + times(request, 1)

@@ -3,6 +3,8 @@ import { entityOf, projectId } from '../../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { withCacheCosts } from '../../prices/cache-costs.js'
+import { forEach } from '../../prices/units.js'
+import { EXTRAS } from '../../prices/variant.js'
 import { amountFrom, decimalText, moneyText, type Amount } from '../../prices/decimal.js'
 import { figureOf } from '../../calls/usage/figure.js'
 import { serviceTierOf } from '../../calls/usage/unpriced-members.js'
@@ -103,9 +105,7 @@ export const outcomeOf = (models: Json | undefined, own: Json | undefined): Outc
       cache_read_input_tokens: sum('cache_read_input_tokens'),
       cache_creation_input_tokens: sum('cache_creation_input_tokens'),
       cache_creation_1h_input_tokens: sum('cache_creation_1h_input_tokens'),
-      prompt_audio_tokens: sum('prompt_audio_tokens'),
-      completion_audio_tokens: sum('completion_audio_tokens'),
-      web_search_requests: sum('web_search_requests'),
+      ...forEach(EXTRAS, (extra) => sum(extra)),
       reported_cost: sum('reported_cost'),
       ...(service_tier === undefined ? {} : { service_tier }),
     },

@@ -1,5 +1,6 @@
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { numberFrom } from '../../../domain/prices/decimal.js'
+import { forEachCost, UNITS } from '../../../domain/prices/units.js'
 import { SETTINGS } from '../../calls/select.js'
 import {
   COSTS,
@@ -36,8 +37,7 @@ const MEASURED = {
   ) as Record<ShownCounter | Alias, ShownCounter>),
   input_cost: COSTS.filter((cost) => /^(?:prompt|cache)/.test(cost)).join(' + '),
   output_cost: 'completion_cost',
-  web_search_cost: 'web_search_cost',
-  request_cost: 'request_cost',
+  ...forEachCost((unit): string => UNITS[unit].cost),
   provider_cost: 'provider_cost',
   total_cost: 'total_cost',
 }

@@ -14,7 +14,7 @@ const PROJECT = 'team/p'
 const AT = '2026-01-01T00:00:00.000000Z' as Instant
 
 /** Dyadic, so that sums of doubles are exact. */
-const COSTS = ['0.5', '2', '0.25', '4', '8', '16', '32', '64', '128'] as const
+const COSTS = ['0.5', '2', '0.25', '4', '8', '16', '32', '64', '128', '256', '512', '1024'] as const
 
 const NO_TIER = {
   above_prompt_tokens: 0,
@@ -29,6 +29,9 @@ const NO_TIER = {
   completion_audio_token_cost: null,
   web_search_cost: null,
   request_cost: null,
+  second_cost: null,
+  character_cost: null,
+  image_cost: null,
 }
 
 const stored = {
@@ -57,6 +60,9 @@ const TIERS = exactTiers(
     completion_audio_token_cost: 32,
     web_search_cost: 64,
     request_cost: 128,
+    second_cost: 256,
+    character_cost: 512,
+    image_cost: 1024,
   },
   [
     { ...NO_TIER, above_prompt_tokens: 200_000, factor: 2 },
@@ -93,6 +99,9 @@ const report = fc.record(
     input_tokens: fc.constantFrom(200_000, 200_001),
     prompt_tokens_details: fc.record({ audio_tokens: count }),
     completion_tokens_details: fc.record({ audio_tokens: count }),
+    seconds: count,
+    characters: count,
+    images: count,
     server_tool_use: fc.record({ web_search_requests: count }),
   },
   { requiredKeys: [] },
@@ -141,11 +150,26 @@ describe('the cost of a call', () => {
       129,
     ],
     ['is that of requests', { priced: { requests: 2 }, other: { requests: 3 } }, 256],
+    ['is that of seconds that were begun', { priced: { type: 'duration', seconds: 1.2 } }, 512],
+    ['is that of characters and images', { priced: { characters: 2, images: 1 } }, 2048],
+    [
+      'halves all but searches and requests',
+      { priced: { seconds: 1, requests: 1, service_tier: 'batch' } },
+      256,
+    ],
+    ['is unknown if units without a price were used', { other: { images: 1 } }, null],
     ['is that of tokens with a price', { priced: { prompt_tokens: 2 }, other: { prompt_tokens: 3 } }, 1],
     ['counts what a provider reported', { priced: {}, other: { prompt_tokens: 3, cost: 0.25 } }, 0.25],
     ['ignores a reported cost beside a price', { priced: { prompt_tokens: 2, cost: 9 } }, 1],
   ] as const)
     it(name, () => assert.deepEqual(costs(usage), [expected, expected]))
+
+  it('has no units that a stored price of an earlier release lacks', () => {
+    const latest = () => ['0.5', '2', '0', '0', '0', [], '16', '32', '64', '128'] as const
+    const { models } = reportedUsageOf({ usage: { m: { seconds: 2, prompt_tokens: 4 } } })
+    const amount = costOf({ latest }, { project_id: PROJECT, started_at: AT, models })
+    assert.equal(numberFrom(amount!), 2)
+  })
 
   it('is the same for automations and evaluations, for any usage', () => {
     fc.assert(

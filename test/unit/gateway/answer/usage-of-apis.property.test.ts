@@ -40,6 +40,9 @@ const expectedUsage = (of: Used, written1h: number, service_tier?: string) => {
     prompt_audio_tokens: 0,
     completion_audio_tokens: 0,
     web_search_requests: of.searches,
+    seconds: 0,
+    characters: 0,
+    images: 0,
     reported_cost: 0,
     ...(service_tier === undefined ? {} : { service_tier }),
   }

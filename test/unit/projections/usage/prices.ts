@@ -120,6 +120,9 @@ const fractionsOf = (price: Parameters<typeof tokenCosts>[0]): OraclePrice['cost
   fraction(price.completion_audio_token_cost ?? price.completion_token_cost),
   fraction(price.web_search_cost ?? '0'),
   fraction(price.request_cost ?? '0'),
+  fraction(price.second_cost ?? '0'),
+  fraction(price.character_cost ?? '0'),
+  fraction(price.image_cost ?? '0'),
 ]
 
 export const fraction = (text: string): Fraction => {

@@ -32,6 +32,9 @@ const COSTS = [
   'cache_creation_input_tokens_total_cost',
   'web_search_requests_total_cost',
   'requests_total_cost',
+  'seconds_total_cost',
+  'characters_total_cost',
+  'images_total_cost',
 ] as const
 const RARE = 4
 

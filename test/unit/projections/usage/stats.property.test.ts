@@ -1,3 +1,4 @@
+import { UNIT_NAMES } from '../../../../src/domain/prices/units.js'
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -178,7 +179,7 @@ describe('statistics', () => {
               cost('cache_read_input_tokens') +
               cost('cache_creation_input_tokens'),
             output: output + cost('completion_tokens'),
-            rest: rest + cost('web_search_requests') + cost('requests'),
+            rest: UNIT_NAMES.map(cost).reduce((a, b) => a + b, rest),
           })
         }
 

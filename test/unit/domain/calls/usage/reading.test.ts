@@ -194,7 +194,8 @@ describe('a report of usage', () => {
     [{}, false],
     [{ prompt_tokens: null }, false],
     [{ tokens_in: 7, tokens_out: 1 }, true],
-    [{ requests: 1, characters: 700 }, true],
+    [{ requests: 1, characters: 700 }, false],
+    [{ requests: 1, pages: 700 }, true],
     [{ prompt_tokens: '7 tokens' }, true],
     [{ prompt_tokens: 7, completion_tokens: '1e3' }, true],
     [{ prompt_tokens: -7 }, true],
@@ -266,8 +267,25 @@ describe('a report of usage', () => {
     [{ billed_units: { search_units: 2 } }, 0, 0, 2],
   ] as const)
     it(`has audio and searches: ${JSON.stringify(report)}`, () => {
-      const { promptAudio, completionAudio, webSearches, isUnrecognized } = readingOf(report)
-      assert.deepEqual([promptAudio, completionAudio, webSearches], [audioIn, audioOut, searches])
+      const { extras, isUnrecognized } = readingOf(report)
+      const { prompt_audio_tokens, completion_audio_tokens, web_search_requests } = extras
+      const read = [prompt_audio_tokens, completion_audio_tokens, web_search_requests]
+      assert.deepEqual(read, [audioIn, audioOut, searches])
+      assert.equal(isUnrecognized, false)
+    })
+
+  for (const [report, expected] of [
+    [{ type: 'duration', seconds: 8.4 }, [9, 0, 0]],
+    [{ usage: { type: 'duration', seconds: 8 } }, [8, 0, 0]],
+    [{ prompt_tokens: 7, prompt_audio_seconds: 5 }, [5, 0, 0]],
+    [{ requests: 1, characters: 12, model: 'tts' }, [0, 12, 0]],
+    [{ billed_units: { images: 2 } }, [0, 0, 2]],
+    [{ imageCount: 3 }, [0, 0, 3]],
+    [{ images: '2', seconds: 0, characters: null }, [0, 0, 2]],
+  ] as const)
+    it(`has seconds, characters and images: ${JSON.stringify(report)}`, () => {
+      const { extras, isUnrecognized } = readingOf(report)
+      assert.deepEqual([extras.seconds, extras.characters, extras.images], expected)
       assert.equal(isUnrecognized, false)
     })
 

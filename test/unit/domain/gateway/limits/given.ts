@@ -28,6 +28,9 @@ export const usedTokens = (
   prompt_audio_tokens: 0,
   completion_audio_tokens: 0,
   web_search_requests: 0,
+  seconds: 0,
+  characters: 0,
+  images: 0,
   reported_cost: 0,
   ...more,
 })

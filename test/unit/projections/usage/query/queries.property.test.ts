@@ -63,7 +63,9 @@ const price = (llm_id: string, effective_date: Instant, cost: string): StoredPri
   cache_read_input_token_cost: '0.000000000001',
   cache_creation_input_token_cost: '3',
   cache_creation_1h_input_token_cost: '9',
-  ...(llm_id === 'gpt' ? { prompt_audio_token_cost: '11', web_search_cost: '13', request_cost: '17' } : {}),
+  ...(llm_id === 'gpt'
+    ? { prompt_audio_token_cost: '11', web_search_cost: '13', request_cost: '17', image_cost: '19' }
+    : {}),
   prompt_token_cost_unit: 'USD',
   completion_token_cost_unit: 'USD',
   provider_id: '',
@@ -252,9 +254,10 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
     if (isAnyUsed) sums['priced'] = 1n
     const prompt = promptCost(row.model, row.second)
     const [completion, creation, hour] = [5n * 10n ** 11n, 3n * 10n ** 12n, 9n * 10n ** 12n]
-    const [heard, search, request] =
-      row.model === 'gpt' ? [11n * 10n ** 12n, 13n * 10n ** 12n, 17n * 10n ** 12n] : [prompt, 0n, 0n]
-    const rates = [prompt, completion, 1n, creation, hour, heard, completion, search, request]
+    const [heard, search, request, image] = (
+      row.model === 'gpt' ? [11n, 13n, 17n, 19n] : [prompt / 10n ** 12n, 0n, 0n, 0n]
+    ).map((rate) => rate * 10n ** 12n) as [bigint, bigint, bigint, bigint]
+    const rates = [prompt, completion, 1n, creation, hour, heard, completion, search, request, 0n, 0n, image]
     CHARGED.forEach(({ cost }, k) => add(cost, tokens[k]! * rates[k]!))
   }
   const ordered = [...groups.values()].toSorted(

@@ -1,6 +1,7 @@
 import { Failure } from '../../application/failure.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { MOST_VALUES } from '../../kernel/json/parse-in-steps.js'
+import { I32, I64, LEN, VARINT } from '../../kernel/protobuf-message.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import {
   SpanRefusal,
@@ -11,7 +12,7 @@ import {
   type SpanEvent,
   type SpanLink,
 } from '../../domain/otel/span.js'
-import { I32, I64, LEN, Message, VARINT } from './protobuf-message.js'
+import { Message } from './protobuf-message.js'
 import {
   countTo,
   DEEPEST,

@@ -3,8 +3,9 @@ import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client'
 import services from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
+import { readResponseOf, type ReadResponse } from './read-response.js'
 
-export type ReadCall = ClientReadableStream<streams.ReadResp>
+export type ReadCall = ClientReadableStream<ReadResponse>
 export type BatchAppendCall = ClientDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>
 
 /** One channel to the server. */
@@ -51,7 +52,8 @@ export const openConnection = (url: string): SharedConnection => {
   const callArguments = () => client['callArguments']({}, { deadline: Infinity })
   const channelOf = (streams: services.StreamsClient) => ({
     streams,
-    read: (request: streams.ReadReq) => streams.read(request, ...callArguments()),
+    read: (request: streams.ReadReq) =>
+      streams.makeServerStreamRequest(path, requestSerialize, readResponseOf, request, ...callArguments()),
     batchAppend: () => streams.batchAppend(...callArguments()),
     isConnecting: () => CONNECTING.has(streams.getChannel().getConnectivityState(false)),
     onFailure: (error: unknown) => {
@@ -92,6 +94,8 @@ export const openConnection = (url: string): SharedConnection => {
     },
   }
 }
+
+const { path, requestSerialize } = services.StreamsService.read
 
 /** The package takes no options for its channels, which connect later. */
 const widenWindow = (client: EventStoreDBClient): void => {

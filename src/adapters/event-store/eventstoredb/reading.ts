@@ -6,7 +6,8 @@ import type { HealthReports } from '../../../kernel/ports/health.js'
 import { requireReadable, unreadableEvent } from '../../../kernel/unreadable-event.js'
 import type { SharedConnection } from './connection.js'
 import { deletedStream, isRefused, isStreamDeleted, readFailure } from './errors.js'
-import { ourEvent, placeOf, positionOf, typeOf, type WireEvent } from './recorded-event.js'
+import type { WireEvent } from './read-response.js'
+import { ourEvent, placeOf, positionOf } from './recorded-event.js'
 import { logRequest, streamRequest } from './requests.js'
 import { responsesOf } from './responses.js'
 import { slots } from './slots.js'
@@ -109,9 +110,8 @@ const requesting = (connection: SharedConnection, closed: AbortSignal, atOnce: n
           // A reader may be slow, or read another stream meanwhile.
           release()
           connection.onResponse()
-          if (response.hasStreamNotFound()) throw new StreamNotFound()
-          const event = response.getEvent()?.getEvent()
-          if (event !== undefined) yield event
+          if (response.isStreamNotFound) throw new StreamNotFound()
+          if (response.event !== undefined) yield response.event
         }
       } catch (error) {
         channel.onFailure(error)
@@ -265,7 +265,7 @@ const lastEvents = ({
           if (position <= after) break
           end ??= position
           left -= 1
-          if (left > 0 && types?.has(typeOf(event)) === false) continue
+          if (left > 0 && types?.has(event.type) === false) continue
           yield { position, end }
           return
         }
@@ -281,7 +281,7 @@ export const requireOpen = (closed: AbortSignal): void => {
 }
 
 const foreignEvent = (event: WireEvent): RecordedEvent =>
-  unreadableEvent(placeOf(event), `Tallytree did not write its event ${event.getStreamRevision()}`)
+  unreadableEvent(placeOf(event), `Tallytree did not write its event ${event.revision}`)
 
 const truncated = (stream: string, revision: bigint): StreamUnreadable =>
   new StreamUnreadable(

@@ -1,4 +1,3 @@
-import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import { rememberDigits } from '../../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
 import { parseJson } from '../../../kernel/json/parse.js'
@@ -6,9 +5,8 @@ import type { EventMetadata, Position, RecordedEvent } from '../../../kernel/por
 import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { unreadableEvent } from '../../../kernel/unreadable-event.js'
 import { requireKnownSchema } from '../known-schema.js'
+import type { WireEvent } from './read-response.js'
 import { unsealed } from './sealed-metadata.js'
-
-export type WireEvent = streams.ReadResp.ReadEvent.RecordedEvent
 
 /** Names that begin so belong to the server: statistics, metadata of streams, links. */
 export const isSystemName = (name: string): boolean => name.startsWith('$')
@@ -16,9 +14,7 @@ export const isSystemName = (name: string): boolean => name.startsWith('$')
 /** Servers before 22.6 give this with the events of a stream. */
 const NO_POSITION = 2n ** 64n - 1n
 
-/** The commit position. For everything that is written over gRPC the prepare position is the same. */
-export const positionOf = (event: WireEvent): Position => {
-  const position = BigInt(event.getCommitPosition())
+export const positionOf = ({ position }: WireEvent): Position => {
   if (position >= NO_POSITION)
     throw new StoreUnavailable(
       'the EventStoreDB is too old: it does not return positions with the events of a stream',
@@ -26,21 +22,16 @@ export const positionOf = (event: WireEvent): Position => {
   return position
 }
 
-export const typeOf = (event: WireEvent): string => event.getMetadataMap().get('type') ?? ''
-
-const textOf = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
-
 const TICKS_PER_MS = 10_000n
 
 /** What the server notes of an event, which is known also where the event itself cannot be read. */
 export const placeOf = (event: WireEvent) => ({
-  id: event.getId()?.getString() ?? '',
-  type: typeOf(event),
-  stream: textOf(event.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array()),
-  revision: BigInt(event.getStreamRevision()),
+  id: event.id,
+  type: event.type,
+  stream: event.stream,
+  revision: event.revision,
   position: positionOf(event),
-  recordedAt: new Date(Number(BigInt(event.getMetadataMap().get('created') ?? 0) / TICKS_PER_MS)),
+  recordedAt: new Date(Number(BigInt(event.created) / TICKS_PER_MS)),
 })
 
 /**
@@ -50,16 +41,15 @@ export const placeOf = (event: WireEvent) => ({
  * @throws NewerEvents
  */
 export const ourEvent = (event: WireEvent, withSeal = false): RecordedEvent | undefined => {
-  const isJson = event.getMetadataMap().get('content-type') === 'application/json'
-  if (!isJson || isSystemName(typeOf(event))) return undefined
-  const { text, seal } = unsealed(textOf(event.getCustomMetadata_asU8()))
+  if (event.contentType !== 'application/json' || isSystemName(event.type)) return undefined
+  const { text, seal } = unsealed(event.metadata.toString())
   const metadata = objectIn(text)
   const isOurs = metadata !== undefined && isOurMetadata(metadata)
   if (!isOurs && seal === undefined) return undefined
   const place = placeOf(event)
   if (isSystemName(place.stream)) return undefined
   if (isOurs) requireKnownSchema(metadata.schemaVersion)
-  const dataText = textOf(event.getData_asU8())
+  const dataText = event.data.toString()
   const data = objectIn(dataText)
   if (!isOurs || data === undefined || seal?.isOf(dataText) === false)
     return unreadableEvent(place, 'it is not as it was written')

@@ -1,5 +1,5 @@
-import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadCall } from './connection.js'
+import type { ReadResponse } from './read-response.js'
 import { TimedOut } from './waiting.js'
 
 interface Receiving {
@@ -19,7 +19,7 @@ interface Receiving {
 export async function* responsesOf(
   call: ReadCall,
   { signal, silenceMs, isShort = false }: Receiving,
-): AsyncGenerator<streams.ReadResp> {
+): AsyncGenerator<ReadResponse> {
   let end: { readonly error?: unknown } | undefined
   let wake = () => {}
   const stir = () => wake()
@@ -34,7 +34,7 @@ export async function* responsesOf(
   let isCancelled = !isShort
   try {
     while (!signal.aborted) {
-      const response = call.read() as streams.ReadResp | null
+      const response = call.read() as ReadResponse | null
       if (response !== null) {
         yield response
         continue

@@ -4,7 +4,8 @@ import { NewerEvents } from '../../../kernel/ports/event-store-errors.js'
 import type { SharedConnection } from './connection.js'
 import { isRefused, readFailure } from './errors.js'
 import { SHORT_PAGE, type Goal, type Reads } from './reading.js'
-import { positionOf, typeOf, type WireEvent } from './recorded-event.js'
+import type { WireEvent } from './read-response.js'
+import { positionOf } from './recorded-event.js'
 import { logRequest } from './requests.js'
 import { responsesOf } from './responses.js'
 import { BACKOFF } from './waiting.js'
@@ -69,7 +70,7 @@ async function* subscribeOnce(
   const advance = (event: WireEvent): TailItem | undefined => {
     const position = positionOf(event)
     if (position <= progress.last) return undefined
-    const recorded = types?.has(typeOf(event)) === false ? undefined : reads.decode(event)
+    const recorded = types?.has(event.type) === false ? undefined : reads.decode(event)
     if (recorded === undefined) return checkpointAt(progress, position)
     progress.last = position
     return { kind: 'event', event: recorded }
@@ -92,13 +93,10 @@ async function* subscribeOnce(
     const call = channel.read(logRequest({ from: progress.last, types }))
     for await (const response of responsesOf(call, { signal })) {
       connection.onResponse()
-      const event = response.getEvent()?.getEvent()
-      const item =
-        event === undefined
-          ? checkpointAt(progress, BigInt(response.getCheckpoint()?.getCommitPosition() ?? 0))
-          : advance(event)
+      const { event, checkpoint = 0n } = response
+      const item = event === undefined ? checkpointAt(progress, checkpoint) : advance(event)
       if (item !== undefined) yield item
-      yield* reachGoal(progress, response.hasCaughtUp())
+      yield* reachGoal(progress, response.isCaughtUp)
     }
   } catch (error) {
     channel.onFailure(error)

@@ -13,12 +13,18 @@ const LIMITS = {
   characters: 8 * 1024 * 1024,
   /** A catch-up buffers the first events of the log for this long, so that followers that start later can join it. */
   joinMs: 500,
-  /** A catch-up waits this long for its slowest follower, which is longer than a large insert takes. */
+  /**
+   * A catch-up waits this long for its slowest follower, which is longer than a large insert takes, and as long in all for
+   * followers that started later.
+   */
   patienceMs: 5000,
 }
 const PAGE_EVENTS = 500
+/** How often a catch-up looks whether followers of other tails have come up with it. */
+const LOOK_MS = 10
 
 interface Follower {
+  readonly types: Types
   position: Position
 }
 
@@ -31,6 +37,8 @@ interface Tail {
   readonly stopping: AbortController
   readonly followers: Set<Follower>
   readonly joinUntil: number
+  /** How long it may still wait for followers of other tails. */
+  patienceMs: number
   events: RecordedEvent[]
   characters: number
   after: Position
@@ -54,7 +62,7 @@ export const sharedTail = (subscribeAll: Subscribe, limits: Partial<typeof LIMIT
   const open = (after: Position, types: Types, isLive: boolean): Tail => {
     const tail = emptyTail(after, types, isLive, most)
     tails.add(tail)
-    void fill(tail, most, subscribeAll({ after, types, signal: tail.stopping.signal })).finally(() => {
+    void fill(tail, tails, most, subscribeAll({ after, types, signal: tail.stopping.signal })).finally(() => {
       tails.delete(tail)
       tail.grown.close()
     })
@@ -65,7 +73,7 @@ export const sharedTail = (subscribeAll: Subscribe, limits: Partial<typeof LIMIT
   const tailFor = (position: Position, types: Types, isCaughtUp: boolean): Tail | undefined => {
     let best: Tail | undefined
     for (const tail of tails) {
-      if (tail.types !== undefined && tail.types !== types) continue
+      if (!hasTypes(tail, types)) continue
       if (tail.failure !== undefined || !(isCaughtUp || tail.caughtUpAt === undefined)) continue
       if (position < tail.after || (position > tail.upTo && !tail.isLive)) continue
       if (tail.isLive && tail.types === undefined) return tail
@@ -75,7 +83,7 @@ export const sharedTail = (subscribeAll: Subscribe, limits: Partial<typeof LIMIT
   }
 
   return async function* ({ after = 0n, types, signal } = {}) {
-    const follower: Follower = { position: after }
+    const follower: Follower = { types, position: after }
     let isCaughtUp = false
     const isOver = () => signal?.aborted === true
 
@@ -136,7 +144,14 @@ export const sharedTail = (subscribeAll: Subscribe, limits: Partial<typeof LIMIT
   }
 }
 
-const emptyTail = (after: Position, types: Types, isLive: boolean, { joinMs }: typeof LIMITS): Tail => {
+const hasTypes = (tail: Tail, types: Types): boolean => tail.types === undefined || tail.types === types
+
+const emptyTail = (
+  after: Position,
+  types: Types,
+  isLive: boolean,
+  { joinMs, patienceMs }: typeof LIMITS,
+): Tail => {
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   return {
@@ -146,6 +161,7 @@ const emptyTail = (after: Position, types: Types, isLive: boolean, { joinMs }: t
     stopping,
     followers: new Set(),
     joinUntil: isLive || after > 0n ? 0 : performance.now() + joinMs,
+    patienceMs,
     events: [],
     characters: 0,
     after,
@@ -156,7 +172,12 @@ const emptyTail = (after: Position, types: Types, isLive: boolean, { joinMs }: t
   }
 }
 
-const fill = async (tail: Tail, most: typeof LIMITS, items: AsyncIterable<TailItem>): Promise<void> => {
+const fill = async (
+  tail: Tail,
+  tails: ReadonlySet<Tail>,
+  most: typeof LIMITS,
+  items: AsyncIterable<TailItem>,
+): Promise<void> => {
   let isAnnounced = false
   /** Once for all events of a turn of the event loop. */
   const announce = () => {
@@ -175,6 +196,7 @@ const fill = async (tail: Tail, most: typeof LIMITS, items: AsyncIterable<TailIt
       } else if (item.kind === 'checkpoint') tail.upTo = item.position
       else {
         while (isFull(tail, most)) {
+          await followersBehind(tail, tails)
           await followersOf(tail, most)
           dropOlderHalf(tail)
         }
@@ -191,6 +213,20 @@ const fill = async (tail: Tail, most: typeof LIMITS, items: AsyncIterable<TailIt
 
 const isFull = ({ events, characters }: Tail, most: typeof LIMITS): boolean =>
   events.length >= most.events || (characters >= most.characters && events.length > 0)
+
+/**
+ * Waits for followers of other tails that need what this one has dropped: once they have read it, they join this one, so
+ * that the rest of the log is read once.
+ */
+const followersBehind = async (tail: Tail, tails: ReadonlySet<Tail>): Promise<void> => {
+  const isBehind = ({ position, types }: Follower) => position < tail.after && hasTypes(tail, types)
+  const areBehind = () => [...tails].some(({ followers }) => [...followers].some(isBehind))
+  while (!tail.isLive && !tail.stopping.signal.aborted && tail.patienceMs > 0 && areBehind()) {
+    const began = performance.now()
+    await sleep(LOOK_MS)
+    tail.patienceMs -= performance.now() - began
+  }
+}
 
 /**
  * Waits until no follower needs the older half: a single follower without limit, several for as long as patience lasts, and

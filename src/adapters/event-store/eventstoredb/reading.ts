@@ -106,12 +106,14 @@ const requesting = (connection: SharedConnection, closed: AbortSignal, atOnce: n
       const channel = await within(connection.channel(), SILENCE_MS)
       try {
         const receiving = { signal: closed, silenceMs: SILENCE_MS, isShort }
-        for await (const response of responsesOf(channel.read(request), receiving)) {
+        for await (const responses of responsesOf(channel.read(request), receiving)) {
           // A reader may be slow, or read another stream meanwhile.
           release()
           connection.onResponse()
-          if (response.isStreamNotFound) throw new StreamNotFound()
-          if (response.event !== undefined) yield response.event
+          for (const { event, isStreamNotFound } of responses) {
+            if (isStreamNotFound) throw new StreamNotFound()
+            if (event !== undefined) yield event
+          }
         }
       } catch (error) {
         channel.onFailure(error)

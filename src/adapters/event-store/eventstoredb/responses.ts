@@ -10,16 +10,20 @@ interface Receiving {
   readonly isShort?: boolean
 }
 
+/** A call is paused while this much was received and not taken; then the rest stays with the server. */
+const MOST = { responses: 500, bytes: 1024 * 1024 }
+
 /**
- * The responses of a call, as they are asked for: the others stay in its buffer, which is bounded, and with the server.
- * Ends when the signal aborts.
+ * The responses of a call, those of a turn of the event loop together. Ends when the signal aborts.
  *
  * @throws TimedOut, and the error of the call
  */
 export async function* responsesOf(
   call: ReadCall,
   { signal, silenceMs, isShort = false }: Receiving,
-): AsyncGenerator<ReadResponse> {
+): AsyncGenerator<readonly ReadResponse[]> {
+  let received: ReadResponse[] = []
+  let bytes = 0
   let end: { readonly error?: unknown } | undefined
   let wake = () => {}
   const stir = () => wake()
@@ -29,14 +33,22 @@ export async function* responsesOf(
   }
   // It stays: an error without a listener would end the process.
   call.on('error', (error) => onEnd({ error })).on('end', () => onEnd({}))
-  call.on('readable', stir)
+  const onData = (response: ReadResponse) => {
+    if (received.push(response) === 1) setImmediate(stir)
+    bytes += response.event?.data.length ?? 0
+    if (received.length >= MOST.responses || bytes >= MOST.bytes) call.pause()
+  }
+  call.on('data', onData)
   signal.addEventListener('abort', stir)
   let isCancelled = !isShort
   try {
     while (!signal.aborted) {
-      const response = call.read() as ReadResponse | null
-      if (response !== null) {
-        yield response
+      if (received.length > 0) {
+        const taken = received
+        received = []
+        bytes = 0
+        call.resume()
+        yield taken
         continue
       }
       if (end !== undefined && 'error' in end) throw end.error
@@ -55,7 +67,7 @@ export async function* responsesOf(
     }
   } finally {
     signal.removeEventListener('abort', stir)
-    call.off('readable', stir)
+    call.off('data', onData)
     if (isCancelled || signal.aborted) call.cancel()
     // A call whose responses are not taken does not end.
     call.resume()

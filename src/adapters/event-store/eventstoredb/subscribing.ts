@@ -91,12 +91,13 @@ async function* subscribeOnce(
   const channel = await connection.channel()
   try {
     const call = channel.read(logRequest({ from: progress.last, types }))
-    for await (const response of responsesOf(call, { signal })) {
+    for await (const responses of responsesOf(call, { signal })) {
       connection.onResponse()
-      const { event, checkpoint = 0n } = response
-      const item = event === undefined ? checkpointAt(progress, checkpoint) : advance(event)
-      if (item !== undefined) yield item
-      yield* reachGoal(progress, response.isCaughtUp)
+      for (const { event, checkpoint = 0n, isCaughtUp } of responses) {
+        const item = event === undefined ? checkpointAt(progress, checkpoint) : advance(event)
+        if (item !== undefined) yield item
+        yield* reachGoal(progress, isCaughtUp)
+      }
     }
   } catch (error) {
     channel.onFailure(error)

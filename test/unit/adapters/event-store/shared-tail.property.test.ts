@@ -130,6 +130,27 @@ describe('followers that share a subscription', () => {
     await store.close()
   })
 
+  it('read the rest of the log once when some start later', async () => {
+    const store = await storeOf(500)
+    const { subscribe, counted } = counting(store)
+    const subscribeAll = sharedTail(subscribe, { events: 10, joinMs: 0 })
+    const stopping = new AbortController()
+    const seen = [0, 0]
+    const followers: Promise<void>[] = []
+    const follow = async (index: number) => {
+      for await (const item of subscribeAll({ signal: stopping.signal })) {
+        if (item.kind === 'event') seen[index]! += 1
+        if (seen[0] === 50 && followers.length === 1) followers.push(follow(1))
+      }
+    }
+    followers.push(follow(0))
+    await until(() => seen.every((events) => events === 500))
+    assert.ok(counted.delivered < 700, `${counted.delivered} events were delivered`)
+    stopping.abort()
+    await Promise.all(followers)
+    await store.close()
+  })
+
   it('go on without one that stands still, which then reads alone until it has caught up', async () => {
     const store = await storeOf(100)
     const { subscribe, counted } = counting(store)
@@ -209,14 +230,17 @@ const storeOf = async (events: number): Promise<EventStore> => {
   return store
 }
 
-/** Counts the subscriptions that were opened and that are open. */
+/** Counts the subscriptions that were opened and that are open, and what they deliver. */
 const counting = (store: EventStore) => {
-  const counted = { open: 0, opened: 0 }
+  const counted = { open: 0, opened: 0, delivered: 0 }
   const subscribe: EventStore['subscribeAll'] = async function* (options) {
     counted.open += 1
     counted.opened += 1
     try {
-      yield* store.subscribeAll(options)
+      for await (const item of store.subscribeAll(options)) {
+        counted.delivered += 1
+        yield item
+      }
     } finally {
       counted.open -= 1
     }

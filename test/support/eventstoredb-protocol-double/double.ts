@@ -1,6 +1,7 @@
 import { Server, ServerCredentials, status, type sendUnaryData, type UntypedHandleCall } from '@grpc/grpc-js'
 import featureServices from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { batchAppend } from './appending.js'
 import { softDelete, tombstone } from './deleting.js'
 import { supportedMethods } from './features.js'
@@ -40,6 +41,16 @@ interface Given {
 const unsupported: UntypedHandleCall = (_: unknown, callback: sendUnaryData<never>) =>
   callback({ code: status.UNIMPLEMENTED })
 
+const { read: readMethod, ...otherMethods } = streamServices.StreamsService
+const STREAMS = {
+  ...otherMethods,
+  read: {
+    ...readMethod,
+    responseSerialize: (response: ReadResp | Buffer) =>
+      Buffer.isBuffer(response) ? response : readMethod.responseSerialize(response),
+  },
+}
+
 const LARGEST_MESSAGE = 32 * 1024 * 1024
 
 export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDouble> => {
@@ -51,7 +62,7 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
 
   const serve = async (at: number) => {
     const serving = new Server({ 'grpc.max_receive_message_length': LARGEST_MESSAGE })
-    serving.addService(streamServices.StreamsService, {
+    serving.addService(STREAMS, {
       read: read(log, misbehaviour, reads, service),
       append: unsupported,
       batchAppend: batchAppend(log, misbehaviour, service),

@@ -6,11 +6,12 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { DoubleLog, StoredEvent } from './log.js'
 import type { Misbehaviour } from './misbehaviour.js'
 import type { Service } from './service.js'
-import { errorOf, nameOf, readEventOf } from './wire.js'
+import { errorOf, eventResponse, nameOf, readEventOf } from './wire.js'
 import { Deleted } from './refusals.js'
 
 type Options = streams.ReadReq.Options
-type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>
+type Response = streams.ReadResp | Buffer
+type ReadCall = ServerWritableStream<streams.ReadReq, Response>
 
 export interface Reads {
   readonly subscriptions: Set<ReadCall>
@@ -79,7 +80,8 @@ const counted = async (
     if (!passes(event)) continue
     left -= 1
     reads.written += 1
-    await write(call, readEventOf(event, from === undefined || !hidePositions))
+    const isWhole = from === undefined || !hidePositions
+    await write(call, isWhole ? readEventOf(event) : eventResponse(event, false))
   }
   call.end()
 }
@@ -197,7 +199,7 @@ const checkpointAt = (position: number): streams.ReadResp =>
       .setPreparePosition(String(position)),
   )
 
-const write = async (call: ReadCall, response: streams.ReadResp): Promise<void> => {
+const write = async (call: ReadCall, response: Response): Promise<void> => {
   if (call.write(response) || call.cancelled) return
   const gone = new AbortController()
   const stop = () => gone.abort()

@@ -165,7 +165,7 @@ describeInBrowser('hostile strings', () => {
       `/${evil}/${evil}/traces`,
       `/acme/-/settings/${evil}`,
     ]) {
-      const page = await pages.open(path)
+      const page = await pages.open(path, { expected: [/^4(04|22) /] })
       await page.getByRole('banner').waitFor()
       await page.waitForLoadState('networkidle')
       assert.equal(await page.evaluate('window.wasRun'), undefined, path)

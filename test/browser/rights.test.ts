@@ -42,7 +42,8 @@ describeInBrowser('pages for people with fewer rights', () => {
       ['settings/members', 'mira (you)'],
       ['settings/projects', PROJECT.split('/')[1]!],
     ] as const) {
-      const page = await pages.open(`/acme/-/${path}`, { key: member })
+      const expected = [/^403 GET \/api\/teams\/acme\/webhooks/]
+      const page = await pages.open(`/acme/-/${path}`, { key: member, expected })
       await page.getByText(text).first().waitFor()
       const names = await page.locator('main').getByRole('button').allTextContents()
       const links = await page.locator('main').getByRole('link').allTextContents()
@@ -73,7 +74,7 @@ describeInBrowser('pages for people with fewer rights', () => {
       `/acme/-/automations/${automation}`,
       `/acme/-/deliveries/${delivery}`,
     ]) {
-      const page = await pages.open(path, { key: stranger })
+      const page = await pages.open(path, { key: stranger, expected: [/^404 /] })
       await page.getByText('was not found').first().waitFor()
       assert.equal(await page.getByText('deploy').count(), 0)
       await page.context().close()
@@ -99,7 +100,7 @@ describeInBrowser('pages for people with fewer rights', () => {
   })
 
   it('ask for the key again when the session has ended, and keep what was typed', async () => {
-    const page = await pages.open('/acme/-/webhooks/new')
+    const page = await pages.open('/acme/-/webhooks/new', { expected: [/^401 /] })
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('half done')
     await page.context().clearCookies()
     await page.getByRole('button', { name: 'Test webhook' }).click()

@@ -161,7 +161,7 @@ describeInBrowser('what administrators do on the pages', () => {
   })
 
   it('keeps what was typed in a form that is refused, and goes to the field', async () => {
-    const page = await pages.open('/acme/-/webhooks/new')
+    const page = await pages.open('/acme/-/webhooks/new', { expected: [/^422 POST /] })
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('wrong')
     await page.getByRole('textbox', { name: 'Endpoint URL' }).fill('not a url')
     await page.getByRole('button', { name: 'Create the webhook' }).click()

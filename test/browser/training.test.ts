@@ -118,7 +118,7 @@ describeInBrowser('the pages of training', () => {
 
   it('show why a completion failed', async () => {
     await given('untaught')
-    const page = await pages.open(`/${PROJECT}/training/untaught`)
+    const page = await pages.open(`/${PROJECT}/training/untaught`, { expected: [/^404 POST /] })
     await page.getByLabel('Message').fill('Hello')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('The completion failed').waitFor()
@@ -131,7 +131,7 @@ describeInBrowser('the pages of training', () => {
     const added = await pages.service.post('/api/teams/others/members', { user: 'eve', role: 'member' })
     const { api_key: key } = added.json<{ api_key: string }>()
     for (const path of ['', '/secret', `/secret/jobs/${job}`]) {
-      const page = await pages.open(`/${PROJECT}/training${path}`, { key })
+      const page = await pages.open(`/${PROJECT}/training${path}`, { key, expected: [/^404 /] })
       await page.getByText('was not found').waitFor()
       await page.context().close()
     }

@@ -29,6 +29,8 @@ export interface Pages {
 
 interface PageOptions extends BrowserContextOptions {
   readonly key?: string | null
+  /** Refused requests that the page is meant to make, such as `404 GET /api/teams/other/projects`. */
+  readonly expected?: readonly RegExp[]
 }
 
 /** The service with the built pages and the demo's calls, and Chromium. */
@@ -41,7 +43,10 @@ export const startPages = async (traces = 40, pages = 400): Promise<Pages> => {
   await record(service.address, ADMINISTRATOR_KEY, demoCalls(PROJECT, Date.now(), { traces, pages }))
   const browser = await launch()
   let problems: string[] = []
-  const open = async (path: string, { key = ADMINISTRATOR_KEY, ...options }: PageOptions = {}) => {
+  const open = async (
+    path: string,
+    { key = ADMINISTRATOR_KEY, expected = [], ...options }: PageOptions = {},
+  ) => {
     const context = await browser.newContext({
       baseURL: service.address,
       viewport: { width: 1440, height: 900 },
@@ -54,7 +59,7 @@ export const startPages = async (traces = 40, pages = 400): Promise<Pages> => {
     }
     const page = await context.newPage()
     page.setDefaultTimeout(TIMEOUT_MS)
-    watch(page, service.address, (problem) => problems.push(problem))
+    watch(page, service.address, expected, (problem) => problems.push(problem))
     await page.goto(path)
     return page
   }
@@ -94,11 +99,16 @@ const launch = (): Promise<Browser> =>
 const MAX_SHIFT = 0.02
 const TIMEOUT_MS = 15_000
 
-/** Reports errors of the page, violations of its policy and requests to other hosts. */
-const watch = (page: Page, address: string, report: (problem: string) => void): void => {
+/** Reports errors of the page, violations of its policy, requests to other hosts and unexpected refusals. */
+const watch = (
+  page: Page,
+  address: string,
+  expected: readonly RegExp[],
+  report: (problem: string) => void,
+): void => {
   page.on('pageerror', (error) => report(`${page.url()}: ${error.stack ?? error.message}`))
   page.on('console', (message) => {
-    // Refused requests, which the pages show.
+    // Refused requests are told apart by their status below.
     if (message.text().startsWith('Failed to load resource')) return
     if (['error', 'warning'].includes(message.type())) report(`${page.url()}: ${message.text()}`)
   })
@@ -107,7 +117,9 @@ const watch = (page: Page, address: string, report: (problem: string) => void): 
     report(`${page.url()}: a request to ${request.url()}`)
   })
   page.on('response', (response) => {
-    if (response.status() >= 500) report(`${response.url()}: status ${response.status()}`)
+    if (response.status() < 400) return
+    const refused = `${response.status()} ${response.request().method()} ${response.url().slice(address.length)}`
+    if (!expected.some((one) => one.test(refused))) report(`${page.url()}: ${refused}`)
   })
   void page.addInitScript(() => {
     const all = globalThis as unknown as { layoutShift: number }

@@ -56,6 +56,7 @@ export const COUNTS = {
   steppedTexts: repetitions(100, 2_000),
   samples: repetitions(3, 100),
   tracePages: repetitions(1, 60),
+  overviews: repetitions(1, 60),
   threads: repetitions(3, 100),
   fuzzRequests: repetitions(120, 10_000),
   spoiltSpanRequests: repetitions(200, 10_000),

@@ -115,6 +115,10 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'POST /api/pages/export': (project_id) => ({ body: { project_id, format: 'csv' } }),
   'POST /api/pages/calls/summary': (project_id) => ({ body: { project_id, fields: ['model', 'op_name'] } }),
   'POST /api/pages/evaluations': (project_id) => ({ body: { project_id } }),
+  'POST /api/pages/overview': (project_id) => ({ body: { project_id, start: '2020-01-01T00:00:00Z' } }),
+  'POST /api/pages/errors': (project_id) => ({
+    body: { project_id, start: '2020-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' },
+  }),
   'POST /api/pages/explain': (project_id) => ({
     body: { project_id, trace_id: 'some-trace', call_id: 'of-some-trace' },
   }),

@@ -14,6 +14,8 @@ import { deliveryOf, failCall, givenWebhook, keyOfMember } from './given.js'
 /** Each page, and a text that it shows when it is complete. `{…}` are ids. */
 const PAGES: readonly (readonly [path: string, text: string])[] = [
   ['/', 'acme / support'],
+  [`/${PROJECT}`, 'ValueError: no such version'],
+  [`/${PROJECT}?chart=cost`, 'ValueError: no such version'],
   [`/${PROJECT}/traces`, 'answer_question'],
   [`/${PROJECT}/traces/{trace}`, 'index_documentation'],
   [`/${PROJECT}/traces/{trace}?call={failed}`, 'TimeoutError'],

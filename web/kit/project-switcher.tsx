@@ -65,7 +65,7 @@ const Projects = () => {
         onChange={(event) => setWanted(event.currentTarget.value)}
       />
       {found.slice(0, 12).map(([name, one]) => (
-        <Menu.Item key={name} onClick={() => void navigate({ href: `/${one.team}/${one.name}/traces` })}>
+        <Menu.Item key={name} onClick={() => void navigate({ href: `/${one.team}/${one.name}` })}>
           {one.team} / {one.name}
         </Menu.Item>
       ))}

@@ -1,6 +1,6 @@
 import { Button, Modal, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { neighbourRange, rangeOf, RANGES } from './range.js'
+import { BOUNDED_RANGES, neighbourRange, rangeOf, RANGES } from './range.js'
 import { clockTime, instantAt, wallTime, type Zone } from './format.js'
 import { useKeys } from './keys.js'
 import { onSubmit } from './on-submit.js'
@@ -10,12 +10,17 @@ import { useZone } from './settings.js'
 const CUSTOM = 'custom'
 const DAY_MS = 86_400_000
 
-/** The time range of a list, in the address as `range`, and the zone of its times. */
-export const RangePicker = () => {
-  const [{ range = '' }, setAddress] = useAddress()
+/**
+ * The time range of a page, in the address as `range`, and the zone of its times. With an `initial` range, the page needs a
+ * start.
+ */
+export const RangePicker = ({ initial = '' }: { readonly initial?: string }) => {
+  const [{ range: chosen = '' }, setAddress] = useAddress()
+  const range = chosen === '' ? initial : chosen
+  const ranges = initial === '' ? RANGES : BOUNDED_RANGES
   const zone = useZone()
   const [isEdited, setEdited] = useState(false)
-  const isCustom = !RANGES.some(([value]) => value === range)
+  const isCustom = !ranges.some(([value]) => value === range)
   const move = (step: -1 | 1) => {
     const next = neighbourRange(range, step, Date.now())
     if (next !== undefined) setAddress({ range: next })
@@ -29,7 +34,7 @@ export const RangePicker = () => {
         allowDeselect={false}
         value={range}
         data={[
-          ...RANGES.map(([value, label]) => ({ value, label })),
+          ...ranges.map(([value, label]) => ({ value, label })),
           ...(isCustom ? [{ value: range, label: rangeText(range, zone) }] : []),
           { value: CUSTOM, label: 'From … to …' },
         ]}

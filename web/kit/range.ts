@@ -3,6 +3,8 @@ const SPANS: Readonly<Record<string, number>> = {
   '24h': 86_400,
   '7d': 604_800,
   '30d': 2_592_000,
+  '90d': 7_776_000,
+  '365d': 31_536_000,
 }
 
 export const RANGES: readonly (readonly [range: string, label: string])[] = [
@@ -11,6 +13,13 @@ export const RANGES: readonly (readonly [range: string, label: string])[] = [
   ['24h', 'Last 24 hours'],
   ['7d', 'Last 7 days'],
   ['30d', 'Last 30 days'],
+]
+
+/** Of pages that need a start. */
+export const BOUNDED_RANGES: typeof RANGES = [
+  ...RANGES.slice(1),
+  ['90d', 'Last 90 days'],
+  ['365d', 'Last 365 days'],
 ]
 
 /** The start of a range such as `24h` or `2026-11-01T00:00:00Z..2026-11-02T00:00:00Z`. */

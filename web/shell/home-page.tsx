@@ -49,7 +49,7 @@ export const HomePage = () => {
             {
               label: 'Project',
               cell: ({ team, name }) => (
-                <Link className="strong" to="/$team/$project/traces" params={{ team, project: name }}>
+                <Link className="strong" to="/$team/$project" params={{ team, project: name }}>
                   {team} / {name}
                 </Link>
               ),
@@ -81,7 +81,7 @@ const OpenProject = () => {
   const submit = onSubmit(() => {
     const [, team, project] = /^([^/]+)\/([^/]+)$/.exec(name.trim()) ?? []
     if (team === undefined || project === undefined) setError('Enter team/project, such as acme/support.')
-    else void navigate({ href: `/${encodeURIComponent(team)}/${encodeURIComponent(project)}/traces` })
+    else void navigate({ href: `/${encodeURIComponent(team)}/${encodeURIComponent(project)}` })
   })
   return (
     <form className="bar" onSubmit={submit} style={{ alignItems: 'flex-start' }}>

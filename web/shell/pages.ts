@@ -1,13 +1,14 @@
 /** A page in the rail and the palette. */
 interface PageLink {
   readonly label: string
-  /** Below the project, or below `/{team}/-/`. */
+  /** Below the project, or below `/{team}/-/`; '' for the page of the project itself. */
   readonly path: string
   /** After `g`. */
   readonly key: string
 }
 
 export const PROJECT_PAGES: readonly PageLink[] = [
+  { label: 'Overview', path: '', key: 'o' },
   { label: 'Traces', path: 'traces', key: 't' },
   { label: 'Training', path: 'training', key: 'm' },
 ]
@@ -18,3 +19,7 @@ export const TEAM_PAGES: readonly PageLink[] = [
   { label: 'Webhooks', path: 'webhooks', key: 'w' },
   { label: 'Team settings', path: 'settings', key: 's' },
 ]
+
+/** The address of a page of a project. */
+export const projectHref = (team: string, project: string, path: string): string =>
+  `/${team}/${project}${path === '' ? '' : `/${path}`}`

@@ -1,7 +1,7 @@
 import { Modal, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type KeyboardEvent } from 'react'
-import { PROJECT_PAGES, TEAM_PAGES } from './pages.js'
+import { PROJECT_PAGES, projectHref, TEAM_PAGES } from './pages.js'
 import { usePlace } from '../kit/place.js'
 import { useProjects } from '../kit/project-switcher.js'
 
@@ -23,7 +23,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
     ...(project === '' ? [] : PROJECT_PAGES).map(({ label, path }) => ({
       label,
       group: project,
-      href: `/${team}/${project}/${path}`,
+      href: projectHref(team, project, path),
     })),
     ...(team === '' ? [] : TEAM_PAGES).map(({ label, path }) => ({
       label,
@@ -34,7 +34,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
     ...projects.map((one) => ({
       label: `${one.team} / ${one.name}`,
       group: 'Project',
-      href: `/${one.team}/${one.name}/traces`,
+      href: projectHref(one.team, one.name, ''),
     })),
   ]
   const byId: readonly Target[] =

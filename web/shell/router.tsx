@@ -58,7 +58,7 @@ const routeTree = root.addChildren([
   ),
   page(
     '/$team/$project',
-    lazyRouteComponent(() => import('../traces/list-page.js'), 'TracesPage'),
+    lazyRouteComponent(() => import('../overview/overview-page.js'), 'OverviewPage'),
   ),
   page(
     '/$team/$project/traces',

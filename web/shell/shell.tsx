@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react'
 import { shortNumber } from '../kit/format.js'
 import { useSession } from '../kit/session.js'
 import { useKeys } from '../kit/keys.js'
-import { PROJECT_PAGES, TEAM_PAGES } from './pages.js'
+import { PROJECT_PAGES, projectHref, TEAM_PAGES } from './pages.js'
 import { Palette } from './palette.js'
 import { usePlace } from '../kit/place.js'
 import { ProjectSwitcher } from '../kit/project-switcher.js'
@@ -27,7 +27,7 @@ export const Shell = () => {
   const items = [
     ...(project === ''
       ? []
-      : PROJECT_PAGES.map((item) => ({ ...item, to: `/${team}/${project}/${item.path}` }))),
+      : PROJECT_PAGES.map((item) => ({ ...item, to: projectHref(team, project, item.path) }))),
     ...(team === '' ? [] : TEAM_PAGES.map((item) => ({ ...item, to: `/${team}/-/${item.path}` }))),
   ]
   useHotkeys(
@@ -73,7 +73,7 @@ export const Shell = () => {
         {items
           .filter(({ to }) => !to.includes('/-/'))
           .map((item) => (
-            <RailLink key={item.to} to={item.to} label={item.label} path={path} />
+            <RailLink key={item.to} to={item.to} label={item.label} path={path} isExact={item.path === ''} />
           ))}
         {team !== '' && <h2>{team}</h2>}
         {items
@@ -103,14 +103,17 @@ const RailLink = ({
   label,
   path,
   count = 0,
+  isExact = false,
 }: {
   readonly to: string
   readonly label: string
   readonly path: string
+  /** The pages below have links of their own. */
+  readonly isExact?: boolean
   /** Of what failed. */
   readonly count?: number | undefined
 }) => (
-  <Link to={to} aria-current={path === to || path.startsWith(`${to}/`) ? 'page' : undefined}>
+  <Link to={to} aria-current={path === to || (!isExact && path.startsWith(`${to}/`)) ? 'page' : undefined}>
     {label}
     {count > 0 && <span style={{ color: 'var(--danger)' }}>{shortNumber(count)} failed</span>}
   </Link>

@@ -50,6 +50,8 @@ const usedModel = ({ field: name, operator, value }: Condition): Operand => {
   const used = { $usedModel: name === MODEL ? value : [value, 'own'] }
   return operator === 'differs' ? { $not: [used] } : used
 }
+/** Text is compared as text, whatever it consists of. */
+export const isEqual = (name: string, value: string): Operand => ({ $eq: [field(name), { $literal: value }] })
 
 /** The condition in the API's grammar. */
 export const operandOf = (condition: Condition): Operand =>
@@ -186,6 +188,9 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   display_name: 'name',
   trace_id: 'trace',
   [OWN_MODEL]: 'own model',
+  'summary.weave.op': 'op',
+  'summary.weave.error': 'error',
+  'attributes.user': 'end user',
   'usage.total_tokens': 'tokens',
   'usage.total_cost': 'cost',
 }

@@ -5,6 +5,7 @@ import { evaluationsRoute } from './evaluations.js'
 import { explainRoute } from './explain.js'
 import { exportRoutes } from './export.js'
 import { fieldsRoute, valuesRoute } from './fields.js'
+import { errorsRoute, overviewRoute } from './overview.js'
 import { positionRoute } from './position.js'
 import { summaryRoute } from './summary.js'
 import { teamProjectsRoute } from './projects.js'
@@ -19,6 +20,8 @@ export const pageRoutes = (services: Services & TrainingPages): readonly AnyRout
   summaryRoute(services),
   ...exportRoutes(services),
   evaluationsRoute(services),
+  overviewRoute(services),
+  errorsRoute(services),
   valuesRoute(services),
   fieldsRoute(services),
   positionRoute(services),

@@ -17,6 +17,16 @@ const isWide = (field: CallField): string => `${CALL_COLUMNS[field].from === 'en
 const listOf = (lines: string): string =>
   `toJSONString(arrayFilter(ref -> ref != '', splitByChar('\\n', ifNull(${lines}, ''))))`
 
+/** Python puts the error at the end of a traceback, and `weave` for Python also writes it as JSON. */
+const messageSql = (exception: string): string =>
+  `multiIf(startsWith(${exception}, 'Traceback'), splitByChar('\\n', trimRight(assumeNotNull(${exception}), ' \\n'))[-1],
+    startsWith(${exception}, '{"type":'), concat(JSONExtractString(assumeNotNull(${exception}), 'type'), ': ', JSONExtractString(assumeNotNull(${exception}), 'message')),
+    ${exception})`
+
+/** The same for exceptions that differ in numbers alone, such as ids and durations. */
+const errorSql = (exception: string): string =>
+  `if(${exception} IS NULL, NULL, leftUTF8(replaceRegexpAll(splitByChar('\\n', assumeNotNull(${messageSql(exception)}))[1], '[0-9]+', '#'), 300))`
+
 /** What queries select, by column name, as of `{position:UInt64}`. */
 const SELECTED: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -40,6 +50,8 @@ const SELECTED: Readonly<Record<string, string>> = {
   call_latency_ms: `if(${endAsOf('ended_at')} < started_at, NULL, intDiv(toUnixTimestamp64Micro(${endAsOf('ended_at')}) - toUnixTimestamp64Micro(started_at), 1000))`,
   call_ended_before_start: `ifNull(${endAsOf('ended_at')} < started_at, false)`,
   call_trace_name: `ifNull(${columnAsOf('display_name')}, op)`,
+  call_bare_op: 'op',
+  call_error: errorSql(endAsOf('exception')),
 }
 
 /** The select list of the columns that some SQL uses; the engine analyses every column, whether used or not. */
@@ -58,6 +70,8 @@ const ofWeave: Readonly<Record<string, Column>> = {
   latency_ms: column('number', 'latency_ms'),
   trace_name: column('text', 'trace_name'),
   display_name: column('text', 'display_name'),
+  op: column('text', 'bare_op'),
+  error: column('text', 'error'),
 }
 
 const fieldOf = (field: CallField): Column => {
@@ -135,7 +149,7 @@ export const sourceOf = (name: string): 'key' | 'start' | 'end' | undefined => {
   return CALL_COLUMNS[root as CallField].from
 }
 
-const NAMES = new Set<string | undefined>(['trace_name', 'display_name'])
+const NAMES = new Set<string | undefined>(['trace_name', 'display_name', 'op'])
 /** They have a value without the event that brings it. */
 const HAVE_DEFAULTS = new Set(['display_name', 'output_refs'])
 

@@ -10,6 +10,7 @@ import {
   type UsageFigures,
   type UsageGroup,
 } from '../../../projections/usage/query/queries.js'
+import { sumOfFigures } from '../../../projections/usage/query/sums.js'
 import { csvText, type CsvCell } from './csv.js'
 
 export interface AnswerOptions {
@@ -120,27 +121,8 @@ const measureText = (measure: Measure, figures: UsageFigures, hasCosts: boolean)
 
 export const totalsOf = (groups: readonly UsageGroup[]): Periods & Pick<UsageGroup, 'groups'> => ({
   groups: groups.reduce((sum, group) => sum + group.groups, 0),
-  figures: sumOf(groups.map(({ figures }) => figures)),
+  figures: sumOfFigures(groups.map(({ figures }) => figures)),
   previous: groups.some(({ previous }) => previous !== undefined)
-    ? sumOf(groups.flatMap(({ previous }) => previous ?? []))
+    ? sumOfFigures(groups.flatMap(({ previous }) => previous ?? []))
     : undefined,
 })
-
-const sumOf = (all: readonly UsageFigures[]): UsageFigures =>
-  ({
-    ...Object.fromEntries(
-      MEASURES.map((measure) => [measure, all.reduce((sum, figures) => sum + figures[measure], 0n)]),
-    ),
-    pricing: pricingOf(all),
-  }) as UsageFigures
-
-/** Groups may share models, and name only some of them. */
-const pricingOf = (all: readonly UsageFigures[]): UsageFigures['pricing'] => {
-  const names = new Set(all.flatMap(({ pricing }) => pricing.unpriced))
-  const unnamed = Math.max(0, ...all.map(({ pricing }) => pricing.unpricedCount - pricing.unpriced.length))
-  return {
-    isPriced: all.some(({ pricing }) => pricing.isPriced),
-    unpriced: [...names].sort(),
-    unpricedCount: names.size + unnamed,
-  }
-}

@@ -1,16 +1,15 @@
 import { calendarStarts, CALENDAR_UNITS, type CalendarUnit } from '../../../domain/usage/calendar.js'
-import { offsetsOf } from '../../../domain/usage/zone.js'
 import { microseconds, type Instant } from '../../../kernel/codec/instant.js'
 import { DIMENSIONS, type Dimension, type UsageOrder } from '../../../projections/usage/query/groups-sql.js'
 import { isCost, MEASURES, measureName } from '../../../projections/usage/columns.js'
 import { Failure, invalidField } from '../../../application/failure.js'
+import { requestedOffset } from '../timezone.js'
 import { NAMED_DIMENSIONS, type UsageQueryRequest } from './codecs.js'
 
 const MAX_DIMENSIONS = 3
 const MAX_ORDERS = 8
 const MAX_NAME = 256
 const MAX_BUCKETS = 10_000
-const MAX_ZONE = 64
 
 export interface UsageRange {
   readonly from: Instant
@@ -48,13 +47,7 @@ export const dimensionsOf = (
       'too_long',
       `List should have at most ${MAX_DIMENSIONS} items after validation`,
     )
-  const offset = timezone.length > MAX_ZONE ? undefined : offsetsOf(timezone)
-  if (offset === undefined)
-    throw invalidField(
-      ['timezone'],
-      'value_error',
-      'Value error, input should be the IANA name of a time zone',
-    )
+  const offset = requestedOffset(timezone)
   return names.map((name, index): Dimension => {
     const at = ['group_by', index]
     if (names.indexOf(name) !== index)

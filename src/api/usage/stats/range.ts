@@ -1,12 +1,11 @@
 import { bucketStarts } from '../../../domain/usage/starts.js'
-import { offsetsOf } from '../../../domain/usage/zone.js'
 import { microseconds, type Instant } from '../../../kernel/codec/instant.js'
 import { invalidField } from '../../../application/failure.js'
+import { requestedOffset } from '../timezone.js'
 
 const LONGEST_SECONDS = 31 * 86_400
 const DAY = 86_400
 const MOST_BUCKETS = 10_000
-const LONGEST_NAME = 64
 
 interface RangeRequest {
   readonly start: Instant
@@ -23,13 +22,7 @@ export interface Range {
 
 /** Validates a range and splits it into buckets. */
 export const rangeOf = ({ start, end, granularity, timezone }: RangeRequest): Range => {
-  const offset = timezone.length > LONGEST_NAME ? undefined : offsetsOf(timezone)
-  if (offset === undefined)
-    throw invalidField(
-      ['timezone'],
-      'value_error',
-      'Value error, input should be the IANA name of a time zone',
-    )
+  const offset = requestedOffset(timezone)
   const length = microseconds(end) - microseconds(start)
   if (length <= 0n) throw invalidField(['end'], 'value_error', 'Value error, end should be after start')
   if (length > BigInt(LONGEST_SECONDS) * 1_000_000n && (granularity ?? 0) < DAY) {

@@ -8,9 +8,16 @@ export const withPreviousRange = <S extends Pick<CallSelection, 'began'>>(
 ): S => {
   const { began } = query
   if (began === undefined || !isCompared) return query
-  const length = microseconds(began.to) - microseconds(began.from)
-  return { ...query, began: { ...began, from: earlier(began.from, length) } }
+  return { ...query, began: { ...began, from: earlierRange(began).from } }
 }
+
+type Range = NonNullable<CallSelection['began']>
+
+/** The range of the same length before. */
+export const earlierRange = ({ from, to }: Range): Range => ({
+  from: earlier(from, microseconds(to) - microseconds(from)),
+  to: from,
+})
 
 const FIRST = '1900-01-01T00:00:00.000000Z' as Instant
 

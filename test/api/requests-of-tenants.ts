@@ -123,6 +123,8 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
     body: { project_id, trace_id: 'some-trace', call_id: 'of-some-trace' },
   }),
   'POST /api/pages/trace': (project_id) => ({ body: { project_id, trace_id: 'some-trace' } }),
+  'POST /api/pages/threads': (project_id) => ({ body: { project_id } }),
+  'POST /api/pages/thread': (project_id) => ({ body: { project_id, thread_id: 'some-thread' } }),
   'GET /api/pages/position': (project_id) => ({ query: `?project_id=${project_id}` }),
   'GET /api/pages/training/models': (project_id) => ({ query: `?project_id=${project_id}` }),
   'GET /api/pages/training/jobs': (project_id) => ({ query: `?project_id=${project_id}&model=something` }),
@@ -312,6 +314,10 @@ export const makeFor = async (
     await post('/call/upsert_batch', { batch: evaluationCalls(project_id) })
   if (path === '/api/pages/trace' || path === '/api/pages/explain')
     await post('/call/start', { start: aStart(project_id, { id: 'of-some-trace', trace_id: 'some-trace' }) })
+  if (path === '/api/pages/thread') {
+    const turn = { id: 'turn-of-thread', turn_id: 'turn-of-thread', thread_id: 'some-thread' }
+    await post('/call/start', { start: aStart(project_id, turn) })
+  }
   if (path === '/api/pages/training/jobs') {
     const [entity, project] = project_id.split('/')
     await post('/v1/preview/models', {

@@ -43,7 +43,7 @@ const threadsQuery = closed('ThreadsQueryRequest', {
   },
 })
 
-const threadJson = open('Thread', {
+export const threadJson = open('Thread', {
   says:
     '`include_usage` adds the tokens of the turns and all calls below them, `include_costs` what they cost: `cost` is null if it ' +
     'is unknown, and lacks models without a price if `unpriced`. `include_details` adds the others. `error_count` is the ' +
@@ -89,6 +89,7 @@ export const threadRoutes = (
           threadIds: filter?.thread_ids ?? [],
           after: filter?.after_datetime ?? null,
           before: filter?.before_datetime ?? null,
+          matching: null,
           order: orderOf(sort_by, [{ field: 'last_updated', direction: 'desc' }]),
           limit,
           offset,

@@ -10,6 +10,7 @@ import { positionRoute } from './position.js'
 import { summaryRoute } from './summary.js'
 import { teamProjectsRoute } from './projects.js'
 import { trainingJobRoute, trainingJobsRoute, trainingModelsRoute, type TrainingPages } from './training.js'
+import { threadRoute, threadsRoute } from './threads.js'
 import { traceRoute } from './trace.js'
 
 /** What the web interface asks for. These endpoints change with its pages. */
@@ -22,6 +23,8 @@ export const pageRoutes = (services: Services & TrainingPages): readonly AnyRout
   evaluationsRoute(services),
   overviewRoute(services),
   errorsRoute(services),
+  threadsRoute(services),
+  threadRoute(services),
   valuesRoute(services),
   fieldsRoute(services),
   positionRoute(services),

@@ -12,10 +12,19 @@ export const preview = (
   characters: number,
 ): string => {
   const value = parsed(text)
-  const isAsWritten = value === undefined || typeof value === 'number'
-  const content = isAsWritten ? text : side === 'output' ? ofOutput(value) : ofInputs(value, side)
-  return oneLine(content, characters)
+  return oneLine(value === undefined ? text : contentIn(text, value, side), characters)
 }
+
+/** The message that `preview` shows, with its lines; null if the JSON is cut off. */
+export const message = (text: string, side: 'input' | 'output', characters: number): string | null => {
+  const value = parsed(text)
+  if (value === undefined) return text === '' ? '' : null
+  const content = contentIn(text, value, side).replace(BASE64, '[base64]').trim()
+  return content.length <= characters ? content : `${cut(content, characters)}…`
+}
+
+const contentIn = (text: string, value: Json, side: 'input' | 'first input' | 'output'): string =>
+  typeof value === 'number' ? text : side === 'output' ? ofOutput(value) : ofInputs(value, side)
 
 const parsed = (text: string): Json | undefined => {
   try {
@@ -99,10 +108,11 @@ const oneLine = (text: string, characters: number): string => {
     .replace(BASE64, '[base64]')
     .replace(/\s+/g, ' ')
     .trim()
-  return line.length <= characters
-    ? line
-    : `${line
-        .slice(0, characters)
-        .replace(/[\ud800-\udbff]$/, '')
-        .trimEnd()}…`
+  return line.length <= characters ? line : `${cut(line, characters)}…`
 }
+
+const cut = (text: string, characters: number): string =>
+  text
+    .slice(0, characters)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd()

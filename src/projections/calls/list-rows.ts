@@ -32,7 +32,7 @@ const CUT_BYTES = 4000
 const EXCEPTION_CHARACTERS = 500
 
 const beginning = (column: string): string =>
-  `if(length(${column}) <= ${WHOLE_BYTES}, ${column}, leftUTF8(substring(${column}, 1, ${2 * CUT_BYTES}), ${CUT_BYTES}))`
+  `if(length(${column}) <= {whole:UInt64}, ${column}, leftUTF8(substring(${column}, 1, ${2 * CUT_BYTES}), ${CUT_BYTES}))`
 
 const COLUMNS = {
   id: 'id',
@@ -62,6 +62,7 @@ export const listRows = async (
   projectId: string,
   keys: readonly CallKey[],
   position: Position,
+  wholeBytes = WHOLE_BYTES,
 ): Promise<readonly ListRow[]> => {
   if (keys.length === 0) return []
   const ids = keys.map(({ id }) => id)
@@ -69,7 +70,7 @@ export const listRows = async (
   const condition = allOf([ofProject(projectId, position), times, sql`id IN ${ids}`, ...VISIBLE])
   const rows = await select<Readonly<Record<string, unknown>>>(
     reader,
-    sql`SELECT ${raw(SELECTED)} FROM calls FINAL WHERE ${condition} ${KEY_FIRST}`,
+    sql`SELECT ${raw(SELECTED, { whole: wholeBytes })} FROM calls FINAL WHERE ${condition} ${KEY_FIRST}`,
   )
   const found = new Map(
     rows.map((row) => [

@@ -1,14 +1,22 @@
+import type { Operation } from '../../domain/query/expression.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { instantFrom } from '../clickhouse-values.js'
 import type { Column } from '../expression/fields.js'
-import { pageSql, type Page } from '../expression/page.js'
-import { allOf, raw, select, sql, timeSql } from '../sql.js'
+import { limitSql, pageSql, type Page } from '../expression/page.js'
+import { allOf, raw, select, sql, timeSql, type Sql } from '../sql.js'
 import type { MergedRows } from '../unmerged-rows.js'
 import { NO_FILTER } from './filter.js'
 import { callParts } from './pages.js'
-import { compileSelection, readManyCalls, SETTINGS, type CallKey } from './select.js'
+import {
+  compileSelection,
+  readManyCalls,
+  selection,
+  SETTINGS,
+  type CallKey,
+  type CompiledSelection,
+} from './select.js'
 
 /** A thread, from its turns: the calls whose id is their turn's. */
 export interface Thread {
@@ -33,6 +41,8 @@ export interface ThreadQuery extends Page {
   readonly after: Instant | null
   /** Only threads that were last updated before this time. */
   readonly before: Instant | null
+  /** Only threads with a turn that meets this. */
+  readonly matching: Operation | null
 }
 
 const FIELDS: Readonly<Record<string, Column>> = {
@@ -49,6 +59,12 @@ const IS_TURN = { $eq: [{ $getField: 'id' }, { $getField: 'turn_id' }] } as cons
 /** Each span of a trace may name its thread: together they are one turn, that of the first of them. */
 const TURN_KEY = sql`if(match(part, '^[0-9a-f]{32}-[0-9a-f]{16}$'), substring(part, 1, 32), part)`
 
+const PARTS = sql`call_thread_id AS thread_id, call_id AS part, call_started_at AS part_started, call_ended_at AS part_ended`
+
+const turnsOf = (compiled: CompiledSelection, rows: MergedRows): Sql =>
+  sql`SELECT thread_id, argMin(part, tuple(part_started, part)) AS turn, min(part_started) AS started, max(part_ended) AS ended
+    FROM (${compiled.selected(PARTS, { rows })}) WHERE notEmpty(thread_id) GROUP BY thread_id, ${TURN_KEY}`
+
 /** In microseconds; a turn that has not ended, or that ends before it starts, has none. */
 const DURATION = `if(ended >= started, toUnixTimestamp64Micro(ended) - toUnixTimestamp64Micro(started), NULL)`
 const percentile = (level: number): string => `quantileExactInclusiveOrNull(${level})(${DURATION}) / 1000`
@@ -61,14 +77,21 @@ const percentile = (level: number): string => `quantileExactInclusiveOrNull(${le
 export const threads =
   (reader: ClickHouseReader) =>
   async (query: ThreadQuery): Promise<readonly Thread[]> => {
-    const { projectId, position, threadIds, after, before } = query
+    const { projectId, position, threadIds, after, before, matching } = query
     const filter = { ...NO_FILTER, thread_ids: threadIds }
     const compiled = compileSelection({ projectId, filter, operation: IS_TURN, position }, [])
+    const turnsThat = (matching: Operation) =>
+      selection(sql`call_thread_id`, {
+        projectId,
+        filter,
+        operation: { $and: [IS_TURN, matching] },
+        position,
+      })
     const conditions = [
       ...(after === null ? [] : [sql`start_time > ${timeSql(after)}`]),
       ...(before === null ? [] : [sql`last_updated < ${timeSql(before)}`]),
+      ...(matching === null ? [] : [sql`thread_id IN (${turnsThat(matching)})`]),
     ]
-    const turns = sql`call_thread_id AS thread_id, call_id AS part, call_started_at AS part_started, call_ended_at AS part_ended`
     const read = (rows: MergedRows) =>
       select<Thread>(
         reader,
@@ -76,9 +99,7 @@ export const threads =
           ifNull(max(ended), max(started)) AS last_updated, argMin(turn, tuple(started, turn)) AS first_turn_id,
           if(max(ended) IS NULL, NULL, argMax(turn, tuple(ended, turn))) AS last_turn_id,
           ${raw(percentile(0.5))} AS p50_turn_duration_ms, ${raw(percentile(0.99))} AS p99_turn_duration_ms
-        FROM (SELECT thread_id, argMin(part, tuple(part_started, part)) AS turn, min(part_started) AS started,
-          max(part_ended) AS ended
-          FROM (${compiled.selected(turns, { rows })}) WHERE notEmpty(thread_id) GROUP BY thread_id, ${TURN_KEY})
+        FROM (${turnsOf(compiled, rows)})
         GROUP BY thread_id HAVING ${allOf(conditions)}
         ${pageSql(query, FIELDS, 'thread_id ASC')} ${SETTINGS}`,
       )
@@ -89,6 +110,27 @@ export const threads =
       last_updated: instantFrom(thread.last_updated),
     }))
   }
+
+/** A page of the turns of a thread, by their starts. */
+export const turnKeys = (
+  reader: ClickHouseReader,
+  {
+    projectId,
+    threadId,
+    position,
+  }: Pick<ThreadQuery, 'projectId' | 'position'> & { readonly threadId: string },
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<readonly CallKey[]> => {
+  const filter = { ...NO_FILTER, thread_ids: [threadId] }
+  const compiled = compileSelection({ projectId, filter, operation: IS_TURN, position }, [])
+  return readManyCalls(reader, compiled, (rows) =>
+    select<CallKey>(
+      reader,
+      sql`SELECT turn AS id, started AS started_at FROM (${turnsOf(compiled, rows)})
+        ORDER BY started_at ASC, id ASC ${limitSql(limit, offset)} ${SETTINGS}`,
+    ),
+  )
+}
 
 export interface Turn extends CallKey {
   readonly thread_id: string

@@ -9,7 +9,7 @@ import {
 import { answers } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
 import { accepted } from '../api/calls/given.js'
-import { deliveryOf, failCall, givenWebhook, keyOfMember } from './given.js'
+import { deliveryOf, failCall, givenWebhook, keyOfMember, recordThread } from './given.js'
 
 /** Each page, and a text that it shows when it is complete. `{…}` are ids. */
 const PAGES: readonly (readonly [path: string, text: string])[] = [
@@ -21,7 +21,11 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   [`/${PROJECT}/traces/{trace}?call={failed}`, 'TimeoutError'],
   ['/-/account', 'Begins with'],
   [`/${PROJECT}/weave/objects/prompt/versions/latest`, 'Be brief.'],
-  [`/${PROJECT}/weave/agents/conversations/none`, 'No trace matches'],
+  [`/${PROJECT}/threads`, 'Where is my order?'],
+  [`/${PROJECT}/threads?q=nothing-like-it`, 'No thread matches'],
+  [`/${PROJECT}/threads/a-thread`, 'On its way.'],
+  [`/${PROJECT}/threads/a-thread?density=details&turn=turn-2`, 'timeout'],
+  ['/acme/empty/threads', 'No threads yet'],
   [`/${PROJECT}/weave/ops/answer/versions/latest`, 'return 42'],
   [`/${PROJECT}/weave/leaderboards/best`, 'Best answers'],
   [`/${PROJECT}/training`, 'No models in acme/support yet'],
@@ -47,6 +51,7 @@ const LINKS: typeof PAGES = [
   [`/${PROJECT}/weave/calls/{failed}`, 'TimeoutError'],
   [`/${PROJECT}/weave`, 'answer_question'],
   [`/${PROJECT}/weave/traces`, 'answer_question'],
+  [`/${PROJECT}/weave/agents/conversations/a-thread`, 'On its way.'],
 ]
 
 describeInBrowser('every page', () => {
@@ -59,6 +64,10 @@ describeInBrowser('every page', () => {
     const { service } = pages
     Object.assign(ids, await givenWebhook(service, receiver.url))
     await failCall(service, PROJECT)
+    await recordThread(service, PROJECT, 'a-thread', [
+      { start: { inputs: { question: 'Where is my order?' } }, end: { output: 'On its way.' } },
+      { end: { exception: 'timeout' } },
+    ])
     ids['delivery'] = await deliveryOf(service, ids['automation']!)
     await keyOfMember(service, 'mira')
     for (const [object_id, val] of [

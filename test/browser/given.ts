@@ -104,3 +104,22 @@ export const recordTrace = async (
     accepted(await service.post('/call/upsert_batch', { batch }))
   }
 }
+
+/** Records a thread of turns `turn-1`, `turn-2` …, each a trace of its own. */
+export const recordThread = async (
+  service: TestService,
+  project: string,
+  thread_id: string,
+  turns: readonly GivenCall[],
+  prefix = 'turn',
+): Promise<void> => {
+  const batch = turns.flatMap(({ start = {}, end = {} }, index) => {
+    const id = `${prefix}-${index + 1}`
+    const place = { id, trace_id: id, turn_id: id, thread_id, started_at: timeOf(index) }
+    return [
+      { mode: 'start', req: { start: aStart(project, { ...place, ...start }) } },
+      { mode: 'end', req: { end: anEnd(project, id, { ended_at: timeOf(index + 1), ...end }) } },
+    ]
+  })
+  accepted(await service.post('/call/upsert_batch', { batch }))
+}

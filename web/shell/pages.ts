@@ -10,6 +10,7 @@ interface PageLink {
 export const PROJECT_PAGES: readonly PageLink[] = [
   { label: 'Overview', path: '', key: 'o' },
   { label: 'Traces', path: 'traces', key: 't' },
+  { label: 'Threads', path: 'threads', key: 'h' },
   { label: 'Training', path: 'training', key: 'm' },
 ]
 

@@ -69,6 +69,14 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('../traces/trace-page.js'), 'TracePage'),
   ),
   page(
+    '/$team/$project/threads',
+    lazyRouteComponent(() => import('../threads/list-page.js'), 'ThreadsPage'),
+  ),
+  page(
+    '/$team/$project/threads/$thread',
+    lazyRouteComponent(() => import('../threads/thread-page.js'), 'ThreadPage'),
+  ),
+  page(
     '/$team/$project/calls/$call',
     lazyRouteComponent(() => import('../traces/call-link.js'), 'CallLink'),
   ),
@@ -143,10 +151,10 @@ const routeTree = root.addChildren([
     '/$team/$project/weave/leaderboards/$name',
     ({ team, project, name }) => `/${team}/${project}/objects/${name}/latest`,
   ),
-  leads('/$team/$project/weave/agents/conversations/$thread', ({ team, project, thread = '' }) => {
-    const ofThread = { $eq: [{ $getField: 'thread_id' }, { $literal: decodeURIComponent(thread) }] }
-    return `/${team}/${project}/traces?roots=0&filter=${encodeURIComponent(JSON.stringify({ $and: [ofThread] }))}`
-  }),
+  leads(
+    '/$team/$project/weave/agents/conversations/$thread',
+    ({ team, project, thread }) => `/${team}/${project}/threads/${thread}`,
+  ),
   leads('/$team/$project/weave', ({ team, project }) => `/${team}/${project}/traces`),
   leads('/$team/$project/weave/traces', ({ team, project }) => `/${team}/${project}/traces`),
 ])

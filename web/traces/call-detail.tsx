@@ -31,7 +31,7 @@ interface Figures {
 }
 
 /** What is known of a call before its payload is read. */
-interface CallHead {
+export interface CallHead {
   readonly id: string
   readonly traceId: string
   readonly name: string

@@ -58,7 +58,7 @@ const environment = open('Environment', {
     TALLYTREE_UPSTREAMS_FILE: nullableText(string),
     TALLYTREE_UPSTREAM_ALLOW_CIDRS: withDefault(networks, []),
     EVENTSTORE_URL: nullableText(connectionString),
-    TALLYTREE_CLICKHOUSE_READERS: withDefault(integer(1, 100), 8),
+    TALLYTREE_CLICKHOUSE_READERS: withDefault(integer(1, 100), null),
     CLICKHOUSE_URL: nullableText(clickHouseUrl),
     CLICKHOUSE_CLUSTER: nullableText(
       textLike('cluster', IDENTIFIER, 'must be letters, digits and underscores'),
@@ -116,8 +116,8 @@ export interface Config {
   readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
   readonly clickHouseCluster: string | null
-  /** Number of reads that a process sends to a ClickHouse server at the same time. */
-  readonly clickHouseReaders: number
+  /** Number of reads that a process sends to a ClickHouse server at the same time; null chooses by its cores. */
+  readonly clickHouseReaders: number | null
 }
 
 /** The only place that reads the environment. An empty variable counts as absent. */

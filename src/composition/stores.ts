@@ -60,7 +60,7 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
           )
         : connectClickHouseServer(clickHouseUrl, {
             cluster: clickHouseCluster ?? undefined,
-            readers: config.clickHouseReaders,
+            readers: config.clickHouseReaders ?? undefined,
             health,
           }),
   }

@@ -12,9 +12,16 @@ import { isOfClickHouse, refuseOthers, serverError } from './translation.js'
 
 type Ports = ClickHouseWriter & ClickHouseReads
 
+/** What a server allows and has. */
+export interface ServerLimits {
+  /** The limits of reads that the user's profile makes smaller. */
+  readonly settings: ClickHouseSettings
+  /** Undefined where the user's profile sets the number of threads. */
+  readonly cores: number | undefined
+}
+
 /**
- * Creates the database unless it exists, and closes the client. Returns the limits of reads that the user's profile makes
- * smaller.
+ * Creates the database unless it exists, and closes the client.
  *
  * @throws ClickHouseUnavailable `refusing` for what only an operator can repair
  */
@@ -22,13 +29,13 @@ export const prepareDatabase = async (
   client: ClickHouseClient,
   address: ClickHouseAddress,
   cluster: string | undefined,
-): Promise<ClickHouseSettings> => {
+): Promise<ServerLimits> => {
   const ports = portsOf(client, { translate: serverError, checked: refuseOthers })
   try {
     await requireVersion(ports)
     if (cluster !== undefined) await requireCluster(ports, cluster)
     await createDatabase(ports, address, cluster)
-    return await smallerLimits(ports)
+    return await limitsOf(ports)
   } catch (error) {
     throw await withAddress(error, address)
   } finally {
@@ -84,18 +91,23 @@ const createDatabase = async (
 const UNLIMITED_BY_DEFAULT: readonly string[] = ['max_execution_time', 'max_memory_usage']
 
 /** A server refuses every statement that sets more than the profile of its user allows. */
-const smallerLimits = async (ports: Ports): Promise<ClickHouseSettings> => {
+const limitsOf = async (ports: Ports): Promise<ServerLimits> => {
   const rows = await ports.query<{ name: string; value: string; max: string | null }>(
     'SELECT name, value, max FROM system.settings WHERE name IN {names:Array(String)}',
-    { names: Object.keys(readLimits) },
+    { names: [...Object.keys(readLimits), 'max_threads'] },
   )
+  const threads = rows.find(({ name }) => name === 'max_threads')?.value ?? ''
   const smaller = rows.flatMap(({ name, value, max }) => {
+    if (!Object.hasOwn(readLimits, name)) return []
     const ours = Number(readLimits[name as keyof typeof readLimits])
     const limits = [max === null ? 0 : Number(max), UNLIMITED_BY_DEFAULT.includes(name) ? Number(value) : 0]
     const least = Math.min(ours, ...limits.filter((limit) => limit > 0))
     return least < ours ? [[name, String(least)]] : []
   })
-  return Object.fromEntries(smaller) as ClickHouseSettings
+  return {
+    settings: Object.fromEntries(smaller) as ClickHouseSettings,
+    cores: /auto\((\d+)\)/.exec(threads)?.slice(1).map(Number)[0],
+  }
 }
 
 /** The error with variable and address; `refusing` where another try would fail like this one. */

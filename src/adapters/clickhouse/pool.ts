@@ -20,11 +20,16 @@ interface Waiter {
 }
 
 /**
- * Readers that each run one statement at a time, in the order of the queue; a stream keeps its reader until it ends.
- * One team gets at most two thirds of the readers and of the queue, so that its slow reads do not stop all others.
+ * Readers that each run one statement at a time; a stream keeps its reader until it ends. At most `limit` of them run.
+ * One team gets at most two thirds of the readers and of the queue, so that its slow reads do not stop all others. A free
+ * reader goes to the team with the fewest running reads, in the order of the queue.
  * A request, known by its signal, is refused at its first statement or not at all: later ones come first in the queue.
  */
-export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthReports): ClickHouseReader => {
+export const poolOf = (
+  readers: readonly ClickHouseReads[],
+  health = noHealthReports,
+  limit = () => readers.length,
+): ClickHouseReader => {
   const free = [...readers]
   const running = new Map<Team, number>()
   const waiting: Waiter[] = []
@@ -35,12 +40,14 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
     counts: new LRUCache({ max: 10_000 }),
   }
 
+  const countOf = (team: Team) => running.get(team) ?? 0
   const runs = (team: Team, more: 1 | -1) => {
-    const count = (running.get(team) ?? 0) + more
+    const count = countOf(team) + more
     if (count === 0) running.delete(team)
     else running.set(team, count)
   }
-  const mayRun = (team: Team) => team === undefined || (running.get(team) ?? 0) < shareOf(readers.length)
+  const isFull = () => readers.length - free.length >= limit()
+  const mayRun = (team: Team) => team === undefined || countOf(team) < shareOf(limit())
   const mayWait = (team: Team) =>
     waiting.length < MAX_WAITING &&
     (team === undefined || waiting.filter((one) => one.team === team).length < shareOf(MAX_WAITING))
@@ -49,7 +56,7 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
     if (signal?.aborted === true) throw new ReadAbandoned()
     const isLater = signal !== undefined && begun.has(signal)
     if (knownParts.lost !== undefined) throw new ClickHouseUnavailable('damaged', knownParts.lost)
-    const reader = mayRun(team) ? free.pop() : undefined
+    const reader = !isFull() && mayRun(team) ? free.pop() : undefined
     if (reader === undefined && !isLater && !mayWait(team))
       throw new TooManyReads('too many reads are queued')
     if (signal !== undefined) begun.add(signal)
@@ -78,14 +85,16 @@ export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthRep
 
   const release = (reader: ClickHouseReads, { team }: ReadOptions): void => {
     runs(team, -1)
-    const next = waiting.findIndex((waiter) => mayRun(waiter.team))
-    if (next === -1) {
+    const candidates = waiting.filter((waiter) => mayRun(waiter.team))
+    const fewest = Math.min(...candidates.map((waiter) => countOf(waiter.team)))
+    const next = candidates.find((waiter) => countOf(waiter.team) === fewest)
+    if (next === undefined) {
       free.push(reader)
       return
     }
-    const [waiter] = waiting.splice(next, 1)
-    runs(waiter!.team, 1)
-    waiter!.take(reader)
+    waiting.splice(waiting.indexOf(next), 1)
+    runs(next.team, 1)
+    next.take(reader)
   }
 
   const reportFailure = (error: unknown) => {

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
-import {
-  createClient,
-  type ClickHouseClient,
-  type ClickHouseClientConfigOptions,
-  type ClickHouseSettings,
-} from '@clickhouse/client'
+import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
 import { ClickHouseUnavailable, type ClickHouse, type Rows } from '../../kernel/ports/clickhouse.js'
 import { noHealthReports, type HealthReports } from '../../kernel/ports/health.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../kernel/ports/clickhouse-url.js'
@@ -13,7 +8,7 @@ import { jsonOfRows, portsOf } from './client.js'
 import { firstOf, type Host } from './hosts.js'
 import { watch } from './liveness.js'
 import { onCluster } from './on-cluster.js'
-import { prepareDatabase } from './opening.js'
+import { prepareDatabase, type ServerLimits } from './opening.js'
 import { poolOf } from './pool.js'
 import { repeatingReads } from './repeated-reads.js'
 import { readSettings, writeSettings, quiet, readLimits } from './settings.js'
@@ -26,13 +21,14 @@ interface Opening {
   readonly compression?: boolean
   /** The time without a response after which a read fails. */
   readonly readTimeoutMs?: number
-  /** The number of reads at the same time. */
-  readonly readers?: number
+  /** The number of reads at the same time; by default by the cores of the server. */
+  readonly readers?: number | undefined
   readonly health?: HealthReports
 }
 
-/** More than the server has cores for delay one another, and the inserts. */
-const READERS = 8
+/** More than the server has cores for delay one another, and the inserts. A read also waits for the network and for us. */
+const MAX_READERS = 8
+const READERS_BEYOND_CORES = 2
 
 /** The time without a response after which a statement fails. Tables of a cluster take longer to create. */
 const WRITE_TIMEOUT_MS = 60_000
@@ -65,17 +61,13 @@ export const openClickHouseServer = async (url: string, opening?: Opening): Prom
  */
 export const connectClickHouseServer = (
   url: string,
-  {
-    cluster,
-    compression,
-    readTimeoutMs = READ_TIMEOUT_MS,
-    readers = READERS,
-    health = noHealthReports,
-  }: Opening = {},
+  { cluster, compression, readTimeoutMs = READ_TIMEOUT_MS, readers, health = noHealthReports }: Opening = {},
 ): ClickHouse => {
   const address = addressOf(url)
   const compressed = compression ?? !isLoopback(address)
-  const options = { cluster, compressed, readTimeoutMs, readers, limits: {} }
+  const limits: ServerLimits = { settings: {}, cores: undefined }
+  const maxReaders = readers ?? MAX_READERS
+  const options = { cluster, compressed, readTimeoutMs, maxReaders, limits }
   const server = firstOf(address.origins.map((origin) => connectHost({ ...address, origin }, options)))
   const { writer } = server
   const reads = repeatingReads(server.reads)
@@ -94,8 +86,9 @@ export const connectClickHouseServer = (
         ? writer
         : { ...writer, command: (sql) => writer.command(onCluster(cluster, sql)) },
     reader: poolOf(
-      Array.from({ length: readers }, () => reads),
+      Array.from({ length: maxReaders }, () => reads),
       health,
+      () => readers ?? Math.min(MAX_READERS, (limits.cores ?? MAX_READERS) + READERS_BEYOND_CORES),
     ),
   }
 }
@@ -103,14 +96,14 @@ export const connectClickHouseServer = (
 interface HostOptions extends Pick<Opening, 'cluster'> {
   readonly compressed: boolean
   readonly readTimeoutMs: number
-  readonly readers: number
-  /** Limits of reads that the user's profile makes smaller, on all hosts. */
-  readonly limits: ClickHouseSettings
+  readonly maxReaders: number
+  /** On all hosts. */
+  readonly limits: ServerLimits
 }
 
 const connectHost = (
   address: ClickHouseAddress,
-  { cluster, compressed, readTimeoutMs, readers, limits }: HostOptions,
+  { cluster, compressed, readTimeoutMs, maxReaders, limits }: HostOptions,
 ): Host => {
   const isCluster = cluster !== undefined
   const { database } = address
@@ -126,7 +119,7 @@ const connectHost = (
     database,
     clickhouse_settings: readSettings(isCluster),
     request_timeout: readTimeoutMs,
-    max_open_connections: readers,
+    max_open_connections: maxReaders,
     compression: { response: compressed },
   })
   const liveness = watch(() => whyAway(pinging))
@@ -143,7 +136,10 @@ const connectHost = (
       Object.assign(limits, await prepareDatabase(client, address, cluster))
     },
     writer: portsOf(writing, { ...ways, inserting: sameIdWhenRepeated() }),
-    reads: portsOf(reading, { ...ways, sending: () => ({ ...ways.sending(), clickhouse_settings: limits }) }),
+    reads: portsOf(reading, {
+      ...ways,
+      sending: () => ({ ...ways.sending(), clickhouse_settings: limits.settings }),
+    }),
     away: liveness.away,
     close: async () => {
       await liveness.stop()

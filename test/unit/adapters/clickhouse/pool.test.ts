@@ -51,9 +51,13 @@ const slowReader = (running: Running[]): ClickHouseReads => {
   }
 }
 
-const givenPool = (readers: number) => {
+const givenPool = (readers: number, limit = readers) => {
   const running: Running[] = []
-  const pool = poolOf(Array.from({ length: readers }, () => slowReader(running)))
+  const pool = poolOf(
+    Array.from({ length: readers }, () => slowReader(running)),
+    undefined,
+    () => limit,
+  )
   return { running, pool }
 }
 
@@ -143,6 +147,38 @@ describe('a pool of readers', () => {
     await setImmediate()
     running[4]!.answer([])
     await slow[3]
+  })
+
+  it('hands a free reader to the team with the fewest running reads', async () => {
+    const { pool, running } = givenPool(3)
+    const reads = ['a', 'b', 'c'].map((sql) => pool.query(sql, {}, { team: 'busy' }))
+    reads.push(pool.query('of the service'), pool.query('other', {}, { team: 'quiet' }))
+    await setImmediate()
+    running[0]!.answer([])
+    await setImmediate()
+
+    assert.deepEqual(
+      running.map(({ sql }) => sql),
+      ['a', 'b', 'of the service', 'other'],
+    )
+    for (const at of [1, 2, 3]) running[at]!.answer([])
+    await setImmediate()
+    running[4]!.answer([])
+    await Promise.all(reads)
+  })
+
+  it('uses no more readers than its limit, of which a team gets its share', async () => {
+    const { pool, running } = givenPool(8, 4)
+    const reads = ['a', 'b', 'c'].map((sql) => pool.query(sql, {}, { team: 'busy' }))
+    reads.push(...['d', 'e', 'f'].map((sql) => pool.query(sql)))
+    const started: string[] = []
+    for (let i = 0; i < reads.length; i += 1) {
+      await setImmediate()
+      started.push(running.map(({ sql }) => sql).join(''))
+      running[i]!.answer([])
+    }
+    assert.deepEqual(started.slice(0, 3), ['abde', 'abdec', 'abdecf'])
+    await Promise.all(reads)
   })
 
   it('takes a read of another team when the reads of one team have filled their share of the queue', async () => {

@@ -15,6 +15,8 @@ import { BACKOFF, TimedOut, within } from './waiting.js'
 
 /** The longest wait for a response. */
 const SILENCE_MS = 5000
+/** A server says nothing while it searches the log for the first event that passes a filter. */
+const SEARCH_MS = 600_000
 /** How often in a row a read may fail before its error is thrown: it continues where it broke. */
 const MAX_FAILURES = 4
 /** A silent server took that long already: two silences in a row are enough. */
@@ -100,12 +102,14 @@ export const reading = (
 const requesting = (connection: SharedConnection, closed: AbortSignal, atOnce: number): Source['events'] => {
   const { acquire } = slots({ atOnce, ...QUEUE })
   return async function* (request) {
-    const isShort = Number(request.getOptions()?.getCount()) <= SHORT_PAGE
+    const options = request.getOptions()
+    const isShort = Number(options?.getCount()) <= SHORT_PAGE
+    const silenceMs = options?.hasFilter() === true ? SEARCH_MS : SILENCE_MS
     const release = await acquire()
     try {
       const channel = await within(connection.channel(), SILENCE_MS)
       try {
-        const receiving = { signal: closed, silenceMs: SILENCE_MS, isShort }
+        const receiving = { signal: closed, silenceMs, isShort }
         for await (const responses of responsesOf(channel.read(request), receiving)) {
           // A reader may be slow, or read another stream meanwhile.
           release()

@@ -49,6 +49,20 @@ describe('reading and following an EventStoreDB', () => {
       events: FOREIGN.map((event) => ({ ...event, id: randomUUID() })),
     })
 
+  it('waits while the server searches a long log for an event of the types', async () => {
+    const { store, double } = given
+    const { stream } = await givenStreamOf(store, 1)
+    const wanted = arbitraryEvent({ type: 'SecretStored' })
+    await store.append(stream, 0n, [wanted])
+    await store.append(stream, 1n, arbitraryEvents(65))
+    // The search takes longer than a server that reads without a filter stays silent.
+    double.misbehaviour.eventsPerSecond = 10
+
+    const found = await collect(store.readBackwards(new Set(['SecretStored'])))
+    double.misbehaviour.eventsPerSecond = Infinity
+    assert.deepEqual(idsOf(found), [wanted.id])
+  }).timeout(30_000)
+
   it('fails to read, and to follow, an event that a newer release wrote after this process started', async () => {
     const { store } = given
     const { stream } = await givenStreamOf(store, 1)

@@ -73,13 +73,13 @@ export const Shell = () => {
         {items
           .filter(({ to }) => !to.includes('/-/'))
           .map((item) => (
-            <RailLink key={item.to} to={item.to} label={item.label} path={path} isExact={item.path === ''} />
+            <RailLink key={item.to} to={item.to} label={item.label} isExact={item.path === ''} />
           ))}
         {team !== '' && <h2>{team}</h2>}
         {items
           .filter(({ to }) => to.includes('/-/'))
           .map((item) => (
-            <RailLink key={item.to} to={item.to} label={item.label} path={path} count={counts[item.path]} />
+            <RailLink key={item.to} to={item.to} label={item.label} count={counts[item.path]} />
           ))}
       </nav>
       <main id="content" tabIndex={-1}>
@@ -101,19 +101,17 @@ const submitForm = ({ target, defaultPrevented }: KeyboardEvent): void => {
 const RailLink = ({
   to,
   label,
-  path,
   count = 0,
   isExact = false,
 }: {
   readonly to: string
   readonly label: string
-  readonly path: string
   /** The pages below have links of their own. */
   readonly isExact?: boolean
   /** Of what failed. */
   readonly count?: number | undefined
 }) => (
-  <Link to={to} aria-current={path === to || (!isExact && path.startsWith(`${to}/`)) ? 'page' : undefined}>
+  <Link to={to} activeOptions={{ exact: isExact, includeSearch: false }}>
     {label}
     {count > 0 && <span style={{ color: 'var(--danger)' }}>{shortNumber(count)} failed</span>}
   </Link>

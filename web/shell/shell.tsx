@@ -179,6 +179,7 @@ const KEYS: readonly (readonly [keys: string, action: string])[] = [
   ['/', 'Search'],
   ['f', 'Add a filter'],
   ['j, k', 'Next and previous row, trace or turn'],
+  ['x, X', 'Select the row, select all from the last one selected'],
   ['Enter, o', 'Open the row, open it in a new tab'],
   ['[, ]', 'Earlier and later time range'],
   ['c', 'Columns'],

@@ -183,6 +183,8 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   'summary.weave.status': 'status',
   'summary.weave.latency_ms': 'duration in ms',
   exception: 'exception',
+  end_user: 'end user',
+  environment: 'environment',
   wb_user_id: 'user',
   thread_id: 'thread',
   display_name: 'name',

@@ -7,23 +7,28 @@ export interface Column {
   readonly isFlexible?: true
   readonly sort?: string
   readonly isNumber?: true
-  /** Counted for the list only where it is shown; not among the default columns. */
+  /** Counted for the list only where it is shown. */
   readonly figure?: 'calls' | 'errors' | 'feedback'
+  /** Read as a field of the calls, only where it is shown. */
+  readonly isField?: true
+  /** Not among the default columns. */
+  readonly isExtra?: true
 }
 
 const COLUMNS: readonly Column[] = [
-  { name: 'status', label: 'Status', width: 104 },
-  { name: 'op', label: 'Op', width: 160 },
-  { name: 'input', label: 'Input', width: 220, isFlexible: true },
-  { name: 'output', label: 'Output', width: 220, isFlexible: true },
-  { name: 'duration', label: 'Duration', width: 92, sort: 'summary.weave.latency_ms', isNumber: true },
-  { name: 'tokens', label: 'Tokens', width: 88, sort: 'usage.total_tokens', isNumber: true },
-  { name: 'cost', label: 'Cost', width: 108, sort: 'usage.total_cost', isNumber: true },
-  { name: 'calls', label: 'Calls', width: 76, isNumber: true, figure: 'calls' },
-  { name: 'errors', label: 'Errors', width: 76, isNumber: true, figure: 'errors' },
-  { name: 'feedback', label: 'Feedback', width: 120, figure: 'feedback' },
-  { name: 'user', label: 'User', width: 84 },
-  { name: 'started', label: 'Started', width: 112, sort: 'started_at' },
+  { name: 'status', label: 'Status', width: 96 },
+  { name: 'op', label: 'Op', width: 140 },
+  { name: 'input', label: 'Input', width: 116, isFlexible: true },
+  { name: 'output', label: 'Output', width: 116, isFlexible: true },
+  { name: 'duration', label: 'Duration', width: 84, sort: 'summary.weave.latency_ms', isNumber: true },
+  { name: 'tokens', label: 'Tokens', width: 80, sort: 'usage.total_tokens', isNumber: true },
+  { name: 'cost', label: 'Cost', width: 96, sort: 'usage.total_cost', isNumber: true },
+  { name: 'calls', label: 'Calls', width: 76, isNumber: true, figure: 'calls', isExtra: true },
+  { name: 'errors', label: 'Errors', width: 76, isNumber: true, figure: 'errors', isExtra: true },
+  { name: 'feedback', label: 'Feedback', width: 120, figure: 'feedback', isExtra: true },
+  { name: 'end_user', label: 'End user', width: 96, sort: 'end_user', isField: true },
+  { name: 'user', label: 'User', width: 84, isExtra: true },
+  { name: 'started', label: 'Started', width: 136, sort: 'started_at' },
 ]
 
 const BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map((column) => [column.name, column]))
@@ -33,7 +38,7 @@ export const OP = 'op'
 
 export const LIST_COLUMNS: readonly string[] = COLUMNS.map(({ name }) => name)
 
-export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ figure }) => figure === undefined).map(
+export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ isExtra }) => isExtra !== true).map(
   ({ name }) => name,
 )
 
@@ -41,7 +46,7 @@ export const DEFAULT_COLUMNS: readonly string[] = COLUMNS.filter(({ figure }) =>
 export const columnOf = (name: string): Column =>
   BY_NAME.get(name) ?? { name, label: name, width: 160, sort: name }
 
-export const isField = (name: string): boolean => !BY_NAME.has(name)
+export const isField = (name: string): boolean => BY_NAME.get(name)?.isField ?? !BY_NAME.has(name)
 
 /** The names of the columns in an address, in their order. */
 export const columnsIn = (text: string): readonly string[] => {

@@ -1,14 +1,22 @@
-import { Button, Switch } from '@mantine/core'
+import { Button, SegmentedControl } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useElementScrollRestoration } from '@tanstack/react-router'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
 import { api } from '../kit/api.js'
 import { conjunctsIn, queryOf } from './filter.js'
-import { plural } from '../kit/format.js'
+import { Facets, FACETS } from './facets.js'
+import { Histogram } from './histogram.js'
+import { ListActions } from './list-actions.js'
+import { ListTable } from './list-table.js'
+import { useSelection } from './selection.js'
+import { Totals } from './list-totals.js'
+import { useSummary, useSums, whenOld } from './use-summary.js'
+import { useSetting } from '../kit/settings.js'
+import { Toggle } from '../kit/toggle.js'
 import { openedList, rememberList } from './list-memory.js'
-import { DEFAULT_COLUMNS, isField, type Column } from './list-columns.js'
-import { Cell, Filler, HeadCell, hrefOf, type Row } from './call-cells.js'
+import { DEFAULT_COLUMNS, isField } from './list-columns.js'
+import { hrefOf, type Row } from './call-cells.js'
 import { ColumnPicker } from './column-picker.js'
 import { FilterBar } from './filter-bar.js'
 import { FirstTrace } from '../kit/first-trace.js'
@@ -21,12 +29,8 @@ import { Failed, Loading, Searching } from '../kit/states.js'
 import { useColumns } from './use-columns.js'
 
 const PAGE = 50
-const SCROLL_ID = 'list'
-const ROW_PX = 32
-/** With more columns only the cells in sight are mounted. */
-const MANY_COLUMNS = 30
-/** A list that was not looked at for this time is asked for again. */
-const OLD_MS = 30 * 60_000
+/** The values of the list stand next to it by default. */
+const WIDE = '(min-width: 1200px)'
 
 const sortOf = (sort: string) => {
   const isDescending = sort.startsWith('-')
@@ -78,18 +82,20 @@ export const TracesPage = () => {
     getNextPageParam: ({ has_more, position }, pages) =>
       has_more ? { offset: pages.length * PAGE, position } : undefined,
     placeholderData: (before) => before,
-    refetchOnWindowFocus: ({ state }) => Date.now() - state.dataUpdatedAt > OLD_MS && 'always',
+    refetchOnWindowFocus: whenOld,
   })
   const loaded = useMemo(() => list.data?.pages.flatMap(({ rows }) => rows) ?? [], [list.data])
   const isLive = live === '1'
+  const isWide = useMediaQuery(WIDE, matchMedia(WIDE).matches, { getInitialValueInEffect: false })
+  const [values, setValues] = useSetting('values', '')
+  const areValuesShown = values === '' ? isWide : values === 'on'
   const { fresh, changed } = useNews(key, loaded, list.data?.pages[0]?.position, isLive, ask)
   const rows = useMemo(() => loaded.map((row) => changed.get(row.id) ?? row), [loaded, changed])
   const here = location.pathname + location.search
-  const [selected, setSelected] = useState(() => {
+  const [current, setCurrent] = useState(() => {
     const list = openedList(projectId)
     return list?.href === here ? list.opened : undefined
   })
-  const at = useMemo(() => rows.findIndex(({ id }) => id === selected), [rows, selected])
   const open = (row: Row | undefined, inNewTab = false) => {
     if (row === undefined) return
     const ids = [...new Set(rows.map(({ trace_id }) => trace_id))]
@@ -98,47 +104,18 @@ export const TracesPage = () => {
     if (inNewTab) window.open(href, '_blank')
     else void navigate({ href })
   }
-  const scroll = useRef<HTMLDivElement>(null)
-  const before = useElementScrollRestoration({ id: SCROLL_ID })
-  const widthOf = ({ name, width }: Column) => widths.get(name) ?? width
-  const across = useVirtualizer({
-    horizontal: true,
-    enabled: columns.length > MANY_COLUMNS,
-    initialRect: { width: innerWidth, height: 0 },
-    count: columns.length,
-    getScrollElement: () => scroll.current,
-    estimateSize: (index) => widthOf(columns[index]!),
-    overscan: 2,
-  })
-  const virtual = useVirtualizer({
-    initialOffset: before?.scrollY ?? 0,
-    count: rows.length,
-    getScrollElement: () => scroll.current,
-    estimateSize: () => ROW_PX,
-    overscan: 8,
-  })
-  const items = virtual.getVirtualItems()
-  const seen = across.getVirtualItems()
-  const left = seen[0]?.index ?? 0
-  const right = (seen.at(-1)?.index ?? columns.length - 1) + 1
-  const last = items.at(-1)?.index ?? 0
   const { hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData } = list
-  useEffect(() => {
-    if (last >= rows.length - 15 && hasNextPage && !isFetchingNextPage && !isPlaceholderData)
-      void fetchNextPage()
-  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData])
-  const move = (step: number) => {
-    const next = Math.min(rows.length - 1, Math.max(0, at + step))
-    setSelected(rows[next]?.id)
-    virtual.scrollToIndex(next)
+  const readOn = () => {
+    if (hasNextPage && !isFetchingNextPage && !isPlaceholderData) void fetchNextPage()
   }
-  useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    Enter: () => open(rows[at]),
-    o: () => open(rows[at], true),
-    l: () => setAddress({ live: isLive ? '' : '1' }),
-  })
+  useKeys({ l: () => setAddress({ live: isLive ? '' : '1' }) })
+  const { data: summary } = useSummary({ fields: areValuesShown ? FACETS : [], isEnabled: list.isSuccess })
+  const { data: sums } = useSums(list.isSuccess)
+  const selection = useSelection(rows)
+  const showNews = () => {
+    void list.refetch()
+    for (const kind of ['summary', 'sums']) void queries.invalidateQueries({ queryKey: [kind, projectId] })
+  }
   const isFiltered = conjunctsIn(filter).length > 0 || q !== '' || range !== '' || roots !== '1'
   if (list.isSuccess && rows.length === 0 && !isFiltered)
     return <FirstTrace isLive={() => void list.refetch()} />
@@ -149,18 +126,18 @@ export const TracesPage = () => {
         <FilterBar />
         <span className="spacer" />
         <SavedViews />
-        <Switch
+        <SegmentedControl
           size="xs"
-          label="All calls"
-          checked={roots !== '1'}
-          onChange={(event) => setAddress({ roots: event.currentTarget.checked ? '0' : '1' })}
+          aria-label="Traces or all calls"
+          data={[
+            { value: '1', label: 'Traces' },
+            { value: '0', label: 'All calls' },
+          ]}
+          value={roots}
+          onChange={(next) => setAddress({ roots: next })}
         />
-        <Switch
-          size="xs"
-          label="Live"
-          checked={isLive}
-          onChange={(event) => setAddress({ live: event.currentTarget.checked ? '1' : '' })}
-        />
+        <Toggle label="Live" isOn={isLive} onChange={(isOn) => setAddress({ live: isOn ? '1' : '' })} />
+        <Toggle label="Values" isOn={areValuesShown} onChange={(isOn) => setValues(isOn ? 'on' : 'off')} />
         <ColumnPicker
           projectId={projectId}
           shown={columns.map(({ name }) => name)}
@@ -172,82 +149,41 @@ export const TracesPage = () => {
         />
       </div>
       {fresh > 0 && (
-        <Button className="news" size="xs" onClick={() => void list.refetch()}>
+        <Button className="news" size="xs" onClick={showNews}>
           {fresh >= PAGE ? `${PAGE} or more new` : `${fresh} new`}
         </Button>
       )}
-      {list.isError && <Failed error={list.error} what="The list" onRetry={() => void list.refetch()} />}
-      {list.isLoading && <Loading what="traces" />}
-      {list.isSuccess && rows.length === 0 && <NothingMatches />}
-      {rows.length > 0 && (
-        <div
-          className={`scroll ${isPlaceholderData ? 'dimmed' : ''}`}
-          ref={scroll}
-          data-scroll-restoration-id={SCROLL_ID}
-          style={{ flex: 1 }}
-          tabIndex={-1}
-        >
-          <table
-            className="table"
-            style={{ minWidth: columns.reduce((sum, column) => sum + widthOf(column), 0) }}
-          >
-            <colgroup>
-              {columns.map(({ name, width, isFlexible }) => (
-                <col key={name} style={{ width: widths.get(name) ?? (isFlexible ? undefined : width) }} />
-              ))}
-            </colgroup>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <HeadCell
-                    key={column.name}
-                    column={column}
-                    sort={sort}
-                    onSort={(next) => setAddress({ sort: next })}
-                    onResize={(width) => setWidth(column.name, width)}
-                  />
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              <Filler height={items[0]?.start ?? 0} columns={columns.length} />
-              {items.map(({ index }) => {
-                const row = rows[index]!
-                return (
-                  <tr
-                    key={index}
-                    data-selected={index === at || undefined}
-                    onClick={() => setSelected(row.id)}
-                  >
-                    {left > 0 && <td colSpan={left} />}
-                    {columns.slice(left, right).map(({ name, isNumber }) => (
-                      <td key={name} className={isNumber && 'number'}>
-                        <Cell
-                          column={name}
-                          row={row}
-                          value={row.cells[fields.indexOf(name)]}
-                          href={hrefOf(team, project, row)}
-                          onOpen={() => open(row)}
-                        />
-                      </td>
-                    ))}
-                    {right < columns.length && <td colSpan={columns.length - right} />}
-                  </tr>
-                )
-              })}
-              <Filler height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} columns={columns.length} />
-            </tbody>
-          </table>
+      <Histogram summary={summary} />
+      <div className="list-body">
+        {areValuesShown && <Facets summary={summary} />}
+        <div className="list-rows">
+          {list.isError && <Failed error={list.error} what="The list" onRetry={() => void list.refetch()} />}
+          {list.isLoading && <Loading what="traces" />}
+          {list.isSuccess && rows.length === 0 && <NothingMatches />}
+          {rows.length > 0 && (
+            <ListTable
+              {...{ rows, columns, fields, widths, setWidth, sort, selection, current, setCurrent }}
+              onSort={(next) => setAddress({ sort: next })}
+              onOpen={open}
+              onEnd={readOn}
+              isDimmed={isPlaceholderData}
+            />
+          )}
         </div>
-      )}
+      </div>
       <Searching
         isOn={list.isFetching && !isFetchingNextPage}
         isStopped={!list.isFetching && (list.isPending || isPlaceholderData)}
         onStop={() => void queries.cancelQueries({ queryKey: key })}
         onRetry={() => void list.refetch()}
       >
-        {list.isSuccess && plural(rows.length, roots === '1' ? 'trace' : 'call')}
-        {hasNextPage && ' shown, more below'}
+        {list.isSuccess && rows.length > 0 && (
+          <>
+            <Totals shown={rows.length} total={summary?.calls} isRoots={roots === '1'} sums={sums} />
+            <span className="spacer" />
+            <ListActions selection={selection} total={summary?.calls} sortBy={sortOf(sort)} />
+          </>
+        )}
       </Searching>
     </div>
   )

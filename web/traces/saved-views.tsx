@@ -7,6 +7,11 @@ import { useAddress, usePlace } from '../kit/place.js'
 import { messageOf } from '../kit/states.js'
 import { onSubmit } from '../kit/on-submit.js'
 
+interface NamedView {
+  readonly object_id: string
+  readonly view: SavedView
+}
+
 interface Stored {
   readonly object_id: string
   readonly val: unknown
@@ -14,7 +19,7 @@ interface Stored {
 
 /** Views are objects of class `SavedView`, which the Weave SDK and its interface share. */
 export const SavedViews = () => (
-  <Menu position="bottom-end" width={280} closeOnItemClick={false}>
+  <Menu position="bottom-end" width={320} closeOnItemClick={false}>
     <Menu.Target>
       <Button size="xs" variant="default">
         Views
@@ -31,6 +36,8 @@ const Views = () => {
   const { projectId } = usePlace()
   const [address, setAddress] = useAddress()
   const [label, setLabel] = useState('')
+  /** The view of the same name, while the user is asked. */
+  const [replaced, setReplaced] = useState<NamedView>()
   const queries = useQueryClient()
   const key = ['saved views', projectId]
   const { data: views = [], isPending } = useQuery({
@@ -45,34 +52,44 @@ const Views = () => {
       return (objs as readonly Stored[]).map(({ object_id, val }) => ({ object_id, view: val as SavedView }))
     },
   })
+  const changed = () => void queries.invalidateQueries({ queryKey: key })
   const save = useMutation({
-    mutationFn: (name: string) =>
+    mutationFn: ({ object_id, view }: NamedView) =>
       dataOf(
         api.POST('/obj/create', {
           body: {
-            obj: {
-              project_id: projectId,
-              object_id: objectIdOf(name),
-              val: { ...viewOf(name, address) },
-              builtin_object_class: 'SavedView',
-            },
+            obj: { project_id: projectId, object_id, val: { ...view }, builtin_object_class: 'SavedView' },
           },
         }),
       ),
     onSuccess: () => {
       setLabel('')
-      void queries.invalidateQueries({ queryKey: key })
+      setReplaced(undefined)
+      changed()
     },
   })
+  const remove = useMutation({
+    mutationFn: (object_id: string) =>
+      dataOf(api.POST('/obj/delete', { body: { project_id: projectId, object_id } })),
+    onSuccess: changed,
+  })
+  const name = label.trim()
   const submit = onSubmit(() => {
-    if (label.trim() !== '') save.mutate(label.trim())
+    if (name === '') return
+    const known = views.find(({ view }) => view.label === name)
+    if (known === undefined) save.mutate({ object_id: newId(), view: viewOf(name, address) })
+    else setReplaced(known)
   })
   return (
     <>
-      {views.map(({ object_id, view }) => (
-        <Menu.Item key={object_id} closeMenuOnClick onClick={() => setAddress(addressOf(view))}>
-          {view.label}
-        </Menu.Item>
+      {views.map((one) => (
+        <ViewItem
+          key={one.object_id}
+          label={one.view.label}
+          onOpen={() => setAddress(addressOf(one.view))}
+          onRename={(next) => save.mutate({ ...one, view: { ...one.view, label: next } })}
+          onDelete={() => remove.mutate(one.object_id)}
+        />
       ))}
       {views.length === 0 && !isPending && <Menu.Label>No view is saved yet.</Menu.Label>}
       <Menu.Divider />
@@ -83,18 +100,104 @@ const Views = () => {
           placeholder="Save this view as"
           value={label}
           error={save.error === null ? undefined : messageOf(save.error)}
-          onChange={(event) => setLabel(event.currentTarget.value)}
+          onChange={(event) => {
+            setLabel(event.currentTarget.value)
+            setReplaced(undefined)
+          }}
         />
         <Button size="xs" type="submit" loading={save.isPending}>
           Save
         </Button>
       </form>
+      {replaced !== undefined && (
+        <div className="bar" role="alert" style={{ padding: 4 }}>
+          <span>“{replaced.view.label}” exists.</span>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => save.mutate({ ...replaced, view: viewOf(name, address) })}
+          >
+            Replace it
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => save.mutate({ object_id: newId(), view: viewOf(name, address) })}
+          >
+            Keep both
+          </Button>
+        </div>
+      )}
     </>
   )
 }
 
-const objectIdOf = (name: string): string =>
-  `view-${name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, 100)}`
+interface ViewItemProps {
+  readonly label: string
+  readonly onOpen: () => void
+  readonly onRename: (label: string) => void
+  readonly onDelete: () => void
+}
+
+const ViewItem = ({ label, onOpen, onRename, onDelete }: ViewItemProps) => {
+  const [state, setState] = useState<'shown' | 'renamed' | 'deleted'>('shown')
+  const [name, setName] = useState(label)
+  const submit = onSubmit(() => {
+    setState('shown')
+    if (name.trim() !== '' && name.trim() !== label) onRename(name.trim())
+  })
+  if (state === 'renamed')
+    return (
+      <form onSubmit={submit} className="bar" style={{ padding: 4 }}>
+        <TextInput
+          size="xs"
+          aria-label={`New name of ${label}`}
+          data-autofocus
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Button size="xs" type="submit">
+          Rename
+        </Button>
+      </form>
+    )
+  if (state === 'deleted')
+    return (
+      <div className="bar" role="alert" style={{ padding: 4 }}>
+        <span>Delete “{label}” for the team?</span>
+        <Button size="xs" color="red" onClick={onDelete}>
+          Delete
+        </Button>
+        <Button size="xs" variant="default" onClick={() => setState('shown')}>
+          Keep
+        </Button>
+      </div>
+    )
+  return (
+    <div className="view-item">
+      <Menu.Item closeMenuOnClick onClick={onOpen}>
+        {label}
+      </Menu.Item>
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={`Rename ${label}`}
+        onClick={() => setState('renamed')}
+      >
+        Rename
+      </Button>
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={`Delete ${label}`}
+        onClick={() => setState('deleted')}
+      >
+        Delete
+      </Button>
+    </div>
+  )
+}
+
+/** Not made of the name, which may have no letter that ids can have. */
+const newId = (): string =>
+  `view-${[...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`

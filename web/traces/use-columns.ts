@@ -8,7 +8,7 @@ const MIN_PX = 48
 const MAX_PX = 1600
 
 /** A change of the default columns raises it, so that everybody sees them. */
-const VERSION = 1
+const VERSION = 2
 
 interface ListColumns {
   readonly columns: readonly Column[]

@@ -57,6 +57,7 @@ export const COUNTS = {
   samples: repetitions(3, 100),
   tracePages: repetitions(1, 60),
   overviews: repetitions(1, 60),
+  teamUsages: repetitions(2, 60),
   threads: repetitions(3, 100),
   fuzzRequests: repetitions(120, 10_000),
   spoiltSpanRequests: repetitions(200, 10_000),

@@ -16,6 +16,8 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   ['/', 'acme / support'],
   [`/${PROJECT}`, 'ValueError: no such version'],
   [`/${PROJECT}?chart=cost`, 'ValueError: no such version'],
+  [`/${PROJECT}/usage`, 'our-own-model'],
+  ['/acme/-/gateway/spend', 'support · gpt-4o-mini'],
   [`/${PROJECT}/traces`, 'answer_question'],
   [`/${PROJECT}/traces/{trace}`, 'index_documentation'],
   [`/${PROJECT}/traces/{trace}?call={failed}`, 'TimeoutError'],

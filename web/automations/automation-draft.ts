@@ -40,6 +40,15 @@ export const emptyAutomation = (project: string): AutomationDraft => ({
   enabled: true,
 })
 
+/** The draft that an address begins: `?project=support&event=CALL_USAGE_THRESHOLD&measure=cost`. */
+export const automationIn = (
+  { project = '', event, query = '', ...fields }: Readonly<Record<string, string>>,
+  events: readonly EventInfo[],
+): AutomationDraft => {
+  const type = events.find((one) => one.type === event)?.type
+  return { ...emptyAutomation(project), ...(type === undefined ? {} : { type, query, fields }) }
+}
+
 export const draftOfAutomation = (automation: Automation): AutomationDraft => {
   const { type, ...fields } = automation.event
   return {

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Fragment } from 'react'
 import { api, dataOf, type Automation } from '../kit/api.js'
-import { draftOfAutomation, emptyAutomation, EVENT_LABELS, FIELD_LABELS } from './automation-draft.js'
+import { automationIn, draftOfAutomation, EVENT_LABELS, FIELD_LABELS } from './automation-draft.js'
 import { AutomationEditor } from './automation-editor.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { DeliveryList } from '../webhooks/delivery-list.js'
@@ -17,7 +17,7 @@ import { useRights } from '../kit/session.js'
 
 export const NewAutomationPage = () => {
   const { team } = usePlace()
-  const [{ project = '' }] = useAddress()
+  const [search] = useAddress()
   const { canAutomate } = useRights(team)
   const events = useEventTypes()
   const navigate = useNavigate()
@@ -37,7 +37,7 @@ export const NewAutomationPage = () => {
         <AutomationEditor
           team={team}
           events={events.data.data}
-          initial={emptyAutomation(project)}
+          initial={automationIn(search, events.data.data)}
           action="Create the automation"
           save={(body) => dataOf(api.POST('/api/automations', { body }))}
           onSaved={({ id }) => void navigate({ to: '/$team/-/automations/$id', params: { team, id } })}

@@ -11,6 +11,7 @@ export const PROJECT_PAGES: readonly PageLink[] = [
   { label: 'Overview', path: '', key: 'o' },
   { label: 'Traces', path: 'traces', key: 't' },
   { label: 'Threads', path: 'threads', key: 'h' },
+  { label: 'Usage', path: 'usage', key: 'u' },
   { label: 'Training', path: 'training', key: 'm' },
 ]
 
@@ -18,6 +19,7 @@ export const TEAM_PAGES: readonly PageLink[] = [
   { label: 'Automations', path: 'automations', key: 'a' },
   { label: 'Deliveries', path: 'deliveries', key: 'd' },
   { label: 'Webhooks', path: 'webhooks', key: 'w' },
+  { label: 'Spend', path: 'gateway/spend', key: 'y' },
   { label: 'Team settings', path: 'settings', key: 's' },
 ]
 

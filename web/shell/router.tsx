@@ -61,6 +61,10 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('../overview/overview-page.js'), 'OverviewPage'),
   ),
   page(
+    '/$team/$project/usage',
+    lazyRouteComponent(() => import('../usage/usage-page.js'), 'UsagePage'),
+  ),
+  page(
     '/$team/$project/traces',
     lazyRouteComponent(() => import('../traces/list-page.js'), 'TracesPage'),
   ),
@@ -123,6 +127,10 @@ const routeTree = root.addChildren([
   page(
     '/$team/-/automations/$id',
     lazyRouteComponent(() => import('../automations/automation-page.js'), 'AutomationPage'),
+  ),
+  page(
+    '/$team/-/gateway/spend',
+    lazyRouteComponent(() => import('../usage/spend.js'), 'SpendPage'),
   ),
   page(
     '/$team/-/settings',

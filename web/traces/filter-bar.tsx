@@ -28,14 +28,35 @@ import { SearchBox } from '../kit/search-box.js'
 /** The filter of a list of calls, all of it visible and in the address: text, time range and one chip a condition. */
 export const FilterBar = () => {
   const [{ filter, q = '', range = '' }, setAddress] = useAddress()
+  return (
+    <div className="bar" role="search">
+      <SearchBox label="Search inputs, outputs and exceptions" />
+      <RangePicker />
+      <Conditions />
+      {(conjunctsIn(filter).length > 0 || q !== '' || range !== '') && (
+        <Button
+          size="xs"
+          variant="subtle"
+          color="gray"
+          c="var(--text-2)"
+          onClick={() => setAddress({ filter: '', q: '', range: '' })}
+        >
+          Clear
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** A chip for each condition of the address, and the way to add one. */
+export const Conditions = () => {
+  const [{ filter }, setAddress] = useAddress()
   const [editing, setEditing] = useState<number | 'new' | null>(null)
   const conjuncts = conjunctsIn(filter)
   useKeys({ f: () => setEditing('new') })
   const set = (next: readonly Operand[]) => setAddress({ filter: filterText(next) })
   return (
-    <div className="bar" role="search">
-      <SearchBox label="Search inputs, outputs and exceptions" />
-      <RangePicker />
+    <>
       {conjuncts.map((operand, n) => (
         <span className="chip" key={JSON.stringify(operand)}>
           <Popover opened={editing === n} onClose={() => setEditing(null)} trapFocus>
@@ -85,18 +106,7 @@ export const FilterBar = () => {
           />
         </Popover.Dropdown>
       </Popover>
-      {(conjuncts.length > 0 || q !== '' || range !== '') && (
-        <Button
-          size="xs"
-          variant="subtle"
-          color="gray"
-          c="var(--text-2)"
-          onClick={() => setAddress({ filter: '', q: '', range: '' })}
-        >
-          Clear
-        </Button>
-      )}
-    </div>
+    </>
   )
 }
 

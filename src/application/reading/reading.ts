@@ -48,7 +48,7 @@ export interface Reading {
   readonly ackPosition: (projectId: string, position: Position | undefined) => Position
   readonly generation: () => string
   /**
-   * Waits for the project's acknowledged writes, or for the point in history of the conditions, and returns the
+   * Waits for the acknowledged writes of the project, or of all projects of a team, whose scope is `team/`, or for the point in history of the conditions, and returns the
    * position to read at.
    */
   readonly waitForAsOf: (projectId: string, conditions: ReadConditions) => Promise<Position>
@@ -72,7 +72,13 @@ const MAX_PROJECTS = 10_000
 export const readingFrom = (projector: ReadableProjection, history: History, head: Position): Reading => {
   const acknowledged = new Map<string, Position>()
   let minPosition = head
-  const known = (projectId: string) => acknowledged.get(projectId) ?? minPosition
+  const known = (scope: string) => {
+    if (!scope.endsWith('/')) return acknowledged.get(scope) ?? minPosition
+    return [...acknowledged].reduce(
+      (last, [id, at]) => (id.startsWith(scope) ? later(last, at) : last),
+      minPosition,
+    )
+  }
 
   const note = (projectId: string, position: Position) => {
     acknowledged.delete(projectId)

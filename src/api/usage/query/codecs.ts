@@ -5,20 +5,20 @@ import { arrayOf, nullable, recordOf, withDefault } from '../../../kernel/codec/
 import { instant } from '../../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, number, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
-import { projectId } from '../../../kernel/ids.js'
+import { projectId, teamName } from '../../../kernel/ids.js'
 import { listName } from '../../../domain/prices/events.js'
 import { fieldName } from '../../../domain/query/field-path.js'
 import { query } from '../../../domain/query/query.js'
 import { EXTRA_UNITS, forEach, UNIT_NAMES } from '../../../domain/prices/units.js'
 import { costField, MEASURES } from '../../../projections/usage/columns.js'
-import { DIMENSIONS } from '../../../projections/usage/query/groups-sql.js'
+import { DERIVED, DIMENSIONS } from '../../../projections/usage/query/groups-sql.js'
 import { unpricedModels } from '../../../application/calls/unpriced-models.js'
 import { usageMembers } from '../../../application/calls/usage-json.js'
 import { callsFilter } from '../../../application/calls/filter.js'
 
 const MAX_GROUPS = 10_000
 
-export const NAMED_DIMENSIONS = [...Object.keys(DIMENSIONS), ...CALENDAR_UNITS]
+export const NAMED_DIMENSIONS = [...Object.keys(DIMENSIONS), ...DERIVED, ...CALENDAR_UNITS]
 
 const dimension = describedAs(fieldName, {
   description: `One of ${NAMED_DIMENSIONS.join(', ')}, or the path of an attribute such as attributes.environment.`,
@@ -33,8 +33,11 @@ const order = closed('UsageOrder', {
 })
 
 export const usageQueryRequest = closed('UsageQueryRequest', {
-  required: { project_id: projectId },
   optional: {
+    project_id: nullable(projectId),
+    team: nullable(
+      describedAs(teamName, { description: 'All projects of a team, in place of `project_id`.' }),
+    ),
     start: nullable(instant),
     end: nullable(instant),
     filter: nullable(callsFilter),

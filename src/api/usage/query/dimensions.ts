@@ -1,6 +1,11 @@
 import { calendarStarts, CALENDAR_UNITS, type CalendarUnit } from '../../../domain/usage/calendar.js'
 import { microseconds, type Instant } from '../../../kernel/codec/instant.js'
-import { DIMENSIONS, type Dimension, type UsageOrder } from '../../../projections/usage/query/groups-sql.js'
+import {
+  DERIVED,
+  DIMENSIONS,
+  type Dimension,
+  type UsageOrder,
+} from '../../../projections/usage/query/groups-sql.js'
 import { isCost, MEASURES, measureName } from '../../../projections/usage/columns.js'
 import { Failure, invalidField } from '../../../application/failure.js'
 import { requestedOffset } from '../timezone.js'
@@ -53,7 +58,7 @@ export const dimensionsOf = (
     if (names.indexOf(name) !== index)
       throw invalidField(at, 'value_error', 'Value error, each dimension should be given once')
     if (Object.hasOwn(DIMENSIONS, name)) return { name: name as keyof typeof DIMENSIONS }
-    if (isAttribute(name)) return { name }
+    if (isAttribute(name) || isDerived(name)) return { name }
     if (!isUnit(name))
       throw invalidField(
         at,
@@ -66,6 +71,9 @@ export const dimensionsOf = (
 }
 
 const isUnit = (name: string): name is CalendarUnit => (CALENDAR_UNITS as readonly string[]).includes(name)
+
+const isDerived = (name: string): name is (typeof DERIVED)[number] =>
+  (DERIVED as readonly string[]).includes(name)
 
 const isAttribute = (name: string): name is `attributes.${string}` =>
   name.startsWith('attributes.') && name.length > 'attributes.'.length && name.length <= MAX_NAME

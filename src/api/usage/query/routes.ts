@@ -1,22 +1,22 @@
 import { Readable } from 'node:stream'
 import type { Services } from '../../../application/services.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
-import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
-import { projectNameOf } from '../../../kernel/ids.js'
-import { offsetsOf } from '../../../domain/usage/zone.js'
-import { usageBy, usageParquet } from '../../../projections/usage/query/queries.js'
+import type { Position } from '../../../kernel/ports/event-store.js'
+import { entityOf, projectNameOf } from '../../../kernel/ids.js'
+import { usageBy, usageParquet, type UsageGroup } from '../../../projections/usage/query/queries.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { readUsedModels } from '../../../projections/usage/query/used-models.js'
 import { withPreviousRange } from '../../../projections/usage/query/previous-range.js'
 import type { UsageQuery } from '../../../projections/usage/query/groups-sql.js'
 import { invalidField } from '../../../application/failure.js'
-import { inBody } from '../../server/authorization.js'
 import { JSON_LINES, linesOf } from '../../server/json-pages.js'
 import { answering, type AnyRoute } from '../../server/route.js'
 import { readProject } from '../../server/route-kinds.js'
+import { teamUsage } from '../../../application/usage/team-usage.js'
 import { requireBoundedFilter } from '../../../application/calls/filter.js'
 import { pricedReads, requestedCosts, unpricedHeader } from '../../calls/requested-costs.js'
 import { refuseTooLarge } from '../../../application/calls/too-large.js'
+import { requestedOffset } from '../timezone.js'
 import { usageLine, usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
 import { totalsOf, usageCsv, usageQueryJson, usageQueryLines, type AnswerOptions } from './answers.js'
@@ -45,42 +45,55 @@ export const usageQueryRoutes = (
         },
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       }),
-      project: inBody,
+      project: scopeOf,
       handle: (request) => {
-        const { body, project: projectId, reader } = request
+        const { body, project: scope, reader } = request
         const { filter, include_costs, price_list: list, limit, format, byte_order_mark } = body
         if (byte_order_mark && format !== 'csv')
           throw invalidField(['byte_order_mark'], 'value_error', 'Value error, only for the format csv')
+        if (body.team !== null && format === 'parquet')
+          throw invalidField(['format'], 'value_error', 'Value error, parquet requires a project_id')
         requireBoundedFilter(filter)
-        const { waitFor, pricesAt } = priced(request, requestedCosts(include_costs, list))
+        const costs = requestedCosts(include_costs, list)
         const range = rangeOf(body, instantOf(services.clock.now()))
         const groupBy = dimensionsOf(body, range)
         const orderBy = orderOf(body)
+        const isCompared = body.compare !== null
+        const readOf = async <A>(
+          project: string,
+          position: Position,
+          limit: number,
+          read: (query: UsageQuery) => Promise<A>,
+        ): Promise<A> => {
+          const selection = {
+            ...{ projectId: project, filter, position, kind: body.usage },
+            operation: body.query?.$expr ?? null,
+            ...(range === undefined ? {} : { began: range }),
+            prices: await priced({ ...request, project }, costs).pricesAt(position),
+          }
+          const asked = { ...(range && { began: range }), groupBy, orderBy, limit, isCompared }
+          return readUsedModels(reader, withPreviousRange(selection, isCompared), (whole) =>
+            readTotals(reader, whole, (open) => read({ ...whole, ...asked, open })),
+          )
+        }
+        const shown = { groupBy, hasCosts: include_costs, offset: requestedOffset(body.timezone) }
         return {
-          waitFor,
+          waitFor: priced(request, costs).waitFor,
           read: async (position) => {
-            const selection = {
-              projectId,
-              filter,
-              position,
-              kind: body.usage,
-              operation: body.query?.$expr ?? null,
-              ...(range === undefined ? {} : { began: range }),
-              prices: await pricesAt(position),
+            if (format === 'parquet') {
+              const chunks = await readOf(scope, position, limit, (query) =>
+                usageParquet(reader, query),
+              ).catch(refuseTooLarge)
+              return { ...file(chunks, PARQUET), headers: downloadedAs(scope, 'parquet') }
             }
-            const shown = { groupBy, hasCosts: include_costs, offset: offsetsOf(body.timezone)! }
-            const isCompared = body.compare !== null
-            return readUsedModels(reader, withPreviousRange(selection, isCompared), (whole) =>
-              readTotals(reader, whole, (open) =>
-                respond(
-                  reader,
-                  { ...whole, ...(range && { began: range }), open, groupBy, orderBy, limit, isCompared },
-                  format,
-                  byte_order_mark ? BYTE_ORDER_MARK : '',
-                  shown,
-                ),
-              ),
+            const usageOf = (project: string, most: number) =>
+              readOf(project, position, most, (query) => usageBy(reader, query))
+            const groups = await (
+              body.team === null
+                ? usageOf(scope, limit)
+                : teamUsage(reader, body.team, usageOf, { groupBy, orderBy, limit })
             ).catch(refuseTooLarge)
+            return respond(scope, groups, format, byte_order_mark ? BYTE_ORDER_MARK : '', shown)
           },
         }
       },
@@ -88,20 +101,22 @@ export const usageQueryRoutes = (
   ]
 }
 
-const respond = async (
-  reader: ClickHouseReader,
-  query: UsageQuery,
-  format: UsageQueryRequest['format'],
+/** The project, or `team/` for all projects of a team. */
+const scopeOf = ({ body: { project_id, team } }: { readonly body: UsageQueryRequest }): string => {
+  if ((project_id === null) === (team === null))
+    throw invalidField(['project_id'], 'value_error', 'Value error, either project_id or team is required')
+  return project_id ?? `${team}/`
+}
+
+const respond = (
+  scope: string,
+  groups: readonly UsageGroup[],
+  format: Exclude<UsageQueryRequest['format'], 'parquet'>,
   mark: string,
   shown: AnswerOptions,
 ) => {
-  if (format === 'parquet') {
-    const chunks = await usageParquet(reader, query)
-    return { ...file(chunks, PARQUET), headers: downloadedAs(query.projectId, 'parquet') }
-  }
-  const groups = await usageBy(reader, query)
   if (format === 'csv')
-    return { ...file([mark, usageCsv(groups, shown)], CSV), headers: downloadedAs(query.projectId, 'csv') }
+    return { ...file([mark, usageCsv(groups, shown)], CSV), headers: downloadedAs(scope, 'csv') }
   return {
     ...(format === 'json'
       ? file([usageQueryJson(groups, shown)], 'application/json; charset=utf-8')
@@ -116,6 +131,6 @@ const file = (chunks: Iterable<string | Uint8Array>, type: string) => ({
 })
 
 /** Headers are ASCII, names of projects are not. */
-const downloadedAs = (projectId: string, ending: string) => ({
-  'Content-Disposition': `attachment; filename="usage-${projectNameOf(projectId).replace(/[^A-Za-z0-9._-]/g, '_')}.${ending}"`,
+const downloadedAs = (scope: string, ending: string) => ({
+  'Content-Disposition': `attachment; filename="usage-${(projectNameOf(scope) || entityOf(scope)).replace(/[^A-Za-z0-9._-]/g, '_')}.${ending}"`,
 })

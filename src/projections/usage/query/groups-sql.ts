@@ -1,6 +1,7 @@
 import type { CalendarUnit } from '../../../domain/usage/calendar.js'
 import { REPORTED_UNIT } from '../../../domain/calls/usage/charged.js'
 import { microseconds } from '../../../kernel/codec/instant.js'
+import { projectNameOf } from '../../../kernel/ids.js'
 import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { statementFields } from '../../calls/fields.js'
 import { conjunctsOf, startRange } from '../../calls/locate.js'
@@ -36,6 +37,13 @@ export type Dimension =
   /** `starts` in seconds since 1970, ascending, the first at or before the range. */
   | { readonly name: CalendarUnit; readonly starts: readonly number[] }
   | { readonly name: `attributes.${string}` }
+  /** The project of the query, or the API key of a completion of the gateway. */
+  | { readonly name: (typeof DERIVED)[number] }
+
+export const DERIVED = ['project', 'key'] as const
+
+/** Where the gateway records the id of the API key. */
+const KEY_FIELD = 'attributes.tallytree.key_id'
 
 const COLUMNS = { ...DIMENSIONS, call: 'call_id' } as const
 
@@ -80,7 +88,9 @@ export const readGroups = <A>(
     (merged) => read(groupsSql({ ...query, merged })),
   )
 
-const isAttribute = ({ name }: { readonly name: string }): boolean => name.startsWith('attributes.')
+const attributeOf = ({ name }: { readonly name: string }): string | undefined =>
+  name === 'key' ? KEY_FIELD : name.startsWith('attributes.') ? name : undefined
+const isAttribute = (dimension: { readonly name: string }): boolean => attributeOf(dimension) !== undefined
 
 /** One row for each group up to the limit, numbered by `place`, and one for the rest. */
 const groupsSql = (query: UsageQuery): Sql => {
@@ -249,6 +259,7 @@ const rowsSql = (query: PricedQuery): Sql => {
       return sql`, intDiv(roundDown(${moved}, ${typed('Array(Int64)', starts)}), 1000000)${key}`
     }
     if (isAttribute(dimension)) return raw(`, attributes.attribute_${index} AS key_${index}`)
+    if (dimension.name === 'project') return sql`, ${projectNameOf(query.projectId)}${key}`
     const column = COLUMNS[dimension.name as keyof typeof COLUMNS]
     return sql`, ${raw(column === 'model' ? modelSql('rows.model') : `toString(rows.${column})`)}${key}`
   })
@@ -264,7 +275,9 @@ const attributesSql = (query: PricedQuery): Sql | undefined => {
   const { fields } = statementFields()
   const columns = query.groupBy.flatMap((dimension, index) =>
     isAttribute(dimension)
-      ? [sql`ifNull(${asText(fieldValue(fields, dimension.name))}, '') AS ${raw(`attribute_${index}`)}`]
+      ? [
+          sql`ifNull(${asText(fieldValue(fields, attributeOf(dimension)!))}, '') AS ${raw(`attribute_${index}`)}`,
+        ]
       : [],
   )
   if (columns.length === 0) return undefined

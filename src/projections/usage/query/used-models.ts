@@ -45,6 +45,9 @@ const usedModelsIn = (value: Operand | null): readonly UsedModel[] => {
   return found
 }
 
+/** Selects calls with usage of any model. */
+const ANY = '*'
+
 /** Rows of a model differ in the variant of its usage. */
 const callsOf = (
   used: UsedModel,
@@ -58,7 +61,7 @@ const callsOf = (
     ...(began && { began }),
     range: [
       ...startRange(operation === null ? [] : conjunctsOf(operation)),
-      sql`(model = ${key} OR startsWith(model, concat(${key}, char(31))))`,
+      ...(model === ANY ? [] : [sql`(model = ${key} OR startsWith(model, concat(${key}, char(31))))`]),
     ],
   })
   return sql`call_id IN (SELECT call_id FROM ${rows})`

@@ -1,0 +1,289 @@
+import { Button, Select, SegmentedControl } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useMemo, type ReactNode } from 'react'
+import { AppLink } from '../kit/app-link.js'
+import { Cost } from '../kit/cost.js'
+import { download } from '../kit/download.js'
+import { clockTime, cost, exactCost, plural, wholeNumber } from '../kit/format.js'
+import { useAddress } from '../kit/place.js'
+import { RangePicker } from '../kit/range-picker.js'
+import { useZone } from '../kit/settings.js'
+import { ActionFailed, Failed } from '../kit/states.js'
+import { Table, type Column } from '../kit/table.js'
+import { changeText } from '../overview/change.js'
+import { groupHref, INITIAL_RANGE, METRICS, UNITS, type Scope, type UsageQuestion } from './usage-address.js'
+import { groupName, UsageChart } from './usage-chart.js'
+import { figureOf, useBudgets, useUsage, type Figures, type UsageRow } from './usage-data.js'
+
+interface UsageViewProps {
+  readonly scope: Scope
+  /** What usage can be grouped by. */
+  readonly dimensions: readonly string[]
+  readonly initialBy: string
+  readonly children?: (question: UsageQuestion) => ReactNode
+}
+
+/** Usage by group and time: a chart, and a table with the change to the range before. */
+export const UsageView = ({ scope, dimensions, initialBy, children }: UsageViewProps) => {
+  const [, setAddress] = useAddress()
+  const { question, table, chart, tableBody, again } = useUsage(scope, initialBy)
+  const limits = useBudgets(scope, question)
+  const save = useMutation({
+    mutationFn: (format: 'csv' | 'parquet') =>
+      download('/usage/query', { ...tableBody, format, limit: 10_000 }, `usage.${format}`),
+  })
+  const shown = table.data
+  return (
+    <>
+      <div className="bar">
+        <Builder dimensions={dimensions} question={question} />
+        <span className="spacer" />
+        <RangePicker initial={INITIAL_RANGE} />
+        <Button size="xs" variant="default" loading={table.isFetching || chart.isFetching} onClick={again}>
+          Refresh
+        </Button>
+      </div>
+      {[table, chart].map(
+        ({ error, refetch }, n) =>
+          error !== null && <Failed key={n} error={error} what="The usage" onRetry={() => void refetch()} />,
+      )}
+      <UsageChart
+        scope={scope}
+        rows={chart.data?.rows}
+        question={chart.data?.question ?? question}
+        starts={chart.data?.starts ?? NO_STARTS}
+        limits={limits}
+        isStale={chart.isPlaceholderData}
+      />
+      <div className="bar" style={{ minHeight: 32 }}>
+        {shown !== undefined && (
+          <Totals totals={shown.totals.usage} groups={shown.totals.groups} question={shown.question} />
+        )}
+        <span className="spacer" />
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-pressed={question.isCompared}
+          onClick={() => setAddress({ compare: question.isCompared ? '0' : '' })}
+        >
+          Compare
+        </Button>
+        {children?.(question)}
+        <Button size="compact-sm" variant="default" onClick={() => save.mutate('csv')}>
+          CSV
+        </Button>
+        {scope.project !== '' && (
+          <Button size="compact-sm" variant="default" onClick={() => save.mutate('parquet')}>
+            Parquet
+          </Button>
+        )}
+      </div>
+      <ActionFailed error={save.error} what="The download" />
+      {shown !== undefined && (
+        <UsageTable scope={scope} rows={shown.rows} others={shown.others ?? null} question={shown.question} />
+      )}
+    </>
+  )
+}
+
+const NO_STARTS: readonly number[] = []
+
+interface BuilderProps {
+  readonly dimensions: readonly string[]
+  readonly question: UsageQuestion
+}
+
+const Builder = ({ dimensions, question: { by, metric, unit, isInclusive } }: BuilderProps) => {
+  const [, setAddress] = useAddress()
+  const [first = '', second = ''] = by
+  const choices = (taken: string) => [
+    { value: '', label: 'nothing' },
+    ...[...new Set([...dimensions, ...by])]
+      .filter((name) => name !== taken)
+      .map((name) => ({ value: name, label: name })),
+  ]
+  const set = (next: readonly string[]) => {
+    const names = next.filter((name) => name !== '')
+    setAddress({ by: names.length === 0 ? 'none' : names.join(',') })
+  }
+  return (
+    <>
+      <Select
+        size="xs"
+        w={130}
+        aria-label="Metric"
+        allowDeselect={false}
+        data={[...METRICS]}
+        value={metric}
+        onChange={(value) => setAddress({ metric: value ?? '' })}
+      />
+      <Select
+        size="xs"
+        w={150}
+        aria-label="By"
+        allowDeselect={false}
+        data={choices(second)}
+        value={first}
+        onChange={(value) => set([value ?? '', second])}
+      />
+      <Select
+        size="xs"
+        w={150}
+        aria-label="Then by"
+        allowDeselect={false}
+        disabled={first === ''}
+        data={choices(first)}
+        value={second}
+        onChange={(value) => set([first, value ?? ''])}
+      />
+      <Select
+        size="xs"
+        w={100}
+        aria-label="Time"
+        allowDeselect={false}
+        data={UNITS.map((value) => ({ value, label: value }))}
+        value={unit}
+        onChange={(value) => setAddress({ per: value ?? '' })}
+      />
+      <SegmentedControl
+        size="xs"
+        aria-label="Whose usage"
+        data={[
+          { value: 'own', label: 'Own' },
+          { value: 'inclusive', label: 'With descendants' },
+        ]}
+        value={isInclusive ? 'inclusive' : 'own'}
+        onChange={(value) => setAddress({ usage: value === 'own' ? '' : value })}
+      />
+    </>
+  )
+}
+
+const Totals = ({
+  totals,
+  groups,
+  question,
+}: {
+  readonly totals: Figures
+  readonly groups: number
+  readonly question: UsageQuestion
+}) => {
+  const value = figureOf(totals, question.metric)
+  const unpriced = totals.unpriced_models ?? []
+  return (
+    <span>
+      <strong title={question.metric === 'total_cost' && value !== null ? `$${exactCost(value)}` : undefined}>
+        {value === null
+          ? 'no price'
+          : question.metric === 'total_cost'
+            ? cost(value, unpriced.length > 0)
+            : wholeNumber(value)}
+      </strong>{' '}
+      <span className="secondary">
+        {plural(groups, 'group')}
+        {unpriced.length > 0 && ` · without a price, and not in the cost: ${unpriced.join(', ')}`}
+      </span>
+    </span>
+  )
+}
+
+interface TableRow {
+  readonly name: string
+  readonly href: string | undefined
+  readonly usage: Figures
+  readonly previous: Figures | null
+}
+
+const number = (label: string, cell: (row: TableRow) => ReactNode, width = 104): Column<TableRow> => ({
+  label,
+  width,
+  isNumber: true,
+  cell,
+})
+
+const CostOf = ({ figures }: { readonly figures: Figures }) =>
+  figures.total_cost === null ? (
+    <span className="secondary">no price</span>
+  ) : (
+    <Cost dollars={figures.total_cost} unpriced={(figures.unpriced_model_count ?? 0) > 0} />
+  )
+
+const UsageTable = ({
+  scope,
+  rows,
+  others,
+  question,
+}: {
+  readonly scope: Scope
+  readonly rows: readonly UsageRow[]
+  readonly others: {
+    readonly groups: number
+    readonly usage: Figures
+    readonly previous?: Figures | null
+  } | null
+  readonly question: UsageQuestion
+}) => {
+  const zone = useZone()
+  const { by, unit, metric, isCompared } = question
+  const range = `${question.start}..${question.end}`
+  const shown = useMemo<readonly TableRow[]>(
+    () => [
+      ...rows.map(({ group, usage, previous }) => ({
+        name: by.length === 0 ? clockTime(Date.parse(group[unit]!), zone) : groupName(by, group),
+        href:
+          by.length === 0 || (scope.project === '' && group['project'] === undefined)
+            ? undefined
+            : groupHref(scope, question, group, range),
+        usage,
+        previous: previous ?? null,
+      })),
+      ...(others === null
+        ? []
+        : [
+            {
+              name: `${others.groups} more`,
+              href: undefined,
+              usage: others.usage,
+              previous: others.previous ?? null,
+            },
+          ]),
+    ],
+    [rows, others, by, unit, zone, scope, question, range],
+  )
+  return (
+    <Table
+      label="Usage"
+      rows={shown}
+      keyOf={({ name, href }) => `${name} ${href ?? ''}`}
+      columns={[
+        {
+          label: by.length === 0 ? unit : by.join(', '),
+          cell: ({ name, href }) =>
+            href === undefined ? (
+              name
+            ) : (
+              <AppLink className="strong" href={href} title={name}>
+                {name}
+              </AppLink>
+            ),
+        },
+        number('Calls', ({ usage }) => wholeNumber(usage.calls), 88),
+        number('Input', ({ usage }) => wholeNumber(usage.prompt_tokens)),
+        number('Output', ({ usage }) => wholeNumber(usage.completion_tokens)),
+        number('Cost', ({ usage }) => <CostOf figures={usage} />),
+        ...(isCompared
+          ? [
+              number('Before', ({ previous }) => {
+                const before = previous === null ? null : figureOf(previous, metric)
+                if (before === null) return '—'
+                return metric === 'total_cost' ? cost(before) : wholeNumber(before)
+              }),
+              number('Change', ({ usage, previous }) =>
+                changeText(figureOf(usage, metric), previous === null ? null : figureOf(previous, metric)),
+              ),
+            ]
+          : []),
+      ]}
+    />
+  )
+}

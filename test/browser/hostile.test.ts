@@ -161,6 +161,7 @@ describeInBrowser('hostile strings', () => {
       `/acme/support/traces?filter=${encodeURIComponent('{"$and":[{"$eq":[1,{"$x":2}]},5,null,{"$not":3}]}')}`,
       `/acme/support/traces/${evil}?call=${evil}&zoom=${evil}`,
       `/acme/support/threads?q=${evil}`,
+      `/acme/support/compare?calls=${evil},${evil}2`,
       `/acme/support/threads/${evil}?turn=${evil}&density=${evil}`,
       `/acme/-/webhooks/${evil}`,
       `/acme/-/deliveries?state=${evil}&range=${evil}&webhook=${evil}`,

@@ -81,6 +81,10 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('../threads/thread-page.js'), 'ThreadPage'),
   ),
   page(
+    '/$team/$project/compare',
+    lazyRouteComponent(() => import('../compare/compare-page.js'), 'ComparePage'),
+  ),
+  page(
     '/$team/$project/calls/$call',
     lazyRouteComponent(() => import('../traces/call-link.js'), 'CallLink'),
   ),

@@ -189,6 +189,7 @@ const KEYS: readonly (readonly [keys: string, action: string])[] = [
   ['p, s', 'Next call of the same op, next sibling'],
   ['z, 0', 'Zoom to the selected call, show the whole trace'],
   ['m', 'Messages or JSON'],
+  ['d', 'Compare the selected call with another one'],
   ['v', 'Messages, turns or details of a thread'],
   ['y', 'Copy the id of the selected call'],
   ['Ctrl Enter', 'Save the form, or run the test'],

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { api, dataOf } from '../kit/api.js'
 import { duration, plural, wholeNumber } from '../kit/format.js'
 import { openedList } from './list-memory.js'
+import { Comparison } from '../compare/comparison.js'
 import { CallDetail, headAt, payloadOf } from './call-detail.js'
 import { copy } from '../kit/copy.js'
 import { Cost } from '../kit/cost.js'
@@ -64,7 +65,7 @@ interface TraceViewProps {
 
 const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
   const { team, project, projectId } = usePlace()
-  const [{ call: callId = '', zoom = '' }, setAddress] = useAddress()
+  const [{ call: callId = '', zoom = '', diff = '' }, setAddress] = useAddress()
   const navigate = useNavigate()
   const handle = useRef<TreeHandle>(null)
   const [shown, setShown] = useState(callId === '' ? 'tree' : 'call')
@@ -109,6 +110,7 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
     s: () => selectNext((row) => trace.parents[row] === trace.parents[selected]),
     z: () => selected >= 0 && setAddress({ zoom: trace.ids[selected]! }),
     '0': () => setAddress({ zoom: '' }),
+    d: () => selected >= 0 && setAddress({ diff: diff === '' ? trace.ids[selected]! : '' }),
     y: () => selected >= 0 && void copy(trace.ids[selected]!),
     j: () => goTo(neighbour(1)),
     k: () => goTo(neighbour(-1)),
@@ -188,7 +190,15 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
           <TraceTree {...{ trace, tree, selected, zoomed }} onSelect={select} ref={handle} />
         </div>
         <section className="trace-detail" aria-label="Selected call" tabIndex={-1}>
-          {selected >= 0 && (
+          {diff !== '' && (
+            <Comparison
+              leftId={diff}
+              rightId={trace.ids[selected] ?? diff}
+              onSwap={() => setAddress({ call: diff, diff: trace.ids[selected]! })}
+              onStop={() => setAddress({ diff: '' })}
+            />
+          )}
+          {selected >= 0 && (diff === '' || diff === trace.ids[selected]) && (
             <CallDetail
               call={headAt(trace, traceId, selected)}
               onSelect={(id) => setAddress({ call: id }, true)}
@@ -201,6 +211,16 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
               >
                 Zoom
               </Button>
+              {diff === '' && (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => setAddress({ diff: trace.ids[selected]! })}
+                  title="Compare this call with another one (d)"
+                >
+                  Compare
+                </Button>
+              )}
             </CallDetail>
           )}
         </section>

@@ -50,21 +50,10 @@ const callsOfRun = (run: number): readonly object[] => {
     inputs: object,
     output: unknown,
     more = {},
-  ) => {
-    const of = { project_id: PROJECT, id }
-    return {
-      start: {
-        ...of,
-        trace_id,
-        parent_id,
-        op_name: op(name),
-        started_at: at(run * 1e7),
-        attributes: {},
-        inputs,
-      },
-      end: { ...of, ended_at: at(run * 1e7 + 900), output, summary: {}, ...more },
-    }
-  }
+  ) => ({
+    ...{ project_id: PROJECT, id, trace_id, parent_id, op_name: op(name), attributes: {}, inputs, output },
+    ...{ started_at: at(run * 1e7), ended_at: at(run * 1e7 + 900), summary: {}, ...more },
+  })
   const self = `weave:///${PROJECT}/object/evaluation:1`
   const model = `weave:///${PROJECT}/object/model-${run}:1`
   const root = call(trace_id, null, 'Evaluation.evaluate', { self, model }, {})
@@ -108,15 +97,7 @@ const filled = performance.now()
 for (let run = 0; run < RUNS; run += 1) {
   const calls = callsOfRun(run)
   for (let from = 0; from < calls.length; from += BATCH)
-    await post('/call/upsert_batch', {
-      batch: calls.slice(from, from + BATCH).flatMap((call) => {
-        const { start, end } = call as { start: object; end: object }
-        return [
-          { mode: 'start', req: { start } },
-          { mode: 'end', req: { end } },
-        ]
-      }),
-    })
+    await post(`/v2/${PROJECT}/calls/complete`, { batch: calls.slice(from, from + BATCH) })
 }
 console.log(`${RUNS} runs of ${ROWS} rows recorded in ${((performance.now() - filled) / 1000).toFixed(0)} s`)
 await post('/calls/query_stats', { project_id: PROJECT })

@@ -19,6 +19,7 @@ import { contentRoutes } from './files/content.js'
 import { uploadRoutes } from './files/upload.js'
 import { graphQlRoutes } from './wandb/routes.js'
 import { objectRoutes } from './objects/routes.js'
+import { comparisonPageRoute } from './pages/comparison.js'
 import { pageRoutes } from './pages/routes.js'
 import { projectInfoRoute } from './projects/info.js'
 import { projectRoutes } from './projects/settings.js'
@@ -27,6 +28,7 @@ import { refRoutes } from './refs/read-batch.js'
 import { gatewayRoutes } from './gateway/routes.js'
 import { collectionRoutes } from './artifacts/collections/routes.js'
 import type { AnyRoute } from './server/route.js'
+import { comparisonsFrom } from '../application/evaluations/compared-runs.js'
 import { openRuns } from '../application/runs/runs.js'
 import { openHistory } from '../application/runs/history.js'
 import { trainingRoutes } from './training/routes.js'
@@ -55,10 +57,11 @@ export const allRoutes = (services: ApiServices): readonly AnyRoute[] => {
   return [...routes, openApiRoute(routes)]
 }
 
-/** Kept folds that several areas read and write. */
+/** Kept folds and comparisons that several areas use. */
 const openShared = (services: ApiServices) => {
   const runs = openRuns(services)
-  return { runs, history: openHistory(runs), collections: services.training.collections }
+  const { collections } = services.training
+  return { runs, history: openHistory(runs), collections, comparisons: comparisonsFrom(services) }
 }
 
 const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShared>): readonly AnyRoute[] => [
@@ -82,7 +85,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...annotationQueueRoutes(services),
   ...annotationItemRoutes(services),
   ...costRoutes(services),
-  ...evaluationRoutes(services),
+  ...evaluationRoutes(services, shared.comparisons),
   ...evaluationRuleRoutes(services),
   ...collectionRoutes(services, shared.collections),
   ...runRoutes(services, shared.runs, shared.history),
@@ -104,6 +107,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...rebuildRoutes(services),
   ...priceListRoutes(services),
   ...pageRoutes(services),
+  comparisonPageRoute(services, shared.comparisons),
   ...auditRoutes(services),
   ...serviceRoutes(services),
 ]

@@ -119,6 +119,16 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'POST /api/pages/errors': (project_id) => ({
     body: { project_id, start: '2020-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' },
   }),
+  'POST /api/pages/evaluation-rows': (project_id) => ({
+    body: { project_id, evaluation_run_id: 'something' },
+  }),
+  'POST /api/pages/evaluation-scores': (project_id) => ({
+    body: { project_id, evaluation_run_id: 'something' },
+  }),
+  'POST /api/pages/evaluation-trials': (project_id) => ({ body: { project_id, ids: ['something'] } }),
+  'POST /api/pages/comparison': (project_id) => ({
+    body: { project_id, evaluation_run_ids: ['something', 'another-run'] },
+  }),
   'POST /api/pages/explain': (project_id) => ({
     body: { project_id, trace_id: 'some-trace', call_id: 'of-some-trace' },
   }),
@@ -310,7 +320,11 @@ export const makeFor = async (
   const post = async (at: string, body: object) => accepted(await service.post(at, body, { key }))
   if (path.startsWith('/api/artifacts/'))
     await post(`/api/artifacts/${project_id}/something/versions`, VERSION)
-  if (/\/(evaluation_runs|predictions|scores|eval_results|evaluations\/(compare|status))/.test(path))
+  if (
+    /\/(evaluation_runs|predictions|scores|eval_results|comparison|evaluation-|evaluations\/(compare|status))/.test(
+      path,
+    )
+  )
     await post('/call/upsert_batch', { batch: evaluationCalls(project_id) })
   if (path === '/api/pages/trace' || path === '/api/pages/explain')
     await post('/call/start', { start: aStart(project_id, { id: 'of-some-trace', trace_id: 'some-trace' }) })

@@ -33,6 +33,8 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   [`/${PROJECT}/traces/turn-1?call=turn-1&diff=turn-2`, 'On its way.'],
   [`/${PROJECT}/weave/ops/answer/versions/latest`, 'return 42'],
   [`/${PROJECT}/weave/leaderboards/best`, 'Best answers'],
+  [`/${PROJECT}/evaluations`, 'No evaluations in acme/support yet'],
+  [`/${PROJECT}/evaluations/compare?runs=`, 'Choose 2 to 8 runs'],
   [`/${PROJECT}/training`, 'No models in acme/support yet'],
   ['/acme/-/webhooks', 'deploy'],
   ['/acme/-/webhooks/new', 'Test webhook'],

@@ -7,7 +7,7 @@ export interface Place {
   readonly project: string
 }
 
-type PathPart = 'trace' | 'call' | 'id' | 'tab' | 'name' | 'version' | 'model' | 'job' | 'thread'
+type PathPart = 'trace' | 'call' | 'id' | 'tab' | 'name' | 'version' | 'model' | 'job' | 'run' | 'thread'
 type Params = Partial<Record<'team' | 'project' | PathPart, string>>
 
 /** A part of the path, '' if it has none. */

@@ -5,6 +5,7 @@ export const Whisker = ({
   high,
   scale: [from, to],
   text,
+  isLowerBetter = false,
 }: {
   readonly mean: number
   readonly low: number
@@ -12,9 +13,11 @@ export const Whisker = ({
   readonly scale: readonly [from: number, to: number]
   /** What it says in words. */
   readonly text: string
+  readonly isLowerBetter?: boolean
 }) => {
   const at = (value: number) => `${(100 * (value - from)) / (to - from || 1)}%`
-  const tone = low > 0 ? 'var(--ok)' : high < 0 ? 'var(--danger)' : 'var(--text-2)'
+  const sign = low > 0 ? 1 : high < 0 ? -1 : 0
+  const tone = sign === 0 ? 'var(--text-2)' : sign > 0 === isLowerBetter ? 'var(--danger)' : 'var(--ok)'
   return (
     <svg className="whisker" role="img" aria-label={text}>
       <title>{text}</title>

@@ -12,6 +12,7 @@ export const PROJECT_PAGES: readonly PageLink[] = [
   { label: 'Traces', path: 'traces', key: 't' },
   { label: 'Threads', path: 'threads', key: 'h' },
   { label: 'Usage', path: 'usage', key: 'u' },
+  { label: 'Evaluations', path: 'evaluations', key: 'e' },
   { label: 'Training', path: 'training', key: 'm' },
 ]
 

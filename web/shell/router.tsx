@@ -101,6 +101,30 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('../training/job-page.js'), 'TrainingJobPage'),
   ),
   page(
+    '/$team/$project/evaluations',
+    lazyRouteComponent(() => import('../evaluations/list-page.js'), 'EvaluationsPage'),
+  ),
+  page(
+    '/$team/$project/evaluations/compare',
+    lazyRouteComponent(() => import('../evaluations/compare-page.js'), 'ComparePage'),
+  ),
+  page(
+    '/$team/$project/evaluations/rules',
+    lazyRouteComponent(() => import('../evaluations/rules-page.js'), 'RulesPage'),
+  ),
+  page(
+    '/$team/$project/evaluations/leaderboards',
+    lazyRouteComponent(() => import('../evaluations/leaderboards-page.js'), 'LeaderboardsPage'),
+  ),
+  page(
+    '/$team/$project/evaluations/leaderboards/$name',
+    lazyRouteComponent(() => import('../evaluations/leaderboards-page.js'), 'LeaderboardPage'),
+  ),
+  page(
+    '/$team/$project/evaluations/$run',
+    lazyRouteComponent(() => import('../evaluations/run-page.js'), 'EvaluationRunPage'),
+  ),
+  page(
     '/$team/-/webhooks',
     lazyRouteComponent(() => import('../webhooks/list-page.js'), 'WebhooksPage'),
   ),
@@ -161,7 +185,7 @@ const routeTree = root.addChildren([
   ),
   leads(
     '/$team/$project/weave/leaderboards/$name',
-    ({ team, project, name }) => `/${team}/${project}/objects/${name}/latest`,
+    ({ team, project, name }) => `/${team}/${project}/evaluations/leaderboards/${name}`,
   ),
   leads(
     '/$team/$project/weave/agents/conversations/$thread',

@@ -1,18 +1,8 @@
 import type * as t from 'io-ts'
-import { noSuchRun } from '../../application/evaluations/logged-runs.js'
-import { type CostOf, rowCallsOf, rowCostsFrom } from '../../application/evaluations/read-rows.js'
-import { runsAt } from '../../application/evaluations/results.js'
+import type { comparisonsFrom } from '../../application/evaluations/compared-runs.js'
 import { invalidField } from '../../application/failure.js'
 import type { Services } from '../../application/services.js'
-import {
-  type ComparedRow,
-  type ComparedRun,
-  type ComparedScore,
-  compareRuns,
-  type RunFigures,
-} from '../../domain/evaluations/comparison.js'
-import type { EvaluationRow } from '../../domain/evaluations/row.js'
-import { predictionOf, type RowCalls, rowOfCalls } from '../../domain/evaluations/rows-of-calls.js'
+import type { ComparedRow, ComparedScore, RunFigures } from '../../domain/evaluations/comparison.js'
 import { type EvaluationCall, textOf } from '../../domain/evaluations/run-calls.js'
 import type { ScoreField } from '../../domain/evaluations/run-scores.js'
 import { printFieldPath } from '../../domain/query/field-path.js'
@@ -20,7 +10,6 @@ import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/con
 import { int64, integerBetween, json, number, oneOf, string, wholeNumber } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
-import { inSteps, yielding } from '../../kernel/yield-to-event-loop.js'
 import { waitForPrices } from '../calls/requested-costs.js'
 import { inBody } from '../server/authorization.js'
 import { readProject } from '../server/route-kinds.js'
@@ -30,56 +19,68 @@ const MIN_RUNS = 2
 const MAX_RUNS = 8
 const MAX_ROWS_ANSWERED = 1000
 
-const compareRequest = closed('EvaluationCompareRequest', {
-  says: 'Each run is compared with the first one.',
+/** What each comparison is of. */
+export const comparedRuns = {
   required: { project_id: projectId, evaluation_run_ids: arrayOf(id, MIN_RUNS) },
   optional: {
     /** `scorer` or `scorer.field` of the scores of which a lower value is better. */
     lower_is_better: nullable(arrayOf(string)),
+  },
+}
+
+const compareRequest = closed('EvaluationCompareRequest', {
+  says: 'Each run is compared with the first one.',
+  required: comparedRuns.required,
+  optional: {
+    ...comparedRuns.optional,
     limit: withDefault(integerBetween(0, MAX_ROWS_ANSWERED), 100, true),
     offset: withDefault(wholeNumber, 0, true),
   },
 })
-type CompareRequest = t.TypeOf<typeof compareRequest>
 
 const interval = nullable(arrayOf(number, 2))
 
+/** The figures of all runs, which each comparison answers. */
+export const comparedFigures = {
+  evaluation_runs: arrayOf(
+    open('ComparedRun', {
+      required: {
+        evaluation_run_id: string,
+        row_count: int64,
+        unmatched_count: int64,
+        left_out_count: int64,
+      },
+      optional: {
+        evaluation: nullable(string),
+        model: nullable(string),
+        display_name: nullable(string),
+        mean_cost: nullable(number),
+        mean_latency: nullable(number),
+      },
+    }),
+  ),
+  scores: arrayOf(
+    open('ComparedScore', {
+      required: {
+        scorer: string,
+        path: arrayOf(string),
+        kind: oneOf('number', 'boolean'),
+        means: arrayOf(nullable(number)),
+        counts: arrayOf(int64),
+        differences: arrayOf(
+          open('ScoreDifference', {
+            required: { evaluation_run_id: string, pairs: int64, wins: int64, losses: int64, ties: int64 },
+            optional: { difference: nullable(number), interval, p_value: nullable(number) },
+          }),
+        ),
+      },
+    }),
+  ),
+}
+
 const comparison = open('EvaluationComparison', {
   required: {
-    evaluation_runs: arrayOf(
-      open('ComparedRun', {
-        required: {
-          evaluation_run_id: string,
-          row_count: int64,
-          unmatched_count: int64,
-          left_out_count: int64,
-        },
-        optional: {
-          evaluation: nullable(string),
-          model: nullable(string),
-          display_name: nullable(string),
-          mean_cost: nullable(number),
-          mean_latency: nullable(number),
-        },
-      }),
-    ),
-    scores: arrayOf(
-      open('ComparedScore', {
-        required: {
-          scorer: string,
-          path: arrayOf(string),
-          kind: oneOf('number', 'boolean'),
-          means: arrayOf(nullable(number)),
-          counts: arrayOf(int64),
-          differences: arrayOf(
-            open('ScoreDifference', {
-              required: { evaluation_run_id: string, pairs: int64, wins: int64, losses: int64, ties: int64 },
-              optional: { difference: nullable(number), interval, p_value: nullable(number) },
-            }),
-          ),
-        },
-      }),
-    ),
+    ...comparedFigures,
     rows: arrayOf(
       open('ComparedRow', {
         required: {
@@ -100,7 +101,9 @@ const comparison = open('EvaluationComparison', {
   },
 })
 
-const comparedRunIds = ({ evaluation_run_ids: ids }: CompareRequest): readonly string[] => {
+export const comparedRunIds = ({
+  evaluation_run_ids: ids,
+}: Pick<t.TypeOf<typeof compareRequest>, 'evaluation_run_ids'>): readonly string[] => {
   const field = ['evaluation_run_ids']
   if (ids.length > MAX_RUNS)
     throw invalidField(field, 'too_long', `List should have at most ${MAX_RUNS} items`)
@@ -109,35 +112,12 @@ const comparedRunIds = ({ evaluation_run_ids: ids }: CompareRequest): readonly s
   return ids
 }
 
-/** The rows of all runs are in memory at once, without examples and outputs. */
-const MAX_ROWS = 50_000
-
-const comparedRun = async (
-  rowOf: (calls: RowCalls) => EvaluationRow,
-  costOf: CostOf,
-  pages: AsyncIterable<readonly RowCalls[]>,
-): Promise<ComparedRun> => {
-  const rows: EvaluationRow[] = []
-  const costs = new Map<string, number>()
-  const pause = yielding()
-  for await (const page of pages)
-    for (const calls of page) {
-      const row = rowOf(calls)
-      const cost = costOf(predictionOf(calls))
-      if (cost !== null) costs.set(row.id, cost)
-      rows.push({ ...row, example: null, output: null })
-      if (rows.length > MAX_ROWS) throw tooManyRows()
-      await pause()
-    }
-  return { rows, costOf: ({ id }) => costs.get(id) }
-}
-
 /** `POST /evaluations/compare`: the differences of runs, row by row, with confidence intervals. */
-export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'reading'>): AnyRoute => {
+export const compareRoute = (
+  services: Pick<Services, 'access' | 'reading'>,
+  comparisons: ReturnType<typeof comparisonsFrom>,
+): AnyRoute => {
   const { reading } = services
-  const costsOf = rowCostsFrom(reading)
-  const rowOf = rowOfCalls(services.sha256)
-
   return readProject(services, {
     method: 'post',
     path: '/evaluations/compare',
@@ -153,20 +133,15 @@ export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
       return {
         waitFor: () => waitForPrices(reading, request, { list: null }),
         read: async (position) => {
-          const found = await runsAt(reader, projectId, runIds, position)
-          if (found.length < runIds.length) throw noSuchRun()
-          const calls = new Map(found.map((call) => [call.id, call]))
-          const costOf = await costsOf(reader, projectId, position)
-          const runs: ComparedRun[] = []
-          for (const runId of runIds)
-            runs.push(await comparedRun(rowOf, costOf, rowCallsOf(reader)(projectId, runId, position)))
-          const isLowerBetter = isNamedIn(new Set(body.lower_is_better))
-          const { runs: figures, scores, rows } = await inSteps(compareRuns(runs, isLowerBetter))
-          const page = rows.slice(body.offset, body.offset + body.limit)
+          const query = { projectId, runIds, position }
+          const { found, runs, scores, rows } = await comparisons(
+            reader,
+            query,
+            ...directionsOf(body.lower_is_better),
+          )
           const answer = {
-            evaluation_runs: runIds.map((id, at) => runJson(id, calls.get(id), figures[at]!)),
-            scores: scores.map((score) => scoreJson(score, runIds)),
-            rows: page.map(rowJson),
+            ...figuresJson(found, runs, scores),
+            rows: rows.slice(body.offset, body.offset + body.limit).map(rowJson),
             total_rows: rows.length,
           }
           return { body: answer }
@@ -174,6 +149,12 @@ export const compareRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
       }
     },
   })
+}
+
+/** The names as they are a key of comparisons, and the fields that they name. */
+export const directionsOf = (names: readonly string[] | null) => {
+  const sorted = [...new Set(names)].sort()
+  return [sorted, isNamedIn(new Set(sorted))] as const
 }
 
 const isNamedIn =
@@ -189,18 +170,28 @@ const isNamedIn =
 const nameOf = ({ scorer, path }: ScoreField): string =>
   path.length === 0 ? scorer : `${scorer}.${printFieldPath(path)}`
 
-const tooManyRows = () =>
-  invalidField(['evaluation_run_ids'], 'value_error', `Value error, a run has more than ${MAX_ROWS} rows`)
+export const figuresJson = (
+  found: readonly EvaluationCall[],
+  runs: readonly RunFigures[],
+  scores: readonly ComparedScore[],
+) => ({
+  evaluation_runs: found.map((run, at) => runJson(run, runs[at]!)),
+  scores: scores.map((score) =>
+    scoreJson(
+      score,
+      found.map(({ id }) => id),
+    ),
+  ),
+})
 
 const runJson = (
-  evaluation_run_id: string,
-  run: EvaluationCall | undefined,
+  { id, inputs, display_name }: EvaluationCall,
   { rows: row_count, unmatched, leftOut, meanCost, meanLatency }: RunFigures,
 ) => ({
-  evaluation_run_id,
-  evaluation: textOf(run?.inputs['self']),
-  model: textOf(run?.inputs['model']),
-  display_name: run?.display_name ?? null,
+  evaluation_run_id: id,
+  evaluation: textOf(inputs['self']),
+  model: textOf(inputs['model']),
+  display_name,
   row_count,
   unmatched_count: unmatched,
   left_out_count: leftOut,

@@ -50,6 +50,14 @@ const resultFilter = closed('EvaluationResultFilter', {
   },
 })
 
+/** Which rows are answered, and in which order. */
+export const rowSelection = {
+  sort_by: nullable(arrayOf(sortBy)),
+  /** Of rows; the summary is of all. */
+  filters: nullable(arrayOf(resultFilter)),
+  filter_logic_operator: nullable(oneOf('and', 'or')),
+}
+
 const resultsQuery = open('EvaluationResultsQuery', {
   says: 'At least one of evaluation_call_ids and evaluation_run_ids is required.',
   optional: {
@@ -65,13 +73,11 @@ const resultsQuery = open('EvaluationResultsQuery', {
     include_summary: off,
     summary_require_intersection: nullable(boolean),
     include_costs: off,
-    sort_by: nullable(arrayOf(sortBy)),
-    /** Of rows; the summary is of all. */
-    filters: nullable(arrayOf(resultFilter)),
-    filter_logic_operator: nullable(oneOf('and', 'or')),
+    ...rowSelection,
   },
 })
 type ResultsQuery = t.TypeOf<typeof resultsQuery>
+type Selecting = Pick<ResultsQuery, keyof typeof rowSelection>
 
 const trial = open('EvaluationTrial', {
   required: {
@@ -149,7 +155,10 @@ const runIdsIn = ({ evaluation_call_ids, evaluation_run_ids }: ResultsQuery): re
   return ids
 }
 
-const ordersIn = ({ sort_by }: ResultsQuery, runIds: readonly string[]): readonly RowOrder[] =>
+export const ordersIn = (
+  { sort_by }: Pick<Selecting, 'sort_by'>,
+  runIds: readonly string[],
+): readonly RowOrder[] =>
   (sort_by ?? []).map(({ field, direction, evaluation_call_id, mode }, at): RowOrder => {
     const rule = 'Value error, the field should begin with scores., inputs. or outputs.'
     if (!isSortField(field)) throw invalidField(['sort_by', at, 'field'], 'value_error', rule)
@@ -169,8 +178,8 @@ const placeOf = (runId: Json, runIds: readonly string[], field: readonly (string
 
 const MAX_FILTERS = 20
 
-const selectionIn = (
-  { filters, filter_logic_operator }: ResultsQuery,
+export const selectionIn = (
+  { filters, filter_logic_operator }: Omit<Selecting, 'sort_by'>,
   runIds: readonly string[],
 ): RowSelection => {
   if ((filters?.length ?? 0) > MAX_FILTERS)
@@ -198,6 +207,8 @@ const selectionIn = (
   }
 }
 
+const NO_COSTS = { costOf: () => null }
+
 /** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */
 export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'reading'>): AnyRoute => {
   const { reading, sha256 } = services
@@ -219,7 +230,7 @@ export const resultsRoute = (services: Pick<Services, 'sha256' | 'access' | 'rea
       return {
         waitFor: () => waitForPrices(reading, request, costs),
         read: async (position) => {
-          const costOf = costs === null ? () => null : await costsOf(reader, projectId, position)
+          const { costOf } = costs === null ? NO_COSTS : await costsOf(reader, projectId, position)
           const sources = sourcesFrom(reader, positionsAsOf(services, request))
           const read = { reader, projectId, runIds, position, query, sha256, costOf, sources }
           const { pages, ...rest } = await evaluationResults(read, orders, selection)

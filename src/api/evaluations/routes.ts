@@ -1,3 +1,4 @@
+import type { comparisonsFrom } from '../../application/evaluations/compared-runs.js'
 import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
 import { evaluationObjectRoutes } from './collections.js'
@@ -9,13 +10,16 @@ import { requestedRunRoutes } from './requested-runs.js'
 import { resultsRoute } from './results.js'
 
 /** Evaluations: their runs, predictions and scores. */
-export const evaluationRoutes = (services: Services): readonly AnyRoute[] => [
+export const evaluationRoutes = (
+  services: Services,
+  comparisons: ReturnType<typeof comparisonsFrom>,
+): readonly AnyRoute[] => [
   ...runRoutes(services),
   ...predictionRoutes(services),
   ...scoreRoutes(services),
   resultsRoute(services),
   ...requestedRunRoutes(services),
-  compareRoute(services),
+  compareRoute(services, comparisons),
   leaderboardRoute(services),
   ...evaluationObjectRoutes(services),
 ]

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { RouteResponse } from '../server/route.js'
+import type { RouteResponse, TextResponse } from '../server/route.js'
 
 const compress = promisify(gzip)
 
@@ -12,11 +12,13 @@ const LEAST_CHARACTERS = 1400
 const LEVEL = 4
 
 /** A JSON response, compressed if the client accepts gzip. */
-export const compressedJson = async <Answer extends object>(
+export const compressedJson = <Answer extends object>(
   headers: IncomingHttpHeaders,
   body: Answer,
-): Promise<RouteResponse<Answer>> => {
-  const text = JSON.stringify(body)
+): Promise<RouteResponse<Answer>> => compressedText(headers, JSON.stringify(body))
+
+/** The same for JSON text, whose numbers keep all their digits. */
+export const compressedText = async (headers: IncomingHttpHeaders, text: string): Promise<TextResponse> => {
   const type = 'application/json; charset=utf-8'
   const vary = { Vary: 'Accept-Encoding' }
   if (

@@ -2,6 +2,7 @@ import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
 import { callsRoute } from './calls.js'
 import { evaluationsRoute } from './evaluations.js'
+import { runRowsRoute, runScoresRoute, trialsRoute } from './evaluation-rows.js'
 import { explainRoute } from './explain.js'
 import { exportRoutes } from './export.js'
 import { fieldsRoute, valuesRoute } from './fields.js'
@@ -25,6 +26,9 @@ export const pageRoutes = (services: Services & TrainingPages): readonly AnyRout
   errorsRoute(services),
   threadsRoute(services),
   threadRoute(services),
+  runRowsRoute(services),
+  runScoresRoute(services),
+  trialsRoute(services),
   valuesRoute(services),
   fieldsRoute(services),
   positionRoute(services),

@@ -43,7 +43,7 @@ interface JsonResponse<Answer> extends AnyResponse {
 }
 
 /** Text, bytes and streams are written as they are; the compiler does not compare them with their description. */
-interface TextResponse extends AnyResponse {
+export interface TextResponse extends AnyResponse {
   readonly body: string | Uint8Array | Readable
   /** The content type. */
   readonly type: string

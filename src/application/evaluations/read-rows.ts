@@ -146,15 +146,16 @@ const scoreFeedbackOn = async (
 /** The cost of a prediction in US dollars; null where it has no usage, or none whose cost is known. */
 export type CostOf = (prediction: EvaluationCall | undefined) => number | null
 
-/** Costs by the prices of a project at a position. */
+/** Costs by the prices of a project at a position. Equal versions give equal costs; undefined where prices changed since. */
 export const rowCostsFrom = ({ generation }: Pick<Reading, 'generation'>) => {
   const books = cachedBooks(generation)
-  return async (reader: ClickHouseReader, projectId: string, position: Position): Promise<CostOf> => {
+  return async (reader: ClickHouseReader, projectId: string, position: Position) => {
     const book = await books(reader, { projectId, list: null, position })
-    return (prediction) => {
+    const costOf: CostOf = (prediction) => {
       if (prediction === undefined) return null
       const { started_at, output, summary } = prediction
       return totalCostOf(callCosts(book, { project_id: projectId, started_at }, summary, { output }))
     }
+    return { costOf, version: book.version }
   }
 }

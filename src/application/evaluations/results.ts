@@ -104,8 +104,14 @@ export const evaluationResults = async (
 }
 
 /** The rows of all runs by their example. Only what rows are sorted and selected by needs more than their inputs. */
-const groupsOf = async (
-  { sha256, reader, projectId, runIds, position }: ResultsRead,
+export const groupsOf = async (
+  {
+    sha256,
+    reader,
+    projectId,
+    runIds,
+    position,
+  }: Pick<ResultsRead, 'sha256' | 'reader' | 'projectId' | 'runIds' | 'position'>,
   runs: readonly EvaluationCall[],
   orders: readonly RowOrder[],
   selection: RowSelection,

@@ -62,6 +62,8 @@ export interface ComparedRow extends MatchedRow {
    * runs: 1 is a boolean that is no longer true. 0 or less where no score is worse.
    */
   readonly regression: number
+  /** The same for the best score of any run. */
+  readonly improvement: number
 }
 
 export interface Comparison {
@@ -83,6 +85,7 @@ export function* compareRuns(
 ): Generator<undefined, Comparison> {
   const matched = matchRows(runs.map(({ rows }) => rows))
   const regressions = new Float64Array(matched.length).fill(-Infinity)
+  const improvements = new Float64Array(matched.length).fill(-Infinity)
   yield
   const scoresOfRuns: RunScores[] = []
   for (const { rows } of runs) {
@@ -94,7 +97,7 @@ export function* compareRuns(
   for (const { kind, ofRuns, ...field } of fields) {
     const sign = isLowerBetter(field, fields) ? -1 : 1
     const columns = runs.map((_, run) => columnOf(matched, run, field, kind, countOf(kind, ofRuns[run]) > 0))
-    addRegressions(regressions, columns, sign)
+    addChanges(regressions, improvements, columns, sign)
     const [first, ...others] = columns
     const differences = others.map((column) =>
       kind === 'number' ? numberDifference(first!, column, sign) : booleanDifference(first!, column, sign),
@@ -113,7 +116,11 @@ export function* compareRuns(
     runs: runs.map((run, at) => figuresOf(run, matchedIn(matched, at), scoresOfRuns[at]!)),
     scores,
     rows: matched
-      .map((row, at) => ({ ...row, regression: regressions[at] === -Infinity ? 0 : regressions[at]! }))
+      .map((row, at) => ({
+        ...row,
+        regression: regressions[at] === -Infinity ? 0 : regressions[at]!,
+        improvement: improvements[at] === -Infinity ? 0 : improvements[at]!,
+      }))
       .sort((a, b) => b.regression - a.regression),
   }
 }
@@ -203,14 +210,24 @@ const columnOf = (
   return column
 }
 
-const valueOf = ({ scores }: EvaluationRow, { scorer, path }: ScoreField, kind: Kind): number | undefined => {
+/** The number of a field, 1 for true; undefined where the row has no value of the kind. */
+export const valueOf = (
+  { scores }: EvaluationRow,
+  { scorer, path }: ScoreField,
+  kind: Kind,
+): number | undefined => {
   let value: Json | undefined = Object.hasOwn(scores, scorer) ? scores[scorer] : undefined
   for (const name of path) value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
   if (typeof value !== kind) return undefined
   return Number.isFinite(Number(value)) ? Number(value) : undefined
 }
 
-const addRegressions = (regressions: Float64Array, columns: readonly Float64Array[], sign: number): void => {
+const addChanges = (
+  regressions: Float64Array,
+  improvements: Float64Array,
+  columns: readonly Float64Array[],
+  sign: number,
+): void => {
   let least = Infinity
   let most = -Infinity
   for (const column of columns)
@@ -225,6 +242,7 @@ const addRegressions = (regressions: Float64Array, columns: readonly Float64Arra
     for (let at = 0; at < column.length; at += 1) {
       const worse = (sign * (first![at]! - column[at]!)) / range
       if (worse > regressions[at]!) regressions[at] = worse
+      if (-worse > improvements[at]!) improvements[at] = -worse
     }
 }
 

@@ -1,4 +1,4 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { keyOfScore, type ScoreField } from './figures.js'
 import { pathText } from './row-filter.js'
@@ -27,18 +27,25 @@ const bodyOf = ({ projectId, runs, lower }: Question) => ({
 
 const keyOf = ({ projectId, runs, lower }: Question) => ['evaluations', 'comparison', projectId, runs, lower]
 
-/** The figures of a comparison, and the position that its rows are read at. */
-export const useComparison = (question: Question) =>
-  useQuery({
+const figuresOf = (question: Question) =>
+  queryOptions({
     queryKey: [...keyOf(question), 'figures'],
     queryFn: async ({ signal }) => {
       const body = { ...bodyOf(question), limit: 0 }
       const { data, response } = await api.POST('/api/pages/comparison', { body, signal })
       return { ...data!, position: response.headers.get('tallytree-position') ?? '' }
     },
-    placeholderData: (before) => before,
     staleTime: Infinity,
   })
+
+/** The figures of a comparison, and the position that its rows are read at. */
+export const useComparison = (question: Question) =>
+  useQuery({ ...figuresOf(question), placeholderData: (before) => before })
+
+/** Asks for a comparison that is likely to be opened: reading runs for the first time takes seconds. */
+export const useComparisonAhead = (question: Question, isLikely: boolean): void => {
+  useQuery({ ...figuresOf(question), enabled: isLikely, retry: false, notifyOnChangeProps: [] })
+}
 
 export const CHUNK = 100
 

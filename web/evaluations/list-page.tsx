@@ -10,6 +10,7 @@ import { useAddress, usePlace } from '../kit/place.js'
 import { SearchBox } from '../kit/search-box.js'
 import { Empty, Failed, Loading } from '../kit/states.js'
 import { useTitle } from '../kit/title.js'
+import { useComparisonAhead } from './comparison.js'
 import { FirstEvaluation } from './first-evaluation.js'
 import { groupsOf, meansIn, type Run } from './figures.js'
 import { RunTable } from './run-table.js'
@@ -66,6 +67,7 @@ export const EvaluationsPage = () => {
     if (next !== undefined) document.getElementById(`run-${next.id}`)?.scrollIntoView({ block: 'nearest' })
   }
   const canCompare = chosen.length >= 2 && chosen.length <= MAX_COMPARED
+  useComparisonAhead({ projectId, runs: chosen, lower: [] }, canCompare)
   const compareHref = `/${team}/${project}/evaluations/compare?runs=${chosen.map(encodeURIComponent).join(',')}`
   const open = (run: Run | undefined) =>
     run !== undefined && void navigate({ href: hrefOf(team, project, run.id) })

@@ -43,24 +43,25 @@ const op = (name: string) => `weave:///${PROJECT}/op/${name}:1`
 /** Calls as the Python SDK logs them: a row, a model call and two scorers. */
 const callsOfRun = (run: number): readonly object[] => {
   const trace_id = `run-${run}`
-  const call = (
-    id: string,
-    parent_id: string | null,
-    name: string,
-    inputs: object,
-    output: unknown,
-    more = {},
-  ) => ({
-    ...{ project_id: PROJECT, id, trace_id, parent_id, op_name: op(name), attributes: {}, inputs, output },
-    ...{ started_at: at(run * 1e7), ended_at: at(run * 1e7 + 900), summary: {}, ...more },
-  })
+  const callAt =
+    (row: number) =>
+    (id: string, parent_id: string | null, name: string, inputs: object, output: unknown, more = {}) => ({
+      ...{ project_id: PROJECT, id, trace_id, parent_id, op_name: op(name), attributes: {}, inputs, output },
+      ...{
+        started_at: at(run * 1e7 + row * 7),
+        ended_at: at(run * 1e7 + row * 7 + 900),
+        summary: {},
+        ...more,
+      },
+    })
   const self = `weave:///${PROJECT}/object/evaluation:1`
   const model = `weave:///${PROJECT}/object/model-${run}:1`
-  const root = call(trace_id, null, 'Evaluation.evaluate', { self, model }, {})
+  const root = callAt(0)(trace_id, null, 'Evaluation.evaluate', { self, model }, {})
   const usage = { 'gpt-4o': { requests: 1, prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } }
   return [
     root,
     ...Array.from({ length: ROWS }, (_, row) => {
+      const call = callAt(row)
       const id = `${trace_id}-${row}`
       const example = `weave:///${PROJECT}/object/dataset:1/attr/rows/id/digest-${row}`
       const output = `The answer to question ${row} is ${(row * 7) % (run + 11)}.`

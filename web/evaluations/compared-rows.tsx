@@ -8,7 +8,6 @@ import { Name } from '../kit/marked.js'
 import { useAddress, usePlace } from '../kit/place.js'
 import {
   apiName,
-  changeOf,
   CHUNK,
   keyOfCompared,
   letterOf,
@@ -19,7 +18,7 @@ import {
   type ShownExample,
 } from './comparison.js'
 import { ComparedOutputs } from './compared-outputs.js'
-import { percentText, scoreName } from './figures.js'
+import { changeOf, percentText, scoreName } from './figures.js'
 
 const ROW_PX = 32
 const HEAD_PX = 32

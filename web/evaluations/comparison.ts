@@ -94,14 +94,4 @@ const examplesOf = async (
 /** `A` for the baseline, then `B` and so on. */
 export const letterOf = (run: number): string => String.fromCharCode(65 + run)
 
-/** Whether a value is better, worse or equal to that of the baseline. */
-export const changeOf = (
-  value: number | null,
-  baseline: number | null,
-  isLower: boolean,
-): 'ok' | 'danger' | 'plain' => {
-  if (value === null || baseline === null || value === baseline) return 'plain'
-  return value > baseline === isLower ? 'danger' : 'ok'
-}
-
 export const keyOfCompared = (score: ComparedScore): string => keyOfScore(score, score.kind)

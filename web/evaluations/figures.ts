@@ -84,3 +84,13 @@ export const nameIn = (ref: string | null | undefined): string | undefined =>
   ref === null || ref === undefined || ref === ''
     ? undefined
     : (/^weave:\/\/\/[^/]+\/[^/]+\/(?:object|op)\/(.+):[^:/]+$/.exec(ref)?.[1] ?? ref)
+
+/** Whether a value is better, worse or equal to that of the baseline. */
+export const changeOf = (
+  value: number | null,
+  baseline: number | null,
+  isLower: boolean,
+): 'ok' | 'danger' | 'plain' => {
+  if (value === null || baseline === null || value === baseline) return 'plain'
+  return value > baseline === isLower ? 'danger' : 'ok'
+}

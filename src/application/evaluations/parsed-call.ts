@@ -5,7 +5,7 @@ import { parseJson } from '../../kernel/json/parse.js'
 import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import { callsById } from '../../projections/calls/read.js'
+import { callsByKey } from '../../projections/calls/read.js'
 import { callIdPages, type CallPageQuery } from '../../projections/calls/pages.js'
 import type { PayloadColumn, StoredCall } from '../../projections/calls/columns.js'
 import { foldedCall } from '../calls/folded-call.js'
@@ -33,8 +33,7 @@ export async function* callPages(
 ): AsyncGenerator<readonly EvaluationCall[]> {
   const { projectId, position } = query
   for await (const page of pagesOf(callIdPages(reader, { ...ALL, sortBy: BY_START, ...query }), pageSize)) {
-    const ids = page.map(({ id }) => id)
-    yield await mapInSteps(await callsById(reader)(projectId, ids, position, payload), parsedCall)
+    yield await mapInSteps(await callsByKey(reader)(projectId, page, position, payload), parsedCall)
   }
 }
 

@@ -31,11 +31,16 @@ export const callsById =
 /** As {@link callsById}, for calls whose times are known. */
 export const callsByKey =
   (reader: ClickHouseReader) =>
-  (projectId: string, keys: readonly CallKey[], position: Position): Promise<readonly StoredCall[]> => {
+  (
+    projectId: string,
+    keys: readonly CallKey[],
+    position: Position,
+    payload: readonly PayloadColumn[] = PAYLOAD,
+  ): Promise<readonly StoredCall[]> => {
     const ids = keys.map(({ id }) => id)
     const times = atTimes(keys.map(({ started_at }) => started_at))
     const condition = allOf([ofProject(projectId, position), times, sql`id IN ${ids}`, ...VISIBLE])
-    return readCalls(reader, ids, condition, PAYLOAD)
+    return readCalls(reader, ids, condition, payload)
   }
 
 const readCalls = async (

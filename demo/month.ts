@@ -29,7 +29,7 @@ const report = (n: number, random: () => number): Node => {
 }
 
 /** How many days ago the dear day was. */
-export const DEAR_DAY = 6
+const DEAR_DAY = 6
 
 /** A month of the assistant, with a day on which one user's reports cost more than the rest of the month. */
 export const demoMonth = (project: string, now: number, traces = 600): readonly DemoCall[] => {

@@ -10,6 +10,10 @@ const isTyping = ({ target }: KeyboardEvent): boolean =>
     : target instanceof HTMLElement &&
       (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName))
 
+/** Enter belongs to the link or button that has the focus. */
+const isActivating = ({ key, target }: KeyboardEvent): boolean =>
+  key === 'Enter' && target instanceof Element && target.closest('a, button, summary') !== null
+
 const isInDialog = (): boolean => document.querySelector('[role="dialog"]') !== null
 
 /** Single keys and sequences such as `g t`. They do nothing while the user types or a dialog is open. */
@@ -22,7 +26,7 @@ export const useKeys = (keys: Keys): void => {
     let before = ''
     let pressedAt = 0
     const press = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || isTyping(event) || isInDialog()) return
+      if (event.defaultPrevented || isTyping(event) || isActivating(event) || isInDialog()) return
       if (event.ctrlKey || event.metaKey || event.altKey) return
       const sequence = `${before} ${event.key}`
       const action =
@@ -33,6 +37,8 @@ export const useKeys = (keys: Keys): void => {
       if (action === undefined) return
       event.preventDefault()
       before = ''
+      // Enter after this key is about what it chose, and no longer about the button.
+      if (event.target instanceof HTMLElement && event.target.matches('a, button')) event.target.blur()
       action()
     }
     document.addEventListener('keydown', press)

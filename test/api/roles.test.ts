@@ -43,6 +43,7 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
     () => ({ body: { user: `user-${randomUUID()}`, role: 'member' } }),
   ],
   'DELETE /api/teams/{team}/members/{user}': [TEAM, () => ({})],
+  'GET /api/teams/{team}/api-keys': [TEAM, () => ({})],
   'GET /api/teams/{team}/secrets': [TEAM, () => ({})],
   'PUT /api/teams/{team}/secrets/{name}': [TEAM, () => ({ body: { value: 'value' } })],
   'PATCH /api/teams/{team}/secrets/{name}': [TEAM, () => ({ body: { used_for: ['webhooks'] } })],

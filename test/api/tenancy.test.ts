@@ -32,6 +32,7 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
   'PATCH /api/teams/{team}/secrets/{name}': () => ({ body: { used_for: ['webhooks'] } }),
   'DELETE /api/teams/{team}/secrets/{name}': () => ({}),
   'PUT /api/teams/{team}/limits': () => ({ body: { scope: { type: 'team' }, concurrency: 1000 } }),
+  'GET /api/teams/{team}/api-keys': () => ({}),
   'GET /api/teams/{team}/limits': () => ({}),
   'POST /api/teams/{team}/limits/write-offs': () => ({ body: { scope: { type: 'team' } } }),
   ...OF_WEBHOOKS,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { demoGateway, startModels } from '../../demo/gateway.js'
 import {
   accessibilityProblems,
   describeInBrowser,
@@ -45,6 +46,11 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   ['/acme/-/automations/{automation}?tab=history', 'CALL_FAILED'],
   ['/acme/-/deliveries', 'CALL_FAILED'],
   ['/acme/-/deliveries/{delivery}', 'The automation fired.'],
+  ['/acme/-/gateway', 'acme/assistant'],
+  ['/acme/-/gateway/upstreams', 'our servers'],
+  ['/acme/-/gateway/upstreams/new', 'Test upstream'],
+  ['/acme/-/gateway/limits', 'project support'],
+  ['/acme/-/gateway/keys', 'mira'],
   ['/acme/-/settings', 'mira'],
   ['/acme/-/settings/secrets', 'SIGNING_KEY'],
   ['/acme/-/settings/projects', 'Object versions'],
@@ -64,9 +70,11 @@ const LINKS: typeof PAGES = [
 describeInBrowser('every page', () => {
   let pages: Pages
   let receiver: Receiver
+  let models: Awaited<ReturnType<typeof startModels>>
   const ids: Record<string, string> = {}
   before(async () => {
     receiver = await startReceiver(answers(500, {}, 'out of order'))
+    models = await startModels()
     pages = await startPages()
     const { service } = pages
     Object.assign(ids, await givenWebhook(service, receiver.url))
@@ -77,6 +85,9 @@ describeInBrowser('every page', () => {
     ])
     ids['delivery'] = await deliveryOf(service, ids['automation']!)
     await keyOfMember(service, 'mira')
+    const send = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+      accepted(await service.send(method, path, body, { headers }))
+    await demoGateway(PROJECT, models.url, send, 1)
     for (const [object_id, val] of [
       ['prompt', { text: 'Be brief.' }],
       ['answer', { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, code: 'return 42' }],
@@ -93,9 +104,12 @@ describeInBrowser('every page', () => {
   after(async () => {
     await pages.stop()
     await receiver.stop()
+    models.server.close()
   })
   afterEach(() => pages.close())
 
+  /** By title, the page that has it. */
+  const titles = new Map<string, string>()
   const open = (path: string) => pages.open(path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!))
 
   it('is accessible in both themes when signed out', async () => {
@@ -108,6 +122,12 @@ describeInBrowser('every page', () => {
     it(`${path} is accessible in both themes, and fits a screen of 390 pixels`, async () => {
       const page = await open(path)
       await page.getByText(text).first().waitFor()
+      assert.deepEqual(await page.evaluate(cutCells), [])
+      const title = await page.title()
+      assert.match(title, /. · Tallytree$/)
+      assert.notEqual(title, `${PROJECT} · Tallytree`)
+      assert.equal(titles.get(title) ?? path.split('?')[0], path.split('?')[0], title)
+      titles.set(title, path.split('?')[0]!)
       assert.deepEqual(await accessibilityProblems(page), [])
       await page.setViewportSize({ width: 390, height: 800 })
       await page.getByRole('button', { name: 'Menu' }).waitFor()
@@ -121,3 +141,13 @@ describeInBrowser('every page', () => {
 })
 
 const FAILED = { $expr: { $not: [{ $eq: [{ $getField: 'exception' }, { $literal: null }] }] } }
+
+/** The tables that are wider than their box, and the cells with buttons and last columns that are cut. */
+const cutCells = `[...document.querySelectorAll('main .table')].flatMap((table) => [
+  ...(table.parentElement.scrollWidth > table.parentElement.clientWidth
+    ? [table.getAttribute('aria-label') + ' is wider than its box']
+    : []),
+  ...[...table.querySelectorAll('td:has(button)')]
+    .filter((cell) => cell.scrollWidth > cell.clientWidth)
+    .map((cell) => table.getAttribute('aria-label') + ': ' + cell.textContent + ' is cut'),
+])`

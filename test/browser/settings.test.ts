@@ -48,6 +48,15 @@ describeInBrowser('what administrators do on the pages', () => {
   })
 
   it('stores, replaces and deletes a secret, and names who uses it', async () => {
+    accepted(
+      await pages.service.post('/api/inference/upstreams', {
+        name: 'local',
+        team: 'acme',
+        base_url: `${receiver.url}/v1`,
+        models: [{ id: 'acme/local', upstream_id: 'local' }],
+        headers: { 'x-key': '$HOOK_TOKEN' },
+      }),
+    )
     const page = await pages.open('/acme/-/settings/secrets')
     await page.getByRole('button', { name: 'New value for SIGNING_KEY' }).click()
     const dialog = page.getByRole('dialog')
@@ -62,7 +71,7 @@ describeInBrowser('what administrators do on the pages', () => {
     }
     assert.equal(data.find(({ name }) => name === 'SIGNING_KEY')?.version, 2)
     await page.getByRole('button', { name: 'Delete the secret HOOK_TOKEN' }).click()
-    await dialog.getByText('These webhooks cannot send without it: deploy').waitFor()
+    await dialog.getByText('These do not work without it: upstream local, webhook deploy').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
 

@@ -10,11 +10,13 @@ import { ActionFailed, Failed, Loading, messageOf } from '../kit/states.js'
 import { Time } from '../kit/time.js'
 import { useSession } from '../kit/session.js'
 import { onSubmit } from '../kit/on-submit.js'
+import { useTitle } from '../kit/title.js'
 
 /** The user's API keys and sessions. */
 export const AccountPage = () => {
   const { user } = useSession()
   const keys = useApiKeys()
+  useTitle('Account')
   return (
     <div className="page" style={{ maxWidth: 960 }}>
       <h1>{user.user}</h1>
@@ -101,15 +103,25 @@ const ApiKeys = () => {
           keyOf={({ id }) => id}
           columns={[
             { label: 'Name', cell: (key) => key.name ?? '—' },
-            { label: 'Begins with', cell: ({ prefix }) => <span className="mono">{prefix}…</span> },
-            { label: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+            {
+              label: 'Begins with',
+              width: 140,
+              cell: ({ prefix }) => <span className="mono">{prefix}…</span>,
+            },
+            { label: 'Created', width: 150, cell: ({ created_at }) => <Time at={created_at} /> },
             {
               label: 'Expires',
+              width: 150,
               cell: ({ expires_at }) => (expires_at === null ? 'never' : <Time at={expires_at} />),
             },
-            { label: 'Last used', cell: ({ last_used_at }) => last_used_at?.slice(0, 10) ?? 'never' },
+            {
+              label: 'Last used',
+              width: 110,
+              cell: ({ last_used_at }) => last_used_at?.slice(0, 10) ?? 'never',
+            },
             {
               label: '',
+              width: 100,
               cell: (key) => (
                 <RevokeButton
                   name={key.name ?? key.prefix}

@@ -9,6 +9,7 @@ import { AutomationPreview } from './automation-preview.js'
 import type { EventInfo } from './event-types.js'
 import { NotSaved, problemAt, useFocusOnProblem } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
+import { isChangedFrom, useUnsaved } from '../kit/unsaved.js'
 import type { Mark } from './payload-editor.js'
 import { keysOfTeam } from '../kit/team-data.js'
 
@@ -50,6 +51,7 @@ export const AutomationEditor = ({
   const queries = useQueryClient()
   const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(initial)
+  const unsaved = useUnsaved(isChangedFrom(initial, draft))
   const info = events.find(({ type }) => type === draft.type)!
   const preview = usePreview(team, draft, info)
   const saving = useMutation({
@@ -59,6 +61,7 @@ export const AutomationEditor = ({
       return save(bodyOfAutomation(team, draft, info))
     },
     onSuccess: (automation) => {
+      unsaved.allow()
       void queries.invalidateQueries({ queryKey: keysOfTeam.automations(team) })
       onSaved(automation)
     },

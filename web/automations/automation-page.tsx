@@ -14,6 +14,7 @@ import { Status } from '../kit/status.js'
 import { keysOfTeam } from '../kit/team-data.js'
 import { Time } from '../kit/time.js'
 import { useRights } from '../kit/session.js'
+import { useTitle } from '../kit/title.js'
 
 export const NewAutomationPage = () => {
   const { team } = usePlace()
@@ -21,6 +22,7 @@ export const NewAutomationPage = () => {
   const { canAutomate } = useRights(team)
   const events = useEventTypes()
   const navigate = useNavigate()
+  useTitle('New automation')
   return (
     <div className="page">
       <h1>Create automation</h1>
@@ -60,6 +62,9 @@ export const AutomationPage = () => {
     queryKey: key,
     queryFn: ({ signal }) => dataOf(api.GET('/api/automations/{id}', { params: { path: { id } }, signal })),
   })
+  useTitle(
+    `${automation.data?.name ?? id} · ${tab === 'history' ? 'History of the automation' : 'Automation'}`,
+  )
   const failed = automation.error ?? events.error
   if (failed !== null)
     return (

@@ -11,11 +11,13 @@ import { Table, type Column } from '../kit/table.js'
 import { keysOfTeam, useAutomations, useWebhooks } from '../kit/team-data.js'
 import { Time } from '../kit/time.js'
 import { useRights } from '../kit/session.js'
+import { useTitle } from '../kit/title.js'
 
 /** The automations of a team, with when they last fired. */
 export const AutomationsPage = () => {
   const { team } = usePlace()
   const { canAutomate } = useRights(team)
+  useTitle('Automations')
   const automations = useAutomations(team)
   const webhooks = useWebhooks(team, canAutomate)
   const names = new Map((webhooks.data?.data ?? []).map(({ id, name }) => [id, name]))

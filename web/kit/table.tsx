@@ -3,6 +3,8 @@ import type { ReactNode } from 'react'
 export interface Column<Row> {
   /** '' for a column of buttons. */
   readonly label: string
+  /** In place of the label, such as a box that selects all rows. */
+  readonly head?: ReactNode
   readonly cell: (row: Row) => ReactNode
   /** In pixels; the other columns share what is left. */
   readonly width?: number
@@ -37,9 +39,9 @@ export const Table = <Row,>({
     >
       <thead>
         <tr>
-          {columns.map(({ label: of, width, isNumber }, n) => (
+          {columns.map(({ label: of, head, width, isNumber }, n) => (
             <th key={n} scope="col" className={isNumber === true ? 'number' : undefined} style={{ width }}>
-              {of === '' ? <span className="visually-hidden">Actions</span> : of}
+              {head ?? (of === '' ? <span className="visually-hidden">Actions</span> : of)}
             </th>
           ))}
         </tr>

@@ -9,6 +9,7 @@ export const keysOfTeam = {
   automations: (team: string) => ['automations', team],
   secrets: (team: string) => ['secrets', team],
   members: (team: string) => ['members', team],
+  upstreams: (team: string) => ['upstreams', team],
 }
 
 /** `isAllowed` is false for members, who do not see webhooks. */
@@ -33,6 +34,14 @@ export const useSecrets = (team: string, isAllowed = true) =>
     enabled: isAllowed,
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/teams/{team}/secrets', { params: { path: { team }, query: { limit } }, signal })),
+  })
+
+export const useUpstreams = (team: string, isAllowed = true) =>
+  useQuery({
+    queryKey: keysOfTeam.upstreams(team),
+    enabled: isAllowed,
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/api/inference/upstreams', { params: { query: { team, limit } }, signal })),
   })
 
 export const useMembers = (team: string) =>

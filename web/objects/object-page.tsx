@@ -6,12 +6,14 @@ import { JsonView } from '../kit/json-view.js'
 import { useIdInPath, usePlace } from '../kit/place.js'
 import { Failed, Loading } from '../kit/states.js'
 import { Time } from '../kit/time.js'
+import { useTitle } from '../kit/title.js'
 
 /** A version of a published object or op, where the links of the `weave` packages lead. */
 export const ObjectPage = () => {
   const { projectId } = usePlace()
   const name = useIdInPath('name')
   const version = useIdInPath('version')
+  useTitle(`${name}:${version}`)
   const found = useQuery({
     queryKey: ['object', projectId, name, version],
     queryFn: ({ signal }) =>

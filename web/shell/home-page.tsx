@@ -9,6 +9,7 @@ import { Table } from '../kit/table.js'
 import { Time } from '../kit/time.js'
 import { useSession } from '../kit/session.js'
 import { onSubmit } from '../kit/on-submit.js'
+import { useTitle } from '../kit/title.js'
 
 /** How often a first project is looked for. */
 const FIRST_PROJECT_MS = 3000
@@ -18,6 +19,7 @@ export const HomePage = () => {
   const { user, refresh } = useSession()
   const { projects, isPending, error, refetch } = useProjects()
   const isEmpty = !isPending && projects.length === 0
+  useTitle('Projects')
   const ask = useRef(refetch)
   useEffect(() => {
     // The first call may also make a team.

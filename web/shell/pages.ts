@@ -20,7 +20,7 @@ export const TEAM_PAGES: readonly PageLink[] = [
   { label: 'Automations', path: 'automations', key: 'a' },
   { label: 'Deliveries', path: 'deliveries', key: 'd' },
   { label: 'Webhooks', path: 'webhooks', key: 'w' },
-  { label: 'Spend', path: 'gateway/spend', key: 'y' },
+  { label: 'Gateway', path: 'gateway', key: 'y' },
   { label: 'Team settings', path: 'settings', key: 's' },
 ]
 

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api, dataOf } from '../kit/api.js'
 import { useRights, useSession } from '../kit/session.js'
 import { useWebhooks } from '../kit/team-data.js'
+import { shownState } from '../webhooks/webhook-state.js'
 
 const EVERY_MS = 60_000
 const DAY_MS = 86_400_000
@@ -25,6 +26,6 @@ export const useRailCounts = (team: string): Readonly<Record<string, number>> =>
   })
   return {
     deliveries: deliveries?.total ?? 0,
-    webhooks: webhooks?.data.filter(({ state }) => state === 'failing' || state === 'open').length ?? 0,
+    webhooks: webhooks?.data.filter((webhook) => shownState(webhook)[0] === 'danger').length ?? 0,
   }
 }

@@ -9,6 +9,7 @@ import { parseSearch, printSearch, type Search } from '../kit/search.js'
 import { Shell } from './shell.js'
 import { HomePage } from './home-page.js'
 import { Failed } from '../kit/states.js'
+import { useTitle } from '../kit/title.js'
 
 const root = createRootRoute({
   component: Shell,
@@ -18,15 +19,20 @@ const root = createRootRoute({
       <Failed error={error as Error} what="This page" onRetry={reset} />
     </div>
   ),
-  notFoundComponent: () => (
+  notFoundComponent: () => <NotFound />,
+})
+
+const NotFound = () => {
+  useTitle('Page not found')
+  return (
     <div className="page">
       <h1>Page not found</h1>
       <p>
         No page has this address. <a href="/">Go to the first page</a>
       </p>
     </div>
-  ),
-})
+  )
+}
 
 const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
   createRoute({ getParentRoute: () => root, path, component })
@@ -157,8 +163,16 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('../automations/automation-page.js'), 'AutomationPage'),
   ),
   page(
-    '/$team/-/gateway/spend',
-    lazyRouteComponent(() => import('../usage/spend.js'), 'SpendPage'),
+    '/$team/-/gateway',
+    lazyRouteComponent(() => import('../gateway/gateway-page.js'), 'GatewayPage'),
+  ),
+  page(
+    '/$team/-/gateway/$tab',
+    lazyRouteComponent(() => import('../gateway/gateway-page.js'), 'GatewayPage'),
+  ),
+  page(
+    '/$team/-/gateway/upstreams/$id',
+    lazyRouteComponent(() => import('../gateway/upstream-page.js'), 'UpstreamPage'),
   ),
   page(
     '/$team/-/settings',

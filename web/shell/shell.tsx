@@ -14,7 +14,16 @@ import { useSetting, useZone } from '../kit/settings.js'
 
 /** The frame of all pages: header, rail and the page itself. */
 export const Shell = () => {
-  const { team, project } = usePlace()
+  const place = usePlace()
+  const { team } = place
+  const [lastProject, setLastProject] = useSetting(`project.${team}`, '')
+  const { user } = useSession()
+  useEffect(() => {
+    if (place.project !== '' && user.teams.some((one) => one.team === team)) setLastProject(place.project)
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the setter is another function each time
+  }, [team, place.project, user])
+  // The pages of the team keep the way back to the project.
+  const project = place.project === '' && team !== '' ? lastProject : place.project
   const [isRailOpen, setRailOpen] = useState(false)
   const [rail, setRail] = useSetting('rail', 'shown')
   const counts = useRailCounts(team)

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { NotSaved } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
+import { isChangedFrom, useUnsaved } from '../kit/unsaved.js'
 import { Failed, Loading } from '../kit/states.js'
 
 type Settings = Schemas['ProjectSettingsResponse']
@@ -59,6 +60,7 @@ const SettingsForm = ({
 }) => {
   const queries = useQueryClient()
   const [draft, setDraft] = useState(initial)
+  const unsaved = useUnsaved(isChangedFrom(initial, draft))
   const save = useMutation({
     mutationFn: () => dataOf(api.PUT('/api/projects/{entity}/{project}', { params: { path }, body: draft })),
     onSuccess: (saved) => {
@@ -94,6 +96,7 @@ const SettingsForm = ({
       <p className="secondary" style={{ margin: 0 }}>
         Both apply from now on; earlier figures stay as they are for answers as of earlier.
       </p>
+      {unsaved.dialog}
       <NotSaved error={save.error} what="The project" />
       <Button type="submit" loading={save.isPending}>
         Save

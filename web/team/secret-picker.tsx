@@ -15,11 +15,13 @@ export const SecretPicker = ({
   description,
   value,
   error,
+  use = 'webhooks',
   onChange,
 }: {
   readonly team: string
   readonly label: string
   readonly description: string
+  readonly use?: 'webhooks' | 'upstreams'
   readonly value: string
   readonly error: string | undefined
   readonly onChange: (name: string) => void
@@ -27,7 +29,7 @@ export const SecretPicker = ({
   const secrets = useSecrets(team)
   const [isCreating, setCreating] = useState(false)
   const names =
-    secrets.data?.data.filter(({ used_for }) => used_for.includes('webhooks')).map(({ name }) => name) ?? []
+    secrets.data?.data.filter(({ used_for }) => used_for.includes(use)).map(({ name }) => name) ?? []
   return (
     <div className="bar" style={{ alignItems: 'flex-end', flexWrap: 'nowrap' }}>
       <Select

@@ -6,7 +6,7 @@ import { ConfirmButton } from '../kit/confirm.js'
 import { SecretDialog } from './secret-picker.js'
 import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
 import { Table } from '../kit/table.js'
-import { keysOfTeam, useSecrets, useWebhooks } from '../kit/team-data.js'
+import { keysOfTeam, useSecrets, useUpstreams, useWebhooks } from '../kit/team-data.js'
 import { Time } from '../kit/time.js'
 
 type Secret = Schemas['Secret']
@@ -15,6 +15,7 @@ type Secret = Schemas['Secret']
 export const Secrets = ({ team, canChange }: { readonly team: string; readonly canChange: boolean }) => {
   const secrets = useSecrets(team, canChange)
   const webhooks = useWebhooks(team, canChange)
+  const upstreams = useUpstreams(team, canChange)
   const queries = useQueryClient()
   // '' for a new one
   const [edited, setEdited] = useState<Secret | '' | null>(null)
@@ -32,7 +33,16 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
       </Empty>
     )
   const usersOf = (secret: string) =>
-    (webhooks.data?.data ?? []).filter((webhook) => uses(webhook, secret)).map(({ name }) => name)
+    [
+      ...(webhooks.data?.data ?? [])
+        .filter(({ access_token, secret: signing, headers }) =>
+          uses([access_token, signing], [headers], secret),
+        )
+        .map(({ name }) => `webhook ${name}`),
+      ...(upstreams.data?.data ?? [])
+        .filter(({ secret: sent, headers, query }) => uses([sent], [headers, query], secret))
+        .map(({ name }) => `upstream ${name}`),
+    ].sort()
   return (
     <>
       <p style={{ margin: 0 }}>
@@ -58,7 +68,7 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
             { label: 'Version', width: 80, isNumber: true, cell: ({ version }) => String(version) },
             { label: 'Changed', width: 150, cell: ({ updated_at }) => <Time at={updated_at} /> },
             { label: 'For', cell: ({ used_for }) => used_for.join(', ') },
-            { label: 'Used by webhooks', cell: ({ name }) => usersOf(name).join(', ') || '—' },
+            { label: 'Used by', cell: ({ name }) => usersOf(name).join(', ') || '—' },
             {
               label: '',
               width: 190,
@@ -83,7 +93,7 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
                       <p>
                         All versions of its value are destroyed.{' '}
                         {usersOf(name).length > 0 &&
-                          `These webhooks cannot send without it: ${usersOf(name).join(', ')}.`}
+                          `These do not work without it: ${usersOf(name).join(', ')}.`}
                       </p>
                     </ConfirmButton>
                   </>
@@ -105,7 +115,15 @@ export const Secrets = ({ team, canChange }: { readonly team: string; readonly c
   )
 }
 
-const uses = ({ access_token, secret, headers }: Schemas['Webhook'], name: string): boolean =>
-  access_token === name ||
-  secret === name ||
-  Object.values(headers ?? {}).some((value) => value.includes(`$${name}`) || value.includes(`\${${name}}`))
+type Templates = Readonly<Record<string, string>> | null | undefined
+
+/** Whether one of the names is the secret, or one of the templates names it. */
+const uses = (
+  names: readonly (string | null | undefined)[],
+  templates: readonly Templates[],
+  secret: string,
+): boolean =>
+  names.includes(secret) ||
+  templates
+    .flatMap((values) => Object.values(values ?? {}))
+    .some((value) => value.includes(`$${secret}`) || value.includes(`\${${secret}}`))

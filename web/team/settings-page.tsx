@@ -6,6 +6,7 @@ import { Prices } from './prices.js'
 import { Secrets } from './secrets.js'
 import { TeamProjects } from './team-projects.js'
 import { useRights } from '../kit/session.js'
+import { useTitle } from '../kit/title.js'
 
 const TABS: readonly (readonly [path: string, label: string])[] = [
   ['members', 'Members'],
@@ -21,6 +22,7 @@ export const SettingsPage = () => {
   const tab = TABS.some(([path]) => path === wanted) ? wanted : 'members'
   const { isTeamAdministrator } = useRights(team)
   const navigate = useNavigate()
+  useTitle(`${TABS.find(([path]) => path === tab)![1]} · Team settings`)
   return (
     <div className="page">
       <h1>Team settings</h1>

@@ -27,6 +27,7 @@ import { useAddress, usePlace } from '../kit/place.js'
 import { SavedViews } from './saved-views.js'
 import { Failed, Loading, Searching } from '../kit/states.js'
 import { useColumns } from './use-columns.js'
+import { useTitle } from '../kit/title.js'
 
 const PAGE = 50
 /** The values of the list stand next to it by default. */
@@ -45,6 +46,7 @@ export const TracesPage = () => {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const { columns, setColumns, widths, setWidth, resetWidths } = useColumns()
+  useTitle(roots === '1' ? 'Traces' : 'All calls')
   // Sorted, so that another order is no other question.
   const fields = useMemo(
     () =>

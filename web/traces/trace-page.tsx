@@ -13,6 +13,7 @@ import { useKeys } from '../kit/keys.js'
 import { Name } from '../kit/marked.js'
 import { usePosition } from '../kit/live.js'
 import { useAddress, useIdInPath, usePlace } from '../kit/place.js'
+import { useTitle } from '../kit/title.js'
 import { Failed, Loading } from '../kit/states.js'
 import { CallStatus } from '../kit/status.js'
 import { Time } from '../kit/time.js'
@@ -119,6 +120,7 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
     () => trace.statuses.filter((status) => trace.status_names[status] === 'error').length,
     [trace],
   )
+  useTitle(selected < 0 ? 'Trace' : nameOf(trace, selected))
   const isRunning = trace.durations.some((length) => length === null)
   const total = lengthOf(trace)
   return (

@@ -12,6 +12,7 @@ import { Failed, Loading } from '../kit/states.js'
 import { thin, type Series } from '../kit/thin.js'
 import { Time } from '../kit/time.js'
 import { CancelJob, hasEnded, JobState, kindOf } from './training-state.js'
+import { useTitle } from '../kit/title.js'
 
 type Job = Schemas['TrainingJobDetail']
 
@@ -20,6 +21,7 @@ export const TrainingJobPage = () => {
   const { team, project, projectId } = usePlace()
   const id = useIdInPath('job')
   const inPath = useIdInPath('model')
+  useTitle(`Job ${id}`)
   const job = useQuery({
     queryKey: ['training', 'job', projectId, id],
     queryFn: ({ signal }) => {

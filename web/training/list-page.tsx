@@ -10,6 +10,7 @@ import { Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
 import { JobState } from './training-state.js'
+import { useTitle } from '../kit/title.js'
 
 type Model = Schemas['TrainingModelRow']
 
@@ -52,6 +53,7 @@ const columnsIn = ({ team, project }: Place): readonly Column<Model>[] => [
 export const TrainingPage = () => {
   const place = usePlace()
   const { projectId } = place
+  useTitle('Training')
   const models = useInfiniteQuery({
     queryKey: ['training', 'models', projectId],
     queryFn: ({ pageParam, signal }) => {

@@ -10,6 +10,7 @@ import { ActionFailed, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
 import { CancelJob, hasEnded, JobState, kindOf } from './training-state.js'
+import { useTitle } from '../kit/title.js'
 
 type Job = Schemas['TrainingJobRow']
 type Checkpoint = Schemas['Checkpoint']
@@ -21,6 +22,7 @@ export const TrainedModelPage = () => {
   const place = usePlace()
   const { projectId } = place
   const name = useIdInPath('model')
+  useTitle(`${name} · Training`)
   const jobs = useInfiniteQuery({
     queryKey: ['training', 'jobs', projectId, name],
     queryFn: ({ pageParam, signal }) => {

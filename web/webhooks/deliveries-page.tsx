@@ -6,11 +6,13 @@ import { SearchBox } from '../kit/search-box.js'
 import { useAutomations, useWebhooks } from '../kit/team-data.js'
 import { useEventTypes } from '../automations/event-types.js'
 import { useRights } from '../kit/session.js'
+import { useTitle } from '../kit/title.js'
 
 /** The log of what was sent, with filters in the address. */
 export const DeliveriesPage = () => {
   const { team } = usePlace()
   const { canAutomate } = useRights(team)
+  useTitle('Deliveries')
   const [{ webhook = '', automation = '', event_type = '', source_event = '' }, setAddress] = useAddress()
   const webhooks = useWebhooks(team, canAutomate)
   const automations = useAutomations(team)

@@ -35,7 +35,12 @@ export const SelectionActions = ({
   return (
     <div className="bar" role="group" aria-label="Selected deliveries">
       <strong>
-        {areAll ? 'All that match the filter' : plural(ids.length, 'delivery', 'deliveries')} selected
+        {areAll
+          ? 'All that match the filter'
+          : ids.length === 0
+            ? 'None'
+            : plural(ids.length, 'delivery', 'deliveries')}{' '}
+        selected
       </strong>
       <Button size="compact-sm" variant="subtle" onClick={() => setAll(!areAll)}>
         {areAll ? 'Only those that are checked' : 'Select all that match the filter'}
@@ -46,15 +51,18 @@ export const SelectionActions = ({
           size="compact-sm"
           variant="default"
           title={ACTIONS[action]}
+          disabled={!areAll && ids.length === 0}
           loading={act.isPending && act.variables === action}
           onClick={() => act.mutate(action)}
         >
           {action[0]!.toUpperCase() + action.slice(1)}
         </Button>
       ))}
-      <Button size="compact-sm" variant="subtle" onClick={onDone}>
-        Clear the selection
-      </Button>
+      {ids.length > 0 && (
+        <Button size="compact-sm" variant="subtle" onClick={onDone}>
+          Clear the selection
+        </Button>
+      )}
       <span role="status">
         {act.isSuccess
           ? [`${done} done`, ...others, ...(next ? ['there are more: repeat it'] : [])].join('; ')

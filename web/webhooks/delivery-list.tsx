@@ -12,6 +12,7 @@ import { useAddress } from '../kit/place.js'
 import { Empty, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
+import { About } from './about.js'
 
 type Delivery = Schemas['Delivery']
 type Selection = Schemas['DeliverySelection']
@@ -71,6 +72,7 @@ export const DeliveryList = ({
       if (!after.delete(id)) after.add(id)
       return after
     })
+  const areAllSelected = rows.length > 0 && rows.every(({ id }) => selected.has(id))
   const pathOf = ({ id }: Delivery) => `/${team}/-/deliveries/${encodeURIComponent(id)}`
   const current = rows[at]
   useKeys({
@@ -86,6 +88,15 @@ export const DeliveryList = ({
           {
             label: '',
             width: 40,
+            head: (
+              <Checkbox
+                size="xs"
+                aria-label="Select all that are shown"
+                checked={areAllSelected}
+                indeterminate={!areAllSelected && selected.size > 0}
+                onChange={() => setSelected(new Set(areAllSelected ? [] : rows.map(({ id }) => id)))}
+              />
+            ),
             cell: (row: Delivery) => (
               <Checkbox
                 size="xs"
@@ -102,7 +113,7 @@ export const DeliveryList = ({
   return (
     <>
       <StateCounts team={team} filter={filter} chosen={states} />
-      {selected.size > 0 && (
+      {canAct && rows.length > 0 && (
         <SelectionActions
           team={team}
           ids={[...selected]}
@@ -151,11 +162,12 @@ const columnsIn = (team: string): readonly Column<Delivery>[] => [
       </Link>
     ),
   },
+  { label: 'About', width: 170, cell: ({ source }) => <About stream={source.stream} /> },
   { label: 'Scheduled', width: 150, cell: ({ scheduled_at }) => <Time at={scheduled_at} /> },
-  { label: 'Event', width: 180, cell: ({ event_type }) => event_type ?? '—' },
+  { label: 'Event', width: 170, cell: ({ event_type }) => event_type ?? '—' },
   {
     label: 'Automation',
-    width: 160,
+    width: 140,
     cell: ({ automation, automation_name }) => (
       <Link to="/$team/-/automations/$id" params={{ team, id: automation }}>
         {automation_name ?? 'deleted'}
@@ -164,7 +176,7 @@ const columnsIn = (team: string): readonly Column<Delivery>[] => [
   },
   {
     label: 'Webhook',
-    width: 160,
+    width: 130,
     cell: ({ webhook, webhook_name }) =>
       webhook === null ? (
         '—'

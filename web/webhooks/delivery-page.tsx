@@ -10,6 +10,7 @@ import { Status, type Tone } from '../kit/status.js'
 import { Time } from '../kit/time.js'
 import { Message, Phases } from './webhook-test.js'
 import { useRights } from '../kit/session.js'
+import { useTitle } from '../kit/title.js'
 
 type Detail = Schemas['DeliveryDetail']
 type Attempt = Schemas['DeliveryAttempt']
@@ -25,6 +26,7 @@ export const DeliveryPage = () => {
       dataOf(api.GET('/api/deliveries/{id}', { params: { path: { id }, query: {} }, signal })),
     refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data.state) ? false : 3_000),
   })
+  useTitle(`${delivery.data?.event_type ?? ''} delivery ${id}`.trim())
   if (delivery.isError)
     return (
       <div className="page">
@@ -179,7 +181,7 @@ const AttemptView = ({
   /** Another attempt follows. */
   readonly isLast: boolean
 }) => {
-  const { outcome, started_at, status, error, reason, next_at, phases, url, peer, possible_duplicate } =
+  const { outcome, started_at, status, error, reason, hint, next_at, phases, url, peer, possible_duplicate } =
     attempt
   const [tone, word] = OUTCOMES[outcome]
   return (
@@ -191,6 +193,7 @@ const AttemptView = ({
         <span className="spacer" />
         <Time at={started_at} />
       </div>
+      {hint !== null && <div>{hint}</div>}
       <Phases phases={phases} />
       {url !== null && <div className="mono">POST {url}</div>}
       {peer !== null && <div className="secondary">Sent to {peer}</div>}

@@ -7,8 +7,9 @@ import { Empty, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { useWebhooks } from '../kit/team-data.js'
 import { Time } from '../kit/time.js'
-import { successRate, WebhookState } from './webhook-state.js'
+import { SuccessRate, WebhookState } from './webhook-state.js'
 import { useRights } from '../kit/session.js'
+import { useTitle } from '../kit/title.js'
 
 type Webhook = Schemas['Webhook']
 
@@ -21,12 +22,12 @@ const columnsIn = (team: string): readonly Column<Webhook>[] => [
       </Link>
     ),
   },
-  { label: 'State', width: 176, cell: ({ state }) => <WebhookState state={state} /> },
+  { label: 'State', width: 210, cell: (webhook) => <WebhookState webhook={webhook} /> },
   {
     label: 'Success in 24 h',
     width: 130,
     isNumber: true,
-    cell: ({ success_rate_24h }) => successRate(success_rate_24h),
+    cell: (webhook) => <SuccessRate webhook={webhook} team={team} />,
   },
   {
     label: 'Last delivery',
@@ -55,6 +56,7 @@ const columnsIn = (team: string): readonly Column<Webhook>[] => [
 export const WebhooksPage = () => {
   const { team } = usePlace()
   const { isTeamAdministrator } = useRights(team)
+  useTitle('Webhooks')
   const webhooks = useWebhooks(team)
   return (
     <div className="page">

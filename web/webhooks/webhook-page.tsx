@@ -6,6 +6,8 @@ import { api, dataOf, type Schemas } from '../kit/api.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { useFocusOnProblem, NotSaved } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
+import { isChangedFrom, useUnsaved } from '../kit/unsaved.js'
+import { useTitle } from '../kit/title.js'
 import { useIdInPath, usePlace } from '../kit/place.js'
 import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
 import { keysOfTeam } from '../kit/team-data.js'
@@ -13,7 +15,7 @@ import { Time } from '../kit/time.js'
 import { bodyOfWebhook, draftOfWebhook, EMPTY_WEBHOOK, type WebhookDraft } from './webhook-draft.js'
 import { WebhookFields } from './webhook-form.js'
 import { WebhookHours } from './webhook-hours.js'
-import { successRate, WebhookState } from './webhook-state.js'
+import { SuccessRate, WebhookState } from './webhook-state.js'
 import { WebhookTester } from './webhook-test.js'
 import { useRights } from '../kit/session.js'
 
@@ -23,6 +25,7 @@ export const NewWebhookPage = () => {
   const { team } = usePlace()
   const { isTeamAdministrator } = useRights(team)
   const navigate = useNavigate()
+  useTitle('New webhook')
   return (
     <div className="page">
       <h1>New webhook</h1>
@@ -61,6 +64,7 @@ export const WebhookPage = () => {
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/teams/{team}/webhooks/{id}', { params: { path: { team, id } }, signal })),
   })
+  useTitle(`${webhook.data?.name ?? id} · Webhook`)
   const onSaved = (saved: Webhook) => {
     queries.setQueryData(key, saved)
     void queries.invalidateQueries({ queryKey: keysOfTeam.webhooks(team) })
@@ -82,7 +86,7 @@ export const WebhookPage = () => {
     <div className="page">
       <div className="bar">
         <h1>{found.name}</h1>
-        <WebhookState state={found.state} />
+        <WebhookState webhook={found} />
         <span className="spacer" />
         <Button
           component={Link}
@@ -128,9 +132,11 @@ const Editor = ({
   const queries = useQueryClient()
   const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(initial)
+  const unsaved = useUnsaved(isChangedFrom(initial, draft))
   const saving = useMutation({
     mutationFn: () => save(bodyOfWebhook(draft)),
     onSuccess: (webhook) => {
+      unsaved.allow()
       void queries.invalidateQueries({ queryKey: keysOfTeam.webhooks(team) })
       onSaved(webhook)
     },
@@ -157,6 +163,7 @@ const Editor = ({
         </div>
       </form>
       <WebhookTester team={team} draft={draft} />
+      {unsaved.dialog}
     </div>
   )
 }
@@ -203,7 +210,8 @@ const Facts = ({ team, webhook }: { readonly team: string; readonly webhook: Web
     )}
     <dt>Success in 24 h</dt>
     <dd>
-      {successRate(webhook.success_rate_24h)} of {webhook.attempts_24h ?? 0} attempts
+      <SuccessRate webhook={webhook} team={team} />
+      {webhook.attempts_24h != null && ` of ${webhook.attempts_24h} attempts`}
     </dd>
     <dt>Used by</dt>
     <dd>

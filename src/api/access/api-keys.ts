@@ -1,6 +1,6 @@
 import type { ApiKey, Directory } from '../../domain/access/directory.js'
-import { keyKind, keyName, keyScope, type ApiKeyIssued } from '../../domain/access/events.js'
-import { keysOf, latestExpiry, madeBy, sessionsOf } from '../../domain/access/look-ups.js'
+import { keyKind, keyName, keyScope, userName, type ApiKeyIssued } from '../../domain/access/events.js'
+import { keysOf, latestExpiry, madeBy, membersOf, sessionsOf } from '../../domain/access/look-ups.js'
 import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { int64, oneOf, string } from '../../kernel/codec/leaves.js'
@@ -9,7 +9,7 @@ import { id } from '../../kernel/ids.js'
 import type { Services } from '../../application/services.js'
 import { invalidField } from '../../application/failure.js'
 import { makeKey } from '../../application/access/new-key.js'
-import { administratorKey, anyKey } from '../server/authorization.js'
+import { administratorKey, anyKey, roleInTeam } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
 import { readDirectory, idempotent, writeDirectory } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
@@ -108,6 +108,31 @@ export const listCredentials = (services: Pick<Services, 'access' | 'clock'>): A
         .sort((one, other) => (one.key_id < other.key_id ? -1 : 1))
       const { data, next } = takePage(sorted, { limit, keyOf: ({ key_id }) => key_id })
       return { body: { data: data.map((key) => listed(directory, key)), next } }
+    },
+  })
+
+const teamApiKey = open('TeamApiKey', {
+  required: { user: userName, ...fields.required, last_used_at: nullable(instant) },
+})
+
+export const listTeamKeys = (services: Pick<Services, 'access'>): AnyRoute =>
+  readDirectory({
+    method: 'get',
+    path: '/api/teams/:team/api-keys',
+    summary:
+      "Lists the API keys of a team's members that are not revoked, by id, with their last use. Each is valid in all teams of " +
+      'its user. Needs the role team_administrator.',
+    query: pageQuery,
+    response: pageOf(teamApiKey),
+    authorization: roleInTeam(services.access, 'team_administrator'),
+    handle: ({ team, query: { after, limit } }) => {
+      const directory = services.access.directory()
+      const keys = [...membersOf(directory, team)]
+        .flatMap(({ user }) => [...keysOf(directory, user, after)])
+        .sort((one, other) => (one.key_id < other.key_id ? -1 : 1))
+      const { data, next } = takePage(keys, { limit, keyOf: ({ key_id }) => key_id })
+      const shownKeys = data.map((key) => ({ user: key.user, ...shown(key), last_used_at: key.last_used_at }))
+      return { body: { data: shownKeys, next } }
     },
   })
 

@@ -1,6 +1,13 @@
 import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
-import { createApiKey, listApiKeys, listCredentials, revokeApiKey, revokeCredential } from './api-keys.js'
+import {
+  createApiKey,
+  listApiKeys,
+  listCredentials,
+  listTeamKeys,
+  revokeApiKey,
+  revokeCredential,
+} from './api-keys.js'
 import { sessionRoutes } from './sessions.js'
 import { addMember, listMembers, removeMember } from './members.js'
 import { userName } from '../../domain/access/events.js'
@@ -84,6 +91,7 @@ export const accessRoutes = (
   removeMember(services),
   showMe(services),
   listApiKeys(services),
+  listTeamKeys(services),
   createApiKey(services),
   revokeApiKey(services),
   listCredentials(services),

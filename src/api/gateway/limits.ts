@@ -48,10 +48,8 @@ const limitJson = open('Limit', {
   says:
     'The limits on completions of a scope and their current use. Requests, tokens and running completions are ' +
     'counted in this process over the last minute; budgets over the current period.',
-  required: { scope: limitScope },
-  optional: {
-    ...rateFields,
-    budget: nullable(open('BudgetJson', { required: budgetJson })),
+  required: {
+    scope: limitScope,
     used: open('LimitUsed', {
       required: { requests: used, tokens: used, running: used },
       optional: {
@@ -64,6 +62,7 @@ const limitJson = open('Limit', {
       },
     }),
   },
+  optional: { ...rateFields, budget: nullable(open('BudgetJson', { required: budgetJson })) },
 })
 
 const limitList = open('LimitList', { required: { data: arrayOf(limitJson) } })

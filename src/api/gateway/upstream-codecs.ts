@@ -5,7 +5,13 @@ import { boolean, integerBetween, oneOf, string, wholeNumber } from '../../kerne
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import { allOptional } from '../webhooks/webhook-codecs.js'
-import { owner, timeouts, upstreamFields, type ServedModel } from '../../domain/gateway/upstreams/content.js'
+import {
+  newServedModel,
+  owner,
+  timeouts,
+  upstreamFields,
+  type ServedModel,
+} from '../../domain/gateway/upstreams/content.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import { withoutCredentials } from '../../domain/secrets/credentials.js'
 import type { Upstream } from '../../domain/gateway/upstreams/directory.js'
@@ -14,12 +20,15 @@ import type { TargetStates } from '../../gateway/upstreams/target-states.js'
 
 const { required, optional } = upstreamFields
 
-export const newUpstream = closed('NewUpstream', { required, optional: { team: owner, ...optional } })
+/** The fields of requests. */
+const given = { ...required, models: arrayOf(newServedModel, 1) }
+
+export const newUpstream = closed('NewUpstream', { required: given, optional: { team: owner, ...optional } })
 
 /** What is absent stays; null takes an option away. */
 export const upstreamChange = closed('UpstreamChange', {
   optional: allOptional({
-    ...required,
+    ...given,
     secret: optional.secret,
     timeouts,
     weight: integerBetween(0, 1000),

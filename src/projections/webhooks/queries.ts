@@ -15,7 +15,12 @@ export interface StoredDelivery {
   /** Null if suppressed; so is the event type. */
   readonly webhook: string | null
   readonly event_type: string | null
-  readonly source: { readonly event_id: string; readonly type: string; readonly position: string }
+  readonly source: {
+    readonly event_id: string
+    readonly type: string
+    readonly position: string
+    readonly stream: string
+  }
   readonly position: Position
   readonly state: DeliveryPhase
   readonly attempts: number
@@ -122,7 +127,7 @@ const selection = (query: DeliveryQuery, limit?: number): Sql => {
   return sql`
     SELECT d.delivery_id AS id, d.team AS team, d.automation_id AS automation, d.webhook_id AS webhook,
       d.event_type AS event_type, d.source_id AS source_id, d.source_type AS source_type,
-      d.source_position AS source_position, d.position AS place, d.suppressed AS suppressed,
+      d.source_position AS source_position, d.source_stream AS source_stream, d.position AS place, d.suppressed AS suppressed,
       d.scheduled_at AS scheduled_at,
       multiIf(d.suppressed IS NOT NULL, 'suppressed', c.delivery_id = '', 'pending', c.last.1) AS own_state,
       if(own_state IN ('pending', 'retrying') AND has(${disabled}, ifNull(webhook, '')), 'held', own_state) AS state,
@@ -181,6 +186,7 @@ type Row = Omit<StoredDelivery, 'source'> & {
   readonly source_id: string
   readonly source_type: string
   readonly source_position: string
+  readonly source_stream: string
   readonly suppressed: string | null
 }
 
@@ -193,7 +199,7 @@ const asDelivery = reading({
 })
 
 const deliveryFrom = (row: Row): StoredDelivery => {
-  const { source_id, source_type, source_position, suppressed, ...delivery } = asDelivery(row)
-  const source = { event_id: source_id, type: source_type, position: source_position }
+  const { source_id, source_type, source_position, source_stream, suppressed, ...delivery } = asDelivery(row)
+  const source = { event_id: source_id, type: source_type, position: source_position, stream: source_stream }
   return { ...delivery, source, reason: suppressed ?? delivery.reason }
 }

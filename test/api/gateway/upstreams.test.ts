@@ -118,6 +118,11 @@ describe('managing upstreams', () => {
         { models: [{ ...model, price: { prompt_token_cost: 1, completion_token_cost: '1' } }] },
         'models.0.price.prompt_token_cost',
       ],
+      [{ models: [{ ...model, prompt_token_cost: '0.1' }] }, 'models.0.prompt_token_cost'],
+      [
+        { models: [{ ...model, price: { prompt_token_cost: '1', completion_token_cost: '1', price: '1' } }] },
+        'models.0.price.price',
+      ],
       [{ timeouts: { connect_ms: 0 } }, 'timeouts.connect_ms'],
       [{ weight: -1 }, 'weight'],
       [{ weigth: 1 }, 'weigth'],

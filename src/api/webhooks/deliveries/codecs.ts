@@ -126,7 +126,9 @@ export const deliveryJson = open('Delivery', {
     error: nullable(string),
     duration_ms: nullable(number),
     reason: nullable(string),
-    source: open('DeliverySourceShown', { required: { event_id: id, type: string, position: string } }),
+    source: open('DeliverySourceShown', {
+      required: { event_id: id, type: string, position: string, stream: string },
+    }),
     scheduled_at: instant,
     next_at: nullable(instant),
     finished_at: nullable(instant),
@@ -146,7 +148,9 @@ const response = open('DeliveryResponse', {
 })
 
 const attempt = open('DeliveryAttempt', {
-  says: 'An attempt to send a message. `unknown` if the sending process died before the attempt ended.',
+  says:
+    'An attempt to send a message. `unknown` if the sending process died before the attempt ended. `hint` says what to ' +
+    'change after a response that refused the message.',
   required: {
     attempt: int64,
     outcome: oneOf('under_way', 'succeeded', 'retry', 'dead', 'unknown'),
@@ -159,6 +163,7 @@ const attempt = open('DeliveryAttempt', {
     status: nullable(int64),
     error: nullable(string),
     reason: nullable(string),
+    hint: nullable(string),
     phases: recordOf(nullable(number)),
     peer: nullable(string),
     body_digest: nullable(string),

@@ -2,7 +2,7 @@ import type * as t from 'io-ts'
 import { completedBy } from '../../../kernel/codec/codec.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../../kernel/codec/containers.js'
 import { boolean, integerBetween, oneOf } from '../../../kernel/codec/leaves.js'
-import { open } from '../../../kernel/codec/struct.js'
+import { closed, open } from '../../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../../kernel/codec/text.js'
 import { id, teamName } from '../../../kernel/ids.js'
 import { modelName } from '../../prices/events.js'
@@ -29,29 +29,31 @@ export const timeouts = open('UpstreamTimeouts', {
 export type Timeouts = t.TypeOf<typeof timeouts>
 
 /** Price per token, in decimal digits. */
-export const modelPrice = completedBy(
-  open('UpstreamModelPrice', {
-    says:
-      'Prices as in a price list. A cached token without its own price costs as much as a prompt token, and audio as much as ' +
-      'text.',
-    required: { prompt_token_cost: tokenPrice, completion_token_cost: tokenPrice },
-    optional: {
-      cache_read_input_token_cost: withDefault(tokenPrice, undefined),
-      cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
-      cache_creation_1h_input_token_cost: withDefault(tokenPrice, undefined),
-      ...extraPrices,
-      tiers: nullable(upstreamTiers),
-    },
-  }),
-  ({ tiers, ...costs }) => {
-    const stated = mapCosts(withCacheCosts(costs), (cost) => cost)
-    const exact = exactTiers(stated, tiers ?? [])
-    return { ...stated, ...(exact.length === 0 ? {} : { tiers: exact }) }
+const priceFields = {
+  says:
+    'Prices as in a price list. A cached token without its own price costs as much as a prompt token, and audio as much as ' +
+    'text.',
+  required: { prompt_token_cost: tokenPrice, completion_token_cost: tokenPrice },
+  optional: {
+    cache_read_input_token_cost: withDefault(tokenPrice, undefined),
+    cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
+    cache_creation_1h_input_token_cost: withDefault(tokenPrice, undefined),
+    ...extraPrices,
+    tiers: nullable(upstreamTiers),
   },
-)
+}
+const statedPrice = open('UpstreamModelPrice', priceFields)
+
+const completed = ({ tiers, ...costs }: t.TypeOf<typeof statedPrice>) => {
+  const stated = mapCosts(withCacheCosts(costs), (cost) => cost)
+  const exact = exactTiers(stated, tiers ?? [])
+  return { ...stated, ...(exact.length === 0 ? {} : { tiers: exact }) }
+}
+
+export const modelPrice = completedBy(statedPrice, completed)
 export type ModelPrice = t.TypeOf<typeof modelPrice>
 
-export const servedModel = open('UpstreamModel', {
+const modelFields = {
   says:
     'A model: `id` is its name for clients, `upstream_id` its name at the upstream. `checkpoint_id` is the name at the upstream of a ' +
     'checkpoint that was trained from it, with the variables `${entity}`, `${project}`, `${model}` and `${step}`.',
@@ -62,6 +64,17 @@ export const servedModel = open('UpstreamModel', {
     price: nullable(modelPrice),
     /** Maximum number of concurrent requests to the upstream for this model. */
     concurrency: nullable(integerBetween(1, 100_000)),
+  },
+}
+
+export const servedModel = open('UpstreamModel', modelFields)
+
+/** As in requests: a misplaced price would be ignored otherwise, and the model have none. */
+export const newServedModel = closed('NewUpstreamModel', {
+  ...modelFields,
+  optional: {
+    ...modelFields.optional,
+    price: nullable(completedBy(closed('NewUpstreamModelPrice', priceFields), completed)),
   },
 })
 export type ServedModel = t.TypeOf<typeof servedModel>

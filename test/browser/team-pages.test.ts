@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describeInBrowser, PROJECT, startPages, type Pages } from '../support/browser.js'
+import { answers } from '../support/receivers/behaviours.js'
+import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
+import { deliveryOf, failCall, givenWebhook, type GivenWebhook } from './given.js'
+
+describeInBrowser('the pages of a team', () => {
+  let pages: Pages
+  let receiver: Receiver
+  let given: GivenWebhook
+  let delivery: string
+  before(async () => {
+    receiver = await startReceiver(answers(401))
+    pages = await startPages(1, 8)
+    given = await givenWebhook(pages.service, receiver.url)
+    await failCall(pages.service, PROJECT)
+    delivery = await deliveryOf(pages.service, given.automation)
+  })
+  after(async () => {
+    await pages.stop()
+    await receiver.stop()
+  })
+  afterEach(() => pages.close())
+
+  it('ask before the changes of a form are lost', async () => {
+    const page = await pages.open(`/acme/-/webhooks/${given.webhook}`)
+    const name = page.getByRole('textbox', { name: 'Name', exact: true })
+    await name.fill('renamed')
+    const deliveries = page
+      .getByRole('navigation', { name: 'Pages' })
+      .getByRole('link', { name: /^Deliveries/ })
+    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await deliveries.click()
+    await dialog.getByRole('button', { name: 'Stay' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await name.inputValue(), 'renamed')
+    await deliveries.click()
+    await dialog.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
+  })
+
+  it('do not ask after a form was saved', async () => {
+    const page = await pages.open(`/acme/-/automations/${given.automation}`)
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('deployment')
+    await page.getByRole('button', { name: 'Save the automation' }).click()
+    await page.getByRole('heading', { name: 'deployment' }).waitFor()
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+  })
+
+  it('keep the way back to the project', async () => {
+    const page = await pages.open(`/${PROJECT}/traces`)
+    const rail = page.getByRole('navigation', { name: 'Pages' })
+    await rail.getByRole('link', { name: /^Deliveries/ }).click()
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
+    await rail.getByRole('link', { name: 'Traces' }).click()
+    await page.getByText('answer_question').first().waitFor()
+    assert.equal(new URL(page.url()).pathname, `/${PROJECT}/traces`)
+  })
+
+  it('show a webhook as failed that accepted none of its messages', async () => {
+    const page = await pages.open('/acme/-/webhooks')
+    await page.getByText('none of 1 accepted').waitFor()
+    await page.getByRole('navigation', { name: 'Pages' }).getByText('1 failed').first().waitFor()
+  })
+
+  it('say what to change after a refused message, and which call it was about', async () => {
+    const page = await pages.open(`/acme/-/deliveries/${delivery}`)
+    await page.getByText('The receiver refused the credentials. Check `access_token`').waitFor()
+    await page.goto('/acme/-/deliveries')
+    await page.getByRole('link', { name: /^call …/ }).click()
+    await page.getByText('ValueError: no such version').first().waitFor()
+  })
+
+  it('act on all deliveries that are shown', async () => {
+    const page = await pages.open('/acme/-/deliveries')
+    const redrive = page.getByRole('button', { name: 'Redrive' })
+    const cancel = page.getByRole('button', { name: 'Cancel' })
+    await redrive.waitFor()
+    assert.equal(await redrive.isDisabled(), true)
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check()
+    await cancel.click()
+    await page.getByText('1 done').waitFor()
+  })
+})

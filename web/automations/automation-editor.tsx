@@ -15,19 +15,23 @@ import { keysOfTeam } from '../kit/team-data.js'
 
 type Body = Schemas['NewAutomation']
 
+/** How long events are searched at first, and when asked to search on. */
+const FIRST_SEARCH_MS = 200
+const LONG_SEARCH_MS = 5000
+
 /** What the service says about the draft, a moment after the last change. */
-const usePreview = (team: string, draft: AutomationDraft, info: EventInfo) => {
+const usePreview = (team: string, draft: AutomationDraft, info: EventInfo, search_ms: number) => {
   const [settled] = useDebouncedValue(draft, 300)
   const isWhole = queryProblem(settled.query) === undefined && info.type === settled.type
   return useQuery({
-    queryKey: ['preview', team, settled],
+    queryKey: ['preview', team, settled, search_ms],
     enabled: isWhole,
     placeholderData: keepPreviousData,
     retry: false,
     queryFn: ({ signal }) => {
       const { webhook, name, ...rest } = bodyOfAutomation(team, settled, info)
       const automation = { ...rest, ...(name === '' ? {} : { name }), ...(webhook === '' ? {} : { webhook }) }
-      return dataOf(api.POST('/api/automations/preview', { body: { automation }, signal }))
+      return dataOf(api.POST('/api/automations/preview', { body: { automation, search_ms }, signal }))
     },
   })
 }
@@ -53,7 +57,8 @@ export const AutomationEditor = ({
   const [draft, setDraft] = useState(initial)
   const unsaved = useUnsaved(isChangedFrom(initial, draft))
   const info = events.find(({ type }) => type === draft.type)!
-  const preview = usePreview(team, draft, info)
+  const [searchMs, setSearchMs] = useState(FIRST_SEARCH_MS)
+  const preview = usePreview(team, draft, info, searchMs)
   const saving = useMutation({
     mutationFn: () => {
       const wrong = queryProblem(draft.query)
@@ -114,6 +119,7 @@ export const AutomationEditor = ({
       <AutomationPreview
         preview={preview.isError ? undefined : preview.data}
         isOld={preview.isPlaceholderData}
+        onSearchOn={searchMs < LONG_SEARCH_MS ? () => setSearchMs(LONG_SEARCH_MS) : undefined}
       />
     </div>
   )

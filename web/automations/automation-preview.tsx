@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import type { Schemas } from '../kit/api.js'
 import { boot } from '../kit/boot.js'
 import { plural } from '../kit/format.js'
@@ -10,10 +11,13 @@ type Preview = Schemas['AutomationPreview']
 export const AutomationPreview = ({
   preview,
   isOld,
+  onSearchOn,
 }: {
   readonly preview: Preview | undefined
   /** The draft has changed since. */
   readonly isOld: boolean
+  /** Searches more events; undefined if it cannot search more. */
+  readonly onSearchOn: (() => void) | undefined
 }) => (
   <section className="page" style={{ padding: 0 }} aria-labelledby="preview" aria-busy={isOld}>
     <h2 id="preview">Preview</h2>
@@ -26,8 +30,25 @@ export const AutomationPreview = ({
         </p>
         {preview.matches_7d !== null && (
           <div role="status">
-            It would have fired {preview.complete === false && 'at least '}
-            <strong>{plural(preview.matches_7d, 'time')}</strong> in the last 7 days.
+            {preview.complete === false && preview.matches_7d === 0 ? (
+              'No match was found so far.'
+            ) : (
+              <>
+                It would have fired {preview.complete === false && 'at least '}
+                <strong>{plural(preview.matches_7d, 'time')}</strong> in the last 7 days.
+              </>
+            )}
+            {preview.complete === false && preview.searched_from !== null && (
+              <>
+                {' '}
+                Events are searched back to <Time at={preview.searched_from} />.{' '}
+                {onSearchOn !== undefined && (
+                  <Button size="compact-xs" variant="default" loading={isOld} onClick={onSearchOn}>
+                    Search on
+                  </Button>
+                )}
+              </>
+            )}
           </div>
         )}
         {preview.event !== null && (
@@ -35,7 +56,7 @@ export const AutomationPreview = ({
             Newest matching event: {preview.event.type}, <Time at={preview.event.recorded_at} />
           </div>
         )}
-        {preview.event === null && preview.matches_7d !== null && (
+        {preview.event === null && preview.complete === true && (
           <div className="secondary">No event has matched yet, so there is no message to show.</div>
         )}
         {preview.rendered !== null && (

@@ -10,7 +10,7 @@ import {
   type ValidationPorts,
 } from '../../application/webhooks/checks.js'
 import { findTeamEvent } from '../../application/webhooks/find-event.js'
-import { findNewestMatch, type MatchedEvent } from '../../application/webhooks/newest-match.js'
+import { findNewestMatch, MAX_MS, type MatchedEvent } from '../../application/webhooks/newest-match.js'
 import { messageOf } from '../../application/webhooks/rendered.js'
 import { judgeWithVersion } from '../../application/webhooks/replay.js'
 import { describeAutomation } from '../../domain/webhooks/automations/describe.js'
@@ -20,7 +20,8 @@ import type { AutomationVersion } from '../../domain/webhooks/automations/state.
 import { deliverySource, sourceOf } from '../../domain/webhooks/deliveries/events.js'
 import type { Webhook } from '../../domain/webhooks/webhook.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean, int64, string } from '../../kernel/codec/leaves.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { boolean, int64, integerBetween, string } from '../../kernel/codec/leaves.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
@@ -28,9 +29,15 @@ import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { alsoReads, readDirectory } from '../server/route-kinds.js'
 import { previewedAutomation } from './automation-codecs.js'
 
+const MOST_SEARCH_MS = 5000
+
 const previewBody = closed('AutomationPreviewRequest', {
   required: { automation: previewedAutomation },
-  optional: { event: withDefault(string, undefined), stream: withDefault(string, undefined) },
+  optional: {
+    event: withDefault(string, undefined),
+    stream: withDefault(string, undefined),
+    search_ms: withDefault(integerBetween(0, MOST_SEARCH_MS), MAX_MS),
+  },
 })
 
 const previewError = open('AutomationPreviewError', {
@@ -44,7 +51,8 @@ const preview = open('AutomationPreview', {
     'What an automation would do. `errors` are the reasons why it cannot be saved. `event` is the newest event that it ' +
     'would fire for, or the one that was asked for; `rendered` is the body of its message, with the names of secrets ' +
     'instead of their values. `matches_7d` counts the matching events of the last 7 days; `complete` is false if the search ' +
-    'ended early, so that there may be more, and an older `event`.',
+    'ended early, after `search_ms`, so that there may be more, and an older `event`. `searched_from` is when the oldest event ' +
+    'that was searched was recorded.',
   required: {
     errors: arrayOf(previewError),
     sentence: nullable(string),
@@ -55,6 +63,7 @@ const preview = open('AutomationPreview', {
     unresolved: arrayOf(string),
     matches_7d: nullable(int64),
     complete: nullable(boolean),
+    searched_from: nullable(instant),
   },
 })
 
@@ -86,7 +95,10 @@ const DAYS_7 = 7 * 24 * 3600 * 1000
 
 const previewOf = async (
   services: PreviewServices,
-  { body: { automation, event: named, stream }, principal }: Pick<PreviewRequest, 'body' | 'principal'>,
+  {
+    body: { automation, event: named, stream, search_ms },
+    principal,
+  }: Pick<PreviewRequest, 'body' | 'principal'>,
 ): Promise<t.TypeOf<typeof preview>> => {
   const {
     team,
@@ -123,13 +135,19 @@ const previewOf = async (
   }
   const version = { ...unsaved, team, content }
   const since = new Date(services.clock.now().getTime() - DAYS_7)
-  const { newest, matches, isComplete } = await findNewestMatch(services, version, since)
+  const { newest, matches, isComplete, searchedFrom } = await findNewestMatch(
+    services,
+    version,
+    since,
+    search_ms,
+  )
   return {
     errors,
     sentence: describeAutomation(watch, found?.content.name ?? null),
     ...(await messageAbout(services, version, checked !== undefined, askedEvent, newest)),
     matches_7d: matches,
     complete: isComplete,
+    searched_from: searchedFrom === undefined ? null : instantOf(searchedFrom),
   }
 }
 
@@ -142,6 +160,7 @@ const nothing = {
   unresolved: [],
   matches_7d: null,
   complete: null,
+  searched_from: null,
 }
 
 /** An automation that has always been there. */

@@ -16,14 +16,16 @@ export interface NewestMatch {
   readonly matches: number
   /** Whether all events since then were evaluated, and older ones until one matched. */
   readonly isComplete: boolean
+  /** When the oldest evaluated event was recorded; undefined if there was none. */
+  readonly searchedFrom: Date | undefined
 }
 
 const CHUNK = 200
-const MAX_MS = 200
+export const MAX_MS = 200
 
 /**
  * Searches backwards for the newest event that an automation would fire for, and counts its matches since a time. Ends
- * after 200 ms.
+ * after `maxMs`.
  */
 export const findNewestMatch = async (
   ports: ReplayPorts,
@@ -34,6 +36,7 @@ export const findNewestMatch = async (
   const began = performance.now()
   let newest: MatchedEvent | undefined
   let matches = 0
+  let searchedFrom: Date | undefined
   const evaluate = async (newestFirst: readonly RecordedEvent[]) => {
     // Windows need the order of the log, which holds inside a chunk.
     const judge = judgeWithVersion(ports, version)
@@ -45,20 +48,22 @@ export const findNewestMatch = async (
       if (event.recordedAt >= since) matches += 1
     }
     newest ??= last
+    searchedFrom = newestFirst.at(-1)?.recordedAt ?? searchedFrom
   }
 
   let chunk: RecordedEvent[] = []
   const types = new Set(fieldsFor(version.content.event.type).sources)
   for await (const event of ports.eventStore.readBackwards(types)) {
     const isOlder = event.recordedAt < since
-    if (isOlder && newest !== undefined && chunk.length === 0) return { newest, matches, isComplete: true }
+    if (isOlder && newest !== undefined && chunk.length === 0)
+      return { newest, matches, isComplete: true, searchedFrom }
     chunk.push(event)
     if (chunk.length < CHUNK) continue
     await evaluate(chunk)
     chunk = []
-    if (isOlder && newest !== undefined) return { newest, matches, isComplete: true }
-    if (performance.now() - began > maxMs) return { newest, matches, isComplete: false }
+    if (isOlder && newest !== undefined) return { newest, matches, isComplete: true, searchedFrom }
+    if (performance.now() - began > maxMs) return { newest, matches, isComplete: false, searchedFrom }
   }
   await evaluate(chunk)
-  return { newest, matches, isComplete: true }
+  return { newest, matches, isComplete: true, searchedFrom }
 }

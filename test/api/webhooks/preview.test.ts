@@ -60,6 +60,7 @@ describe('the preview of an automation', () => {
     assert.ok(!(shown['rendered'] as string).includes('$TOKEN'))
     assert.deepEqual(shown['unresolved'], ['run_name'])
     assert.deepEqual([shown['matched'], shown['matches_7d'], shown['complete']], [true, 2, true])
+    assert.ok(Date.parse(shown['searched_from'] as string) <= Date.now())
   })
 
   it('shows another event when it is asked for, and why it would not match', async () => {

@@ -29,6 +29,7 @@ describe('the search for the newest match', () => {
     const version = versionOf(contentOf({ type: 'ADD_ARTIFACT_ALIAS', alias_pattern: pattern }))
     const ports = { eventStore, blobs: openInMemoryBlobStore(), sha256, compilePattern: compileRe2 }
     const found = await findNewestMatch(ports, version, new Date(now - 7 * DAY), maxMs)
+    if (found.isComplete && found.newest === undefined) assert.equal(found.searchedFrom?.getTime(), START)
     return { alias: found.newest?.event.data['alias'], matches: found.matches, isComplete: found.isComplete }
   }
   const days = (count: number, alias: (day: number) => string) =>
@@ -54,5 +55,6 @@ describe('the search for the newest match', () => {
   it('is not complete if it ends early, even after the events of the week', async () => {
     const aliases = days(600, (day) => (day === 3 ? 'prod' : 'x'))
     assert.deepEqual(await searched(aliases, 'prod', -1), { alias: undefined, matches: 0, isComplete: false })
+    await searched(aliases, 'never')
   })
 })

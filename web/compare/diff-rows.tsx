@@ -90,7 +90,7 @@ export const JsonRows = ({ left, right }: { readonly left: string; readonly righ
       {(isCut || wanted.length > MAX_ROWS) && (
         <div className="notice" data-tone="warn" role="note">
           {isCut
-            ? `Only the first ${wholeNumber(MAX_LEAVES)} values of each call are compared, and none of more than 5 MB.`
+            ? `Only the first ${wholeNumber(MAX_LEAVES)} values of each call are compared, and none of more than 2 MB.`
             : `${wholeNumber(wanted.length - MAX_ROWS)} more values are not shown.`}
         </div>
       )}

@@ -12,7 +12,7 @@ export interface JsonDifference {
 export const MAX_LEAVES = 5000
 const MAX_DEPTH = 64
 /** Reading larger texts takes too long for a page. */
-const MAX_TEXT = 5_000_000
+const MAX_TEXT = 2_000_000
 
 const NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u
 

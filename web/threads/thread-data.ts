@@ -64,7 +64,7 @@ export const useThread = (threadId: string) => {
   })
 }
 
-export const turnName = ({ display_name, op_name }: Turn): string => display_name ?? opName(op_name)
+const turnName = ({ display_name, op_name }: Turn): string => display_name ?? opName(op_name)
 
 const feedbackOn = ({ feedback }: Turn): number =>
   Object.values(feedback).reduce((sum, count) => sum + count, 0)

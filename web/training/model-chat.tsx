@@ -68,6 +68,7 @@ export const ModelChat = ({
       />
       <Textarea
         label="Message"
+        dir="auto"
         rows={3}
         value={content}
         onChange={(event) => setContent(event.currentTarget.value)}
@@ -82,7 +83,11 @@ export const ModelChat = ({
         <article className="message" aria-live="polite">
           <header>assistant</header>
           <div>
-            <div className="message-text" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            <div
+              className="message-text"
+              dir="auto"
+              style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
+            >
               {answerIn(ask.data) || <span className="secondary">The answer is empty.</span>}
             </div>
           </div>

@@ -84,6 +84,27 @@ describeInBrowser('the usage explorer', () => {
     assert.match(await page.getByRole('combobox', { name: 'Event' }).inputValue(), /uses much/)
   })
 
+  it('keeps a view, apart from those of lists', async () => {
+    const page = await pages.open(`${USAGE}?by=op&metric=total_tokens&usage=inclusive&per=week`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('textbox', { name: 'Name of the view' }).fill('Расход')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Расход' }).waitFor()
+    await page.goto(USAGE)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Расход' }).click()
+    await page.getByText('Tokens by op, week').waitFor()
+    await page.waitForURL((url) => url.searchParams.get('usage') === 'inclusive')
+    await page.goto(`/${PROJECT}/traces`)
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByText('No view is saved yet.').waitFor()
+  })
+
+  it('says what usage is where there is none', async () => {
+    const page = await pages.open('/acme/without-usage/usage')
+    await page.getByText('No call with usage started in this range').waitFor()
+  })
+
   it('draws the budget of the team', async () => {
     accepted(
       await pages.service.send('PUT', '/api/teams/acme/limits', {

@@ -25,7 +25,7 @@ export interface AutomationDraft {
 }
 
 /** The draft of a new automation, for the project that the user came from. */
-export const emptyAutomation = (project: string): AutomationDraft => ({
+const emptyAutomation = (project: string): AutomationDraft => ({
   scope: 'project',
   scopeName: project,
   type: 'ADD_ARTIFACT_ALIAS',

@@ -12,8 +12,20 @@ export interface SavedView {
     readonly cols?: Readonly<Record<string, boolean>> | null
     readonly column_order?: readonly string[] | null
     readonly sort_by?: readonly { readonly field: string; readonly direction: 'asc' | 'desc' }[] | null
+    readonly charts?:
+      | readonly {
+          readonly x_axis: string
+          readonly y_axis: string
+          readonly plot_type?: string | null
+          readonly aggregation?: string | null
+          readonly group_keys?: readonly string[] | null
+        }[]
+      | null
   }
 }
+
+/** The type of views of the usage explorer. */
+export const USAGE_VIEW = 'usage'
 
 /** The view that an address shows. The search text and a time range are not part of it. */
 export const viewOf = (label: string, { filter, cols = '', sort = '', roots = '1' }: Search): SavedView => {

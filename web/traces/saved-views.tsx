@@ -2,7 +2,8 @@ import { Button, Menu, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../kit/api.js'
-import { addressOf, viewOf, type SavedView } from './saved-view.js'
+import { addressOf, USAGE_VIEW, viewOf, type SavedView } from './saved-view.js'
+import type { Search } from '../kit/search.js'
 import { useAddress, usePlace } from '../kit/place.js'
 import { messageOf } from '../kit/states.js'
 import { onSubmit } from '../kit/on-submit.js'
@@ -17,8 +18,17 @@ interface Stored {
   readonly val: unknown
 }
 
+/** What the views of a page are, and how they relate to its address. */
+export interface ViewKind {
+  readonly isOwn: (view: SavedView) => boolean
+  readonly viewOf: (label: string, address: Search) => SavedView
+  readonly addressOf: (view: SavedView) => Search
+}
+
+const TRACES: ViewKind = { isOwn: ({ view_type }) => view_type !== USAGE_VIEW, viewOf, addressOf }
+
 /** Views are objects of class `SavedView`, which the Weave SDK and its interface share. */
-export const SavedViews = () => (
+export const SavedViews = ({ kind = TRACES }: { readonly kind?: ViewKind }) => (
   <Menu position="bottom-end" width={320} closeOnItemClick={false}>
     <Menu.Target>
       <Button size="xs" variant="default">
@@ -26,13 +36,13 @@ export const SavedViews = () => (
       </Button>
     </Menu.Target>
     <Menu.Dropdown>
-      <Views />
+      <Views kind={kind} />
     </Menu.Dropdown>
   </Menu>
 )
 
 /** Asked for when the menu opens, and not before. */
-const Views = () => {
+const Views = ({ kind }: { readonly kind: ViewKind }) => {
   const { projectId } = usePlace()
   const [address, setAddress] = useAddress()
   const [label, setLabel] = useState('')
@@ -51,6 +61,7 @@ const Views = () => {
       )
       return (objs as readonly Stored[]).map(({ object_id, val }) => ({ object_id, view: val as SavedView }))
     },
+    select: (all) => all.filter(({ view }) => kind.isOwn(view)),
   })
   const changed = () => void queries.invalidateQueries({ queryKey: key })
   const save = useMutation({
@@ -77,7 +88,7 @@ const Views = () => {
   const submit = onSubmit(() => {
     if (name === '') return
     const known = views.find(({ view }) => view.label === name)
-    if (known === undefined) save.mutate({ object_id: newId(), view: viewOf(name, address) })
+    if (known === undefined) save.mutate({ object_id: newId(), view: kind.viewOf(name, address) })
     else setReplaced(known)
   })
   return (
@@ -86,7 +97,7 @@ const Views = () => {
         <ViewItem
           key={one.object_id}
           label={one.view.label}
-          onOpen={() => setAddress(addressOf(one.view))}
+          onOpen={() => setAddress(kind.addressOf(one.view))}
           onRename={(next) => save.mutate({ ...one, view: { ...one.view, label: next } })}
           onDelete={() => remove.mutate(one.object_id)}
         />
@@ -115,14 +126,14 @@ const Views = () => {
           <Button
             size="xs"
             variant="default"
-            onClick={() => save.mutate({ ...replaced, view: viewOf(name, address) })}
+            onClick={() => save.mutate({ ...replaced, view: kind.viewOf(name, address) })}
           >
             Replace it
           </Button>
           <Button
             size="xs"
             variant="default"
-            onClick={() => save.mutate({ object_id: newId(), view: viewOf(name, address) })}
+            onClick={() => save.mutate({ object_id: newId(), view: kind.viewOf(name, address) })}
           >
             Keep both
           </Button>

@@ -1,5 +1,7 @@
 import { instantAt, wallTime, type Zone } from '../kit/format.js'
-import type { Unit } from './usage-address.js'
+
+export const UNITS = ['hour', 'day', 'week', 'month'] as const
+export type Unit = (typeof UNITS)[number]
 
 const HOUR_MS = 3_600_000
 

@@ -4,6 +4,7 @@ import { rangeOf } from '../kit/range.js'
 import type { Search } from '../kit/search.js'
 import { callsHref } from '../traces/address.js'
 import { conjunctsIn, isEqual, type Operand } from '../traces/filter.js'
+import { UNITS, type Unit } from './calendar.js'
 
 export const METRICS = [
   { value: 'total_cost', label: 'Cost' },
@@ -14,9 +15,6 @@ export const METRICS = [
   { value: 'calls', label: 'Calls' },
 ] as const
 export type Metric = (typeof METRICS)[number]['value']
-
-export const UNITS = ['hour', 'day', 'week', 'month'] as const
-export type Unit = (typeof UNITS)[number]
 
 export const INITIAL_RANGE = '30d'
 /** A time is the third one. */

@@ -20,7 +20,7 @@ interface Line extends ChartSeries {
 }
 
 /** One series a group, the largest first, and the sum of the rest. */
-export const linesOf = (
+const linesOf = (
   rows: readonly UsageRow[],
   { by, unit, metric }: UsageQuestion,
   starts: readonly number[],

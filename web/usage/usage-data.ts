@@ -43,11 +43,13 @@ export const useUsage = (scope: Scope, initialBy: string) => {
   })
   const chart = useQuery({
     queryKey: ['usage chart', ...key, unit],
-    queryFn: async ({ signal }) => ({
-      ...(await usageOf(ask({ group_by: [...by, unit], limit: MAX_POINTS }), signal)),
-      question,
-      starts: unitStarts(start, end, unit, zone),
-    }),
+    queryFn: async ({ signal }) => {
+      const answer = await usageOf(ask({ group_by: [...by, unit], limit: MAX_POINTS }), signal)
+      // The zones of the browser may be of another year than those of the service.
+      const answered = answer.rows.map(({ group }) => Date.parse(group[unit]!) / 1000)
+      const starts = [...new Set([...unitStarts(start, end, unit, zone), ...answered])]
+      return { ...answer, question, starts: starts.sort((one, other) => one - other) }
+    },
     placeholderData: (before, query) =>
       query?.queryKey[1] === scope.team && query.queryKey[2] === scope.project ? before : undefined,
   })

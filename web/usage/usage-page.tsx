@@ -8,6 +8,8 @@ import { useRights } from '../kit/session.js'
 import { useTitle } from '../kit/title.js'
 import type { Operand } from '../traces/filter.js'
 import { Conditions } from '../traces/filter-bar.js'
+import { SavedViews } from '../traces/saved-views.js'
+import { USAGE_VIEWS } from './usage-saved-view.js'
 import { UsageView } from './usage-view.js'
 
 const DIMENSIONS = ['model', 'op', 'root_op', 'user', 'key', 'status', 'thread']
@@ -45,6 +47,8 @@ export const UsagePage = () => {
       <div className="bar" role="search">
         <h1>Usage</h1>
         <Conditions />
+        <span className="spacer" />
+        <SavedViews kind={USAGE_VIEWS} />
       </div>
       <UsageView scope={scope} dimensions={[...DIMENSIONS, ...attributes]} initialBy="model">
         {({ metric, conditions }) =>

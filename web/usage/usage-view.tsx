@@ -8,10 +8,11 @@ import { clockTime, cost, exactCost, plural, wholeNumber } from '../kit/format.j
 import { useAddress } from '../kit/place.js'
 import { RangePicker } from '../kit/range-picker.js'
 import { useZone } from '../kit/settings.js'
-import { ActionFailed, Failed } from '../kit/states.js'
+import { ActionFailed, Empty, Failed } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { changeText } from '../overview/change.js'
-import { groupHref, INITIAL_RANGE, METRICS, UNITS, type Scope, type UsageQuestion } from './usage-address.js'
+import { UNITS } from './calendar.js'
+import { groupHref, INITIAL_RANGE, METRICS, type Scope, type UsageQuestion } from './usage-address.js'
 import { groupName, UsageChart } from './usage-chart.js'
 import { figureOf, useBudgets, useUsage, type Figures, type UsageRow } from './usage-data.js'
 
@@ -79,7 +80,13 @@ export const UsageView = ({ scope, dimensions, initialBy, children }: UsageViewP
         )}
       </div>
       <ActionFailed error={save.error} what="The download" />
-      {shown !== undefined && (
+      {shown?.rows.length === 0 && (
+        <Empty title="No call with usage started in this range">
+          Calls have usage if they report the tokens or requests of a model at their end, as SDKs and the
+          gateway do.
+        </Empty>
+      )}
+      {shown !== undefined && shown.rows.length > 0 && (
         <UsageTable scope={scope} rows={shown.rows} others={shown.others ?? null} question={shown.question} />
       )}
     </>

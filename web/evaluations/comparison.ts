@@ -5,7 +5,7 @@ import { pathText } from './row-filter.js'
 
 export type Comparison = Schemas['ComparisonPage']
 export type ComparedScore = Comparison['scores'][number]
-export type ComparedExample = Schemas['ComparedExample']
+type ComparedExample = Schemas['ComparedExample']
 export type Only = 'regressions' | 'improvements' | 'all'
 
 export interface Question {

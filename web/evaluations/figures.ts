@@ -64,10 +64,6 @@ export const groupsOf = (runs: readonly Run[]): readonly (readonly Run[])[] => {
   return [...groups.values()]
 }
 
-/** How a value of a score is shown: as a word and a colour for booleans. */
-export const toneOfScore = (value: unknown): 'ok' | 'danger' | 'plain' =>
-  value === true ? 'ok' : value === false ? 'danger' : 'plain'
-
 /** The value at the path of a score; undefined where there is none. */
 export const scoreAt = (scores: Readonly<Record<string, unknown>>, { scorer, path }: ScoreField): unknown => {
   let value: unknown = Object.hasOwn(scores, scorer) ? scores[scorer] : undefined

@@ -4,7 +4,7 @@ import type { ScoreField } from './figures.js'
 type RowOp = 'failed' | 'eq' | 'lt' | 'gt'
 
 /** The filter of the rows of a run, as the address has it. */
-export interface RowFilter {
+interface RowFilter {
   /** Undefined for any score. */
   readonly field: ScoreField | undefined
   readonly op: RowOp

@@ -152,7 +152,7 @@ const Facts = ({ run, place }: { readonly run: Run; readonly place: Place }) => 
 )
 
 /** A link to a version of an object of this project; other references are text. */
-export const RefLink = ({
+const RefLink = ({
   refText,
   name,
   place: { team, project },

@@ -25,14 +25,14 @@ const MAX_ROWS = 50_000
 /** About 50 MB. */
 const MAX_KEPT_ROWS = 120_000
 
-export interface ComparedRunsQuery {
+interface ComparedRunsQuery {
   readonly projectId: string
   readonly runIds: readonly string[]
   readonly position: Position
 }
 
 /** The scores, costs and latencies of runs. A run is read again only when its calls, their feedback or prices changed. */
-export const runReaderFrom = ({ reading, sha256 }: RunServices) => {
+const runReaderFrom = ({ reading, sha256 }: RunServices) => {
   const costsOf = rowCostsFrom(reading)
   const rowOf = rowOfCalls(sha256)
   const kept = versionedCache<ComparedRun>({ maxSize: MAX_KEPT_ROWS, sizeOf: ({ rows }) => rows.length + 1 })
@@ -89,7 +89,7 @@ interface RunServices {
   readonly sha256: Sha256
 }
 
-export interface RunsComparison extends Comparison {
+interface RunsComparison extends Comparison {
   readonly found: readonly EvaluationCall[]
   /** Largest regression first. */
   readonly folded: readonly FoldedRow[]

@@ -16,7 +16,7 @@ import type { usageFrom } from '../../projections/usage/queries.js'
 import { usageSums } from '../calls/usage-sums.js'
 import { refuseTooLarge } from '../calls/too-large.js'
 
-export interface RunListQuery {
+interface RunListQuery {
   readonly projectId: string
   readonly position: Position
   /** In the name of the run, or the references to its evaluation or model. Ignores case. */

@@ -28,7 +28,7 @@ const EXPECTED = [
   'ideal',
 ]
 
-export interface TrialsRead {
+interface TrialsRead {
   readonly reader: ClickHouseReader
   readonly projectId: string
   readonly position: Position
@@ -51,7 +51,7 @@ export const trialsOf = async (
   return rows.map(({ row, cost }, at) => ({ row, cost, ...splitExample(examples[at]!) }))
 }
 
-export type Trial = Awaited<ReturnType<typeof trialsOf>>[number]
+type Trial = Awaited<ReturnType<typeof trialsOf>>[number]
 
 /** A trial with whole payloads. Numbers keep all their digits. */
 export const trialText = ({ row, cost, input, expected }: Trial): string =>

@@ -1,5 +1,5 @@
 /** Equal parts of the range of numbers. */
-export interface Distribution {
+interface Distribution {
   readonly from: number
   readonly to: number
   /** How many numbers each part has; the last one includes its end. */

@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json
 import { compareFields, type ScoreField } from './run-scores.js'
 
 /** A mean in the summary of a run, as the SDKs and this service write them. */
-export interface SummaryMean extends ScoreField {
+interface SummaryMean extends ScoreField {
   /** `boolean` for the fraction of rows that is true. */
   readonly kind: 'number' | 'boolean'
   readonly value: number

@@ -1,7 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState, type CSSProperties } from 'react'
 import { api, dataOf } from '../kit/api.js'
 import { duration, plural, wholeNumber } from '../kit/format.js'
 import { openedList } from './list-memory.js'
@@ -19,7 +19,11 @@ import { CallStatus } from '../kit/status.js'
 import { Time } from '../kit/time.js'
 import { TraceTree, type TreeHandle } from './trace-tree.js'
 import { nameOf, statusOf, type TraceColumns } from './trace-columns.js'
-import { treeOf } from './tree.js'
+import { treeOf, withAncestors } from './tree.js'
+import { Divider } from './divider.js'
+import { kindOf } from './trace-row.js'
+import { TreeSearch, type Kinds } from './tree-search.js'
+import { useSetting } from '../kit/settings.js'
 
 /** A call is read once the selection rests this long on its neighbour. */
 const REST_MS = 150
@@ -66,7 +70,7 @@ interface TraceViewProps {
 
 const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
   const { team, project, projectId } = usePlace()
-  const [{ call: callId = '', zoom = '', diff = '' }, setAddress] = useAddress()
+  const [{ call: callId = '', zoom = '', diff = '', find = '', kinds = 'all' }, setAddress] = useAddress()
   const navigate = useNavigate()
   const handle = useRef<TreeHandle>(null)
   const [shown, setShown] = useState(callId === '' ? 'tree' : 'call')
@@ -100,6 +104,31 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
     }, REST_MS)
     return () => clearTimeout(timer)
   }, [selected, tree, trace, projectId, queries])
+  const isSingle = trace.ids.length === 1
+  const [figures, setFigures] = useSetting('trace-figures', 'on')
+  const [width, setWidth] = useSetting('trace-width', '60')
+  const selectedPlace = selected < 0 ? -1 : tree.placeOf[selected]!
+  const isShown = useMemo(() => {
+    if (kinds === 'errors')
+      return withAncestors(tree, (place) => statusOf(trace, tree.order[place]!) === 'error')
+    if (kinds === 'models')
+      return withAncestors(tree, (place) => kindOf(trace, tree.order[place]!) === 'model')
+    return undefined
+  }, [kinds, trace, tree])
+  const found = useMemo(() => {
+    const wanted = find.trim().toLowerCase()
+    if (wanted === '') return []
+    return [...tree.order.keys()].filter((place) =>
+      nameOf(trace, tree.order[place]!).toLowerCase().includes(wanted),
+    )
+  }, [find, trace, tree])
+  const moveToMatch = (step: 1 | -1) => {
+    const next =
+      step > 0
+        ? (found.find((place) => place > selectedPlace) ?? found[0])
+        : (found.findLast((place) => place < selectedPlace) ?? found.at(-1))
+    if (next !== undefined) select(tree.order[next]!)
+  }
   const list = openedList(projectId)
   const at = list?.ids.indexOf(traceId) ?? -1
   const neighbour = (step: number): string | undefined => (at < 0 ? undefined : list?.ids[at + step])
@@ -187,10 +216,35 @@ const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
           ]}
         />
       </div>
-      <div className="trace" data-shown={shown} style={{ borderTop: '1px solid var(--border)' }}>
+      <div
+        className="trace"
+        data-shown={shown}
+        data-single={isSingle || undefined}
+        data-figures={figures}
+        style={
+          {
+            borderTop: '1px solid var(--border)',
+            '--tree-width': `${Math.min(80, Math.max(25, Number(width)))}%`,
+          } as CSSProperties
+        }
+      >
         <div className="tree-side">
-          <TraceTree {...{ trace, tree, selected, zoomed }} onSelect={select} ref={handle} />
+          {!isSingle && (
+            <TreeSearch
+              text={find}
+              onText={(text) => setAddress({ find: text }, true)}
+              matches={found.length}
+              at={found.indexOf(selectedPlace) + 1}
+              onMove={moveToMatch}
+              kinds={kinds as Kinds}
+              onKinds={(next) => setAddress({ kinds: next === 'all' ? '' : next }, true)}
+              areFiguresShown={figures !== 'off'}
+              onFigures={(areShown) => setFigures(areShown ? 'on' : 'off')}
+            />
+          )}
+          <TraceTree {...{ trace, tree, selected, zoomed, isShown }} onSelect={select} ref={handle} />
         </div>
+        {!isSingle && <Divider percent={Number(width)} onPercent={(next) => setWidth(String(next))} />}
         <section className="trace-detail" aria-label="Selected call" tabIndex={-1}>
           {diff !== '' && (
             <Comparison

@@ -10,7 +10,6 @@ export const ROW_PX = 24
 export interface Lane {
   readonly start: number
   readonly length: number
-  readonly label: string
 }
 
 /** The time that the waterfall shows; a running call lasts until the last known moment. */
@@ -27,7 +26,20 @@ export const laneOf = (
     end = Math.max(end, starts[row]! + (durations[row] ?? 0))
   }
   const length = Math.max(1, end - start)
-  return { start, length, label: duration(length) }
+  return { start, length }
+}
+
+/** A part of the time between two fractions of it. */
+export const partOf = ({ start, length }: Lane, [from, to]: readonly [number, number]): Lane => ({
+  start: start + from * length,
+  length: Math.max(1, (to - from) * length),
+})
+
+/** What a call is, by which its bar is coloured. */
+export const kindOf = (trace: TraceColumns, row: number): 'model' | 'tool' | 'step' => {
+  if (trace.models[row]! >= 0 || trace.own_tokens[row]! > 0) return 'model'
+  const name = nameOf(trace, row)
+  return /tool|search|retriev|fetch|http|query|read_/i.test(name) ? 'tool' : 'step'
 }
 
 interface CallRowProps {
@@ -60,8 +72,11 @@ export const CallRow = memo(function CallRow({
   const [tone, word] = toneOfCall(status)
   const hasChildren = tree.size[place]! > 1
   const length = trace.durations[row] ?? null
-  const left = (100 * (trace.starts[row]! - lane.start)) / lane.length
-  const width = (100 * (length ?? lane.start + lane.length - trace.starts[row]!)) / lane.length
+  const at = (time: number) => Math.min(100, Math.max(0, (100 * (time - lane.start)) / lane.length))
+  const started = trace.starts[row]!
+  const ended = length === null ? lane.start + lane.length : started + length
+  const [left, right] = [at(started), at(ended)]
+  const isInSight = ended >= lane.start && started <= lane.start + lane.length
   const isUnpriced = trace.unpriced.includes(row)
   return (
     <div
@@ -101,10 +116,13 @@ export const CallRow = memo(function CallRow({
         {trace.costs[row] === 0 && !isUnpriced ? '' : cost(trace.costs[row]!, isUnpriced)}
       </span>
       <span className="lane" aria-hidden="true">
-        <div
-          data-status={status}
-          style={{ left: `${Math.max(0, Math.min(99.8, left))}%`, width: `${Math.min(100 - left, width)}%` }}
-        />
+        {isInSight && (
+          <div
+            data-status={status}
+            data-kind={kindOf(trace, row)}
+            style={{ left: `${Math.min(99.8, left)}%`, width: `${right - left}%` }}
+          />
+        )}
       </span>
     </div>
   )

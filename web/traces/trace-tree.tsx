@@ -10,8 +10,10 @@ import {
 } from 'react'
 import type { TraceColumns } from './trace-columns.js'
 import { useIsPrinting } from '../kit/printing.js'
-import { visibleRows, type Tree } from './tree.js'
-import { CallRow, FoldRow, laneOf, ROW_PX } from './trace-row.js'
+import { closedAtFirst, visibleRows, type Tree } from './tree.js'
+import { duration } from '../kit/format.js'
+import { CallRow, FoldRow, laneOf, partOf, ROW_PX } from './trace-row.js'
+import { Minimap } from './minimap.js'
 
 export interface TreeHandle {
   readonly focus: () => void
@@ -25,6 +27,8 @@ interface Props {
   readonly onSelect: (row: number) => void
   /** The row whose subtree is shown alone, -1 for the whole trace. */
   readonly zoomed: number
+  /** 1 for the places to show alone; undefined for all. */
+  readonly isShown: Uint8Array | undefined
   readonly ref: Ref<TreeHandle>
 }
 
@@ -32,8 +36,8 @@ interface Props {
 const PRINTED_ROWS = 1000
 
 /** The calls of a trace as a tree and a waterfall in one table of which only visible rows are mounted. */
-export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, ref }: Props) => {
-  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set())
+export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, isShown, ref }: Props) => {
+  const [closed, setClosed] = useState<ReadonlySet<number>>(() => closedAtFirst(tree))
   const [openFolds, setOpenFolds] = useState<ReadonlySet<string>>(new Set())
   const scroll = useRef<HTMLDivElement>(null)
   useImperativeHandle(ref, () => ({ focus: () => scroll.current?.focus() }), [])
@@ -46,10 +50,17 @@ export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, ref }: Prop
   const selectedPlace = selected < 0 ? -1 : tree.placeOf[selected]!
   const rows = useMemo(
     () =>
-      visibleRows(tree, { closed, openFolds, ops: trace.ops, isFailed, selected: selectedPlace }, from, to),
-    [tree, closed, openFolds, trace.ops, isFailed, selectedPlace, from, to],
+      visibleRows(
+        tree,
+        { closed, openFolds, ops: trace.ops, isFailed, selected: selectedPlace, isShown },
+        from,
+        to,
+      ),
+    [tree, closed, openFolds, trace.ops, isFailed, selectedPlace, isShown, from, to],
   )
-  const lane = useMemo(() => laneOf(trace, tree, from, to), [trace, tree, from, to])
+  const whole = useMemo(() => laneOf(trace, tree, from, to), [trace, tree, from, to])
+  const [part, setPart] = useState<readonly [number, number]>([0, 1])
+  const lane = useMemo(() => partOf(whole, part), [whole, part])
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
@@ -111,48 +122,62 @@ export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, ref }: Prop
     action()
   }
   return (
-    <div
-      className="tree"
-      role="tree"
-      aria-label="Calls of the trace"
-      aria-activedescendant={at < 0 ? undefined : `call-${selected}`}
-      tabIndex={0}
-      ref={scroll}
-      onKeyDown={press}
-      style={{ height: '100%' }}
-    >
-      <div className="tree-head" aria-hidden="true">
-        <span>Call</span>
-        <span className="number">Duration</span>
-        <span className="number wide">Tokens</span>
-        <span className="number wide">Cost</span>
-        <span>{lane.label}</span>
-      </div>
-      <div role="none" style={{ height: virtual.getTotalSize() - 28, position: 'relative', marginTop: -28 }}>
-        {virtual.getVirtualItems().map((item) => {
-          const row = rows[item.index]!
-          return row.kind === 'fold' ? (
-            <FoldRow
-              key={item.key}
-              {...{ trace, tree, row }}
-              top={item.start}
-              onOpen={() => setOpenFolds((before) => new Set([...before, row.key]))}
-            />
-          ) : (
-            <CallRow
-              key={item.key}
-              {...{ trace, tree, lane }}
-              place={row.place}
-              base={tree.depth[from]!}
-              top={item.start}
-              isSelected={row.place === selectedPlace}
-              isOpen={!closed.has(tree.order[row.place]!)}
-              onSelect={onSelect}
-              onToggle={toggle}
-            />
-          )
-        })}
+    <div className="tree-frame">
+      <Minimap {...{ trace, tree, from, to, lane: whole, part }} onPart={setPart} />
+      <div
+        className="tree"
+        role="tree"
+        aria-label="Calls of the trace"
+        aria-activedescendant={at < 0 ? undefined : `call-${selected}`}
+        tabIndex={0}
+        ref={scroll}
+        onKeyDown={press}
+        style={{ flex: 1, minHeight: 0 }}
+      >
+        <div className="tree-head" aria-hidden="true">
+          <span>Call</span>
+          <span className="number">Duration</span>
+          <span className="number wide">Tokens</span>
+          <span className="number wide">Cost</span>
+          <span className="lane-ticks">
+            {TICKS.map((tick) => (
+              <span key={tick} style={{ left: `${tick * 100}%` }}>
+                {duration(Math.round(lane.start - whole.start + tick * lane.length))}
+              </span>
+            ))}
+          </span>
+        </div>
+        <div
+          role="none"
+          style={{ height: virtual.getTotalSize() - 28, position: 'relative', marginTop: -28 }}
+        >
+          {virtual.getVirtualItems().map((item) => {
+            const row = rows[item.index]!
+            return row.kind === 'fold' ? (
+              <FoldRow
+                key={item.key}
+                {...{ trace, tree, row }}
+                top={item.start}
+                onOpen={() => setOpenFolds((before) => new Set([...before, row.key]))}
+              />
+            ) : (
+              <CallRow
+                key={item.key}
+                {...{ trace, tree, lane }}
+                place={row.place}
+                base={tree.depth[from]!}
+                top={item.start}
+                isSelected={row.place === selectedPlace}
+                isOpen={!closed.has(tree.order[row.place]!)}
+                onSelect={onSelect}
+                onToggle={toggle}
+              />
+            )
+          })}
+        </div>
       </div>
     </div>
   )
 }
+
+const TICKS = [0, 0.25, 0.5, 0.75]

@@ -75,7 +75,7 @@ const withoutCycles = (parents: readonly number[]): Int32Array => {
 /** Siblings of one op are folded into one row from this many on. */
 const FOLDED_FROM = 20
 
-/** A row of the displayed table: a call, or a run of folded siblings. */
+/** A row of the displayed table: a call, or folded siblings. */
 export type TreeRow =
   | { readonly kind: 'call'; readonly place: number }
   | {
@@ -88,16 +88,18 @@ export type TreeRow =
 export interface Folding {
   /** Rows whose children are hidden. */
   readonly closed: ReadonlySet<number>
-  /** Keys of runs that the user opened. */
+  /** Keys of folded siblings that the user opened. */
   readonly openFolds: ReadonlySet<string>
   /** Ops and failures, by row. */
   readonly ops: readonly number[]
   readonly isFailed: (row: number) => boolean
   /** The place of the selected call, which is never folded away. */
   readonly selected: number
+  /** 1 for the places to show alone; nothing is folded then. */
+  readonly isShown?: Uint8Array | undefined
 }
 
-/** The rows to show at or below a place. Runs of siblings without children and failures fold into one row. */
+/** The rows to show at or below a place. Siblings of one op without children and failures fold into one row. */
 export const visibleRows = (
   tree: Tree,
   folding: Folding,
@@ -105,24 +107,23 @@ export const visibleRows = (
   to = tree.order.length,
 ): readonly TreeRow[] => {
   const { order, size, depth } = tree
-  const { closed, openFolds, ops, isFailed, selected } = folding
+  const { closed, openFolds, isShown } = folding
   const rows: TreeRow[] = []
+  if (isShown !== undefined) {
+    for (let place = from; place < to; place += 1)
+      if (isShown[place] === 1) rows.push({ kind: 'call', place })
+    return rows
+  }
+  const folds = foldsOf(tree, folding, from, to)
   let place = from
   while (place < to) {
     const row = order[place]!
-    if (size[place] === 1 && place > from) {
-      const places = foldable(tree, ops, isFailed, selected, place, to)
-      const key = String(row)
-      if (places.length >= FOLDED_FROM && !openFolds.has(key)) {
-        rows.push({ kind: 'fold', key, places, depth: depth[place]! })
-        place = places[places.length - 1]! + 1
-        continue
-      }
-      if (places.length >= FOLDED_FROM) {
-        for (const one of places) rows.push({ kind: 'call', place: one })
-        place = places[places.length - 1]! + 1
-        continue
-      }
+    const fold = isFoldable(tree, folding, place, from) ? folds.get(foldKey(tree, folding, place)) : undefined
+    if (fold !== undefined) {
+      if (openFolds.has(fold.key)) rows.push({ kind: 'call', place })
+      else if (fold.places[0] === place) rows.push({ kind: 'fold', depth: depth[place]!, ...fold })
+      place += 1
+      continue
     }
     rows.push({ kind: 'call', place })
     place += closed.has(row) ? size[place]! : 1
@@ -130,22 +131,60 @@ export const visibleRows = (
   return rows
 }
 
-/** The run of siblings of one op from a place on, without children, failures and the selected call. */
-const foldable = (
-  { order, size, depth }: Tree,
-  ops: readonly number[],
-  isFailed: (row: number) => boolean,
-  selected: number,
+interface Fold {
+  readonly key: string
+  readonly places: readonly number[]
+}
+
+/** Names the parent and the op in one number, because a trace has 100,000 of them. */
+const foldKey = ({ order, above }: Tree, { ops }: Folding, place: number): number =>
+  ((above[place]! < 0 ? -1 : order[above[place]!]!) + 1) * MAX_OPS + ops[order[place]!]!
+
+const MAX_OPS = 1_000_000
+
+const isFoldable = (
+  { order, size }: Tree,
+  { isFailed, selected }: Folding,
+  place: number,
   from: number,
-  to: number,
-): readonly number[] => {
-  const op = ops[order[from]!]
-  const places: number[] = []
-  for (let place = from; place < to; place += 1) {
-    const row = order[place]!
-    if (size[place] !== 1 || depth[place] !== depth[from] || ops[row] !== op) break
-    if (isFailed(row) || place === selected) break
-    places.push(place)
+): boolean => place > from && size[place] === 1 && place !== selected && !isFailed(order[place]!)
+
+/** The foldable siblings of one op, wherever they stand below their parent. */
+const foldsOf = (tree: Tree, folding: Folding, from: number, to: number): ReadonlyMap<number, Fold> => {
+  const groups = new Map<number, number[]>()
+  for (let place = from + 1; place < to; place += 1) {
+    if (!isFoldable(tree, folding, place, from)) continue
+    const key = foldKey(tree, folding, place)
+    const places = groups.get(key)
+    if (places === undefined) groups.set(key, [place])
+    else places.push(place)
   }
-  return places
+  return new Map(
+    [...groups].flatMap(([key, places]) =>
+      places.length < FOLDED_FROM ? [] : [[key, { key: String(key), places }]],
+    ),
+  )
+}
+
+/** Marks some places and all places above them. */
+export const withAncestors = ({ above }: Tree, matches: (place: number) => boolean): Uint8Array => {
+  const shown = new Uint8Array(above.length)
+  for (let place = above.length - 1; place >= 0; place -= 1) {
+    if (shown[place] === 0 && matches(place)) shown[place] = 1
+    if (shown[place] === 1 && above[place]! >= 0) shown[above[place]!] = 1
+  }
+  return shown
+}
+
+/** Larger traces are opened down to this depth. */
+const OPEN_UP_TO = 500
+const OPEN_DEPTH = 2
+
+/** The rows whose children are hidden at first. */
+export const closedAtFirst = ({ order, size, depth }: Tree): ReadonlySet<number> => {
+  const closed = new Set<number>()
+  if (order.length <= OPEN_UP_TO) return closed
+  for (const [place, row] of order.entries())
+    if (size[place]! > 1 && depth[place]! >= OPEN_DEPTH - 1) closed.add(row)
+  return closed
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { treeOf, visibleRows, type Folding } from '../../../web/traces/tree.js'
+import { treeOf, visibleRows, withAncestors, type Folding } from '../../../web/traces/tree.js'
 
 const NOTHING: Folding = {
   closed: new Set(),
@@ -56,7 +56,7 @@ describe('the tree of a trace', () => {
     ])
   })
 
-  it('folds runs of equal siblings, but no failure and not the selected call', () => {
+  it('folds equal siblings of a parent, but no failure and not the selected call', () => {
     const count = 100
     const tree = treeOf([-1, ...Array.from({ length: count }, () => 0)])
     const ops = [0, ...Array.from({ length: count }, () => 1)]
@@ -64,10 +64,32 @@ describe('the tree of a trace', () => {
     const rows = visibleRows(tree, folding)
     assert.deepEqual(
       rows.map((row) => (row.kind === 'fold' ? row.places.length : `call ${row.place}`)),
-      ['call 0', 29, 'call 30', 29, 'call 60', 40],
+      ['call 0', 98, 'call 30', 'call 60'],
     )
-    const opened = visibleRows(tree, { ...folding, openFolds: new Set(['1']) })
-    assert.equal(opened.filter(({ kind }) => kind === 'call').length, 3 + 29)
+    const key = rows.flatMap((row) => (row.kind === 'fold' ? [row.key] : []))
+    const opened = visibleRows(tree, { ...folding, openFolds: new Set(key) })
+    assert.deepEqual(
+      opened,
+      [...tree.order.keys()].map((place) => ({ kind: 'call', place })),
+    )
+  })
+
+  it('folds an op whose calls alternate with others', () => {
+    const tree = treeOf([-1, ...Array.from({ length: 200 }, () => 0)])
+    const ops = [0, ...Array.from({ length: 200 }, (_, n) => (n % 10 === 9 ? 2 : 1))]
+    assert.deepEqual(
+      visibleRows(tree, { ...NOTHING, ops }).map((row) => (row.kind === 'fold' ? row.places.length : 'call')),
+      ['call', 180, 20],
+    )
+  })
+
+  it('shows some calls alone with all that are above them', () => {
+    const tree = treeOf([-1, 0, 1, 0, 3])
+    const isShown = withAncestors(tree, (place) => place === 2)
+    assert.deepEqual(
+      visibleRows(tree, { ...NOTHING, ops: [0, 0, 0, 0, 0], isShown }),
+      [0, 1, 2].map((place) => ({ kind: 'call', place })),
+    )
   })
 
   it('shows each call once or folded once', () => {
@@ -83,7 +105,10 @@ describe('the tree of a trace', () => {
           isFailed: (row) => calls[row]!.isFailed,
         })
         const places = rows.flatMap((row) => (row.kind === 'fold' ? row.places : [row.place]))
-        assert.deepEqual(places, [...calls.keys()])
+        assert.deepEqual(
+          places.toSorted((a, b) => a - b),
+          [...calls.keys()],
+        )
       }),
     )
   })

@@ -33,6 +33,15 @@ describeInBrowser('the pages of the gateway', () => {
     await row.getByText('healthy').waitFor()
   })
 
+  it('lead to a model from the palette', async () => {
+    const page = await pages.open('/acme/-/webhooks')
+    await page.getByText('no webhooks yet').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('assistant')
+    await page.getByRole('option', { name: /acme\/assistant/ }).click()
+    await page.getByRole('heading', { name: 'our servers' }).waitFor()
+  })
+
   it('test, create, change and delete an upstream', async () => {
     const page = await pages.open('/acme/-/gateway/upstreams')
     await page.getByRole('link', { name: 'New upstream' }).click()

@@ -21,8 +21,9 @@ export const useWebhooks = (team: string, isAllowed = true) =>
       dataOf(api.GET('/api/teams/{team}/webhooks', { params: { path: { team }, query: { limit } }, signal })),
   })
 
-export const useAutomations = (team: string) =>
+export const useAutomations = (team: string, isAllowed = true) =>
   useQuery({
+    enabled: isAllowed,
     queryKey: keysOfTeam.automations(team),
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/automations', { params: { query: { team, limit } }, signal })),

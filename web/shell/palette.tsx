@@ -3,18 +3,14 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState, type KeyboardEvent } from 'react'
 import { PROJECT_PAGES, projectHref, TEAM_PAGES } from './pages.js'
 import { usePlace } from '../kit/place.js'
+import { useNamedThings, type Target } from './named-things.js'
 import { useProjects } from '../kit/project-switcher.js'
-
-interface Target {
-  readonly label: string
-  readonly group: string
-  readonly href: string
-}
 
 /** Goes to a page, a project, or the trace or call of a pasted id, by typing. */
 export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
   const { team, project } = usePlace()
   const { projects } = useProjects()
+  const named = useNamedThings(team)
   const navigate = useNavigate()
   const [wanted, setWanted] = useState('')
   const [at, setAt] = useState(0)
@@ -30,6 +26,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
       group: team,
       href: `/${team}/-/${path}`,
     })),
+    ...named,
     { label: 'Account and API keys', group: 'Account', href: '/-/account' },
     ...projects.map((one) => ({
       label: `${one.team} / ${one.name}`,
@@ -81,7 +78,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
       <div id="palette" role="listbox" aria-label="Results" style={{ marginTop: 8 }}>
         {found.map((target, n) => (
           <div
-            key={target.href}
+            key={`${target.group} ${target.label} ${target.href}`}
             id={`palette-${n}`}
             role="option"
             aria-selected={n === at}

@@ -170,7 +170,7 @@ const columnsOf = (
   },
   {
     label: '',
-    width: 150,
+    width: 176,
     cell: ({ at, evaluation_run_id }) =>
       at === 0 ? (
         <span className="secondary">baseline</span>

@@ -62,7 +62,7 @@ export const RunTable = ({ groups, means, chosen, current, onToggle, hrefOf }: P
             <th scope="col" className="number" style={{ width: 84 }}>
               Latency
             </th>
-            <th scope="col" style={{ width: 100 }}>
+            <th scope="col" style={{ width: 116 }}>
               Status
             </th>
             <th scope="col" style={{ width: 132 }}>

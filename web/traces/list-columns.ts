@@ -16,7 +16,7 @@ export interface Column {
 }
 
 const COLUMNS: readonly Column[] = [
-  { name: 'status', label: 'Status', width: 96 },
+  { name: 'status', label: 'Status', width: 110 },
   { name: 'op', label: 'Op', width: 140 },
   { name: 'input', label: 'Input', width: 116, isFlexible: true },
   { name: 'output', label: 'Output', width: 116, isFlexible: true },
@@ -26,9 +26,9 @@ const COLUMNS: readonly Column[] = [
   { name: 'calls', label: 'Calls', width: 76, isNumber: true, figure: 'calls', isExtra: true },
   { name: 'errors', label: 'Errors', width: 76, isNumber: true, figure: 'errors', isExtra: true },
   { name: 'feedback', label: 'Feedback', width: 120, figure: 'feedback', isExtra: true },
-  { name: 'end_user', label: 'End user', width: 96, sort: 'end_user', isField: true },
+  { name: 'end_user', label: 'End user', width: 88, sort: 'end_user', isField: true },
   { name: 'user', label: 'User', width: 84, isExtra: true },
-  { name: 'started', label: 'Started', width: 136, sort: 'started_at' },
+  { name: 'started', label: 'Started', width: 130, sort: 'started_at' },
 ]
 
 const BY_NAME: ReadonlyMap<string, Column> = new Map(COLUMNS.map((column) => [column.name, column]))

@@ -46,6 +46,7 @@ const runOf = (
   const op = (name: string) => `weave:///${project}/op/${name}:1`
   const calls: DemoCall[] = []
   const values: ReturnType<typeof answered>['scores'][] = []
+  let latency = 0
   for (let n = 0; n < ROWS; n += 1) {
     const { output, scores } = answered(n, isNew)
     const example = { id: n, question: questionOf(n), expected: answerOf(n) }
@@ -53,6 +54,7 @@ const runOf = (
     const took = 400 + ((n * 37) % 700) + (isNew ? 120 : 0)
     const usage = { prompt_tokens: 700 + ((n * 13) % 300), completion_tokens: 40 + (n % 60), requests: 1 }
     values.push(scores)
+    latency += took / 1000
     calls.push(
       {
         start: {
@@ -114,6 +116,7 @@ const runOf = (
         exact: count(({ exact }) => exact),
         helpfulness: { mean: mean(({ helpfulness }) => helpfulness) },
         is_short: count(({ is_short }) => is_short),
+        model_latency: { mean: latency / ROWS },
       },
       summary: {},
     },

@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { ChartProps } from './chart.js'
+import type { ChartProps } from './chart-props.js'
 
 export const HEIGHT = 220
 

@@ -1,49 +1,13 @@
 import { Button, useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { AppLink } from './app-link.js'
 import { colorOf, HEIGHT, isDrawn, plotDataOf, plotOptionsOf, seriesAt } from './chart-options.js'
+import type { ChartProps } from './chart-props.js'
 import { clockTime } from './format.js'
 import { useZone } from './settings.js'
-
-export interface ChartSeries {
-  readonly label: string
-  /** One for each `x`; null where there is none. */
-  readonly values: readonly (number | null)[]
-  /** The name of a colour of the theme such as `--danger`; by default one by the place of the series. */
-  readonly color?: string
-  /** What the legend says while no point is pointed at, for example the total. */
-  readonly figure?: ReactNode
-}
-
-export interface ChartProps {
-  /** What it shows, its heading. */
-  readonly label: string
-  readonly kind: 'lines' | 'bars'
-  /** Ascending, milliseconds since 1970 if `isTime`; bars are buckets of equal length that begin there. */
-  readonly x: readonly number[]
-  readonly isTime?: boolean
-  /** Bars are stacked, the first one at the bottom. */
-  readonly series: readonly ChartSeries[]
-  /** For axis, legend and table. */
-  readonly format: (value: number) => string
-  readonly formatX?: (x: number) => string
-  /** Of the first column of the table: `day`, `step`. */
-  readonly xLabel: string
-  /** Horizontal lines. */
-  readonly limits?: readonly { readonly label: string; readonly value: number }[]
-  /** The person dragged over the chart, or chose a row of the table. Without it, dragging zooms in place. */
-  readonly onRange?: (from: number, to: number) => void
-  /** Where a bar, a point and its cell in the table lead. */
-  readonly hrefOf?: (series: number, at: number) => string | undefined
-  readonly height?: number
-  /** Buttons in the line of the heading. */
-  readonly actions?: ReactNode
-  /** Dims what is shown while new data are on their way. */
-  readonly isStale?: boolean
-}
 
 /**
  * Lines or stacked bars with a legend that gives the figures under the pointer, and the same data as a table for the keyboard

@@ -1,5 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
-import { Chart, type ChartSeries } from '../kit/chart.js'
+import { Chart } from '../kit/chart.js'
+import type { ChartSeries } from '../kit/chart-props.js'
 import { cost, duration, wholeNumber } from '../kit/format.js'
 import { useAddress, type Place } from '../kit/place.js'
 import { isEqual, type Operand } from '../traces/filter.js'

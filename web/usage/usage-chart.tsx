@@ -1,4 +1,5 @@
-import { Chart, type ChartSeries } from '../kit/chart.js'
+import { Chart } from '../kit/chart.js'
+import type { ChartSeries } from '../kit/chart-props.js'
 import { cost, wholeNumber } from '../kit/format.js'
 import { useAddress } from '../kit/place.js'
 import { bucketRange, draggedRange } from '../overview/buckets.js'

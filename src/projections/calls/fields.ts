@@ -101,7 +101,7 @@ const NAMED_IN_ATTRIBUTES: Readonly<Record<string, readonly (readonly string[])[
   ],
 }
 
-export const isNamedInAttributes = (name: string): boolean => Object.hasOwn(NAMED_IN_ATTRIBUTES, name)
+const isNamedInAttributes = (name: string): boolean => Object.hasOwn(NAMED_IN_ATTRIBUTES, name)
 
 /** The first of some attributes that has a value. */
 const ofAttributes = (field: string): Derived => ({

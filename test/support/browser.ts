@@ -97,7 +97,7 @@ const launch = (): Promise<Browser> =>
   })
 
 const MAX_SHIFT = 0.02
-const TIMEOUT_MS = 15_000
+const TIMEOUT_MS = 30_000
 
 /** Reports errors of the page, violations of its policy, requests to other hosts and unexpected refusals. */
 const watch = (

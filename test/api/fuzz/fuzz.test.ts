@@ -5,6 +5,7 @@ import { COUNTS } from '../../counts.js'
 import { whenReadable } from '../../support/asking-again.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'
 import { skip } from '../../support/skipping.js'
+import { answersOfAllApis } from '../../support/upstreams/all-apis.js'
 import { saying } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { operationsOf, type Description } from './description.js'
@@ -34,7 +35,10 @@ describe(`${REQUESTS} requests made from the API description (FUZZ_SEED=${SEED})
   let tally: Tally
   let upstream: ScriptedUpstream
   before(async () => {
-    upstream = await startUpstream(saying(['Hello']))
+    const chat = saying(['Hello'])
+    upstream = await startUpstream((body, response, request) =>
+      (request.url?.includes('/chat/') === true ? chat : answersOfAllApis)(body, response, request),
+    )
     service = await startTestService()
     description = (await service.send('GET', '/openapi.json')).json<Description>()
     tally = newTally()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
-import { startUpstream, type ScriptedUpstream } from './upstream.js'
+import { startUpstream, type Behaviour, type ScriptedUpstream } from './upstream.js'
 
 export const TEXT = 'Hello, world.'
 
@@ -13,6 +13,8 @@ const message = { role: 'assistant', content: TEXT }
 /** Whole answers by the last part of the path. */
 const ANSWERS: Readonly<Record<string, JsonObject>> = {
   responses: sample('01-responses-text.response.json'),
+  rerank: { results: [{ index: 0, relevance_score: 0.9 }] },
+  moderations: { id: 'modr-1', model: 'moderation', results: [{ flagged: false, categories: {} }] },
   embeddings: sample('15-embeddings-token-arrays.response.json'),
   messages: {
     id: 'msg_1',
@@ -34,10 +36,11 @@ const ANSWERS: Readonly<Record<string, JsonObject>> = {
   },
 }
 
-/** An upstream that gives whole answers in the APIs of OpenAI and Anthropic. */
-export const startUpstreamOfAllApis = (): Promise<ScriptedUpstream> =>
-  startUpstream((_body, response, { url = '' }) => {
-    const answer = ANSWERS[url.split('?')[0]!.split('/').at(-1)!]
-    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(answer ?? { error: { message: 'Not found' } }))
-  })
+/** Whole answers in the APIs of OpenAI and Anthropic. */
+export const answersOfAllApis: Behaviour = (_body, response, { url = '' }) => {
+  const answer = ANSWERS[url.split('?')[0]!.split('/').at(-1)!]
+  response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(answer ?? { error: { message: 'Not found' } }))
+}
+
+export const startUpstreamOfAllApis = (): Promise<ScriptedUpstream> => startUpstream(answersOfAllApis)

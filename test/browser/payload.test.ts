@@ -178,7 +178,7 @@ describeInBrowser('the payload of a call', () => {
         box!.scrollWidth,
       ])
       // Widths are rounded.
-      assert.ok(whole! <= inside! + 1, `${name}: ${whole} in ${inside} px`)
+      assert.ok(Number(whole) <= Number(inside) + 1, `${name}: ${whole} in ${inside} px`)
     }
   })
 

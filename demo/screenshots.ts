@@ -5,6 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
+import { fill, sender } from './fill.js'
+import { startModels } from './gateway.js'
 import { record } from './record.js'
 import { demoCalls } from './records.js'
 import { startService } from './service.js'
@@ -27,7 +29,9 @@ const receiver = createServer((request, response) => {
 await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
 const service = await startService(join(directory, 'data'), key, {
   TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+  TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8',
 })
+const models = await startModels()
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
@@ -106,7 +110,9 @@ const open = async (path: string, text: string, width: number, theme: 'light' | 
 
 try {
   await givenWebhooks()
-  await record(service.address, key, demoCalls(PROJECT, Date.now(), { traces: 60, pages: 400 }))
+  await fill({ address: service.address, key, send: sender(service.address, key) }, PROJECT, models.url)
+  // The newest event that an automation matches.
+  await record(service.address, key, demoCalls(PROJECT, Date.now(), { traces: 6, pages: 12 }))
   const find = async (op: string, filter: object = {}) => {
     const query = { project_id: PROJECT, filter: { op_names: [op], ...filter }, limit: 3 }
     const { calls } = await send('POST', '/calls/query', {
@@ -125,12 +131,24 @@ try {
   const delivery = await first(`/api/deliveries?team=${TEAM}&state=retrying`)
   const trace = `/${PROJECT}/traces/${answer!.trace_id}?call=${chat?.id ?? answer!.id}`
   const [crawl] = await find('index_documentation')
+  const { rows: runs } = (await sender(service.address, key)('POST', '/api/pages/evaluations', {
+    project_id: PROJECT,
+  })) as unknown as { rows: readonly { id: string }[] }
+  const compared = runs.map(({ id }) => id).reverse()
   const PICTURES = [
+    ['overview', `/${PROJECT}?range=30d`, 'answer_question'],
+    ['usage', `/${PROJECT}/usage?range=30d`, 'gpt-4o-mini'],
+    ['comparison', `/${PROJECT}/evaluations/compare?runs=${compared.join(',')}`, 'Regressions'],
     ['traces', `/${PROJECT}/traces`, 'answer_question'],
     ['trace', trace, 'Started'],
     ['automation', `/${TEAM}/-/automations/${automation}`, 'Newest matching event'],
   ] as const
   const OTHERS = [
+    ['threads', `/${PROJECT}/threads`, 'thread-1'],
+    ['evaluations', `/${PROJECT}/evaluations`, 'support-answers'],
+    ['models', `/${TEAM}/-/gateway/models`, 'acme/assistant'],
+    ['limits', `/${TEAM}/-/gateway/limits`, 'month'],
+    ['spend', `/${TEAM}/-/gateway/spend`, 'gpt-4o-mini'],
     ['crawl', `/${PROJECT}/traces/${crawl!.trace_id}`, 'read_page'],
     ['home', '/', 'Projects'],
     ['webhooks', `/${TEAM}/-/webhooks`, 'deploy'],
@@ -170,5 +188,6 @@ try {
   await browser.close()
   await service.stop()
   receiver.close()
+  models.server.close()
   await rm(directory, { recursive: true, force: true })
 }

@@ -104,7 +104,7 @@ const Histogram = ({
   const text = `From ${significantNumber(from)} to ${significantNumber(to)}`
   return (
     <svg
-      className="histogram"
+      className="distribution"
       role="img"
       aria-label={text}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}

@@ -33,13 +33,14 @@ import '@mantine/core/styles/Tooltip.css'
 import 'uplot/dist/uPlot.min.css'
 import './styles.css'
 import { MantineProvider } from '@mantine/core'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './kit/api.js'
 import { nonce } from './kit/boot.js'
+import { Queries } from './kit/queries.js'
 import { router } from './shell/router.js'
 import { SessionProvider } from './kit/session.js'
 import { cssVariables, theme } from './kit/theme.js'
@@ -50,7 +51,7 @@ setNonce(nonce)
 /** Retries what may succeed later: the service is starting, catching up, or not reachable. */
 const isTransient = (error: Error): boolean => !(error instanceof ApiError) || error.status === 503
 
-const queries = new QueryClient({
+const queries = new Queries({
   defaultOptions: {
     queries: {
       staleTime: 30_000,

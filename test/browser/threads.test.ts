@@ -125,6 +125,21 @@ describeInBrowser('threads', () => {
     await page.locator('#turn-order-3').getByTitle('Feedback').waitFor()
   })
 
+  it('show feedback that was given while the feedback loaded', async () => {
+    const page = await openOrder('?turn=order-2')
+    let isFirst = true
+    await page.route('**/feedback/query', async (route) => {
+      const isHeld = isFirst
+      isFirst = false
+      const response = await route.fetch()
+      if (isHeld) await page.waitForResponse('**/feedback/create')
+      await route.fulfill({ response })
+    })
+    await page.getByRole('tab', { name: /Feedback/ }).click()
+    await page.getByRole('button', { name: 'Thumbs down' }).click()
+    await page.getByRole('region', details).getByText('wandb.reaction.1').waitFor()
+  })
+
   it('show more turns on demand, and reach the turn of a link', async () => {
     const page = await pages.open(`/${PROJECT}/threads/long`)
     await page.getByText('answer 50.').first().waitFor()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describeInBrowser, PROJECT, startPages, type Pages } from '../support/browser.js'
 import { answers } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
-import { deliveryOf, failCall, givenWebhook, type GivenWebhook } from './given.js'
+import { deliveryOf, failCall, givenWebhook, recordTrace, type GivenWebhook } from './given.js'
 
 describeInBrowser('the pages of a team', () => {
   let pages: Pages
@@ -46,6 +46,32 @@ describeInBrowser('the pages of a team', () => {
     await page.getByRole('heading', { name: 'deployment' }).waitFor()
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor()
+  })
+
+  it('show what a saved automation sent, and search on for a new one', async () => {
+    const searches: number[] = []
+    const page = await pages.open('about:blank')
+    // As if the first search of the log ended early.
+    await page.route('**/api/automations/preview', async (route) => {
+      const body = route.request().postDataJSON() as { search_ms: number }
+      searches.push(body.search_ms)
+      await route.continue({ postData: { ...body, search_ms: body.search_ms === 200 ? 0 : body.search_ms } })
+    })
+    await page.goto(`${pages.service.address}/acme/-/automations/${given.automation}`)
+    const preview = page.getByRole('region', { name: 'Preview' })
+    await preview.getByText('It fired 1 time in the last 7 days.').waitFor()
+    await preview.getByText('Newest event that it fired for: CallEnded').waitFor()
+    await preview.getByText(/call \S+ failed/).waitFor()
+    assert.deepEqual(searches, [0])
+
+    const calls = Array.from({ length: 150 }, () => ({}))
+    await recordTrace(pages.service, 'acme/quiet', 'quiet', calls)
+    const event = 'event=CALL_USAGE_THRESHOLD&measure=cost&comparison=$gt&threshold=1000000'
+    await page.goto(`${pages.service.address}/acme/-/automations/new?project=quiet&${event}`)
+    await preview.getByText('No match was found so far. Events are searched back to').waitFor()
+    await preview.getByRole('button', { name: 'Search on' }).click()
+    await preview.getByText('It would have fired 0 times in the last 7 days.').waitFor()
+    assert.equal(searches.at(-1), 5000)
   })
 
   it('keep the way back to the project', async () => {

@@ -9,6 +9,7 @@ import { AutomationPreview } from './automation-preview.js'
 import type { EventInfo } from './event-types.js'
 import { NotSaved, problemAt, useFocusOnProblem } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
+import { rangeOf } from '../kit/range.js'
 import { isChangedFrom, useUnsaved } from '../kit/unsaved.js'
 import type { Mark } from './payload-editor.js'
 import { keysOfTeam } from '../kit/team-data.js'
@@ -19,19 +20,48 @@ type Body = Schemas['NewAutomation']
 const FIRST_SEARCH_MS = 200
 const LONG_SEARCH_MS = 5000
 
+/** What a saved automation sent: how often in 7 days, and the position of the newest event. */
+const useFired = (team: string, automation: string | undefined) =>
+  useQuery({
+    queryKey: ['deliveries', team, 'fired', automation],
+    enabled: automation !== undefined,
+    queryFn: async ({ signal }) => {
+      const query = { team, automation: automation! }
+      const params = { query: { ...query, ...rangeOf('7d', Date.now()) } }
+      const [{ total }, { data }] = await Promise.all([
+        dataOf(api.GET('/api/deliveries/counts', { params, signal })),
+        dataOf(api.GET('/api/deliveries', { params: { query: { ...query, limit: 1 } }, signal })),
+      ])
+      return { total, newest: data[0]?.source.position }
+    },
+  })
+
+interface Search {
+  /** The position of the event to show, instead of a search. */
+  readonly event: string | undefined
+  readonly search_ms: number
+}
+
 /** What the service says about the draft, a moment after the last change. */
-const usePreview = (team: string, draft: AutomationDraft, info: EventInfo, search_ms: number) => {
+const usePreview = (
+  team: string,
+  draft: AutomationDraft,
+  info: EventInfo,
+  { event, search_ms }: Search,
+  isReady: boolean,
+) => {
   const [settled] = useDebouncedValue(draft, 300)
   const isWhole = queryProblem(settled.query) === undefined && info.type === settled.type
   return useQuery({
-    queryKey: ['preview', team, settled, search_ms],
-    enabled: isWhole,
+    queryKey: ['preview', team, settled, event, search_ms],
+    enabled: isReady && isWhole,
     placeholderData: keepPreviousData,
     retry: false,
     queryFn: ({ signal }) => {
       const { webhook, name, ...rest } = bodyOfAutomation(team, settled, info)
       const automation = { ...rest, ...(name === '' ? {} : { name }), ...(webhook === '' ? {} : { webhook }) }
-      return dataOf(api.POST('/api/automations/preview', { body: { automation, search_ms }, signal }))
+      const search = event === undefined ? { search_ms } : { event, search_ms: 0 }
+      return dataOf(api.POST('/api/automations/preview', { body: { automation, ...search }, signal }))
     },
   })
 }
@@ -39,6 +69,7 @@ const usePreview = (team: string, draft: AutomationDraft, info: EventInfo, searc
 /** The form of an automation with a preview of what it would have done. */
 export const AutomationEditor = ({
   team,
+  id,
   events,
   initial,
   action,
@@ -46,6 +77,8 @@ export const AutomationEditor = ({
   onSaved,
 }: {
   readonly team: string
+  /** Of a saved automation. */
+  readonly id?: string
   readonly events: readonly EventInfo[]
   readonly initial: AutomationDraft
   readonly action: string
@@ -55,10 +88,13 @@ export const AutomationEditor = ({
   const queries = useQueryClient()
   const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(initial)
-  const unsaved = useUnsaved(isChangedFrom(initial, draft))
+  const isChanged = isChangedFrom(initial, draft)
+  const unsaved = useUnsaved(isChanged)
   const info = events.find(({ type }) => type === draft.type)!
   const [searchMs, setSearchMs] = useState(FIRST_SEARCH_MS)
-  const preview = usePreview(team, draft, info, searchMs)
+  const fired = useFired(team, id)
+  const event = isChanged ? undefined : fired.data?.newest
+  const preview = usePreview(team, draft, info, { event, search_ms: searchMs }, !fired.isLoading)
   const saving = useMutation({
     mutationFn: () => {
       const wrong = queryProblem(draft.query)
@@ -119,6 +155,7 @@ export const AutomationEditor = ({
       <AutomationPreview
         preview={preview.isError ? undefined : preview.data}
         isOld={preview.isPlaceholderData}
+        fired={event === undefined ? undefined : fired.data?.total}
         onSearchOn={searchMs < LONG_SEARCH_MS ? () => setSearchMs(LONG_SEARCH_MS) : undefined}
       />
     </div>

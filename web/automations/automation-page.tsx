@@ -122,6 +122,7 @@ export const AutomationPage = () => {
         <AutomationEditor
           key={found.updated_at}
           team={team}
+          id={id}
           events={events.data.data}
           initial={draftOfAutomation(found)}
           action="Save the automation"

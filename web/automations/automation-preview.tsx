@@ -11,11 +11,14 @@ type Preview = Schemas['AutomationPreview']
 export const AutomationPreview = ({
   preview,
   isOld,
+  fired,
   onSearchOn,
 }: {
   readonly preview: Preview | undefined
   /** The draft has changed since. */
   readonly isOld: boolean
+  /** How often it fired in the last 7 days, if it is saved as it is shown. */
+  readonly fired: number | undefined
   /** Searches more events; undefined if it cannot search more. */
   readonly onSearchOn: (() => void) | undefined
 }) => (
@@ -28,7 +31,12 @@ export const AutomationPreview = ({
         <p style={{ margin: 0 }}>
           {preview.sentence ?? 'It appears when the required fields of the event are filled in.'}
         </p>
-        {preview.matches_7d !== null && (
+        {fired !== undefined && (
+          <div role="status">
+            It fired <strong>{plural(fired, 'time')}</strong> in the last 7 days.
+          </div>
+        )}
+        {fired === undefined && preview.matches_7d !== null && (
           <div role="status">
             {preview.complete === false && preview.matches_7d === 0 ? (
               'No match was found so far.'
@@ -53,7 +61,8 @@ export const AutomationPreview = ({
         )}
         {preview.event !== null && (
           <div className="secondary">
-            Newest matching event: {preview.event.type}, <Time at={preview.event.recorded_at} />
+            {fired === undefined ? 'Newest matching event' : 'Newest event that it fired for'}:{' '}
+            {preview.event.type}, <Time at={preview.event.recorded_at} />
           </div>
         )}
         {preview.event === null && preview.complete === true && (

@@ -10,7 +10,12 @@ import {
   type ValidationPorts,
 } from '../../application/webhooks/checks.js'
 import { findTeamEvent } from '../../application/webhooks/find-event.js'
-import { findNewestMatch, MAX_MS, type MatchedEvent } from '../../application/webhooks/newest-match.js'
+import {
+  findNewestMatch,
+  MAX_MS,
+  type FailedEnds,
+  type MatchedEvent,
+} from '../../application/webhooks/newest-match.js'
 import { messageOf } from '../../application/webhooks/rendered.js'
 import { judgeWithVersion } from '../../application/webhooks/replay.js'
 import { describeAutomation } from '../../domain/webhooks/automations/describe.js'
@@ -24,9 +29,12 @@ import { instant, instantOf } from '../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, string } from '../../kernel/codec/leaves.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import { closed, open } from '../../kernel/codec/struct.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { failedCallEnds } from '../../projections/calls/failed.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
 import { alsoReads, readDirectory } from '../server/route-kinds.js'
+import type { HasReader } from '../server/run.js'
 import { previewedAutomation } from './automation-codecs.js'
 
 const MOST_SEARCH_MS = 5000
@@ -67,7 +75,8 @@ const preview = open('AutomationPreview', {
   },
 })
 
-type PreviewServices = ValidationPorts & Pick<Services, keyof Ports | 'access' | 'vendor' | 'publicUrl'>
+type PreviewServices = ValidationPorts &
+  Pick<Services, keyof Ports | 'access' | 'vendor' | 'publicUrl' | 'reading'>
 type PreviewRequest = RouteRequest<t.TypeOf<typeof previewBody>>
 
 export const previewRoute = (services: PreviewServices): AnyRoute =>
@@ -98,7 +107,8 @@ const previewOf = async (
   {
     body: { automation, event: named, stream, search_ms },
     principal,
-  }: Pick<PreviewRequest, 'body' | 'principal'>,
+    reader,
+  }: Pick<PreviewRequest, 'body' | 'principal'> & HasReader,
 ): Promise<t.TypeOf<typeof preview>> => {
   const {
     team,
@@ -140,6 +150,7 @@ const previewOf = async (
     version,
     since,
     search_ms,
+    failedEndsOf(services, reader, team, content),
   )
   return {
     errors,
@@ -148,6 +159,24 @@ const previewOf = async (
     matches_7d: matches,
     complete: isComplete,
     searched_from: searchedFrom === undefined ? null : instantOf(searchedFrom),
+  }
+}
+
+const failedEndsOf = (
+  { reading }: Pick<Services, 'reading'>,
+  reader: ClickHouseReader,
+  team: string,
+  { event, scope }: AutomationContent,
+): FailedEnds | undefined => {
+  if (event.type !== 'CALL_FAILED') return undefined
+  const project = `${team}/${scope.project}`
+  return async (before, limit) => {
+    try {
+      await reading.waitForNow(project, { minPosition: before, stale: false }, before)
+    } catch {
+      return undefined
+    }
+    return failedCallEnds(reader, project, before, limit)
   }
 }
 

@@ -1,6 +1,6 @@
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
 import { triggerOf } from '../../domain/webhooks/automations/matching/trigger-of.js'
-import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { StreamUnreadable } from '../../kernel/ports/event-store-errors.js'
 import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
@@ -56,7 +56,13 @@ const find = async (
     const msg = 'Input should be a log position in decimal digits or an event id'
     throw invalid([{ loc: [...root, 'event'], type: 'value_error', msg }])
   }
-  const position = BigInt(named)
+  return eventAt(eventStore, BigInt(named))
+}
+
+export const eventAt = async (
+  eventStore: Pick<EventStore, 'readAll'>,
+  position: Position,
+): Promise<RecordedEvent | undefined> => {
   if (position === 0n) return undefined
   for await (const event of eventStore.readAll({ after: position - 1n, limit: 1 }))
     return event.position === position ? event : undefined

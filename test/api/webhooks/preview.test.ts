@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
+import { aStart, anEnd } from '../../support/call-requests.js'
 import type { TestService } from '../../support/service.js'
 import { accepted, eventsOf, writesNothing } from '../calls/given.js'
 import { sharedService } from '../shared-service.js'
@@ -114,6 +116,30 @@ describe('the preview of an automation', () => {
     assert.deepEqual([error!['loc'], error!['start'], error!['suggestion']], [['payload'], 10, '${alias}'])
     assert.equal(typo['rendered'], null)
     assert.equal(typo['matched'], true)
+  })
+
+  it('counts failed calls that are older than the events of the log that it searched', async () => {
+    const project_id = `${given.team}/failing`
+    const call = (id: string, exception: string | null) => [
+      { mode: 'start', req: { start: aStart(project_id, { id, trace_id: id }) } },
+      { mode: 'end', req: { end: anEnd(project_id, id, { exception }) } },
+    ]
+    const record = async (count: number, exception: string | null) => {
+      const batch = Array.from({ length: count }, () => call(randomUUID(), exception)).flat()
+      accepted(await given.send('POST', '/call/upsert_batch', { batch }))
+    }
+    await record(3, 'Error: out of memory')
+    await record(300, null)
+    const failing = {
+      event: { type: 'CALL_FAILED' },
+      scope: { type: 'project', project: 'failing' },
+      payload: '{"call":"${call_id}"}',
+    }
+    const shown = await preview(failing, { search_ms: 0 })
+    assert.deepEqual([shown['matches_7d'], shown['complete']], [3, true])
+    assert.match(shown['rendered'] as string, /^\{"call":"[\da-f-]{36}"\}$/)
+    const other = await preview({ ...failing, scope: { type: 'project', project: 'none' } }, { search_ms: 0 })
+    assert.deepEqual([other['matches_7d'], other['complete']], [0, true])
   })
 
   it('needs neither a name nor a webhook', async () => {

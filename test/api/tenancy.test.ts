@@ -23,6 +23,9 @@ import {
 /** Valid requests to the endpoints that are about a team; those about its registries name it in what is asked. */
 const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
   'GET /api/teams/{team}/projects': () => ({}),
+  'GET /api/pages/teams/{team}/models': () => ({
+    query: '?start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z',
+  }),
   ...OF_REGISTRIES,
   'GET /api/teams/{team}/members': () => ({}),
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),

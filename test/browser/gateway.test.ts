@@ -33,6 +33,26 @@ describeInBrowser('the pages of the gateway', () => {
     await row.getByText('healthy').waitFor()
   })
 
+  it('lead from the requests of a model to their calls, by project where several have some', async () => {
+    const page = await pages.open('/acme/-/gateway')
+    const figures = page.getByRole('row', { name: /acme\/assistant/ }).getByRole('link')
+    await figures.getByText('3', { exact: true }).click()
+    await page.getByText('3 calls').waitFor()
+    await page.getByText('requested model is acme/assistant').waitFor()
+    const body = { model: 'acme/assistant', messages: [{ role: 'user', content: 'hello' }] }
+    const headers = { 'openai-project': 'acme/other' }
+    accepted(await pages.service.send('POST', '/v1/chat/completions', body, { headers }))
+    await page.goto('/acme/-/gateway')
+    await figures.getByText('4', { exact: true }).click()
+    const byProject = page.getByRole('table', { name: 'acme/assistant by project' })
+    await byProject
+      .getByRole('row', { name: /support/ })
+      .getByText('0\u2009%')
+      .waitFor()
+    await byProject.getByRole('row', { name: /other/ }).getByRole('link').first().click()
+    await page.getByText('1 call', { exact: true }).waitFor()
+  })
+
   it('lead to a model from the palette', async () => {
     const page = await pages.open('/acme/-/webhooks')
     await page.getByText('no webhooks yet').waitFor()

@@ -1,10 +1,19 @@
 import { Link } from '@tanstack/react-router'
 import type { Schemas } from '../kit/api.js'
 import { perMillion, wholeNumber } from '../kit/format.js'
+import { useAddress } from '../kit/place.js'
 import { Empty, Failed, Loading } from '../kit/states.js'
 import { Status, type Tone } from '../kit/status.js'
 import { Table, type Column } from '../kit/table.js'
 import { useUpstreams } from '../kit/team-data.js'
+import {
+  ModelProjects,
+  requestColumns,
+  requestsHref,
+  useModelRequests,
+  type ModelRequests,
+  type RequestsOfDay,
+} from './model-requests.js'
 
 type Upstream = Schemas['Upstream']
 type Health = Upstream['health']['models'][number]
@@ -14,6 +23,8 @@ interface Served {
   readonly upstream: Upstream
   readonly model: Upstream['models'][number]
   readonly health: Health | undefined
+  /** Of the model at all upstreams, in its first row only; undefined until they are known. */
+  readonly requests: ModelRequests | null | undefined
 }
 
 const HEALTH: Readonly<Record<Health['state'], readonly [Tone, string]>> = {
@@ -48,17 +59,19 @@ const columnsIn = (team: string): readonly Column<Served>[] => [
     ),
   },
   {
-    label: 'Upstream',
-    cell: ({ upstream: { id, name } }) => (
-      <Link className="strong" to="/$team/-/gateway/upstreams/$id" params={{ team, id }}>
-        {name}
-      </Link>
+    label: 'Upstream, its name there',
+    cell: ({ upstream: { id, name }, model: { upstream_id } }) => (
+      <span title={`${name}: ${upstream_id}`}>
+        <Link className="strong" to="/$team/-/gateway/upstreams/$id" params={{ team, id }}>
+          {name}
+        </Link>{' '}
+        <span className="mono">{upstream_id}</span>
+      </span>
     ),
   },
-  { label: 'Its name there', cell: ({ model }) => <span className="mono">{model.upstream_id}</span> },
   {
     label: 'Health',
-    width: 170,
+    width: 150,
     cell: ({ upstream: { enabled = true }, health }) => <ModelHealth enabled={enabled} health={health} />,
   },
   { label: 'Weight', width: 70, isNumber: true, cell: ({ upstream }) => wholeNumber(upstream.weight ?? 1) },
@@ -80,17 +93,12 @@ const columnsIn = (team: string): readonly Column<Served>[] => [
 /** The models that the team's upstreams serve, one row for each upstream of a model. */
 export const Models = ({ team }: { readonly team: string }) => {
   const upstreams = useUpstreams(team)
+  const day = useModelRequests(team)
+  const [{ model: shown = '' }] = useAddress()
   if (upstreams.isError)
     return <Failed error={upstreams.error} what="The models" onRetry={() => void upstreams.refetch()} />
   if (!upstreams.isSuccess) return <Loading what="models" />
-  const rows = upstreams.data.data
-    .flatMap((upstream) =>
-      upstream.models.map((model): Served => {
-        const health = upstream.health.models.find((one) => one.model === model.id)
-        return { upstream, model, health }
-      }),
-    )
-    .sort((one, other) => (one.model.id < other.model.id ? -1 : 1))
+  const rows = servedBy(upstreams.data.data, day.data)
   if (rows.length === 0)
     return (
       <Empty title="This team has no models yet">
@@ -100,15 +108,45 @@ export const Models = ({ team }: { readonly team: string }) => {
         </Link>
       </Empty>
     )
+  const requests = day.data?.models.get(shown)
   return (
     <>
-      <div className="secondary">Prices are dollars for a million tokens.</div>
+      <div className="secondary">
+        Prices are dollars for a million tokens. Requests, the share of those that failed and their median
+        duration are of the last 24 hours, at all upstreams of a model and in all projects of the team.
+      </div>
+      {day.isError && <Failed error={day.error} what="The requests" onRetry={() => void day.refetch()} />}
       <Table
         label="Models"
-        columns={columnsIn(team)}
+        columns={[
+          ...columnsIn(team),
+          ...requestColumns<Served>(
+            (row) => row.requests,
+            ({ requests: of }, conditions, sort) => requestsHref(team, of!, day.data!, conditions, sort),
+          ),
+        ]}
         rows={rows}
         keyOf={({ upstream, model }) => `${upstream.id} ${model.id}`}
       />
+      {requests !== undefined && <ModelProjects team={team} requests={requests} day={day.data!} />}
     </>
   )
+}
+
+const servedBy = (upstreams: readonly Upstream[], day: RequestsOfDay | undefined): readonly Served[] => {
+  const rows = upstreams
+    .flatMap((upstream) =>
+      upstream.models.map((model) => {
+        const health = upstream.health.models.find((one) => one.model === model.id)
+        return { upstream, model, health }
+      }),
+    )
+    .sort((one, other) => (one.model.id < other.model.id ? -1 : 1))
+  return rows.map((row, n) => ({
+    ...row,
+    requests:
+      day === undefined || rows[n - 1]?.model.id === row.model.id
+        ? undefined
+        : (day.models.get(row.model.id) ?? null),
+  }))
 }

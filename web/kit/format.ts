@@ -30,6 +30,12 @@ const trimmed = (digits: string): string => (digits.includes('.') ? digits.repla
 export const significantNumber = (value: number): string =>
   Number.isInteger(value) ? wholeNumber(value) : String(Number(value.toPrecision(5)))
 
+/** `2.3 %`; a part is never shown as nothing. */
+export const percent = (value: number): string =>
+  value > 0 && value < 0.05
+    ? `<${THIN}0.1${THIN}%`
+    : `${value === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)}${THIN}%`
+
 /** `412 ms`, `3.14 s`, `2 min 05 s`, `3 h 12 min`; shorter than a millisecond in µs. */
 export const duration = (microseconds: number): string => {
   if (microseconds < 1000) return `${microseconds}${THIN}µs`

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { AppLink } from '../kit/app-link.js'
-import { cost, duration, exactCost, shortNumber, wholeNumber } from '../kit/format.js'
+import { cost, duration, exactCost, percent, shortNumber, wholeNumber } from '../kit/format.js'
 import { isEqual } from '../traces/filter.js'
 import type { Place } from '../kit/place.js'
 import type { TimeRange } from './buckets.js'
@@ -22,8 +22,6 @@ interface FigureSpec {
 const sharesOf = ({ traces, errors }: Figures): number | null =>
   traces === 0 ? null : (100 * errors) / traces
 const milliseconds = (value: number): string => duration(value * 1000)
-const percent = (value: number): string =>
-  `${value === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)}\u2009%`
 
 const LATENCY: readonly FigureSpec[] = [
   {

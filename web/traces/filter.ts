@@ -195,6 +195,7 @@ export const FIELD_LABELS: Readonly<Record<string, string>> = {
   'attributes.user': 'end user',
   'usage.total_tokens': 'tokens',
   'usage.total_cost': 'cost',
+  'attributes.tallytree.model': 'requested model',
 }
 
 /** Text anywhere in what a call got and returned. */

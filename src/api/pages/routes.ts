@@ -1,4 +1,4 @@
-import type { Services } from '../../application/services.js'
+import type { GatewayServices } from '../../gateway/gateway.js'
 import type { AnyRoute } from '../server/route.js'
 import { callsRoute } from './calls.js'
 import { evaluationsRoute } from './evaluations.js'
@@ -6,6 +6,7 @@ import { runRowsRoute, runScoresRoute, trialsRoute } from './evaluation-rows.js'
 import { explainRoute } from './explain.js'
 import { exportRoutes } from './export.js'
 import { fieldsRoute, valuesRoute } from './fields.js'
+import { modelRequestsRoute } from './model-requests.js'
 import { errorsRoute, overviewRoute } from './overview.js'
 import { positionRoute } from './position.js'
 import { summaryRoute } from './summary.js'
@@ -15,7 +16,7 @@ import { threadRoute, threadsRoute } from './threads.js'
 import { traceRoute } from './trace.js'
 
 /** What the web interface asks for. These endpoints change with its pages. */
-export const pageRoutes = (services: Services & TrainingPages): readonly AnyRoute[] => [
+export const pageRoutes = (services: GatewayServices & TrainingPages): readonly AnyRoute[] => [
   traceRoute(services),
   explainRoute(services),
   callsRoute(services),
@@ -33,6 +34,7 @@ export const pageRoutes = (services: Services & TrainingPages): readonly AnyRout
   fieldsRoute(services),
   positionRoute(services),
   teamProjectsRoute(services),
+  modelRequestsRoute(services),
   trainingModelsRoute(services),
   trainingJobsRoute(services),
   trainingJobRoute(services),

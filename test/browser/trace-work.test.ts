@@ -47,6 +47,58 @@ describeInBrowser('work with a trace', () => {
     assert.ok((await widthOf(page, '.tree')) > before + 100)
   })
 
+  it('moves the line between names and bars by keys and with the mouse, and keeps it', async () => {
+    await record('lanes', [{ start: { op_name: 'agent' } }, { start: { op_name: 'child' } }])
+    const page = await open('lanes')
+    const divider = page.getByRole('separator', { name: 'Width of the names' })
+    const lane = () => widthOf(page, '.tree-row .lane')
+    const before = await lane()
+    await divider.focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    const narrow = await lane()
+    assert.ok(narrow < before - 50)
+    const head = await page.locator('.lane-ticks').boundingBox()
+    const box = (await divider.boundingBox())!
+    assert.ok(Math.abs(box.x + box.width - head!.x) < 2)
+    await page.reload()
+    await page.getByRole('treeitem').first().waitFor()
+    assert.equal(await lane(), narrow)
+    await page.mouse.move(box.x + 4, box.y + 100)
+    await page.mouse.down()
+    await page.mouse.move(box.x + 60, box.y + 100, { steps: 3 })
+    await page.mouse.up()
+    assert.ok((await lane()) < narrow - 40)
+    await divider.dblclick()
+    assert.equal(await lane(), before)
+  })
+
+  it('marks the critical path', async () => {
+    const times = (from: number, to: number, op_name: string, more: object = {}): GivenCall => ({
+      start: { op_name, started_at: timeOf(from), ...more },
+      end: { ended_at: timeOf(to) },
+    })
+    await record('path', [
+      times(0, 10, 'agent'),
+      times(1, 3, 'short'),
+      times(1, 6, 'slow'),
+      times(7, 9, 'last'),
+    ])
+    const page = await open('path')
+    const row = (name: string) => page.getByRole('treeitem', { name })
+    assert.equal(await page.locator('.lane > span').count(), 0)
+    await page.keyboard.press('w')
+    await row('agent').getByText('3.00 s on the critical path').waitFor()
+    await row('slow').getByText('5.00 s on the critical path').waitFor()
+    await row('last').getByText('2.00 s on the critical path').waitFor()
+    assert.equal(await row('short').getByText('critical path').count(), 0)
+    assert.equal(await page.locator('.lane > span').count(), 5)
+    await page.reload()
+    await row('slow').getByText('on the critical path').waitFor()
+    await page.getByRole('button', { name: 'Critical path', pressed: true }).click()
+    await row('slow').getByText('on the critical path').waitFor({ state: 'detached' })
+  })
+
   it('zooms into the time that is dragged over all calls', async () => {
     const calls = Array.from({ length: 10 }, (_, n) => ({
       start: { op_name: `step_${n}`, started_at: timeOf(n) },

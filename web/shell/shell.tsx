@@ -199,6 +199,7 @@ const KEYS: readonly (readonly [keys: string, action: string])[] = [
   ['e', 'Next failed call'],
   ['p, s', 'Next call of the same op, next sibling'],
   ['z, 0', 'Zoom to the selected call, show the whole trace'],
+  ['w', 'Mark the critical path of a trace'],
   ['m', 'Messages or JSON'],
   ['d', 'Compare the selected call with another one'],
   ['v', 'Messages, turns or details of a thread'],

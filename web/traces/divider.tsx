@@ -1,22 +1,26 @@
-/** Between the tree and the call: dragged, or moved with the arrow keys. */
-export const Divider = ({
-  percent,
-  onPercent,
-}: {
-  /** What the tree has of the width. */
+interface DividerProps {
+  readonly label: string
+  readonly className?: string
+  /** Where it is in its parent. */
   readonly percent: number
+  readonly usual: number
+  readonly from: number
+  readonly to: number
   readonly onPercent: (percent: number) => void
-}) => {
-  const set = (next: number) => onPercent(Math.round(Math.min(80, Math.max(25, next))))
+}
+
+/** Between two columns: dragged, or moved with the arrow keys. A double click takes it back. */
+export const Divider = ({ label, className = '', percent, usual, from, to, onPercent }: DividerProps) => {
+  const set = (next: number) => onPercent(Math.round(Math.min(to, Math.max(from, next))))
   return (
     <div
-      className="divider"
+      className={`divider ${className}`}
       role="separator"
       tabIndex={0}
-      aria-label="Width of the tree"
+      aria-label={label}
       aria-orientation="vertical"
-      aria-valuemin={25}
-      aria-valuemax={80}
+      aria-valuemin={from}
+      aria-valuemax={to}
       aria-valuenow={percent}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={(event) => {
@@ -24,7 +28,7 @@ export const Divider = ({
         const { left, width } = event.currentTarget.parentElement!.getBoundingClientRect()
         set(((event.clientX - left) / width) * 100)
       }}
-      onDoubleClick={() => set(60)}
+      onDoubleClick={() => set(usual)}
       onKeyDown={({ key }) => {
         if (key === 'ArrowLeft') set(percent - 5)
         if (key === 'ArrowRight') set(percent + 5)

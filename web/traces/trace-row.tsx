@@ -1,6 +1,7 @@
 import { memo } from 'react'
 import { cost, duration, plural, wholeNumber } from '../kit/format.js'
 import { nameOf, statusOf, type TraceColumns } from './trace-columns.js'
+import type { PathSegment } from './critical-path.js'
 import type { Tree, TreeRow } from './tree.js'
 import { Name } from '../kit/marked.js'
 import { toneOfCall } from '../kit/status.js'
@@ -46,6 +47,8 @@ interface CallRowProps {
   readonly trace: TraceColumns
   readonly tree: Tree
   readonly lane: Lane
+  /** What of the critical path is the call itself. */
+  readonly segments: readonly PathSegment[] | undefined
   readonly place: number
   readonly base: number
   readonly top: number
@@ -59,6 +62,7 @@ export const CallRow = memo(function CallRow({
   trace,
   tree,
   lane,
+  segments = [],
   place,
   base,
   top,
@@ -77,6 +81,7 @@ export const CallRow = memo(function CallRow({
   const ended = length === null ? lane.start + lane.length : started + length
   const [left, right] = [at(started), at(ended)]
   const isInSight = ended >= lane.start && started <= lane.start + lane.length
+  const onPath = segments.reduce((sum, { from, to }) => sum + to - from, 0)
   const isUnpriced = trace.unpriced.includes(row)
   return (
     <div
@@ -106,6 +111,7 @@ export const CallRow = memo(function CallRow({
         </span>
         <span title={nameOf(trace, row)}>
           <Name text={nameOf(trace, row)} />
+          {onPath > 0 && <span className="on-path">, {duration(onPath)} on the critical path</span>}
         </span>
       </span>
       <span className="number">{length === null ? '…' : duration(length)}</span>
@@ -123,6 +129,11 @@ export const CallRow = memo(function CallRow({
             style={{ left: `${Math.min(99.8, left)}%`, width: `${right - left}%` }}
           />
         )}
+        {segments
+          .filter(({ from, to }) => to > lane.start && from < lane.start + lane.length)
+          .map(({ from, to }) => (
+            <span key={from} style={{ left: `${at(from)}%`, width: `${at(to) - at(from)}%` }} />
+          ))}
       </span>
     </div>
   )

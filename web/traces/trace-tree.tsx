@@ -5,14 +5,18 @@ import {
   useMemo,
   useRef,
   useState,
+  type CSSProperties,
   type KeyboardEvent,
   type Ref,
 } from 'react'
 import type { TraceColumns } from './trace-columns.js'
 import { useIsPrinting } from '../kit/printing.js'
+import { useSetting } from '../kit/settings.js'
 import { closedAtFirst, visibleRows, type Tree } from './tree.js'
 import { duration } from '../kit/format.js'
-import { CallRow, FoldRow, laneOf, partOf, ROW_PX } from './trace-row.js'
+import { CallRow, FoldRow, laneOf, partOf, ROW_PX, type Lane } from './trace-row.js'
+import { criticalPath, type PathSegment } from './critical-path.js'
+import { Divider } from './divider.js'
 import { Minimap } from './minimap.js'
 
 export interface TreeHandle {
@@ -29,6 +33,8 @@ interface Props {
   readonly zoomed: number
   /** 1 for the places to show alone; undefined for all. */
   readonly isShown: Uint8Array | undefined
+  readonly isPathShown: boolean
+  readonly areFiguresShown: boolean
   readonly ref: Ref<TreeHandle>
 }
 
@@ -36,7 +42,17 @@ interface Props {
 const PRINTED_ROWS = 1000
 
 /** The calls of a trace as a tree and a waterfall in one table of which only visible rows are mounted. */
-export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, isShown, ref }: Props) => {
+export const TraceTree = ({
+  trace,
+  tree,
+  selected,
+  onSelect,
+  zoomed,
+  isShown,
+  isPathShown,
+  areFiguresShown,
+  ref,
+}: Props) => {
   const [closed, setClosed] = useState<ReadonlySet<number>>(() => closedAtFirst(tree))
   const [openFolds, setOpenFolds] = useState<ReadonlySet<string>>(new Set())
   const scroll = useRef<HTMLDivElement>(null)
@@ -59,6 +75,13 @@ export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, isShown, re
     [tree, closed, openFolds, trace.ops, isFailed, selectedPlace, isShown, from, to],
   )
   const whole = useMemo(() => laneOf(trace, tree, from, to), [trace, tree, from, to])
+  const segments = useMemo(
+    () => (isPathShown ? segmentsByRow(trace, tree, from, whole) : undefined),
+    [isPathShown, trace, tree, from, whole],
+  )
+  const [names, setNames] = useSetting(areFiguresShown ? 'trace-lane' : 'trace-lane-alone', '')
+  const usualStart = areFiguresShown ? 49 : 30
+  const laneStart = names === '' ? usualStart : Number(names)
   const [part, setPart] = useState<readonly [number, number]>([0, 1])
   const lane = useMemo(() => partOf(whole, part), [whole, part])
   const virtual = useVirtualizer({
@@ -122,7 +145,7 @@ export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, isShown, re
     action()
   }
   return (
-    <div className="tree-frame">
+    <div className="tree-frame" style={{ '--lane-start': `${laneStart}cqw` } as CSSProperties}>
       <Minimap {...{ trace, tree, from, to, lane: whole, part }} onPart={setPart} />
       <div
         className="tree"
@@ -164,6 +187,7 @@ export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, isShown, re
               <CallRow
                 key={item.key}
                 {...{ trace, tree, lane }}
+                segments={segments?.get(tree.order[row.place]!)}
                 place={row.place}
                 base={tree.depth[from]!}
                 top={item.start}
@@ -176,8 +200,33 @@ export const TraceTree = ({ trace, tree, selected, onSelect, zoomed, isShown, re
           })}
         </div>
       </div>
+      <Divider
+        label="Width of the names"
+        className="lane-divider"
+        percent={laneStart}
+        usual={usualStart}
+        from={areFiguresShown ? 45 : 15}
+        to={85}
+        onPercent={(next) => setNames(String(next))}
+      />
     </div>
   )
 }
 
 const TICKS = [0, 0.25, 0.5, 0.75]
+
+/** The critical path of the call at a place; a running call lasts as long as the lane. */
+const segmentsByRow = (trace: TraceColumns, tree: Tree, place: number, { start, length }: Lane) => {
+  const { starts, durations } = trace
+  const ends = starts.map((at, row) => {
+    const took = durations[row]
+    return took == null ? start + length : at + took
+  })
+  const byRow = new Map<number, PathSegment[]>()
+  for (const segment of criticalPath({ starts, ends }, tree, place)) {
+    const known = byRow.get(segment.row)
+    if (known === undefined) byRow.set(segment.row, [segment])
+    else known.push(segment)
+  }
+  return byRow
+}

@@ -36,7 +36,8 @@ interface TraceViewProps {
 /** The tree and waterfall of a trace, and the selected call. */
 export const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) => {
   const { team, project, projectId } = usePlace()
-  const [{ call: callId = '', zoom = '', diff = '', find = '', kinds = 'all' }, setAddress] = useAddress()
+  const [{ call: callId = '', zoom = '', diff = '', find = '', kinds = 'all', critical }, setAddress] =
+    useAddress()
   const navigate = useNavigate()
   const handle = useRef<TreeHandle>(null)
   const [shown, setShown] = useState(callId === '' ? 'tree' : 'call')
@@ -49,6 +50,7 @@ export const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) 
     setAddress({ call: row === first ? '' : trace.ids[row]! }, true)
     if (shown === 'call') setShown('call')
   }
+  const showPath = (isPathShown: boolean) => setAddress({ critical: isPathShown ? '1' : '' }, true)
   const selectNext = (matches: (row: number) => boolean) => {
     const from = selected < 0 ? -1 : tree.placeOf[selected]!
     for (let n = 1; n <= tree.order.length; n += 1) {
@@ -106,6 +108,7 @@ export const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) 
     s: () => selectNext((row) => trace.parents[row] === trace.parents[selected]),
     z: () => selected >= 0 && setAddress({ zoom: trace.ids[selected]! }),
     '0': () => setAddress({ zoom: '' }),
+    w: () => showPath(critical !== '1'),
     d: () => selected >= 0 && setAddress({ diff: diff === '' ? trace.ids[selected]! : '' }),
     y: () => selected >= 0 && void copy(trace.ids[selected]!),
     j: () => goTo(neighbour(1)),
@@ -206,11 +209,28 @@ export const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) 
               onKinds={(next) => setAddress({ kinds: next === 'all' ? '' : next }, true)}
               areFiguresShown={figures !== 'off'}
               onFigures={(areShown) => setFigures(areShown ? 'on' : 'off')}
+              isPathShown={critical === '1'}
+              onPath={showPath}
             />
           )}
-          <TraceTree {...{ trace, tree, selected, zoomed, isShown }} onSelect={select} ref={handle} />
+          <TraceTree
+            {...{ trace, tree, selected, zoomed, isShown }}
+            isPathShown={critical === '1'}
+            areFiguresShown={figures !== 'off'}
+            onSelect={select}
+            ref={handle}
+          />
         </div>
-        {!isSingle && <Divider percent={Number(width)} onPercent={(next) => setWidth(String(next))} />}
+        {!isSingle && (
+          <Divider
+            label="Width of the tree"
+            percent={Number(width)}
+            usual={60}
+            from={25}
+            to={80}
+            onPercent={(next) => setWidth(String(next))}
+          />
+        )}
         <section className="trace-detail" aria-label="Selected call" tabIndex={-1}>
           {diff !== '' && (
             <Comparison

@@ -15,9 +15,11 @@ interface TreeSearchProps {
   readonly onKinds: (kinds: Kinds) => void
   readonly areFiguresShown: boolean
   readonly onFigures: (areShown: boolean) => void
+  readonly isPathShown: boolean
+  readonly onPath: (isShown: boolean) => void
 }
 
-/** Finds calls of a trace by name, and narrows the tree to failed ones or those of models. */
+/** Finds calls of a trace by name, narrows the tree to failed ones or those of models, and marks the critical path. */
 export const TreeSearch = ({
   text,
   onText,
@@ -28,6 +30,8 @@ export const TreeSearch = ({
   onKinds,
   areFiguresShown,
   onFigures,
+  isPathShown,
+  onPath,
 }: TreeSearchProps) => (
   <div className="bar tree-search">
     <TextInput
@@ -64,6 +68,7 @@ export const TreeSearch = ({
         { value: 'models', label: 'LLM only' },
       ]}
     />
+    <Toggle label="Critical path" isOn={isPathShown} onChange={onPath} />
     <Toggle label="Figures" isOn={areFiguresShown} onChange={onFigures} />
   </div>
 )

@@ -66,6 +66,17 @@ describeInBrowser('the payload of a call', () => {
     await page.getByRole('group', { name: 'Other inputs' }).getByText('json_schema').waitFor()
   })
 
+  it('colours the code of Markdown by its language', async () => {
+    await record('code', { end: { output: '# Code\n\n```python\nreturn "a" # b\n```' } })
+    const page = await open('code')
+    await page.getByText('Markdown', { exact: true }).click()
+    const code = page.locator('.code-block')
+    await code.locator('[data-token=keyword]').getByText('return').waitFor()
+    await code.locator('[data-token=string]').getByText('"a"').waitFor()
+    await code.locator('[data-token=comment]').getByText('# b').waitFor()
+    assert.equal(await code.locator('pre').innerText(), 'return "a" # b')
+  })
+
   it('names the tool call of each result', async () => {
     const call = (id: string, city: string) => ({
       id,

@@ -33,8 +33,10 @@ const elementOf = (token: Token): ReactNode => {
       return <del>{inner()}</del>
     case 'blockquote':
       return <blockquote>{inner()}</blockquote>
-    case 'code':
-      return <CodeBlock text={(token as Tokens.Code).text} />
+    case 'code': {
+      const { text, lang } = token as Tokens.Code
+      return <CodeBlock text={text} language={/^\S*/.exec(lang ?? '')![0]} />
+    }
     case 'codespan':
       return (
         <code className="mono">

@@ -146,6 +146,6 @@ const NoThreads = () => (
       clients send <code className="mono">thread_id</code> and <code className="mono">turn_id</code> with the
       start of a call.
     </p>
-    <CodeBlock text={SNIPPET} />
+    <CodeBlock text={SNIPPET} language="python" />
   </Empty>
 )

@@ -37,7 +37,7 @@ export const ConversationView = ({
                   <p dir="auto">
                     <ToolName name={name} /> <LongText text={description} />
                   </p>
-                  {rest !== '' && <CodeBlock text={rest} />}
+                  {rest !== '' && <CodeBlock text={rest} language="json" />}
                 </div>
               )}
             </Paged>
@@ -197,14 +197,14 @@ const PartView = ({ part }: { readonly part: Part }) => {
       return (
         <div>
           <span className="secondary">Calls</span> <ToolName name={part.name} /> <CallId id={part.id} />
-          <CodeBlock text={part.input} />
+          <CodeBlock text={part.input} language="json" />
         </div>
       )
     case 'tool result':
       return (
         <div>
           <span className="secondary">Result</span> <CallId id={part.id} />
-          <CodeBlock text={part.text} />
+          <CodeBlock text={part.text} language="json" />
         </div>
       )
     case 'refusal':
@@ -216,6 +216,6 @@ const PartView = ({ part }: { readonly part: Part }) => {
         </div>
       )
     case 'other':
-      return <CodeBlock text={part.text} />
+      return <CodeBlock text={part.text} language="json" />
   }
 }

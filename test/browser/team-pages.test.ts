@@ -108,4 +108,15 @@ describeInBrowser('the pages of a team', () => {
     await cancel.click()
     await page.getByText('1 done').waitFor()
   })
+
+  it('say what to change after a message that could not be sent', async () => {
+    const closed = await startReceiver(answers(200))
+    await closed.stop()
+    const { automation } = await givenWebhook(pages.service, closed.url, 'closed')
+    await failCall(pages.service, PROJECT)
+    const page = await pages.open(
+      `/acme/-/deliveries/${encodeURIComponent(await deliveryOf(pages.service, automation))}`,
+    )
+    await page.getByText('Nothing accepts connections there. Check the host and the port of `url`').waitFor()
+  })
 })

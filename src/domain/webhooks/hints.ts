@@ -18,7 +18,9 @@ const ofTls = (code: string): string =>
     ? 'The certificate of the receiver is not valid for `url`. Renew it, use the host name that it is for, or ask the operator to add its authority to TALLYTREE_WEBHOOK_CA_FILE.'
     : NO_TLS
 
-const ofTimeout = (phase: Extract<SendError, { kind: 'timeout' }>['phase']): string => {
+type TimeoutPhase = Extract<SendError, { kind: 'timeout' }>['phase']
+
+const ofTimeout = (phase: TimeoutPhase): string => {
   if (phase === 'tls') return NO_TLS
   return phase === 'head' || phase === 'total'
     ? 'The receiver took too long to respond. Respond before the work is done, or raise `timeout_s`, at most 30.'
@@ -83,5 +85,26 @@ export const hintOfUnsent = (error: string): string => {
       return 'The message is larger than 256 KiB. Shorten `payload`.'
     default:
       return 'The message is no JSON. Check `payload`.'
+  }
+}
+
+/** Which setting to change after an attempt without a response, by what the log has of its failure. */
+export const hintOfFailure = (failure: string): string | null => {
+  const [kind, detail = ''] = failure.split(':')
+  switch (kind) {
+    case 'address not allowed':
+      return '`url` leads to an address that is not allowed. Test the webhook to see the rule.'
+    case 'timeout':
+      return hintOfError({ kind, phase: detail as TimeoutPhase })
+    case 'dns':
+    case 'connect':
+    case 'tls':
+    case 'reset':
+    case 'protocol':
+      return hintOfError({ kind, code: detail })
+    case 'aborted':
+      return null
+    default:
+      return hintOfUnsent(failure)
   }
 }

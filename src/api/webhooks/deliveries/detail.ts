@@ -1,7 +1,7 @@
 import type { Services } from '../../../application/services.js'
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../../domain/webhooks/deliveries/history.js'
-import { hintOfStatus } from '../../../domain/webhooks/hints.js'
+import { hintOfFailure, hintOfStatus } from '../../../domain/webhooks/hints.js'
 import { withoutSentCredentials } from '../../../domain/secrets/credentials.js'
 import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
 import { hasRole } from '../../../application/access/rights.js'
@@ -125,6 +125,11 @@ const detailJson = async (
   }
 }
 
+const hintOf = (finished: AttemptHistory['finished']): string | null => {
+  if (finished?.status != null) return hintOfStatus(finished.status)
+  return finished?.error == null ? null : hintOfFailure(finished.error)
+}
+
 const attemptJson = (
   { started, finished, isUnknown, endedAt }: AttemptHistory,
   record: AttemptRecord | undefined,
@@ -140,7 +145,7 @@ const attemptJson = (
   status: finished?.status ?? null,
   error: finished?.error ?? null,
   reason: finished?.reason ?? null,
-  hint: finished?.status == null ? null : hintOfStatus(finished.status),
+  hint: hintOf(finished),
   phases: finished?.phases ?? {},
   peer: finished?.peer ?? null,
   body_digest: finished?.body_digest ?? null,

@@ -7,6 +7,10 @@ import { ADMINISTRATOR_KEY } from '../support/service.js'
 import { until } from '../support/until.js'
 import { deliveryOf, failCall, givenWebhook, type GivenWebhook } from './given.js'
 
+interface Styles {
+  readonly getComputedStyle: (element: unknown) => { readonly direction: string }
+}
+
 describeInBrowser('what administrators do on the pages', () => {
   let pages: Pages
   let receiver: Receiver
@@ -73,6 +77,45 @@ describeInBrowser('what administrators do on the pages', () => {
     await page.getByRole('button', { name: 'Delete the secret HOOK_TOKEN' }).click()
     await dialog.getByText('These do not work without it: upstream local, webhook deploy').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
+  })
+
+  it('asks before the changes of a dialog are lost', async () => {
+    const dialogs: readonly (readonly [path: string, button: string, field: string])[] = [
+      ['settings/members', 'Add a member', 'User'],
+      ['settings/secrets', 'Create a secret', 'Name'],
+      ['gateway/limits', 'Set a limit', 'Budget in dollars'],
+    ]
+    const page = await pages.open('about:blank')
+    for (const [path, button, field] of dialogs) {
+      await page.goto(`${pages.service.address}/acme/-/${path}`)
+      const form = page.getByRole('dialog').filter({ has: page.getByRole('textbox', { name: field }) })
+      const question = page.getByRole('dialog', { name: 'Close without saving?' })
+      await page.getByRole('button', { name: button }).click()
+      await form.waitFor()
+      await page.keyboard.press('Escape')
+      await form.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: button }).click()
+      await form.getByRole('textbox', { name: field }).fill('12')
+      await page.keyboard.press('Escape')
+      await question.getByRole('button', { name: 'Stay' }).click()
+      await question.waitFor({ state: 'detached' })
+      assert.equal(await form.getByRole('textbox', { name: field }).inputValue(), '12')
+      await page.keyboard.press('Escape')
+      await question.getByRole('button', { name: 'Close' }).last().click()
+      await form.waitFor({ state: 'detached' })
+    }
+  })
+
+  it('writes from the right what is typed from the right', async () => {
+    const page = await pages.open('/acme/-/settings/members')
+    await page.getByRole('button', { name: 'Add a member' }).click()
+    const user = page.getByRole('dialog').getByRole('textbox', { name: 'User' })
+    const direction = () =>
+      user.evaluate((field) => (globalThis as unknown as Styles).getComputedStyle(field).direction)
+    await user.fill('ada')
+    assert.equal(await direction(), 'ltr')
+    await user.fill('\u0639\u0644\u064a')
+    assert.equal(await direction(), 'rtl')
   })
 
   it('says how a project reports usage', async () => {

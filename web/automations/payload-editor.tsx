@@ -48,13 +48,14 @@ export const PayloadEditor = ({
         JSON with variables such as {'${event_type}'}; inside quotes they are text.
       </div>
       <div className="payload-area">
-        <pre ref={back} className="mono" aria-hidden="true">
+        <pre ref={back} className="mono" dir="auto" aria-hidden="true">
           {marked(value, marks)}
           {'\n'}
         </pre>
         <textarea
           ref={area}
           id="payload"
+          dir="auto"
           className="mono"
           rows={10}
           spellCheck={false}

@@ -1,10 +1,11 @@
-import { Button, Modal, SegmentedControl, Select, TextInput } from '@mantine/core'
+import { Button, SegmentedControl, Select, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { NotSaved, problemAt } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
 import { useProjects } from '../kit/project-switcher.js'
+import { FormDialog, isChangedFrom } from '../kit/unsaved.js'
 import { limitsKey, type Limit } from './limit-data.js'
 import { useTeamKeys } from './team-keys.js'
 
@@ -39,6 +40,8 @@ export const LimitDialog = ({
   const [rates, setRates] = useState<Readonly<Record<string, string>>>(
     Object.fromEntries(RATES.map(([name]) => [name, String(limit?.[name] ?? '')])),
   )
+  const draft = [scope, amount, period, rates]
+  const [initial] = useState(draft)
   const save = useMutation({
     mutationFn: () => {
       const given = Object.fromEntries(RATES.map(([name]) => [name, numberIn(rates[name]!)]))
@@ -56,7 +59,11 @@ export const LimitDialog = ({
     },
   })
   return (
-    <Modal opened onClose={onClose} title={limit === null ? 'Set a limit' : 'Edit the limit'}>
+    <FormDialog
+      title={limit === null ? 'Set a limit' : 'Edit the limit'}
+      isChanged={isChangedFrom(initial, draft)}
+      onClose={onClose}
+    >
       <form
         className="form"
         noValidate
@@ -136,6 +143,6 @@ export const LimitDialog = ({
           Save
         </Button>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

@@ -1,10 +1,11 @@
-import { Button, Modal, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../kit/api.js'
 import { cost, plural } from '../kit/format.js'
 import { onSubmit } from '../kit/on-submit.js'
 import { ActionFailed } from '../kit/states.js'
+import { FormDialog } from '../kit/unsaved.js'
 import { limitsKey, type Limit } from './limit-data.js'
 
 /** Takes the costs that are reserved for completions of unknown usage out of the budgets. */
@@ -32,7 +33,11 @@ export const WriteOffDialog = ({
     onSuccess: () => void queries.invalidateQueries({ queryKey: limitsKey(team) }),
   })
   return (
-    <Modal opened onClose={onClose} title={`Write off the unknown costs of ${name}?`}>
+    <FormDialog
+      title={`Write off the unknown costs of ${name}?`}
+      isChanged={reason !== '' && !writeOff.isSuccess}
+      onClose={onClose}
+    >
       {writeOff.isSuccess ? (
         <p role="status">
           ${writeOff.data.amount} of {plural(writeOff.data.calls.length, 'completion')} no longer count.
@@ -60,6 +65,6 @@ export const WriteOffDialog = ({
           </Button>
         </form>
       )}
-    </Modal>
+    </FormDialog>
   )
 }

@@ -11,8 +11,11 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   primaryColor: 'teal',
-  // Typing and Enter choose.
-  components: { Select: { defaultProps: { selectFirstOptionOnChange: true, openOnFocus: false } } },
+  components: {
+    // Typing and Enter choose.
+    Select: { defaultProps: { selectFirstOptionOnChange: true, openOnFocus: false } },
+    Input: { defaultProps: { attributes: { input: { dir: 'auto' } } } },
+  },
 })
 
 /** Maps our tokens, which `styles.css` declares for both schemes, to Mantine's variables. */

@@ -11,6 +11,7 @@ import { rolesIn, rolesOf, ROLE_LABELS, roleText, type Roles } from '../kit/role
 import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
 import { Table } from '../kit/table.js'
 import { keysOfTeam, useMembers } from '../kit/team-data.js'
+import { FormDialog, isChangedFrom } from '../kit/unsaved.js'
 
 type Member = Schemas['Member']
 
@@ -96,7 +97,8 @@ const MemberDialog = ({
 }) => {
   const queries = useQueryClient()
   const [user, setUser] = useState(member?.user ?? '')
-  const [roles, setRoles] = useState<Roles>(rolesOf(member?.roles ?? ['member']))
+  const [initial] = useState<Roles>(() => rolesOf(member?.roles ?? ['member']))
+  const [roles, setRoles] = useState(initial)
   const save = useMutation({
     mutationFn: () =>
       dataOf(
@@ -124,7 +126,11 @@ const MemberDialog = ({
       </Modal>
     )
   return (
-    <Modal opened onClose={onClose} title={member === null ? 'Add a member' : `Roles of ${member.user}`}>
+    <FormDialog
+      title={member === null ? 'Add a member' : `Roles of ${member.user}`}
+      isChanged={isChangedFrom({ user: member?.user ?? '', roles: initial }, { user, roles })}
+      onClose={onClose}
+    >
       <form
         className="form"
         onSubmit={onSubmit(() => {
@@ -169,6 +175,6 @@ const MemberDialog = ({
           Save
         </Button>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

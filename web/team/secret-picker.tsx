@@ -1,10 +1,11 @@
-import { Button, Modal, MultiSelect, PasswordInput, Select, TextInput } from '@mantine/core'
+import { Button, MultiSelect, PasswordInput, Select, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { NotSaved, problemAt } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
 import { keysOfTeam, useSecrets } from '../kit/team-data.js'
+import { FormDialog, isChangedFrom } from '../kit/unsaved.js'
 
 type SecretUses = Schemas['Secret']['used_for']
 
@@ -94,10 +95,10 @@ export const SecretDialog = ({
     },
   })
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title={known === undefined ? 'Create a secret' : `New value for ${known}`}
+      isChanged={isChangedFrom([known ?? '', '', knownUses], [name, value, usedFor])}
+      onClose={onClose}
     >
       <form
         className="form"
@@ -141,6 +142,6 @@ export const SecretDialog = ({
           Save the secret
         </Button>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

@@ -90,7 +90,6 @@ export const Feedback = ({ callId }: { readonly callId: string }) => {
       <form className="form" onSubmit={submit}>
         <Textarea
           label="Note"
-          dir="auto"
           autosize
           minRows={2}
           value={note}

@@ -68,7 +68,6 @@ export const ModelChat = ({
       />
       <Textarea
         label="Message"
-        dir="auto"
         rows={3}
         value={content}
         onChange={(event) => setContent(event.currentTarget.value)}

@@ -77,6 +77,37 @@ describeInBrowser('the payload of a call', () => {
     assert.equal(await code.locator('pre').innerText(), 'return "a" # b')
   })
 
+  it('has values and paths in its JSON that are copied with the mouse and by keys', async () => {
+    await record('copied', { end: { output: { list: [{ 'a.b': 'te"xt' }, 9007199254740993n.toString()] } } })
+    const page = await open('copied')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const isCopied = (text: string) =>
+      page.waitForFunction(
+        `navigator.clipboard.readText().then((text) => text.replaceAll(/\\s/g, '') === ${JSON.stringify(text)})`,
+      )
+    const output = page.getByRole('group', { name: 'Output' })
+    await output.getByText('"a.b"').click()
+    const row = output.locator('.json-row').filter({ hasText: 'te"xt' }).last()
+    await row.hover()
+    await row.getByText('Copy value').click()
+    await output.getByText('Value copied').waitFor()
+    await isCopied('te"xt')
+    await row.getByText('Copy path').click()
+    await output.getByText('Path copied').waitFor()
+    await isCopied('output.list.0.a\\.b')
+
+    await output.getByRole('button', { expanded: true }).first().focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('C')
+    await isCopied('output.list')
+    await page.keyboard.press('ArrowLeft')
+    assert.equal(await output.getByText('Copy value').count(), 2)
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('c')
+    await isCopied('{"a.b":"te\\"xt"}')
+  })
+
   it('names the tool call of each result', async () => {
     const call = (id: string, city: string) => ({
       id,

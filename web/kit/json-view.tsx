@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { useMemo, useState } from 'react'
+import { useMemo, useState, type KeyboardEvent } from 'react'
 import { childrenOf, spanText, stringOf, valueAt, type JsonChild } from './json-scan.js'
 import { wholeNumber } from './format.js'
-import { CopyButton } from './copy.js'
+import { copy, CopyButton } from './copy.js'
 import { LongText } from './long-text.js'
 import { Marked, Name } from './marked.js'
 
@@ -10,8 +10,19 @@ const PAGE = 100
 const LARGE = 5_000_000
 const BEGINNING = 65_536
 
-/** JSON of any size: rows only for what is open, all digits as they were written. */
-export const JsonView = ({ text, label }: { readonly text: string; readonly label: string }) => {
+interface JsonViewProps {
+  readonly text: string
+  readonly label: string
+  /** The path of the value in its call, as filters name it. */
+  readonly path?: string
+}
+
+/**
+ * JSON of any size: rows only for what is open, all digits as they were written. The value and the path of a row are
+ * copied with its buttons, or with keys: the rows are one stop of the Tab key.
+ */
+export const JsonView = ({ text, label, path = '' }: JsonViewProps) => {
+  const [copied, setCopied] = useState('')
   const [isOpenAnyway, setOpenAnyway] = useState(false)
   const root = useMemo(
     () => (text.length > LARGE && !isOpenAnyway ? undefined : valueAt(text, 0)),
@@ -34,14 +45,43 @@ export const JsonView = ({ text, label }: { readonly text: string; readonly labe
         </div>
       </div>
     )
+  const onCopy = (what: string, copiedText: string) =>
+    void copy(copiedText).then(() => setCopied(`${what} copied`))
   return (
-    <div role="group" aria-label={label}>
-      <div className="bar" style={{ float: 'right' }}>
+    <div role="group" aria-label={label} onKeyDown={moveOrCopy}>
+      <div className="bar json-actions">
+        <span className="secondary" role="status">
+          {copied}
+        </span>
         <CopyButton text={text}>Copy JSON</CopyButton>
       </div>
-      <Value text={text} child={root} depth={0} isOpen />
+      <Value text={text} child={root} depth={0} path={path} isOpen onCopy={onCopy} />
     </div>
   )
+}
+
+/** Arrow keys move through the rows of the view and open them; `c` copies the value of a row and `C` its path. */
+const moveOrCopy = (event: KeyboardEvent<HTMLElement>) => {
+  const { key, target, currentTarget } = event
+  const row = target instanceof HTMLElement ? target.closest<HTMLElement>('.json-row') : null
+  if (row === null || event.ctrlKey || event.metaKey || event.altKey) return
+  const click = (selector: string) => row.querySelector<HTMLElement>(selector)?.click()
+  const move = (step: 1 | -1) => {
+    const rows = [...currentTarget.querySelectorAll<HTMLElement>('.json-row[tabindex]')]
+    rows[rows.indexOf(row) + step]?.focus()
+  }
+  const actions: Readonly<Record<string, () => void>> = {
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    ArrowRight: () => click('[aria-expanded=false]'),
+    ArrowLeft: () => click('[aria-expanded=true]'),
+    c: () => click('[data-copies=value]'),
+    C: () => click('[data-copies=path]'),
+  }
+  const action = actions[key]
+  if (action === undefined) return
+  event.preventDefault()
+  action()
 }
 
 const Download = ({ text, name }: { readonly text: string; readonly name: string }) => (
@@ -64,11 +104,14 @@ interface ValueProps {
   readonly text: string
   readonly child: JsonChild
   readonly depth: number
+  /** '' for a whole text. */
+  readonly path: string
   readonly index?: number
   readonly isOpen?: boolean
+  readonly onCopy: (what: string, text: string) => void
 }
 
-const Value = ({ text, child, depth, index, isOpen: isOpenFirst = false }: ValueProps) => {
+const Value = ({ text, child, depth, path, index, isOpen: isOpenFirst = false, onCopy }: ValueProps) => {
   const [isOpen, setOpen] = useState(isOpenFirst)
   const [shown, setShown] = useState(PAGE)
   const isContainer = child.kind === 'object' || child.kind === 'array'
@@ -84,17 +127,45 @@ const Value = ({ text, child, depth, index, isOpen: isOpenFirst = false }: Value
       </span>
     )
   const padding = { paddingLeft: depth * 16 }
+  const copies = (
+    <span className="json-copies">
+      <button
+        type="button"
+        tabIndex={-1}
+        data-copies="value"
+        title="Copy the value (c)"
+        onClick={() => {
+          const raw = spanText(text, child)
+          onCopy('Value', child.kind === 'string' ? stringOf(raw) : raw)
+        }}
+      >
+        Copy value
+      </button>
+      {path !== '' && (
+        <button
+          type="button"
+          tabIndex={-1}
+          data-copies="path"
+          title={`Copy the path ${path} (Shift+C)`}
+          onClick={() => onCopy('Path', path)}
+        >
+          Copy path
+        </button>
+      )}
+    </span>
+  )
   if (!isContainer)
     return (
-      <div className="json-row" style={padding}>
+      <div className="json-row" style={padding} tabIndex={depth === 0 ? 0 : -1}>
         {label}
         <Leaf text={text} child={child} />
+        {copies}
       </div>
     )
   const [open, close] = child.kind === 'object' ? '{}' : '[]'
   return (
     <>
-      <div className="json-row" style={padding}>
+      <div className="json-row" style={padding} tabIndex={-1}>
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? '▾ ' : '▸ '}
           {label}
@@ -110,6 +181,7 @@ const Value = ({ text, child, depth, index, isOpen: isOpenFirst = false }: Value
             </>
           )}
         </button>
+        {copies}
       </div>
       {children.slice(0, shown).map((one, n) => (
         <Value
@@ -117,6 +189,8 @@ const Value = ({ text, child, depth, index, isOpen: isOpenFirst = false }: Value
           text={text}
           child={one}
           depth={depth + 1}
+          path={below(path, one.key ?? String(n))}
+          onCopy={onCopy}
           {...(child.kind === 'array' ? { index: n } : {})}
           isOpen={depth < 1 && one.to - one.from < 4000}
         />
@@ -135,6 +209,11 @@ const Value = ({ text, child, depth, index, isOpen: isOpenFirst = false }: Value
       )}
     </>
   )
+}
+
+const below = (path: string, key: string): string => {
+  const part = key.replaceAll(/[\\.]/g, '\\$&')
+  return path === '' ? part : `${path}.${part}`
 }
 
 const beginningOf = (text: string): string => {

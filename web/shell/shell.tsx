@@ -204,6 +204,7 @@ const KEYS: readonly (readonly [keys: string, action: string])[] = [
   ['d', 'Compare the selected call with another one'],
   ['v', 'Messages, turns or details of a thread'],
   ['y', 'Copy the id of the selected call'],
+  ['c, C', 'Copy the value or the path of a row of JSON'],
   ['Ctrl Enter', 'Save the form, or run the test'],
   ['Esc', 'Close'],
 ]

@@ -89,12 +89,12 @@ export const Payload = ({ text }: { readonly text: string }) => {
           {others.json !== '' && (
             <>
               <h3 className="section">Other inputs</h3>
-              <JsonView text={others.json} label="Other inputs" />
+              <JsonView text={others.json} label="Other inputs" path="inputs" />
             </>
           )}
         </>
       ) : (
-        <JsonView text={call.inputs} label="Inputs" />
+        <JsonView text={call.inputs} label="Inputs" path="inputs" />
       )}
       <h3 className="section">Output</h3>
       {view === 'messages' && answers.length > 0 ? (
@@ -104,7 +104,7 @@ export const Payload = ({ text }: { readonly text: string }) => {
       )}
       <details>
         <summary>Attributes and more</summary>
-        <JsonView text={call.attributes} label="Attributes" />
+        <JsonView text={call.attributes} label="Attributes" path="attributes" />
         <dl className="facts">
           <dt>Op</dt>
           <dd className="mono">
@@ -149,7 +149,7 @@ const FORMATS = [
 const Output = ({ text }: { readonly text: string }) => {
   const [format, setFormat] = useSetting('output format', 'text')
   if (text === 'null') return <div className="secondary">None</div>
-  if (!text.startsWith('"')) return <JsonView text={text} label="Output" />
+  if (!text.startsWith('"')) return <JsonView text={text} label="Output" path="output" />
   return (
     <div className="message">
       <header>
@@ -163,7 +163,7 @@ const Output = ({ text }: { readonly text: string }) => {
       </header>
       <div>
         {format === 'json' ? (
-          <JsonView text={text} label="Output" />
+          <JsonView text={text} label="Output" path="output" />
         ) : (
           <TextView text={stringOf(text)} isMarkdown={format === 'markdown'} />
         )}

@@ -111,7 +111,7 @@ export const CallRow = memo(function CallRow({
         </span>
         <span title={nameOf(trace, row)}>
           <Name text={nameOf(trace, row)} />
-          {onPath > 0 && <span className="on-path">, {duration(onPath)} on the critical path</span>}
+          {onPath > 0 && <span className="visually-hidden">, {duration(onPath)} on the critical path</span>}
         </span>
       </span>
       <span className="number">{length === null ? '…' : duration(length)}</span>
@@ -132,7 +132,11 @@ export const CallRow = memo(function CallRow({
         {segments
           .filter(({ from, to }) => to > lane.start && from < lane.start + lane.length)
           .map(({ from, to }) => (
-            <span key={from} style={{ left: `${at(from)}%`, width: `${at(to) - at(from)}%` }} />
+            <span
+              key={from}
+              title={`${duration(onPath)} on the critical path`}
+              style={{ left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
+            />
           ))}
       </span>
     </div>

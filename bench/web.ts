@@ -10,7 +10,7 @@ import { PROJECT } from './support/year-of-calls.js'
 
 /**
  * How fast are the pages in Chromium (CHROMIUM_PATH), with CALLS=100000 calls in the project? Each figure is the median of
- * RUNS=5 new pages. `after arrival` is the time from the last byte of the page's data until it is shown. A bare statement of the
+ * RUNS=5 new pages. DIRECTORY is one that `bench/questions.ts fill` filled before, which is kept. `after arrival` is the time from the last byte of the page's data until it is shown. A bare statement of the
  * engine tells how fast the machine is.
  */
 
@@ -31,11 +31,23 @@ interface Shown {
   readonly sinceArrival: number
   readonly bytes: number
   readonly rows: number
+  /** For data. */
+  readonly requests: number
 }
 
-const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-web-'))
-const fill = [...process.execArgv, 'bench/questions.ts', 'fill', directory, String(CALLS), String(Date.now())]
-execFileSync(process.execPath, fill, { stdio: 'inherit' })
+const given = process.env['DIRECTORY']
+const directory = given ?? (await mkdtemp(join(tmpdir(), 'tallytree-bench-web-')))
+if (given === undefined) {
+  const fill = [
+    ...process.execArgv,
+    'bench/questions.ts',
+    'fill',
+    directory,
+    String(CALLS),
+    String(Date.now()),
+  ]
+  execFileSync(process.execPath, fill, { stdio: 'inherit' })
+}
 const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: directory,
@@ -124,6 +136,7 @@ const shownIn = async (path: string, selector: string, endpoint: string): Promis
       sinceArrival: shownAt - data.responseEnd,
       bytes: ${JSON.stringify(endpoint)} === '/assets/' ? bytes : data.encodedBodySize,
       rows: document.querySelectorAll('[role=treeitem], tbody tr').length,
+      requests: all.filter(({ name }) => /\\/api\\/pages\\/|\\/usage\\//.test(name)).length,
     }
   })()`)
   await context.close()
@@ -140,6 +153,8 @@ const untilReadable = async (): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, 1000))
 }
 
+const NONE: Shown = { navigation: 0, sinceRequest: 0, sinceArrival: 0, bytes: 0, rows: 0, requests: 0 }
+
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 const measure = async (
@@ -151,19 +166,21 @@ const measure = async (
   for (let run = 0; run < RUNS; run += 1) all.push(await ask())
   const figures = Object.entries(goals).map(([figure, goal]) => {
     const value = median(all.map((shown) => shown[figure as keyof Shown]))
-    const unit = figure === 'bytes' ? 'KB' : figure === 'rows' ? 'rows' : 'ms'
+    const unit = UNITS[figure] ?? 'ms'
     const shown = figure === 'bytes' ? value / 1000 : value
     return `${LABELS[figure as keyof Shown]} ${shown.toFixed(0)} ${unit} (goal ${goal})`
   })
   console.log(`${name.padEnd(34)} ${figures.join(', ')}`)
 }
 
+const UNITS: Readonly<Record<string, string>> = { bytes: 'KB', rows: 'rows', requests: 'requests' }
 const LABELS: Readonly<Record<keyof Shown, string>> = {
   navigation: 'shown after',
   sinceRequest: 'after it was asked for',
   sinceArrival: 'after arrival',
   bytes: 'size',
   rows: 'mounted',
+  requests: 'with',
 }
 
 /** From the key to the heading of the next call, in the tree of a large trace. */
@@ -188,7 +205,27 @@ const selected = async (): Promise<Shown> => {
   await untilShown(page)
   const sinceRequest = await page.evaluate<number>('shownAt - pressedAt')
   await context.close()
-  return { sinceRequest, navigation: 0, sinceArrival: 0, bytes: 0, rows: 0 }
+  return { ...NONE, sinceRequest }
+}
+
+/** The time of an answer alone. */
+const answered = async (path: string, body: object): Promise<Shown> => {
+  const begin = performance.now()
+  const response = await fetch(`${service.address}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ project_id: PROJECT, ...body }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+  return { ...NONE, sinceRequest: performance.now() - begin, bytes: text.length }
+}
+
+const FACETS = ['summary.weave.status', 'op_name', 'model', 'end_user', 'environment', 'thread_id']
+const VALUES = { filter: { trace_roots_only: true }, fields: FACETS }
+const USAGE_OF_A_YEAR = {
+  start: new Date(Date.now() - 365 * 86_400_000).toISOString(),
+  ...{ group_by: ['month', 'user'], include_costs: true, limit: 10_000 },
 }
 
 const tree = (trace: string) => () =>
@@ -219,6 +256,28 @@ try {
   )
   // Last: the read side works for a while on the traces that were just recorded.
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+  await measure('overview', () => shownIn(`/${PROJECT}`, '.eights tbody td a', '/api/pages/overview'), {
+    sinceRequest: 500,
+    requests: 3,
+  })
+  await measure(
+    'overview of a year',
+    () => shownIn(`/${PROJECT}?range=365d`, '.eights tbody td a', '/api/pages/overview'),
+    { sinceRequest: 500 },
+  )
+  await measure('threads', () => shownIn(`/${PROJECT}/threads`, 'tbody td a', '/api/pages/threads'), {
+    sinceRequest: 500,
+  })
+  await measure('usage explorer', () => shownIn(`/${PROJECT}/usage`, 'tbody td a', '/usage/query'), {
+    sinceRequest: 500,
+    requests: 2,
+  })
+  await measure('values of the list of traces', () => answered('/api/pages/calls/summary', VALUES), {
+    sinceRequest: 200,
+  })
+  await measure('usage of a year by month and user', () => answered('/usage/query', USAGE_OF_A_YEAR), {
+    sinceRequest: 600,
+  })
   await measure('list of 50 traces', () => shownIn(`/${PROJECT}/traces`, 'tbody td a', '/api/pages/calls'), {
     bytes: 100,
     sinceRequest: 200,
@@ -231,7 +290,7 @@ try {
   console.log(
     `reference: a bare statement by day and op took ${reference.toFixed(0)} ms (${REFERENCE_MS} ms at 10,000,000 calls where the goals were set)`,
   )
-  await rm(directory, { recursive: true, force: true })
+  if (given === undefined) await rm(directory, { recursive: true, force: true })
 }
 
 async function firstPage(): Promise<Shown> {
@@ -245,5 +304,5 @@ async function firstPage(): Promise<Shown> {
     performance.getEntriesByType('resource').reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
   ]`)
   await context.close()
-  return { navigation, bytes, sinceRequest: 0, sinceArrival: 0, rows: 0 }
+  return { ...NONE, navigation, bytes }
 }

@@ -13,7 +13,7 @@ import { startService } from './service.js'
 
 /**
  * `npm run screenshots`: the pictures of the README, of a service of its own with the demo's calls, in Chromium (CHROMIUM_PATH).
- * With ALL=1 every page in both themes and at both widths, into a directory that is printed.
+ * With ALL=1 every page in both themes and at three widths, into a directory that is printed.
  */
 
 const TEAM = 'acme'
@@ -103,7 +103,7 @@ const open = async (path: string, text: string, width: number, theme: 'light' | 
   await context.request.post('/api/sessions', { data: { api_key: key } })
   const page = await context.newPage()
   await page.goto(path)
-  await page.getByText(text).first().waitFor()
+  await page.getByText(text).filter({ visible: true }).first().waitFor()
   await page.waitForLoadState('networkidle')
   return page
 }
@@ -135,6 +135,10 @@ try {
     project_id: PROJECT,
   })) as unknown as { rows: readonly { id: string }[] }
   const compared = runs.map(({ id }) => id).reverse()
+  const compareCalls = (await find('openai.chat.completions.create'))
+    .slice(0, 2)
+    .map(({ id }) => id)
+    .join(',')
   const PICTURES = [
     ['overview', `/${PROJECT}?range=30d`, 'answer_question'],
     ['usage', `/${PROJECT}/usage?range=30d`, 'gpt-4o-mini'],
@@ -144,8 +148,18 @@ try {
     ['automation', `/${TEAM}/-/automations/${automation}`, 'Newest matching event'],
   ] as const
   const OTHERS = [
+    ['usage-by-three', `/${PROJECT}/usage?by=model,op,end_user`, 'gpt-4o-mini'],
     ['threads', `/${PROJECT}/threads`, 'thread-1'],
+    ['thread', `/${PROJECT}/threads/thread-1`, 'turns'],
+    ['calls', `/${PROJECT}/compare?calls=${compareCalls}`, 'openai.chat'],
     ['evaluations', `/${PROJECT}/evaluations`, 'support-answers'],
+    ['run', `/${PROJECT}/evaluations/${compared[0]}`, 'Rows'],
+    ['rules', `/${PROJECT}/evaluations/rules`, 'Rules'],
+    ['leaderboards', `/${PROJECT}/evaluations/leaderboards`, 'Leaderboards'],
+    ['training', `/${PROJECT}/training`, 'Training'],
+    ['upstreams', `/${TEAM}/-/gateway/upstreams`, 'Upstreams'],
+    ['keys', `/${TEAM}/-/gateway/keys`, 'Keys'],
+    ['projects', `/${TEAM}/-/settings/projects`, 'support'],
     ['models', `/${TEAM}/-/gateway/models`, 'acme/assistant'],
     ['limits', `/${TEAM}/-/gateway/limits`, 'month'],
     ['spend', `/${TEAM}/-/gateway/spend`, 'gpt-4o-mini'],
@@ -176,13 +190,9 @@ try {
   if (process.env['ALL'] === '1') {
     const all = await mkdtemp(join(tmpdir(), 'tallytree-pages-'))
     for (const picture of [...PICTURES, ...OTHERS])
-      for (const [width, theme] of [
-        [1440, 'light'],
-        [1440, 'dark'],
-        [390, 'light'],
-        [390, 'dark'],
-      ] as const)
-        await shoot(picture, join(all, `${picture[0]}-${width}-${theme}.png`), width, theme)
+      for (const width of [1440, 390, 1920])
+        for (const theme of ['light', 'dark'] as const)
+          await shoot(picture, join(all, `${picture[0]}-${width}-${theme}.png`), width, theme)
   } else for (const picture of PICTURES) await shoot(picture, `docs/pictures/${picture[0]}.png`)
 } finally {
   await browser.close()

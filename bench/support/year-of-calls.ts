@@ -115,6 +115,7 @@ const startOf = (call: GeneratedCall) => {
     trace_id: call.trace,
     parent_id: call.parent,
     thread_id: `thread-${Math.floor(call.number / 500)}`,
+    turn_id: isRoot ? call.id : null,
     started_at: at(call.startedAt),
     attributes: { environment: random(10) === 0 ? 'staging' : 'production', release: `v${random(12)}` },
     inputs: { user: `customer-${random(2000)}`, prompt: textOf(random, 24) },

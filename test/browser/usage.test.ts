@@ -62,6 +62,26 @@ describeInBrowser('the usage explorer', () => {
     await page.getByText('Tokens by model, op, day').waitFor()
   })
 
+  it('groups by three dimensions without time', async () => {
+    const page = await pages.open(`${USAGE}?by=model,op`)
+    await page.getByText('Cost by model, op, day').waitFor()
+    await page.getByRole('combobox', { name: 'And by' }).click()
+    await page.getByRole('option', { name: 'user', exact: true }).click()
+    await page.waitForURL((url) => url.searchParams.get('by') === 'model,op,user')
+    await page.getByRole('columnheader', { name: 'model, op, user' }).waitFor()
+    assert.equal(await page.locator('.chart').count(), 0)
+    await page.getByRole('combobox', { name: 'Time', exact: true }).click()
+    await page.getByRole('option', { name: 'week', exact: true }).click()
+    await page.getByText('Cost by model, op, week').waitFor()
+  })
+
+  it('has room for both lines of the time axis', async () => {
+    const page = await pages.open(`${USAGE}?range=24h`)
+    const axis = page.locator('.u-axis').first()
+    await axis.waitFor({ state: 'attached' })
+    assert.ok((await axis.boundingBox())!.height >= 40)
+  })
+
   it('saves what it shows as CSV and Parquet', async () => {
     const page = await pages.open(USAGE)
     await page.getByText('gpt-4o-mini').first().waitFor()

@@ -90,7 +90,8 @@ export const plotOptionsOf = (props: ChartProps, drawing: Drawing): uPlot.Option
   return {
     width,
     height,
-    padding: [8, 8, 0, 0],
+    // Half of a label that is centred on the end of the axis.
+    padding: [8, isTime ? 22 : 8, 0, 0],
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     scales: {
       x: { time: isTime, ...(kind === 'bars' ? { range: barRange(props) } : {}) },
@@ -106,7 +107,7 @@ export const plotOptionsOf = (props: ChartProps, drawing: Drawing): uPlot.Option
     axes: [
       {
         ...axis,
-        size: 28,
+        size: isTime ? 44 : 28,
         ...(isTime
           ? { values: timeLabels }
           : { incrs: WHOLE, values: (_, values) => values.map((value) => props.formatX?.(value) ?? value) }),

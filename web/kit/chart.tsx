@@ -83,6 +83,7 @@ const Plot = (props: PlotProps) => {
   useEffect(() => {
     latest.current = props
   })
+  const hasPoints = x.length > 0
   const shape = JSON.stringify([
     props.kind,
     props.isTime,
@@ -94,7 +95,7 @@ const Plot = (props: PlotProps) => {
   ])
   useEffect(() => {
     const element = place.current
-    if (width === 0 || element === null) return
+    if (width === 0 || element === null || !hasPoints) return
     const styles = getComputedStyle(document.documentElement)
     const made = new uPlot(
       plotOptionsOf(latest.current, {
@@ -116,10 +117,13 @@ const Plot = (props: PlotProps) => {
     }
     made.over.addEventListener('click', open)
     plot.current = made
-    return () => made.destroy()
-  }, [width, scheme, zone, shape, onPoint, navigate])
+    return () => {
+      made.destroy()
+      plot.current = null
+    }
+  }, [width, scheme, zone, shape, hasPoints, onPoint, navigate])
   useEffect(() => plot.current?.setData(plotDataOf(latest.current)), [x, series])
-  const isEmpty = series.every(({ values }) => values.every((value) => value === null))
+  const isEmpty = hasPoints && series.every(({ values }) => values.every((value) => value === null))
   return (
     <div ref={frame} style={{ position: 'relative', height }}>
       <div

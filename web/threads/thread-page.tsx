@@ -168,7 +168,7 @@ const ThreadTotals = ({ thread }: { readonly thread: Thread }) => {
         </span>
       )}
       {user != null && (
-        <AppLink href={callsWith('attributes.user', user)} title="The calls of the user">
+        <AppLink href={callsWith('end_user', user)} title="The calls of the user">
           <Name text={user} />
         </AppLink>
       )}

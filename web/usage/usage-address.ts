@@ -17,8 +17,9 @@ export const METRICS = [
 export type Metric = (typeof METRICS)[number]['value']
 
 export const INITIAL_RANGE = '30d'
-/** A time is the third one. */
-const MAX_DIMENSIONS = 2
+/** A unit of time is one of them. */
+export const MAX_DIMENSIONS = 3
+export const NO_TIME = 'none'
 
 /** Of one project, or of all projects of a team. */
 export type Scope = Place
@@ -26,13 +27,17 @@ export type Scope = Place
 export interface UsageQuestion {
   readonly by: readonly string[]
   readonly metric: Metric
-  readonly unit: Unit
+  /** Null for usage by dimensions alone. */
+  readonly unit: Unit | null
   readonly isInclusive: boolean
   readonly isCompared: boolean
   readonly conditions: readonly Operand[]
   readonly start: string
   readonly end: string
 }
+
+/** Usage by time, which a chart shows. */
+export type TimedQuestion = UsageQuestion & { readonly unit: Unit }
 
 const DAY_MS = 86_400_000
 
@@ -50,11 +55,15 @@ const unitFor = (milliseconds: number): Unit =>
 export const questionOf = (search: Search, initialBy: string, now: number): UsageQuestion => {
   const { from, to = new Date(now).toISOString() } = rangeOf(search['range'] ?? INITIAL_RANGE, now)
   const start = from ?? rangeOf(INITIAL_RANGE, Date.parse(to)).from!
-  const by = (search['by'] ?? initialBy).split(',').filter((name) => name !== '' && name !== 'none')
+  const names = (search['by'] ?? initialBy).split(',').filter((name) => name !== '' && name !== 'none')
+  const by = [...new Set(names)].slice(0, MAX_DIMENSIONS)
   return {
-    by: [...new Set(by)].slice(0, MAX_DIMENSIONS),
+    by,
     metric: METRICS.find(({ value }) => value === search['metric'])?.value ?? 'total_cost',
-    unit: UNITS.find((unit) => unit === search['per']) ?? unitFor(Date.parse(to) - Date.parse(start)),
+    unit:
+      by.length === MAX_DIMENSIONS || search['per'] === NO_TIME
+        ? null
+        : (UNITS.find((unit) => unit === search['per']) ?? unitFor(Date.parse(to) - Date.parse(start))),
     isInclusive: search['usage'] === 'inclusive',
     isCompared: search['compare'] !== '0',
     conditions: conjunctsIn(search['filter']),

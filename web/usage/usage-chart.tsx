@@ -3,7 +3,7 @@ import type { ChartSeries } from '../kit/chart-props.js'
 import { cost, wholeNumber } from '../kit/format.js'
 import { useAddress } from '../kit/place.js'
 import { bucketRange, draggedRange } from '../overview/buckets.js'
-import { groupHref, METRICS, type Scope, type UsageQuestion } from './usage-address.js'
+import { groupHref, METRICS, type Scope, type TimedQuestion, type UsageQuestion } from './usage-address.js'
 import { figureOf, type UsageRow } from './usage-data.js'
 
 const MAX_SERIES = 7
@@ -23,7 +23,7 @@ interface Line extends ChartSeries {
 /** One series a group, the largest first, and the sum of the rest. */
 const linesOf = (
   rows: readonly UsageRow[],
-  { by, unit, metric }: UsageQuestion,
+  { by, unit, metric }: TimedQuestion,
   starts: readonly number[],
 ): readonly Line[] => {
   const places = new Map(starts.map((start, at) => [start, at]))
@@ -52,7 +52,7 @@ const linesOf = (
 interface UsageChartProps {
   readonly scope: Scope
   readonly rows: readonly UsageRow[] | undefined
-  readonly question: UsageQuestion
+  readonly question: TimedQuestion
   readonly starts: readonly number[]
   readonly limits: readonly { readonly label: string; readonly value: number }[]
   readonly isStale: boolean

@@ -27,12 +27,13 @@ export const useUsage = (scope: Scope, initialBy: string) => {
   const question = useMemo(() => questionOf(search, initialBy, askedAt), [search, initialBy, askedAt])
   const base = useMemo(() => bodyOf(scope, question, zone), [scope, question, zone])
   const { by, unit, metric, isCompared, start, end } = question
+  const isByTime = by.length === 0 && unit !== null
   const ask = (body: Partial<typeof base>) => ({ ...base, ...body })
   const key = [scope.team, scope.project, JSON.stringify(base), by.join(), metric]
   const tableBody = ask({
-    group_by: by.length === 0 ? [unit] : [...by],
-    sort_by: by.length === 0 ? null : [{ field: metric }],
-    limit: by.length === 0 ? MAX_POINTS : MAX_ROWS,
+    group_by: isByTime ? [unit] : [...by],
+    sort_by: isByTime ? null : [{ field: metric }],
+    limit: isByTime ? MAX_POINTS : MAX_ROWS,
     compare: isCompared ? 'previous_period' : null,
   })
   const table = useQuery({
@@ -43,12 +44,18 @@ export const useUsage = (scope: Scope, initialBy: string) => {
   })
   const chart = useQuery({
     queryKey: ['usage chart', ...key, unit],
+    enabled: unit !== null,
     queryFn: async ({ signal }) => {
-      const answer = await usageOf(ask({ group_by: [...by, unit], limit: MAX_POINTS }), signal)
+      const time = unit!
+      const answer = await usageOf(ask({ group_by: [...by, time], limit: MAX_POINTS }), signal)
       // The zones of the browser may be of another year than those of the service.
-      const answered = answer.rows.map(({ group }) => Date.parse(group[unit]!) / 1000)
-      const starts = [...new Set([...unitStarts(start, end, unit, zone), ...answered])]
-      return { ...answer, question, starts: starts.sort((one, other) => one - other) }
+      const answered = answer.rows.map(({ group }) => Date.parse(group[time]!) / 1000)
+      const starts = [...new Set([...unitStarts(start, end, time, zone), ...answered])]
+      return {
+        ...answer,
+        question: { ...question, unit: time },
+        starts: starts.sort((one, other) => one - other),
+      }
     },
     placeholderData: (before, query) =>
       query?.queryKey[1] === scope.team && query.queryKey[2] === scope.project ? before : undefined,

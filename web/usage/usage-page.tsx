@@ -12,7 +12,7 @@ import { SavedViews } from '../traces/saved-views.js'
 import { USAGE_VIEWS } from './usage-saved-view.js'
 import { UsageView } from './usage-view.js'
 
-const DIMENSIONS = ['model', 'op', 'root_op', 'user', 'key', 'status', 'thread']
+const DIMENSIONS = ['model', 'op', 'root_op', 'end_user', 'user', 'key', 'environment', 'status', 'thread']
 const MAX_ATTRIBUTES = 20
 
 /** Automations judge events, which do not know what all calls below used. */

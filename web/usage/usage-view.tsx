@@ -7,12 +7,21 @@ import { download } from '../kit/download.js'
 import { clockTime, cost, exactCost, plural, wholeNumber } from '../kit/format.js'
 import { useAddress } from '../kit/place.js'
 import { RangePicker } from '../kit/range-picker.js'
+import type { Search } from '../kit/search.js'
 import { useZone } from '../kit/settings.js'
 import { ActionFailed, Empty, Failed } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { changeText } from '../overview/change.js'
 import { UNITS } from './calendar.js'
-import { groupHref, INITIAL_RANGE, METRICS, type Scope, type UsageQuestion } from './usage-address.js'
+import {
+  groupHref,
+  INITIAL_RANGE,
+  MAX_DIMENSIONS,
+  METRICS,
+  NO_TIME,
+  type Scope,
+  type UsageQuestion,
+} from './usage-address.js'
 import { groupName, UsageChart } from './usage-chart.js'
 import { figureOf, useBudgets, useUsage, type Figures, type UsageRow } from './usage-data.js'
 
@@ -48,14 +57,16 @@ export const UsageView = ({ scope, dimensions, initialBy, children }: UsageViewP
         ({ error, refetch }, n) =>
           error !== null && <Failed key={n} error={error} what="The usage" onRetry={() => void refetch()} />,
       )}
-      <UsageChart
-        scope={scope}
-        rows={chart.data?.rows}
-        question={chart.data?.question ?? question}
-        starts={chart.data?.starts ?? NO_STARTS}
-        limits={limits}
-        isStale={chart.isPlaceholderData}
-      />
+      {question.unit !== null && (
+        <UsageChart
+          scope={scope}
+          rows={chart.data?.rows}
+          question={chart.data?.question ?? { ...question, unit: question.unit }}
+          starts={chart.data?.starts ?? NO_STARTS}
+          limits={limits}
+          isStale={chart.isPlaceholderData}
+        />
+      )}
       <div className="bar" style={{ minHeight: 32 }}>
         {shown !== undefined && (
           <Totals totals={shown.totals.usage} groups={shown.totals.groups} question={shown.question} />
@@ -73,11 +84,9 @@ export const UsageView = ({ scope, dimensions, initialBy, children }: UsageViewP
         <Button size="compact-sm" variant="default" onClick={() => save.mutate('csv')}>
           CSV
         </Button>
-        {scope.project !== '' && (
-          <Button size="compact-sm" variant="default" onClick={() => save.mutate('parquet')}>
-            Parquet
-          </Button>
-        )}
+        <Button size="compact-sm" variant="default" onClick={() => save.mutate('parquet')}>
+          Parquet
+        </Button>
       </div>
       <ActionFailed error={save.error} what="The download" />
       {shown?.rows.length === 0 && (
@@ -102,17 +111,18 @@ interface BuilderProps {
 
 const Builder = ({ dimensions, question: { by, metric, unit, isInclusive } }: BuilderProps) => {
   const [, setAddress] = useAddress()
-  const [first = '', second = ''] = by
-  const choices = (taken: string) => [
+  const choices = (own: string | undefined) => [
     { value: '', label: 'nothing' },
     ...[...new Set([...dimensions, ...by])]
-      .filter((name) => name !== taken)
+      .filter((name) => name === own || !by.includes(name))
       .map((name) => ({ value: name, label: name })),
   ]
-  const set = (next: readonly string[]) => {
-    const names = next.filter((name) => name !== '')
-    setAddress({ by: names.length === 0 ? 'none' : names.join(',') })
-  }
+  const set = (names: readonly string[], more: Search = {}) =>
+    setAddress({ by: names.length === 0 ? 'none' : names.join(','), ...more })
+  const setTime = (value: string) =>
+    value !== NO_TIME && by.length === MAX_DIMENSIONS
+      ? set(by.slice(0, -1), { per: value })
+      : setAddress({ per: value })
   return (
     <>
       <Select
@@ -124,33 +134,27 @@ const Builder = ({ dimensions, question: { by, metric, unit, isInclusive } }: Bu
         value={metric}
         onChange={(value) => setAddress({ metric: value ?? '' })}
       />
-      <Select
-        size="xs"
-        w={150}
-        aria-label="By"
-        allowDeselect={false}
-        data={choices(second)}
-        value={first}
-        onChange={(value) => set([value ?? '', second])}
-      />
-      <Select
-        size="xs"
-        w={150}
-        aria-label="Then by"
-        allowDeselect={false}
-        disabled={first === ''}
-        data={choices(first)}
-        value={second}
-        onChange={(value) => set([first, value ?? ''])}
-      />
+      {['By', 'Then by', 'And by'].map((label, index) => (
+        <Select
+          key={label}
+          size="xs"
+          w={130}
+          aria-label={label}
+          allowDeselect={false}
+          disabled={index > by.length}
+          data={choices(by[index])}
+          value={by[index] ?? ''}
+          onChange={(value) => set(by.toSpliced(index, 1, ...(value ? [value] : [])))}
+        />
+      ))}
       <Select
         size="xs"
         w={100}
         aria-label="Time"
         allowDeselect={false}
-        data={UNITS.map((value) => ({ value, label: value }))}
-        value={unit}
-        onChange={(value) => setAddress({ per: value ?? '' })}
+        data={[...UNITS.map((value) => ({ value, label: value })), { value: NO_TIME, label: 'no time' }]}
+        value={unit ?? NO_TIME}
+        onChange={(value) => setTime(value ?? '')}
       />
       <SegmentedControl
         size="xs"
@@ -233,12 +237,13 @@ const UsageTable = ({
   const zone = useZone()
   const { by, unit, metric, isCompared } = question
   const range = `${question.start}..${question.end}`
+  const isByTime = by.length === 0 && unit !== null
   const shown = useMemo<readonly TableRow[]>(
     () => [
       ...rows.map(({ group, usage, previous }) => ({
-        name: by.length === 0 ? clockTime(Date.parse(group[unit]!), zone) : groupName(by, group),
+        name: isByTime ? clockTime(Date.parse(group[unit]!), zone) : groupName(by, group),
         href:
-          by.length === 0 || (scope.project === '' && group['project'] === undefined)
+          isByTime || (scope.project === '' && group['project'] === undefined)
             ? undefined
             : groupHref(scope, question, group, range),
         usage,
@@ -255,7 +260,7 @@ const UsageTable = ({
             },
           ]),
     ],
-    [rows, others, by, unit, zone, scope, question, range],
+    [rows, others, by, unit, isByTime, zone, scope, question, range],
   )
   return (
     <Table
@@ -264,7 +269,7 @@ const UsageTable = ({
       keyOf={({ name, href }) => `${name} ${href ?? ''}`}
       columns={[
         {
-          label: by.length === 0 ? unit : by.join(', '),
+          label: isByTime ? unit : by.join(', ') || 'all',
           cell: ({ name, href }) =>
             href === undefined ? (
               name

@@ -48,7 +48,7 @@ export const threadJson = open('Thread', {
     '`include_usage` adds the tokens of the turns and all calls below them, `include_costs` what they cost: `cost` is null if it ' +
     'is unknown, and lacks models without a price if `unpriced`. `include_details` adds the others. `error_count` is the ' +
     'number of turns and calls below them that failed, or null where there are too many to count. A turn below another one of ' +
-    'its thread counts once. `end_user` is `attributes.user` of the first turn that has it, up to 300 characters. ' +
+    'its thread counts once. `end_user` is that of the first turn that has one, up to 300 characters. ' +
     '`first_message` is a preview of the first message of the user in the first turn, or null.',
   required: { thread_id: string, turn_count: wholeNumber, start_time: instant, last_updated: instant },
   optional: {

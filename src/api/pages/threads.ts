@@ -42,7 +42,7 @@ const withFigures = async (
 }
 
 /** The fields of a turn in which a search looks. */
-const SEARCHED = ['thread_id', 'inputs', 'output', 'attributes.user'] as const
+const SEARCHED = ['thread_id', 'inputs', 'output', 'end_user'] as const
 
 const turnContains = (text: string): Operation => ({
   $or: SEARCHED.map((field) => ({

@@ -141,7 +141,7 @@ const addDetails = async (
   }
   for (const page of pagesOf(turns, TURNS_AT_ONCE)) {
     const ids = page.map(({ id }) => id)
-    const users = await cellsOf(reader, projectId, ids, ['attributes.user'], position)
+    const users = await cellsOf(reader, projectId, ids, ['end_user'], position)
     for (const turn of page) {
       const ofThread = sums.get(turn.thread_id)!
       if (turn.id === ofThread.firstId) ofThread.first = turn

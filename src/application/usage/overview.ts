@@ -68,8 +68,8 @@ const ROWS = 8
 const MAX_MODELS = 7
 const MAX_GROUPS = 100_000
 const ROOTS = { ...NO_FILTER, trace_roots_only: true }
-/** Programs name their end users in the first; without any, the owners of the API keys are the users. */
-const USER_FIELDS = ['attributes.user', 'wb_user_id'] as const
+/** Without end users, the owners of the API keys are the users. */
+const USER_FIELDS = ['end_user', 'wb_user_id'] as const
 
 const LATENCY: RequestedMetric<CallMetric> = { metric: 'latency_ms', aggregations: [], percentiles: [50, 95] }
 const FIGURES: readonly RequestedMetric<CallMetric>[] = [

@@ -46,9 +46,13 @@ describe('the figures of threads', () => {
         model('a1.agent', 'a1', {}),
         model('a1.model', 'a1', { big: tokens(10, 1) }, { parent_id: 'a1.agent' }),
         model('a1.small', 'a1', { small: tokens(4) }, { parent_id: 'a1.agent', exception: 'timeout' }),
-        turn('a2', 'a', { started_at: at(2), attributes: { user: 'ada' }, exception: 'failed' }),
+        turn('a2', 'a', { started_at: at(2), attributes: { user: { id: 'ada' } }, exception: 'failed' }),
         model('a2.model', 'a2', { big: tokens(100, 2), unknown: tokens(7) }),
-        turn('a3', 'a', { started_at: at(3), attributes: { user: 'bob' }, inputs: { question: 'Thanks' } }),
+        turn('a3', 'a', {
+          started_at: at(3),
+          attributes: { user_id: 'bob' },
+          inputs: { question: 'Thanks' },
+        }),
         turn('b1', 'b', { inputs: {}, summary: { usage: { unknown: tokens(3) } } }),
         turn('c1', 'c', { inputs: { text: 'so '.repeat(100) } }),
       ])

@@ -100,7 +100,8 @@ describe('POST /api/pages/overview', () => {
         parent_id: above === undefined ? null : ids[above],
         op_name: call.op_name,
         started_at: new Date(at).toISOString(),
-        attributes: call.user === null ? {} : { user: call.user },
+        attributes:
+          call.user === null ? {} : n % 2 === 0 ? { user: { id: call.user } } : { user_id: call.user },
         inputs: {},
       }
       const usage = call.model === null ? {} : { [call.model]: tokens(call.count, 1) }

@@ -11,11 +11,13 @@ import {
   type UsageGroup,
 } from '../../../projections/usage/query/queries.js'
 import { sumOfFigures } from '../../../projections/usage/query/sums.js'
+import { parquetOf } from '../../../projections/parquet.js'
 import { csvText, type CsvCell } from './csv.js'
 
 export interface AnswerOptions {
   readonly groupBy: readonly Dimension[]
   readonly hasCosts: boolean
+  readonly isCompared: boolean
   /** Of the time zone of the buckets. */
   readonly offset: Offset
 }
@@ -40,42 +42,87 @@ export const usageQueryLines = (groups: readonly UsageGroup[], shown: AnswerOpti
     )
     .join('')
 
-/** A row a group, with empty dimensions for the sum of the groups beyond the limit. Times have the offset of the zone. */
-export const usageCsv = (groups: readonly UsageGroup[], shown: AnswerOptions): string => {
-  const isCompared = groups.some(({ previous }) => previous !== undefined)
+/** A time in seconds since 1970. */
+type Cell = CsvCell | { readonly time: number }
+
+const TEXT = 'Nullable(String)'
+const TIME = "Nullable(DateTime64(3, 'UTC'))"
+const COUNT = 'Int64'
+const COST = 'Nullable(Decimal(38, 12))'
+
+/** A row a group, with empty dimensions for the sum of the groups beyond the limit. */
+const tableOf = (groups: readonly UsageGroup[], { groupBy, hasCosts, isCompared }: AnswerOptions) => {
   const prefixes = isCompared ? ['', 'previous_'] : ['']
-  const measures = MEASURES.filter((measure) => shown.hasCosts || !isCost(measure))
-  const figureNames = [
-    ...measures.map(measureName),
-    ...(shown.hasCosts ? ['unpriced_model_count', 'unpriced_models'] : []),
+  const measures = MEASURES.filter((measure) => hasCosts || !isCost(measure))
+  const figures = [
+    ...measures.map((measure) => ({ name: measureName(measure), type: isCost(measure) ? COST : COUNT })),
+    ...(hasCosts
+      ? [
+          { name: 'unpriced_model_count', type: COUNT },
+          { name: 'unpriced_models', type: 'String' },
+        ]
+      : []),
   ]
-  const header = [
-    ...shown.groupBy.map(({ name }) => name),
-    'groups',
-    ...prefixes.flatMap((prefix) => figureNames.map((name) => `${prefix}${name}`)),
+  const columns = [
+    ...groupBy.map((dimension) => ({ name: dimension.name, type: 'starts' in dimension ? TIME : TEXT })),
+    { name: 'groups', type: COUNT },
+    ...prefixes.flatMap((prefix) => figures.map(({ name, type }) => ({ name: `${prefix}${name}`, type }))),
   ]
-  const cellsOf = (figures: UsageFigures): readonly CsvCell[] => {
-    const { unpriced, unpricedCount } = figures.pricing
+  const cellsOf = (of: UsageFigures): readonly Cell[] => {
+    const { unpriced, unpricedCount } = of.pricing
     const { unpriced_models } = unpricedMembers(unpriced, unpricedCount)
     return [
-      ...measures.map((measure) => plain(measureText(measure, figures, shown.hasCosts))),
-      ...(shown.hasCosts ? [plain(String(unpricedCount)), { text: JSON.stringify(unpriced_models) }] : []),
+      ...measures.map((measure) => plain(measureText(measure, of, hasCosts))),
+      ...(hasCosts ? [plain(String(unpricedCount)), { text: JSON.stringify(unpriced_models) }] : []),
     ]
   }
-  const rows = groups.map(({ key, groups: count, figures, previous }) => [
-    ...shown.groupBy.map((_, index) => keyCell(key?.[index], shown)),
+  const rows = groups.map(({ key, groups: count, figures: current, previous }) => [
+    ...groupBy.map((_, index) => keyCell(key?.[index])),
     plain(String(count)),
-    ...cellsOf(figures),
+    ...cellsOf(current),
     ...(previous === undefined ? [] : cellsOf(previous)),
   ])
-  return csvText(header, rows)
+  return { columns, rows }
 }
 
 const plain = (text: string): CsvCell => (text === 'null' ? null : { plain: text })
 
-const keyCell = (value: string | number | undefined, { offset }: AnswerOptions): CsvCell => {
+const keyCell = (value: string | number | undefined): Cell => {
   if (value === undefined) return null
-  return typeof value === 'number' ? { plain: timeWithOffset(value, offset(value)) } : { text: value }
+  return typeof value === 'number' ? { time: value } : { text: value }
+}
+
+/** Times have the offset of the zone. */
+export const usageCsv = (groups: readonly UsageGroup[], shown: AnswerOptions): string => {
+  const { columns, rows } = tableOf(groups, shown)
+  const cellOf = (cell: Cell): CsvCell =>
+    cell !== null && 'time' in cell ? { plain: timeWithOffset(cell.time, shown.offset(cell.time)) } : cell
+  return csvText(
+    columns.map(({ name }) => name),
+    rows.map((row) => row.map(cellOf)),
+  )
+}
+
+export const usageParquet = (
+  reader: Parameters<typeof parquetOf>[0],
+  groups: readonly UsageGroup[],
+  shown: AnswerOptions,
+): AsyncIterable<Uint8Array> => {
+  const { columns, rows } = tableOf(groups, shown)
+  const valueOf = (cell: Cell, index: number): string | null => {
+    if (cell === null) return null
+    if ('time' in cell) return new Date(cell.time * 1000).toISOString().replace('T', ' ').slice(0, -1)
+    if ('text' in cell) return cell.text
+    return columns[index]!.type === COST ? readableDecimal(cell.plain) : cell.plain
+  }
+  const types = Object.fromEntries(columns.map(({ name, type }) => [name, type]))
+  return parquetOf(reader, types, [JSON.stringify(rows.map((row) => row.map(valueOf)))])
+}
+
+/** Readers take decimals of at most 38 digits; a larger cost is shown as the largest of these. */
+const readableDecimal = (text: string): string => {
+  const [, sign = '', whole = ''] = /^(-?)(\d*)/.exec(text)!
+  return whole.length > 26 ? `${sign}${'9'.repeat(26)}.${'9'.repeat(12)}` : text
 }
 
 /** ISO 8601 has no seconds in an offset, as local times before 1900 have. */

@@ -2,8 +2,9 @@ import { Readable } from 'node:stream'
 import type { Services } from '../../../application/services.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
+import { prefetchFirst } from '../../../kernel/prefetch-first.js'
 import { entityOf, projectNameOf } from '../../../kernel/ids.js'
-import { usageBy, usageParquet, type UsageGroup } from '../../../projections/usage/query/queries.js'
+import { usageBy, type UsageGroup } from '../../../projections/usage/query/queries.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { readUsedModels } from '../../../projections/usage/query/used-models.js'
 import { withPreviousRange } from '../../../projections/usage/query/previous-range.js'
@@ -19,7 +20,14 @@ import { refuseTooLarge } from '../../../application/calls/too-large.js'
 import { requestedOffset } from '../timezone.js'
 import { usageLine, usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
-import { totalsOf, usageCsv, usageQueryJson, usageQueryLines, type AnswerOptions } from './answers.js'
+import {
+  totalsOf,
+  usageCsv,
+  usageParquet,
+  usageQueryJson,
+  usageQueryLines,
+  type AnswerOptions,
+} from './answers.js'
 
 const CSV = 'text/csv; charset=utf-8'
 /** Excel reads a file without it in the code page of the machine. */
@@ -51,8 +59,6 @@ export const usageQueryRoutes = (
         const { filter, include_costs, price_list: list, limit, format, byte_order_mark } = body
         if (byte_order_mark && format !== 'csv')
           throw invalidField(['byte_order_mark'], 'value_error', 'Value error, only for the format csv')
-        if (body.team !== null && format === 'parquet')
-          throw invalidField(['format'], 'value_error', 'Value error, parquet requires a project_id')
         requireBoundedFilter(filter)
         const costs = requestedCosts(include_costs, list)
         const range = rangeOf(body, instantOf(services.clock.now()))
@@ -76,16 +82,10 @@ export const usageQueryRoutes = (
             readTotals(reader, whole, (open) => read({ ...whole, ...asked, open })),
           )
         }
-        const shown = { groupBy, hasCosts: include_costs, offset: requestedOffset(body.timezone) }
+        const shown = { groupBy, hasCosts: include_costs, isCompared, offset: requestedOffset(body.timezone) }
         return {
           waitFor: priced(request, costs).waitFor,
           read: async (position) => {
-            if (format === 'parquet') {
-              const chunks = await readOf(scope, position, limit, (query) =>
-                usageParquet(reader, query),
-              ).catch(refuseTooLarge)
-              return { ...file(chunks, PARQUET), headers: downloadedAs(scope, 'parquet') }
-            }
             const usageOf = (project: string, most: number) =>
               readOf(project, position, most, (query) => usageBy(reader, query))
             const groups = await (
@@ -93,6 +93,11 @@ export const usageQueryRoutes = (
                 ? usageOf(scope, limit)
                 : teamUsage(reader, body.team, usageOf, { groupBy, orderBy, limit })
             ).catch(refuseTooLarge)
+            if (format === 'parquet')
+              return {
+                ...file(await prefetchFirst(usageParquet(reader, groups, shown)), PARQUET),
+                headers: downloadedAs(scope, 'parquet'),
+              }
             return respond(scope, groups, format, byte_order_mark ? BYTE_ORDER_MARK : '', shown)
           },
         }
@@ -125,7 +130,7 @@ const respond = (
   }
 }
 
-const file = (chunks: Iterable<string | Uint8Array>, type: string) => ({
+const file = (chunks: Iterable<string | Uint8Array> | AsyncIterable<Uint8Array>, type: string) => ({
   body: Readable.from(chunks, { objectMode: false }),
   type,
 })

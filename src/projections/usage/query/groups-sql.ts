@@ -37,10 +37,11 @@ export type Dimension =
   /** `starts` in seconds since 1970, ascending, the first at or before the range. */
   | { readonly name: CalendarUnit; readonly starts: readonly number[] }
   | { readonly name: `attributes.${string}` }
-  /** The project of the query, or the API key of a completion of the gateway. */
+  /** The project of the query, the API key of a completion of the gateway, or a field of the calls. */
   | { readonly name: (typeof DERIVED)[number] }
 
-export const DERIVED = ['project', 'key'] as const
+const FIELDS = ['end_user', 'environment'] as const
+export const DERIVED = ['project', 'key', ...FIELDS] as const
 
 /** Where the gateway records the id of the API key. */
 const KEY_FIELD = 'attributes.tallytree.key_id'
@@ -88,8 +89,10 @@ export const readGroups = <A>(
     (merged) => read(groupsSql({ ...query, merged })),
   )
 
-const attributeOf = ({ name }: { readonly name: string }): string | undefined =>
-  name === 'key' ? KEY_FIELD : name.startsWith('attributes.') ? name : undefined
+const attributeOf = ({ name }: { readonly name: string }): string | undefined => {
+  if (name === 'key') return KEY_FIELD
+  return name.startsWith('attributes.') || (FIELDS as readonly string[]).includes(name) ? name : undefined
+}
 const isAttribute = (dimension: { readonly name: string }): boolean => attributeOf(dimension) !== undefined
 
 /** One row for each group up to the limit, numbered by `place`, and one for the rest. */

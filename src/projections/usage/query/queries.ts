@@ -2,8 +2,8 @@ import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
 import { LARGEST_EXACT } from '../../../domain/prices/exact.js'
 import { isCostUnknown } from '../../../domain/calls/usage/charged.js'
 import { SETTINGS } from '../../calls/select.js'
-import { joined, raw, select, sql, statementOf, typed } from '../../sql.js'
-import { isCost, isPriced, MEASURES, measureName, type Measure } from '../columns.js'
+import { select, sql } from '../../sql.js'
+import { isPriced, MEASURES, type Measure } from '../columns.js'
 import { readGroups, type UsageQuery } from './groups-sql.js'
 
 export interface UsageGroup {
@@ -50,68 +50,11 @@ export const usageBy = async (
   return rows.map((row) => groupOf(row, query))
 }
 
-/**
- * The same groups as Parquet, written by the engine: the columns are the dimensions, `groups`, the measures and, where it is compared,
- * those of the previous period. The row of the groups beyond the limit has no dimensions.
- *
- * @throws UnknownField
- */
-export const usageParquet = (reader: ClickHouseReader, query: UsageQuery): Promise<readonly Uint8Array[]> => {
-  const prefixes = query.isCompared ? ['', 'previous_'] : ['']
-  const hasCosts = query.open.prices !== null
-  const keys = query.groupBy.map((dimension, index) => {
-    const value =
-      'starts' in dimension ? `fromUnixTimestamp64Milli(key_${index} * 1000, 'UTC')` : `key_${index}`
-    return sql`if(place > ${typed('UInt64', query.limit)}, NULL, ${raw(value)}) AS ${raw(backquoted(dimension.name))}`
-  })
-  const measures = prefixes.flatMap((prefix) =>
-    MEASURES.filter((measure) => hasCosts || !isCost(measure)).map((measure) =>
-      isCost(measure)
-        ? `if(${unknownSql(measure, prefix)}, NULL, ${decimalSql(`${prefix}${measure}`)}) AS ${prefix}${measureName(measure)}`
-        : `toInt64(greatest(least(toInt256(${prefix}${measure}), toInt256(${LARGEST})), -toInt256(${LARGEST}))) AS ${prefix}${measure}`,
-    ),
-  )
-  const unpriced = prefixes.flatMap((prefix) => [
-    `toInt64(${prefix}unpriced_model_count) AS ${prefix}unpriced_model_count`,
-    `replaceAll(toJSONString(arraySlice(answered.${prefix}unpriced_models, 1, 100)), '\\\\/', '/') AS ${prefix}unpriced_models`,
-  ])
-  const others = ['group_count AS groups', ...measures, ...(hasCosts ? unpriced : [])]
-  const columns = joined([...keys, raw(others.join(', '))])
-  return readGroups(reader, query, async (groups) => {
-    const chunks: Uint8Array[] = []
-    const { text, parameters } = statementOf(
-      sql`SELECT ${columns} FROM (${groups}) AS answered ORDER BY place ${SETTINGS}`,
-    )
-    for await (const chunk of reader.stream(text, parameters, { format: 'Parquet' })) chunks.push(chunk)
-    return chunks
-  })
-}
-
-/** Readers take decimals of at most 38 digits; a larger cost is shown as the largest of these. */
-const LARGEST_DECIMAL = '9'.repeat(38)
-
-const decimalSql = (units: string): string => {
-  const bound = `toInt256('${LARGEST_DECIMAL}')`
-  const bounded = `greatest(least(toInt256(answered.${units}), ${bound}), -${bound})`
-  return `CAST(toDecimal256(${bounded}, 12) / 1000000000000 AS Decimal(38, 12))`
-}
-
-/** See `isUnknownCost`. */
-const unknownSql = (measure: Measure, prefix: string): string => {
-  if (!isPriced(measure)) return '0'
-  const isUnpriced = `answered.${prefix}unpriced_model_count > 0 AND answered.${prefix}is_priced = 0`
-  return measure === 'total_cost'
-    ? `${isUnpriced} AND toInt256(answered.${prefix}provider_cost) = 0`
-    : isUnpriced
-}
-
 const LARGEST = BigInt(LARGEST_EXACT)
 
 /** Counts are exact up to 2^53. Larger ones are shown as 2^53. */
 export const clamped = (count: bigint): bigint =>
   count > LARGEST ? LARGEST : count < -LARGEST ? -LARGEST : count
-
-const backquoted = (name: string): string => `\`${name.replaceAll(/[\\`]/g, '\\$&')}\``
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -129,9 +129,14 @@ describe('usage of a team', () => {
     const missing = await service.post('/usage/query', { team: 'there-is-none' }, { key })
     assert.equal(foreign.status, 404)
     assert.equal(foreign.text, missing.text)
-    for (const body of [{}, { team, project_id: `${team}/one` }, { team, format: 'parquet' }])
+    for (const body of [{}, { team, project_id: `${team}/one` }])
       assert.equal((await service.post('/usage/query', body)).status, 422)
     const csv = await service.post('/usage/query', { team, group_by: ['project'], format: 'csv' })
     assert.match(csv.text, /^project,groups/)
+    const parquet = await service.post('/usage/query', {
+      ...{ team, group_by: ['project', 'day'], start: '2026-01-01T00:00:00Z', format: 'parquet' },
+    })
+    assert.equal(parquet.text.slice(0, 4), 'PAR1')
+    assert.equal(parquet.headers.get('content-disposition'), `attachment; filename="usage-${team}.parquet"`)
   })
 })

@@ -88,7 +88,7 @@ describeInBrowser('work with the list of traces', () => {
 
   it('counts each value of the list as the filter on it does', async () => {
     const page = await opened()
-    const failed = facets(page).getByRole('button', { name: /^error \d+$/ })
+    const failed = facets(page).getByRole('button', { name: /^failed \d+$/ })
     await failed.waitFor()
     const count = /\d+/.exec((await failed.textContent())!)![0]
     await failed.click()

@@ -24,7 +24,8 @@ const ROW_PX = 32
 const HEAD_PX = 32
 /** More scores of a run do not fit into its cell. */
 const MAX_SCORES = 4
-const RUN_PX = 168
+/** Of the column of a run, wider where there is room. */
+const runPx = (runs: number): number => (runs <= 3 ? 240 : 168)
 
 interface Props {
   readonly question: Question
@@ -76,7 +77,7 @@ export const ComparedRows = ({ question, only, scores, position, count }: Props)
     ...Object.fromEntries(question.runs.map((_, run) => [String(run + 1), () => openRun(run)])),
   })
   const shown = scores.slice(0, MAX_SCORES)
-  const width = 240 + RUN_PX * question.runs.length
+  const width = 240 + runPx(question.runs.length) * question.runs.length
   return (
     <div className="scroll" ref={scroll} tabIndex={-1}>
       <table className="table" style={{ minWidth: width }} aria-label="Compared rows" aria-rowcount={count}>
@@ -84,7 +85,12 @@ export const ComparedRows = ({ question, only, scores, position, count }: Props)
           <tr>
             <th scope="col">Example</th>
             {question.runs.map((id, run) => (
-              <th key={id} scope="col" style={{ width: RUN_PX }} title={shown.map(scoreName).join(' · ')}>
+              <th
+                key={id}
+                scope="col"
+                style={{ width: runPx(question.runs.length) }}
+                title={shown.map(scoreName).join(' · ')}
+              >
                 {letterOf(run)} <span className="secondary">{shown.map(scoreName).join(' · ')}</span>
               </th>
             ))}

@@ -127,7 +127,7 @@ interface TableProps {
 
 const RowsTable = ({ rows, fields, current, open, sort, onSort }: TableProps) => (
   <div className="scroll">
-    <table className="table" style={{ minWidth: 620 + 110 * fields.length }} aria-label="Rows of the run">
+    <table className="table" style={{ minWidth: 652 + 110 * fields.length }} aria-label="Rows of the run">
       <thead>
         <tr>
           <th scope="col">Input</th>
@@ -152,10 +152,10 @@ const RowsTable = ({ rows, fields, current, open, sort, onSort }: TableProps) =>
               </button>
             </th>
           ))}
-          <th scope="col" className="number" style={{ width: 80 }}>
+          <th scope="col" className="number" style={{ width: 96 }}>
             Latency
           </th>
-          <th scope="col" className="number" style={{ width: 80 }}>
+          <th scope="col" className="number" style={{ width: 96 }}>
             Cost
           </th>
         </tr>

@@ -21,7 +21,7 @@ const columns: readonly Column<Field>[] = [
   { label: 'Score', cell: (field) => <span title={scoreName(field)}>{scoreName(field)}</span> },
   {
     label: 'Mean, or share that passed',
-    width: 190,
+    width: 224,
     isNumber: true,
     cell: ({ kind, mean, true_fraction }) =>
       kind === 'number' && mean !== null ? (
@@ -37,7 +37,7 @@ const columns: readonly Column<Field>[] = [
   { label: 'Without', width: 90, isNumber: true, cell: ({ none_count }) => wholeNumber(none_count) },
   {
     label: 'Of another type',
-    width: 120,
+    width: 136,
     isNumber: true,
     cell: ({ other_count }) => wholeNumber(other_count),
   },

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { opName, wholeNumber } from '../kit/format.js'
 import { useAddress } from '../kit/place.js'
+import { toneOfCall } from '../kit/status.js'
 import { conjunctsIn, FIELD_LABELS, filterText, MODEL, operandOf } from './filter.js'
 import { useSummary, type Summary } from './use-summary.js'
 
@@ -80,7 +81,8 @@ const Value = ({
   const operand = operandOf({ field, operator: 'equals', value })
   const text = JSON.stringify(operand)
   const isOn = conjuncts.some((one) => JSON.stringify(one) === text)
-  const shown = field === 'op_name' ? opName(value) : value
+  const shown =
+    field === 'op_name' ? opName(value) : field === 'summary.weave.status' ? toneOfCall(value)[1] : value
   return (
     <button
       type="button"

@@ -36,6 +36,7 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
   'DELETE /api/teams/{team}/secrets/{name}': () => ({}),
   'PUT /api/teams/{team}/limits': () => ({ body: { scope: { type: 'team' }, concurrency: 1000 } }),
   'GET /api/teams/{team}/api-keys': () => ({}),
+  'DELETE /api/teams/{team}/api-keys/{id}': () => ({}),
   'GET /api/teams/{team}/limits': () => ({}),
   'POST /api/teams/{team}/limits/write-offs': () => ({ body: { scope: { type: 'team' } } }),
   ...OF_WEBHOOKS,

@@ -113,11 +113,13 @@ describeInBrowser('the pages of the gateway', () => {
     await page.getByText('0 of 7').waitFor()
   })
 
-  it('list the keys of the members, and revoke one', async () => {
-    const page = await pages.open('/acme/-/gateway/keys')
+  it('let an administrator of the team revoke the key of a member', async () => {
+    const key = await keyOfMember(pages.service, 'ines', 'team_administrator')
+    const page = await pages.open('/acme/-/gateway/keys', { key })
     await page.getByRole('button', { name: /^Revoke .* of mira$/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('have no API keys').waitFor()
+    await page.getByRole('row', { name: 'mira' }).waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: 'ines' }).waitFor()
   })
 
   it('are not for members', async () => {

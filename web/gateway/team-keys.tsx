@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { ConfirmButton } from '../kit/confirm.js'
-import { useSession } from '../kit/session.js'
 import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
@@ -32,20 +31,17 @@ const COLUMNS: readonly Column<TeamKey>[] = [
   { label: 'Last used', width: 110, cell: ({ last_used_at }) => last_used_at?.slice(0, 10) ?? 'never' },
 ]
 
-/** The API keys of the team's members. Keys are valid in all teams of their user, so the service's administrator revokes them. */
+/** The API keys of the team's members. */
 export const TeamKeys = ({ team }: { readonly team: string }) => {
-  const { user } = useSession()
   const queries = useQueryClient()
   const keys = useTeamKeys(team)
   const revoke = useMutation({
-    mutationFn: ({ user: of, id }: TeamKey) => {
-      const query = { cascade: 'false' } as const
-      return dataOf(
-        of === user.user
-          ? api.DELETE('/api/users/me/api-keys/{id}', { params: { path: { id }, query } })
-          : api.DELETE('/api/users/{user}/api-keys/{id}', { params: { path: { user: of, id }, query } }),
-      )
-    },
+    mutationFn: ({ id }: TeamKey) =>
+      dataOf(
+        api.DELETE('/api/teams/{team}/api-keys/{id}', {
+          params: { path: { team, id }, query: { cascade: 'false' } },
+        }),
+      ),
     onSuccess: () => void queries.invalidateQueries({ queryKey: keyOf(team) }),
   })
   if (keys.isError) return <Failed error={keys.error} what="The keys" onRetry={() => void keys.refetch()} />
@@ -65,7 +61,7 @@ export const TeamKeys = ({ team }: { readonly team: string }) => {
             label: '',
             width: 100,
             cell: (key) =>
-              (user.administrator || key.user === user.user) && (
+              key.can_revoke && (
                 <ConfirmButton
                   label="Revoke"
                   title={`Revoke ${key.name ?? key.prefix} of ${key.user}?`}
@@ -77,9 +73,10 @@ export const TeamKeys = ({ team }: { readonly team: string }) => {
           },
         ]}
       />
-      {!user.administrator && (
+      {rows.some(({ can_revoke }) => !can_revoke) && (
         <div className="secondary">
-          Keys are valid in all teams of their user: the administrator of the service can revoke them.
+          Keys of members who belong to teams that you do not administer are revoked by the administrator of
+          the service.
         </div>
       )}
       {keys.data.next !== null && <div className="secondary">The first 1,000 keys are shown.</div>}

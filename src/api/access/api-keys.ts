@@ -1,13 +1,14 @@
 import type { ApiKey, Directory } from '../../domain/access/directory.js'
 import { keyKind, keyName, keyScope, userName, type ApiKeyIssued } from '../../domain/access/events.js'
-import { keysOf, latestExpiry, madeBy, membersOf, sessionsOf } from '../../domain/access/look-ups.js'
+import { keysOf, latestExpiry, madeBy, membersOf, rolesIn, sessionsOf } from '../../domain/access/look-ups.js'
+import { mayRevokeKeysOf } from '../../domain/access/rights.js'
 import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
-import { int64, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, int64, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
 import type { Services } from '../../application/services.js'
-import { invalidField } from '../../application/failure.js'
+import { Failure, invalidField } from '../../application/failure.js'
 import { makeKey } from '../../application/access/new-key.js'
 import { administratorKey, anyKey, roleInTeam } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
@@ -111,27 +112,35 @@ export const listCredentials = (services: Pick<Services, 'access' | 'clock'>): A
     },
   })
 
+const OF_TEAM = '/api/teams/:team/api-keys'
+
 const teamApiKey = open('TeamApiKey', {
-  required: { user: userName, ...fields.required, last_used_at: nullable(instant) },
+  says: '`can_revoke` is whether the caller may revoke the key.',
+  required: { user: userName, ...fields.required, last_used_at: nullable(instant), can_revoke: boolean },
 })
 
 export const listTeamKeys = (services: Pick<Services, 'access'>): AnyRoute =>
   readDirectory({
     method: 'get',
-    path: '/api/teams/:team/api-keys',
+    path: OF_TEAM,
     summary:
       "Lists the API keys of a team's members that are not revoked, by id, with their last use. Each is valid in all teams of " +
       'its user. Needs the role team_administrator.',
     query: pageQuery,
     response: pageOf(teamApiKey),
     authorization: roleInTeam(services.access, 'team_administrator'),
-    handle: ({ team, query: { after, limit } }) => {
+    handle: ({ team, query: { after, limit }, principal: { userId } }) => {
       const directory = services.access.directory()
       const keys = [...membersOf(directory, team)]
         .flatMap(({ user }) => [...keysOf(directory, user, after)])
         .sort((one, other) => (one.key_id < other.key_id ? -1 : 1))
       const { data, next } = takePage(keys, { limit, keyOf: ({ key_id }) => key_id })
-      const shownKeys = data.map((key) => ({ user: key.user, ...shown(key), last_used_at: key.last_used_at }))
+      const shownKeys = data.map((key) => ({
+        user: key.user,
+        ...shown(key),
+        last_used_at: key.last_used_at,
+        can_revoke: mayRevokeKeysOf(directory, userId, key.user),
+      }))
       return { body: { data: shownKeys, next } }
     },
   })
@@ -230,4 +239,31 @@ export const revokeCredential = (services: Pick<Services, 'access'>): AnyRoute =
     authorization: administratorKey,
     handle: ({ params, query: { cascade }, principal: { userId: by } }) =>
       revokesKeys(services)(by, params['user']!, params['id']!, cascade === 'true'),
+  })
+
+export const revokeTeamKey = (services: Pick<Services, 'access'>): AnyRoute =>
+  writeDirectory({
+    method: 'delete',
+    path: `${OF_TEAM}/:id`,
+    summary:
+      "Revokes an API key of a member of the team, as the user does, and with `?cascade=true` also the user's keys that it " +
+      'made. Needs the role team_administrator in all teams of the user, or the administrator key.',
+    query: revocation,
+    errors: ['not-found', 'conflict'],
+    response: revoked,
+    authorization: roleInTeam(services.access, 'team_administrator'),
+    handle: ({ team, params, query: { cascade }, principal: { userId: by } }) => {
+      const directory = services.access.directory()
+      const id = params['id']!
+      const key = directory.keys.get(id)
+      const user = key?.kind === 'session' ? undefined : (key?.user ?? directory.revoked.get(id))
+      if (user === undefined || rolesIn(directory, user, team).length === 0)
+        throw new Failure('not-found', 'API key not found.')
+      if (!mayRevokeKeysOf(directory, by, user))
+        throw new Failure(
+          'forbidden',
+          `The keys of ${user} are valid in teams that you do not administer. Revoking them requires the administrator key.`,
+        )
+      return revokesKeys(services)(by, user, id, cascade === 'true')
+    },
   })

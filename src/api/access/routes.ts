@@ -7,6 +7,7 @@ import {
   listTeamKeys,
   revokeApiKey,
   revokeCredential,
+  revokeTeamKey,
 } from './api-keys.js'
 import { sessionRoutes } from './sessions.js'
 import { addMember, listMembers, removeMember } from './members.js'
@@ -96,5 +97,6 @@ export const accessRoutes = (
   revokeApiKey(services),
   listCredentials(services),
   revokeCredential(services),
+  revokeTeamKey(services),
   ...sessionRoutes(services),
 ]

@@ -14,7 +14,7 @@ import type { Instant } from '../../kernel/codec/instant.js'
 import { emptyDirectory, evolve, isOver, type ApiKey, type Directory, type User } from './directory.js'
 import type { AccessEvent } from './events.js'
 import { isAdministrator, isFirstUseOfDay, keysOf, latestExpiry, madeBy, rolesIn } from './look-ups.js'
-import { missingRight } from './rights.js'
+import { mayRevokeKeysOf, missingRight } from './rights.js'
 import { roleSet } from './roles.js'
 
 type Decided = Decision<AccessEvent>
@@ -163,12 +163,13 @@ const recordKeyUse = (directory: Directory, { user, key_id, used_at }: RecordKey
 }
 
 const revokeApiKey = (directory: Directory, { by, user, key_id, cascade }: RevokeApiKey): Decided => {
-  const administrates = isAdministrator(directory, by)
-  if (directory.revoked.get(key_id) === user && (by === user || administrates)) return nothing
+  const isAllowed = mayRevokeKeysOf(directory, by, user)
+  if (directory.revoked.get(key_id) === user && isAllowed) return nothing
   const key = directory.keys.get(key_id)
-  if (key?.user !== user || (by !== user && !administrates)) return refused('not-found', 'API key not found.')
+  if (key?.user !== user || !isAllowed) return refused('not-found', 'API key not found.')
+  const administrates = isAdministrator(directory, by)
   // The first key of another user, who was added with this key: only an administrator revokes it.
-  const made = [...madeBy(directory, key_id)].filter((one) => administrates || one.user === by)
+  const made = [...madeBy(directory, key_id)].filter((one) => administrates || one.user === user)
   const ending = [key, ...(cascade ? made.filter(({ kind }) => kind === 'key') : [])]
   if (ending.some(isLasting) && leavesAnAdministratorWithout(directory, ending))
     return refused(

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../kernel/decider.js'
 import type { Directory } from './directory.js'
-import { isAdministrator, rolesIn } from './look-ups.js'
+import { isAdministrator, membershipsOf, rolesIn } from './look-ups.js'
 import { includesRole, isAdministratorRole, type Role } from './roles.js'
 
 /** The same error for a team of others and for one that does not exist, so that team names do not leak. */
@@ -37,4 +37,18 @@ export const missingAdministratorRole = (
         kind: 'forbidden',
         reason: `This requires an administrator role in team ${team}, for the team, a project or a registry.`,
       }
+}
+
+/**
+ * Whether one user may revoke the keys of another. A key is valid in all teams of its user, so a team administrator may only
+ * if they administer all of these.
+ */
+export const mayRevokeKeysOf = (directory: Directory, by: string, user: string): boolean => {
+  if (by === user || isAdministrator(directory, by)) return true
+  const teams = [...membershipsOf(directory, user)].map(({ team }) => team)
+  return (
+    teams.length > 0 &&
+    !isAdministrator(directory, user) &&
+    teams.every((team) => rolesIn(directory, by, team).includes('team_administrator'))
+  )
 }

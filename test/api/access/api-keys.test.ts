@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
+import { keysOf } from '../../../src/domain/access/look-ups.js'
 import { instantOf } from '../../../src/kernel/codec/instant.js'
 import { until } from '../../support/until.js'
 import { failureOf, givenTeams } from './given.js'
@@ -100,6 +101,33 @@ describe('API keys', () => {
         assert.deepEqual([kind, reason], ['not-found', 'API key not found.'])
       }
     assert.equal((await as(bob).get(KEYS)).data.length, 1)
+  })
+
+  it('of members are revoked by who administers all their teams', async () => {
+    const { as, admin, alice, bob, access, signIn, stored } = await givenTeams()
+    const OF_RED = '/api/teams/red/api-keys'
+    const keyOf = async (user: string) => (await as(alice).get(OF_RED)).data.find((key) => key.user === user)!
+    const session = await signIn(bob)
+    const key = await keyOf('bob')
+    assert.equal(key.can_revoke, true)
+    assert.equal((await failureOf(as(bob).delete(`${OF_RED}/${key.id}`))).kind, 'forbidden')
+    assert.deepEqual(await as(alice).delete(`${OF_RED}/${key.id}`), { revoked: 2, still_valid: 0 })
+    assert.equal(session.isSignedIn(), false)
+    assert.equal((await failureOf(as(bob).get('/api/users/me'))).kind, 'unauthenticated')
+    const { type, metadata } = (await stored()).at(-1)!
+    assert.deepEqual([type, metadata.actor], ['ApiKeyRevoked', 'alice'])
+    assert.deepEqual(await as(alice).delete(`${OF_RED}/${key.id}`), { revoked: 0, still_valid: 0 })
+
+    const [carols] = [...keysOf(access.directory(), 'carol')]
+    const ofCarol = () => failureOf(as(alice).delete(`${OF_RED}/${carols!.key_id}`))
+    assert.equal((await ofCarol()).kind, 'not-found')
+    for (const user of ['carol', 'admin'])
+      await as(admin).post('/api/teams/red/members', { user, role: 'member' })
+    assert.equal((await ofCarol()).kind, 'forbidden')
+    const ofAdmin = await keyOf('admin')
+    assert.deepEqual([ofAdmin.can_revoke, (await keyOf('carol')).can_revoke], [false, false])
+    assert.equal((await failureOf(as(alice).delete(`${OF_RED}/${ofAdmin.id}`))).kind, 'forbidden')
+    assert.deepEqual(await as(admin).delete(`${OF_RED}/${carols!.key_id}`), { revoked: 1, still_valid: 0 })
   })
 
   it('of the administrator cannot all be revoked', async () => {

@@ -54,6 +54,7 @@ export interface Said {
   readonly made: number
   readonly revoked: number
   readonly still_valid: number
+  readonly can_revoke: boolean
   readonly administrator: boolean
   readonly roles: readonly string[]
   readonly teams: readonly { readonly team: string; readonly roles: readonly string[] }[]

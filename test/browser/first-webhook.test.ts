@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Page } from 'playwright-core'
 import { describeInBrowser, startPages, type Pages } from '../support/browser.js'
 import { answers } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
 import { ADMINISTRATOR_KEY } from '../support/service.js'
 import { until } from '../support/until.js'
-import { failCall } from './given.js'
+import { choose, failCall, goTo, leaveField, tabTo } from './given.js'
 
 describeInBrowser('from the first sign-in to a webhook that fired', () => {
   let pages: Pages
@@ -123,43 +122,3 @@ describeInBrowser('from the first sign-in to a webhook that fired', () => {
     await page.getByText('The automation fired.').waitFor()
   })
 })
-
-/** Presses Tab until the element with this name has the focus. */
-const tabTo = async (page: Page, name: string): Promise<void> => {
-  for (let n = 0; n < 80; n += 1) {
-    await page.keyboard.press('Tab')
-    const found = await page.evaluate<string>(FOCUSED)
-    if (found.replace(/\s*\*$/, '').trim() === name) return
-  }
-  throw new Error(`no element named ${name} can be reached with Tab`)
-}
-
-/** The label or the text of the element that has the focus; choices of a group are not meant. */
-const FOCUSED = `(() => {
-  const { activeElement: at } = document
-  if (at.type === 'radio') return ''
-  return at.getAttribute('aria-label') ?? at.labels?.[0]?.textContent ?? at.textContent
-})()`
-
-const choose = async (page: Page, label: string, option: string): Promise<void> => {
-  await tabTo(page, label)
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Control+a')
-  await page.keyboard.type(option)
-  await page.getByRole('option', { name: option }).waitFor()
-  await page.keyboard.press('Enter')
-  await page.getByRole('option', { name: option }).waitFor({ state: 'detached' })
-}
-
-/** Single keys are text while a field has the focus. */
-const leaveField = async (page: Page): Promise<void> => {
-  await page.keyboard.press('Escape')
-}
-
-const goTo = async (page: Page, target: string): Promise<void> => {
-  await page.keyboard.press('Control+k')
-  await page.getByRole('dialog').waitFor()
-  await page.keyboard.type(target)
-  await page.getByRole('option', { name: target }).waitFor()
-  await page.keyboard.press('Enter')
-}

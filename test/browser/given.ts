@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Page } from 'playwright-core'
 import type { TestService } from '../support/service.js'
 import { aStart, anEnd } from '../support/call-requests.js'
 import { accepted, textIn } from '../api/calls/given.js'
@@ -122,4 +123,44 @@ export const recordThread = async (
     ]
   })
   accepted(await service.post('/call/upsert_batch', { batch }))
+}
+
+/** Presses Tab until the element with this name has the focus. */
+export const tabTo = async (page: Page, name: string): Promise<void> => {
+  for (let n = 0; n < 80; n += 1) {
+    await page.keyboard.press('Tab')
+    const found = await page.evaluate<string>(FOCUSED)
+    if (found.replace(/\s*\*$/, '').trim() === name) return
+  }
+  throw new Error(`no element named ${name} can be reached with Tab`)
+}
+
+/** The label or the text of the element that has the focus; choices of a group are not meant. */
+const FOCUSED = `(() => {
+  const { activeElement: at } = document
+  if (at.type === 'radio') return ''
+  return at.getAttribute('aria-label') ?? at.labels?.[0]?.textContent ?? at.textContent
+})()`
+
+export const choose = async (page: Page, label: string, option: string): Promise<void> => {
+  await tabTo(page, label)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type(option)
+  await page.getByRole('option', { name: option }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('option', { name: option }).waitFor({ state: 'detached' })
+}
+
+/** Single keys are text while a field has the focus. */
+export const leaveField = async (page: Page): Promise<void> => {
+  await page.keyboard.press('Escape')
+}
+
+export const goTo = async (page: Page, target: string): Promise<void> => {
+  await page.keyboard.press('Control+k')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.type(target)
+  await page.getByRole('option', { name: target }).waitFor()
+  await page.keyboard.press('Enter')
 }

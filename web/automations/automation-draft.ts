@@ -45,8 +45,11 @@ export const automationIn = (
   { project = '', event, query = '', ...fields }: Readonly<Record<string, string>>,
   events: readonly EventInfo[],
 ): AutomationDraft => {
-  const type = events.find((one) => one.type === event)?.type
-  return { ...emptyAutomation(project), ...(type === undefined ? {} : { type, query, fields }) }
+  const info = events.find((one) => one.type === event)
+  const empty = emptyAutomation(project)
+  if (info === undefined) return empty
+  const scope = info.scopes.includes(empty.scope) ? empty.scope : info.scopes[0]!
+  return { ...empty, scope, type: info.type, query, fields }
 }
 
 export const draftOfAutomation = (automation: Automation): AutomationDraft => {

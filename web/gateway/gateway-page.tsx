@@ -32,7 +32,7 @@ export const GatewayPage = () => {
       <Tabs
         value={path}
         onChange={(tab) =>
-          void navigate({ to: '/$team/-/gateway/$tab', params: { team, tab: tab ?? 'models' } })
+          void navigate({ to: '/$team/-/gateway/{-$tab}', params: { team, tab: tab ?? 'models' } })
         }
       >
         <Tabs.List>

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../kit/api.js'
+import { AppLink } from '../kit/app-link.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { Cost } from '../kit/cost.js'
 import { cost, wholeNumber } from '../kit/format.js'
@@ -46,8 +47,11 @@ export const Limits = ({ team }: { readonly team: string }) => {
   const rows = limits.data.data
   return (
     <>
-      <div>
+      <div className="bar">
         <Button onClick={() => setEdited('new')}>Set a limit</Button>
+        <AppLink className="button" href={`/${team}/-/automations/new?event=BUDGET_REACHED`}>
+          New automation for budgets
+        </AppLink>
       </div>
       <ActionFailed error={remove.error} what="The removal" />
       {rows.length === 0 && (

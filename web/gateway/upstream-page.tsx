@@ -141,7 +141,7 @@ const DeleteUpstream = ({
     mutationFn: () => api.DELETE('/api/inference/upstreams/{id}', { params: { path: { id } } }),
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: keysOfTeam.upstreams(team) })
-      void navigate({ to: '/$team/-/gateway/$tab', params: { team, tab: 'upstreams' } })
+      void navigate({ to: '/$team/-/gateway/{-$tab}', params: { team, tab: 'upstreams' } })
     },
   })
   return (

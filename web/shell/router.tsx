@@ -163,11 +163,7 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('../automations/automation-page.js'), 'AutomationPage'),
   ),
   page(
-    '/$team/-/gateway',
-    lazyRouteComponent(() => import('../gateway/gateway-page.js'), 'GatewayPage'),
-  ),
-  page(
-    '/$team/-/gateway/$tab',
+    '/$team/-/gateway/{-$tab}',
     lazyRouteComponent(() => import('../gateway/gateway-page.js'), 'GatewayPage'),
   ),
   page(
@@ -175,11 +171,7 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('../gateway/upstream-page.js'), 'UpstreamPage'),
   ),
   page(
-    '/$team/-/settings',
-    lazyRouteComponent(() => import('../team/settings-page.js'), 'SettingsPage'),
-  ),
-  page(
-    '/$team/-/settings/$tab',
+    '/$team/-/settings/{-$tab}',
     lazyRouteComponent(() => import('../team/settings-page.js'), 'SettingsPage'),
   ),
   leads('/$team/$project/r/call/$call', ({ team, project, call }) => `/${team}/${project}/calls/${call}`),

@@ -29,7 +29,7 @@ export const SettingsPage = () => {
       <Tabs
         value={tab}
         onChange={(next) =>
-          void navigate({ to: '/$team/-/settings/$tab', params: { team, tab: next ?? 'members' } })
+          void navigate({ to: '/$team/-/settings/{-$tab}', params: { team, tab: next ?? 'members' } })
         }
       >
         <Tabs.List>

@@ -287,9 +287,24 @@ describeInBrowser('the pages of evaluations', () => {
     assert.deepEqual([rule!['name'], rule!['sample_rate'], rule!['enabled']], [EVIL, 0.125, true])
     assert.deepEqual(await accessibilityProblems(page), [])
     await page.getByRole('button', { name: /^Edit/ }).click()
-    await page.getByRole('dialog').getByRole('checkbox', { name: 'Only roots of traces' }).check()
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    await page.getByText('roots of traces').waitFor()
+    await form.getByRole('checkbox', { name: 'Only roots of traces' }).check()
+    await form.getByText('A further condition').click()
+    const condition = form.getByRole('textbox', { name: 'Condition' })
+    await condition.fill('{"$expr": ')
+    await form.getByText('This is not JSON').waitFor()
+    const query = { $expr: { $eq: [{ $getField: 'exception' }, { $literal: null }] } }
+    await condition.fill(JSON.stringify(query))
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('roots of traces · that meet a condition').waitFor()
+    assert.deepEqual((await rules())[0]!['filter'], {
+      op_names: ['answer_question', 'read_page'],
+      trace_roots_only: true,
+      query,
+    })
+    await page.getByRole('button', { name: /^Edit/ }).click()
+    await condition.fill('')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('that meet a condition').waitFor({ state: 'detached' })
     await page.getByRole('switch').click()
     await page.getByText('off', { exact: true }).waitFor()
     const [changed] = await rules()

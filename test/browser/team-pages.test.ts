@@ -22,8 +22,8 @@ describeInBrowser('the pages of a team', () => {
   })
   afterEach(() => pages.close())
 
-  it('ask before the changes of a form are lost', async () => {
-    const page = await pages.open(`/acme/-/webhooks/${given.webhook}`)
+  const askBefore = async (path: string) => {
+    const page = await pages.open(path)
     const name = page.getByRole('textbox', { name: 'Name', exact: true })
     await name.fill('renamed')
     const deliveries = page
@@ -37,7 +37,12 @@ describeInBrowser('the pages of a team', () => {
     await deliveries.click()
     await dialog.getByRole('button', { name: 'Leave' }).click()
     await page.getByRole('heading', { name: 'Deliveries' }).waitFor()
-  })
+  }
+
+  it('ask before the changes of a webhook are lost', () => askBefore(`/acme/-/webhooks/${given.webhook}`))
+
+  it('ask before the changes of an automation are lost', () =>
+    askBefore(`/acme/-/automations/${given.automation}`))
 
   it('do not ask after a form was saved', async () => {
     const page = await pages.open(`/acme/-/automations/${given.automation}`)

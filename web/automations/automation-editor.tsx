@@ -1,14 +1,14 @@
-import { Button } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { api, dataOf, type Automation, type Schemas } from '../kit/api.js'
 import { bodyOfAutomation, type AutomationDraft } from './automation-draft.js'
-import { AutomationFields, queryProblem } from './automation-form.js'
+import { AutomationFields } from './automation-form.js'
 import { AutomationPreview } from './automation-preview.js'
 import type { EventInfo } from './event-types.js'
-import { NotSaved, problemAt, useFocusOnProblem } from '../kit/form-errors.js'
-import { onSubmit } from '../kit/on-submit.js'
+import { EditorForm } from '../kit/editor-form.js'
+import { conditionProblem } from '../kit/condition-field.js'
+import { problemAt } from '../kit/form-errors.js'
 import { rangeOf } from '../kit/range.js'
 import { isChangedFrom, useUnsaved } from '../kit/unsaved.js'
 import type { Mark } from './payload-editor.js'
@@ -51,7 +51,7 @@ const usePreview = (
   isReady: boolean,
 ) => {
   const [settled] = useDebouncedValue(draft, 300)
-  const isWhole = queryProblem(settled.query) === undefined && info.type === settled.type
+  const isWhole = conditionProblem(settled.query) === undefined && info.type === settled.type
   return useQuery({
     queryKey: ['preview', team, settled, event, search_ms],
     enabled: isReady && isWhole,
@@ -86,7 +86,6 @@ export const AutomationEditor = ({
   readonly onSaved: (automation: Automation) => void
 }) => {
   const queries = useQueryClient()
-  const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(initial)
   const isChanged = isChangedFrom(initial, draft)
   const unsaved = useUnsaved(isChanged)
@@ -97,7 +96,7 @@ export const AutomationEditor = ({
   const preview = usePreview(team, draft, info, { event, search_ms: searchMs }, !fired.isLoading)
   const saving = useMutation({
     mutationFn: () => {
-      const wrong = queryProblem(draft.query)
+      const wrong = conditionProblem(draft.query)
       if (wrong !== undefined) throw new Error(wrong)
       return save(bodyOfAutomation(team, draft, info))
     },
@@ -107,7 +106,6 @@ export const AutomationEditor = ({
       onSaved(automation)
     },
   })
-  useFocusOnProblem(form, saving.error)
   const found = preview.data?.errors ?? []
   const marks: Mark[] = found.flatMap(({ loc, msg, start, end, suggestion }) =>
     loc[0] === 'payload' && start != null
@@ -126,38 +124,28 @@ export const AutomationEditor = ({
     if (saving.isError) saving.reset()
   }
   return (
-    <div className="columns">
-      <form
-        ref={form}
-        className="form"
-        noValidate
-        aria-label="Automation"
-        onSubmit={onSubmit(() => {
-          saving.mutate()
-        })}
-      >
-        <AutomationFields
-          team={team}
-          draft={draft}
-          events={events}
-          problemOf={problemOf}
-          marks={marks}
-          set={set}
+    <EditorForm
+      name="Automation"
+      action={action}
+      saving={saving}
+      dialog={unsaved.dialog}
+      aside={
+        <AutomationPreview
+          preview={preview.isError ? undefined : preview.data}
+          isOld={preview.isPlaceholderData}
+          fired={event === undefined ? undefined : fired.data?.total}
+          onSearchOn={searchMs < LONG_SEARCH_MS ? () => setSearchMs(LONG_SEARCH_MS) : undefined}
         />
-        <NotSaved error={saving.error} what="The automation" />
-        <div className="bar">
-          <Button type="submit" loading={saving.isPending}>
-            {action}
-          </Button>
-          <span role="status">{saving.isSuccess ? 'Saved.' : ''}</span>
-        </div>
-      </form>
-      <AutomationPreview
-        preview={preview.isError ? undefined : preview.data}
-        isOld={preview.isPlaceholderData}
-        fired={event === undefined ? undefined : fired.data?.total}
-        onSearchOn={searchMs < LONG_SEARCH_MS ? () => setSearchMs(LONG_SEARCH_MS) : undefined}
+      }
+    >
+      <AutomationFields
+        team={team}
+        draft={draft}
+        events={events}
+        problemOf={problemOf}
+        marks={marks}
+        set={set}
       />
-    </div>
+    </EditorForm>
   )
 }

@@ -10,6 +10,7 @@ import {
 import { EventFields } from './event-fields.js'
 import type { EventInfo } from './event-types.js'
 import { PayloadEditor, type Mark } from './payload-editor.js'
+import { ConditionField } from '../kit/condition-field.js'
 import { useProjects } from '../kit/project-switcher.js'
 import { useMembers, useWebhooks } from '../kit/team-data.js'
 
@@ -122,34 +123,15 @@ const EventStep = ({ team, draft, events, problemOf, set }: FieldsProps) => {
           />
         </>
       )}
-      <details open={draft.query !== '' || undefined}>
-        <summary>A further condition</summary>
-        <Textarea
-          mt={8}
-          label="Condition"
-          description="An expression over the event's variables, as in queries of calls"
-          placeholder='{"$expr": {"$gt": [{"$getField": "artifact_metadata.accuracy"}, {"$literal": 0.9}]}}'
-          autosize
-          minRows={3}
-          classNames={{ input: 'mono' }}
-          value={draft.query}
-          error={queryProblem(draft.query) ?? problemOf('query')}
-          onChange={(event) => set({ query: event.currentTarget.value })}
-        />
-      </details>
+      <ConditionField
+        description="An expression over the event's variables, as in queries of calls"
+        placeholder='{"$expr": {"$gt": [{"$getField": "artifact_metadata.accuracy"}, {"$literal": 0.9}]}}'
+        value={draft.query}
+        problem={problemOf('query')}
+        onChange={(query) => set({ query })}
+      />
     </>
   )
-}
-
-/** What is wrong with the condition as JSON. */
-export const queryProblem = (text: string): string | undefined => {
-  if (text.trim() === '') return undefined
-  try {
-    JSON.parse(text)
-    return undefined
-  } catch (error) {
-    return `This is not JSON: ${(error as Error).message}`
-  }
 }
 
 const ActionStep = ({ team, draft, events, problemOf, marks, set }: FieldsProps) => {

@@ -8,6 +8,7 @@ import { plural } from '../kit/format.js'
 import { useKeys } from '../kit/keys.js'
 import { useAddress, usePlace } from '../kit/place.js'
 import { SearchBox } from '../kit/search-box.js'
+import { ShowMore } from '../kit/show-more.js'
 import { Empty, Failed, Loading } from '../kit/states.js'
 import { useTitle } from '../kit/title.js'
 import { useComparisonAhead } from './comparison.js'
@@ -126,16 +127,7 @@ export const EvaluationsPage = () => {
             {scores === 'all' ? `Show ${FEW_SCORES} scores` : `Show all ${means.length} scores`}
           </Button>
         )}
-        {list.hasNextPage && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        )}
+        <ShowMore list={list} />
       </div>
     </div>
   )

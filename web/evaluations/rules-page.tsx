@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
+import { ConditionField, conditionProblem } from '../kit/condition-field.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { onSubmit } from '../kit/on-submit.js'
 import { usePlace } from '../kit/place.js'
@@ -145,8 +146,13 @@ const RuleForm = ({ rule, onClose, onSaved }: FormProps) => {
   const [ops, setOps] = useState((rule?.filter.op_names ?? []).join(', '))
   const [isOfRoots, setOfRoots] = useState(rule?.filter.trace_roots_only ?? false)
   const [percent, setPercent] = useState(String(Number(((rule?.sample_rate ?? 1) * 100).toPrecision(12))))
+  const [condition, setCondition] = useState(
+    rule?.filter.query == null ? '' : JSON.stringify(rule.filter.query, null, 2),
+  )
   const save = useMutation({
     mutationFn: async () => {
+      const wrong = conditionProblem(condition)
+      if (wrong !== undefined) throw new Error(wrong)
       const op_names = ops
         .split(',')
         .map((op) => op.trim())
@@ -159,7 +165,7 @@ const RuleForm = ({ rule, onClose, onSaved }: FormProps) => {
           op_names: op_names.length === 0 ? null : op_names,
           trace_roots_only: isOfRoots,
           // The grammar of conditions is recursive, which the client's types cannot compare.
-          query: (rule?.filter.query ?? null) as null,
+          query: (condition.trim() === '' ? null : JSON.parse(condition)) as null,
         },
       }
       const path = { entity: team, project }
@@ -191,11 +197,12 @@ const RuleForm = ({ rule, onClose, onSaved }: FormProps) => {
           checked={isOfRoots}
           onChange={(event) => setOfRoots(event.currentTarget.checked)}
         />
-        {rule?.filter.query != null && (
-          <pre className="code" aria-label="Condition, which stays as it is">
-            {JSON.stringify(rule.filter.query, null, 2)}
-          </pre>
-        )}
+        <ConditionField
+          description="On the fields of a call, as in queries of calls"
+          placeholder='{"$expr": {"$eq": [{"$getField": "attributes.environment"}, {"$literal": "production"}]}}'
+          value={condition}
+          onChange={setCondition}
+        />
         <TextInput
           label="Calls to score, in per cent"
           inputMode="decimal"

@@ -8,6 +8,7 @@ import { useKeys } from '../kit/keys.js'
 import { Name } from '../kit/marked.js'
 import { onSubmit } from '../kit/on-submit.js'
 import { useAddress, usePlace } from '../kit/place.js'
+import { ShowMore } from '../kit/show-more.js'
 import { Failed, Loading } from '../kit/states.js'
 import { scoreAt, scoreName, type Run, type ScoreField } from './figures.js'
 import { fieldText, filterIn, filtersOf, orderOf } from './row-filter.js'
@@ -97,17 +98,9 @@ export const RunRows = ({ run, fields }: { readonly run: Run; readonly fields: r
               {...{ rows, fields, current, open, sort }}
               onSort={(next) => setAddress({ sort: next }, true)}
             />
-            {list.hasNextPage && (
-              <Button
-                mt={8}
-                size="compact-sm"
-                variant="default"
-                loading={list.isFetchingNextPage}
-                onClick={() => void list.fetchNextPage()}
-              >
-                Show more
-              </Button>
-            )}
+            <div style={{ marginTop: 8 }}>
+              <ShowMore list={list} />
+            </div>
           </div>
           {opened !== '' && <TrialPanel ids={openedTrials} onClose={() => open(undefined)} />}
         </div>

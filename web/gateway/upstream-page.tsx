@@ -1,11 +1,9 @@
-import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { ConfirmButton } from '../kit/confirm.js'
-import { NotSaved, useFocusOnProblem } from '../kit/form-errors.js'
-import { onSubmit } from '../kit/on-submit.js'
+import { EditorForm } from '../kit/editor-form.js'
 import { useIdInPath, usePlace } from '../kit/place.js'
 import { useRights } from '../kit/session.js'
 import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
@@ -77,7 +75,6 @@ const UpstreamEditor = ({
 }) => {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const form = useRef<HTMLFormElement>(null)
   const [initial, setInitial] = useState<UpstreamDraft>(
     upstream === undefined ? EMPTY_UPSTREAM : draftOfUpstream(upstream),
   )
@@ -101,30 +98,17 @@ const UpstreamEditor = ({
       void navigate({ to: '/$team/-/gateway/upstreams/$id', params: { team, id: saved.id } })
     },
   })
-  useFocusOnProblem(form, saving.error)
   return (
-    <div className="columns">
-      <form
-        ref={form}
-        className="form"
-        noValidate
-        aria-label="Upstream"
-        onSubmit={onSubmit(() => {
-          saving.mutate()
-        })}
-      >
-        <UpstreamFields team={team} draft={draft} error={saving.error} onChange={setDraft} />
-        <NotSaved error={saving.error} what="The upstream" />
-        <div className="bar">
-          <Button type="submit" loading={saving.isPending} disabled={upstream?.configured === true}>
-            {upstream === undefined ? 'Create the upstream' : 'Save the upstream'}
-          </Button>
-          <span role="status">{saving.isSuccess ? 'Saved.' : ''}</span>
-        </div>
-      </form>
-      <UpstreamTester team={team} draft={draft} saved={upstream} />
-      {unsaved.dialog}
-    </div>
+    <EditorForm
+      name="Upstream"
+      action={upstream === undefined ? 'Create the upstream' : 'Save the upstream'}
+      saving={saving}
+      isDisabled={upstream?.configured === true}
+      dialog={unsaved.dialog}
+      aside={<UpstreamTester team={team} draft={draft} saved={upstream} />}
+    >
+      <UpstreamFields team={team} draft={draft} error={saving.error} onChange={setDraft} />
+    </EditorForm>
   )
 }
 

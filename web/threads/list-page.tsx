@@ -9,6 +9,7 @@ import { CodeBlock } from '../kit/long-text.js'
 import { Name } from '../kit/marked.js'
 import { useAddress, usePlace } from '../kit/place.js'
 import { SearchBox } from '../kit/search-box.js'
+import { ShowMore } from '../kit/show-more.js'
 import { Empty, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
@@ -57,16 +58,7 @@ export const ThreadsPage = () => {
       {rows.length > 0 && (
         <div className="bar secondary">
           {plural(rows.length, 'thread')}
-          {list.hasNextPage && (
-            <Button
-              size="compact-sm"
-              variant="default"
-              loading={list.isFetchingNextPage}
-              onClick={() => void list.fetchNextPage()}
-            >
-              Show more
-            </Button>
-          )}
+          <ShowMore list={list} />
         </div>
       )}
     </div>

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../kit/api.js'
@@ -6,6 +5,7 @@ import { address } from '../kit/boot.js'
 import { wholeNumber } from '../kit/format.js'
 import { CopyButton } from '../kit/copy.js'
 import { usePlace, type Place } from '../kit/place.js'
+import { ShowMore } from '../kit/show-more.js'
 import { Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
@@ -76,17 +76,9 @@ export const TrainingPage = () => {
       {rows.length > 0 && (
         <Table label="Models" columns={columnsIn(place)} rows={rows} keyOf={({ id }) => id} />
       )}
-      {models.hasNextPage && (
-        <div>
-          <Button
-            variant="default"
-            loading={models.isFetchingNextPage}
-            onClick={() => void models.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        </div>
-      )}
+      <div>
+        <ShowMore list={models} />
+      </div>
     </div>
   )
 }

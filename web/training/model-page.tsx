@@ -6,6 +6,7 @@ import { wholeNumber } from '../kit/format.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { ModelChat } from './model-chat.js'
 import { useIdInPath, usePlace, type Place } from '../kit/place.js'
+import { ShowMore } from '../kit/show-more.js'
 import { ActionFailed, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
@@ -53,16 +54,9 @@ export const TrainedModelPage = () => {
             ) : (
               <Table label="Jobs" columns={jobColumns(place, name)} rows={rows} keyOf={({ id }) => id} />
             )}
-            {jobs.hasNextPage && (
-              <Button
-                mt={8}
-                variant="default"
-                loading={jobs.isFetchingNextPage}
-                onClick={() => void jobs.fetchNextPage()}
-              >
-                Show more
-              </Button>
-            )}
+            <div style={{ marginTop: 8 }}>
+              <ShowMore list={jobs} />
+            </div>
           </section>
           <Checkpoints projectId={projectId} model={model} />
         </>

@@ -9,6 +9,7 @@ import { DeliveryState, DELIVERY_STATES, waitingFor } from './delivery-state.js'
 import { SelectionActions } from './delivery-actions.js'
 import { useKeys } from '../kit/keys.js'
 import { useAddress } from '../kit/place.js'
+import { ShowMore } from '../kit/show-more.js'
 import { Empty, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { Time } from '../kit/time.js'
@@ -137,17 +138,9 @@ export const DeliveryList = ({
           />
         </div>
       )}
-      {list.hasNextPage && (
-        <div>
-          <Button
-            variant="default"
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            Show more
-          </Button>
-        </div>
-      )}
+      <div>
+        <ShowMore list={list} />
+      </div>
     </>
   )
 }

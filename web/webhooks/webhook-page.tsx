@@ -1,11 +1,10 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { ConfirmButton } from '../kit/confirm.js'
-import { useFocusOnProblem, NotSaved } from '../kit/form-errors.js'
-import { onSubmit } from '../kit/on-submit.js'
+import { EditorForm } from '../kit/editor-form.js'
 import { isChangedFrom, useUnsaved } from '../kit/unsaved.js'
 import { useTitle } from '../kit/title.js'
 import { useIdInPath, usePlace } from '../kit/place.js'
@@ -130,7 +129,6 @@ const Editor = ({
   readonly onSaved: (webhook: Webhook) => void
 }) => {
   const queries = useQueryClient()
-  const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(initial)
   const unsaved = useUnsaved(isChangedFrom(initial, draft))
   const saving = useMutation({
@@ -141,30 +139,16 @@ const Editor = ({
       onSaved(webhook)
     },
   })
-  useFocusOnProblem(form, saving.error)
   return (
-    <div className="columns">
-      <form
-        ref={form}
-        className="form"
-        noValidate
-        aria-label="Webhook"
-        onSubmit={onSubmit(() => {
-          saving.mutate()
-        })}
-      >
-        <WebhookFields team={team} draft={draft} error={saving.error} onChange={setDraft} />
-        <NotSaved error={saving.error} what="The webhook" />
-        <div className="bar">
-          <Button type="submit" loading={saving.isPending}>
-            {action}
-          </Button>
-          <span role="status">{saving.isSuccess ? 'Saved.' : ''}</span>
-        </div>
-      </form>
-      <WebhookTester team={team} draft={draft} />
-      {unsaved.dialog}
-    </div>
+    <EditorForm
+      name="Webhook"
+      action={action}
+      saving={saving}
+      dialog={unsaved.dialog}
+      aside={<WebhookTester team={team} draft={draft} />}
+    >
+      <WebhookFields team={team} draft={draft} error={saving.error} onChange={setDraft} />
+    </EditorForm>
   )
 }
 

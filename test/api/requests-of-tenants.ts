@@ -140,6 +140,7 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'GET /api/pages/training/jobs': (project_id) => ({ query: `?project_id=${project_id}&model=something` }),
   'GET /api/pages/values': (project_id) => ({ query: `?project_id=${project_id}&field=op_name` }),
   'GET /api/pages/fields': (project_id) => ({ query: `?project_id=${project_id}` }),
+  'GET /api/pages/names': (project_id) => ({ query: `?project_id=${project_id}` }),
   'POST /call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
   'POST /call/end': (project) => ({ body: { end: anEnd(project, CALL) } }),
   'POST /v2/{entity}/{project}/call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),

@@ -101,7 +101,7 @@ describeInBrowser('what administrators do on the pages', () => {
       await question.waitFor({ state: 'detached' })
       assert.equal(await form.getByRole('textbox', { name: field }).inputValue(), '12')
       await page.keyboard.press('Escape')
-      await question.getByRole('button', { name: 'Close' }).last().click()
+      await question.getByRole('button', { name: 'Discard' }).click()
       await form.waitFor({ state: 'detached' })
     }
   })

@@ -14,6 +14,7 @@ export const theme = createTheme({
   components: {
     // Typing and Enter choose.
     Select: { defaultProps: { selectFirstOptionOnChange: true, openOnFocus: false } },
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Input: { defaultProps: { attributes: { input: { dir: 'auto' } } } },
   },
 })

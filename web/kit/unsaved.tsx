@@ -52,7 +52,7 @@ export const FormDialog = ({
       {isAsking && (
         <Question
           title="Close without saving?"
-          action="Close"
+          action="Discard"
           onStay={() => setAsking(false)}
           onLeave={onClose}
         />

@@ -183,7 +183,7 @@ const AccountMenu = ({ onKeys }: { readonly onKeys: () => void }) => {
 }
 
 const KEYS: readonly (readonly [keys: string, action: string])[] = [
-  ['Ctrl K', 'Go to a page, a project, a trace or a call'],
+  ['Ctrl K', 'Find what has a name, or an action of the page'],
   ...[...PROJECT_PAGES, ...TEAM_PAGES].map(({ key, label }) => [`g ${key}`, label] as const),
   ['/', 'Search'],
   ['f', 'Add a filter'],

@@ -2,6 +2,7 @@ import { Button, Menu, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../kit/api.js'
+import { savedViews } from './saved-view-data.js'
 import { addressOf, USAGE_VIEW, viewOf, type SavedView } from './saved-view.js'
 import type { Search } from '../kit/search.js'
 import { useAddress, usePlace } from '../kit/place.js'
@@ -11,11 +12,6 @@ import { onSubmit } from '../kit/on-submit.js'
 interface NamedView {
   readonly object_id: string
   readonly view: SavedView
-}
-
-interface Stored {
-  readonly object_id: string
-  readonly val: unknown
 }
 
 /** What the views of a page are, and how they relate to its address. */
@@ -49,21 +45,12 @@ const Views = ({ kind }: { readonly kind: ViewKind }) => {
   /** The view of the same name, while the user is asked. */
   const [replaced, setReplaced] = useState<NamedView>()
   const queries = useQueryClient()
-  const key = ['saved views', projectId]
+  const stored = savedViews(projectId)
   const { data: views = [], isPending } = useQuery({
-    queryKey: key,
-    queryFn: async ({ signal }) => {
-      const { objs } = await dataOf(
-        api.POST('/objs/query', {
-          body: { project_id: projectId, filter: { base_object_classes: ['SavedView'], latest_only: true } },
-          signal,
-        }),
-      )
-      return (objs as readonly Stored[]).map(({ object_id, val }) => ({ object_id, view: val as SavedView }))
-    },
+    ...stored,
     select: (all) => all.filter(({ view }) => kind.isOwn(view)),
   })
-  const changed = () => void queries.invalidateQueries({ queryKey: key })
+  const changed = () => void queries.invalidateQueries({ queryKey: stored.queryKey })
   const save = useMutation({
     mutationFn: ({ object_id, view }: NamedView) =>
       dataOf(

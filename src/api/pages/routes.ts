@@ -7,6 +7,7 @@ import { explainRoute } from './explain.js'
 import { exportRoutes } from './export.js'
 import { fieldsRoute, valuesRoute } from './fields.js'
 import { modelRequestsRoute } from './model-requests.js'
+import { namesRoute } from './names.js'
 import { errorsRoute, overviewRoute } from './overview.js'
 import { positionRoute } from './position.js'
 import { summaryRoute } from './summary.js'
@@ -32,6 +33,7 @@ export const pageRoutes = (services: GatewayServices & TrainingPages): readonly 
   trialsRoute(services),
   valuesRoute(services),
   fieldsRoute(services),
+  namesRoute(services),
   positionRoute(services),
   teamProjectsRoute(services),
   modelRequestsRoute(services),

@@ -42,7 +42,7 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   ['/acme/-/webhooks/{webhook}', 'Failing since'],
   ['/acme/-/automations', 'A call fails'],
   ['/acme/-/automations/new', 'Alias regex'],
-  ['/acme/-/automations/{automation}', 'Newest matching event'],
+  ['/acme/-/automations/{automation}', 'Newest event that it fired for'],
   ['/acme/-/automations/{automation}?tab=history', 'CALL_FAILED'],
   ['/acme/-/deliveries', 'CALL_FAILED'],
   ['/acme/-/deliveries/{delivery}', 'The automation fired.'],

@@ -5,19 +5,20 @@ import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../kernel/ports/clickhouse.js'
 import type { Clock } from '../kernel/ports/clock.js'
 import type { LoopWatch } from '../kernel/loop-watch.js'
-import type { EventStore } from '../kernel/ports/event-store.js'
+import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import { projections } from '../projections/all.js'
 import { rebuildsIn } from '../projections/rebuilds/queries.js'
 import { startRebuilder } from '../projections/rebuilds/rebuilder.js'
-import { dropTables, migrate, schemaState } from '../projections/migrate.js'
+import { dropFormerReleases, dropTables, migrate, schemaState } from '../projections/migrate.js'
 import { followReadState } from '../projections/runtime/read-state.js'
 import { findLogMismatch, lossesOf } from '../projections/runtime/checkpoint.js'
 import { mayCheckFiles } from '../projections/runtime/damaged-files.js'
 import { positionByTime } from '../projections/runtime/event-times.js'
 import { notifier } from '../projections/runtime/notifier.js'
+import { errorName } from '../projections/runtime/error-name.js'
 import { blocksOf } from '../projections/runtime/table-note.js'
-import { startProjector } from '../projections/runtime/projector.js'
+import { startProjector, type Projector } from '../projections/runtime/projector.js'
 import { startTotals } from '../projections/usage/totals-pass.js'
 import { keepTables } from './keep-tables.js'
 import { lostLog } from './own-log.js'
@@ -85,6 +86,9 @@ export const openReadSide = async (
     onLoss: looking.notify,
     ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
+  const stopping = new AbortController()
+  const dropping =
+    clickHouseUrl === null ? undefined : dropFormer(clickHouse, log, projector, head, stopping.signal)
   const totals = startTotals({
     reader: clickHouse.reader,
     writer: clickHouse.writer,
@@ -121,6 +125,8 @@ export const openReadSide = async (
     behind: async () =>
       eventStoreUrl === null ? Number((await eventStore.head()) - projector.reached()) : projector.behind(),
     stop: async () => {
+      stopping.abort()
+      await dropping
       await tables.stop()
       await totals.stop()
       await projector.stop()
@@ -192,6 +198,24 @@ const asUnreadable = (error: unknown) => {
   if (!(error instanceof ClickHouseUnavailable) || (error.why !== 'damaged' && error.why !== 'busy'))
     throw error
   return { kind: 'unreadable' as const, reason: `the checkpoint cannot be read (${error.message})` }
+}
+
+/** Once this release has filled its own tables. */
+const dropFormer = async (
+  clickHouse: ClickHouse,
+  log: Pick<Log, 'info' | 'warn'>,
+  { reached, nextInsert }: Pick<Projector, 'reached' | 'nextInsert'>,
+  head: Position,
+  signal: AbortSignal,
+): Promise<void> => {
+  while (reached() < head && !signal.aborted) await nextInsert(LATE_MS, signal)
+  if (signal.aborted) return
+  try {
+    const databases = await dropFormerReleases(clickHouse)
+    if (databases.length > 0) log.info('projection.former_releases_dropped', { databases })
+  } catch (error) {
+    log.warn('projection.former_releases_kept', { error: errorName(error) })
+  }
 }
 
 /** What every release does that changes the tables. */

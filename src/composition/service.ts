@@ -13,6 +13,7 @@ import { WEB } from '../files.js'
 import type { Evaluations } from '../dispatch/evaluations/evaluations.js'
 import type { Dispatcher } from '../dispatch/webhooks/dispatcher.js'
 import { MemoryAccount } from '../kernel/memory-account.js'
+import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
 import { watchLoop, type LoopWatch } from '../kernel/loop-watch.js'
@@ -216,6 +217,13 @@ const SECRETS_FAIL =
   'secrets of the log have no value or cannot be decrypted, the log line secrets.unreadable names each; ' +
   'restore secrets.db and the master keys, or store the values again'
 
+/** Whether the read models have reached what was the end of the log when this was first asked. */
+const caughtUpOnce = (eventStore: Pick<EventStore, 'head'>, { reached }: Pick<ReadSide, 'reached'>) => {
+  let start: Position | undefined
+  let isReached = false
+  return async () => (isReached ||= reached() >= (start ??= await eventStore.head()))
+}
+
 const healthChecks = (
   {
     eventStore,
@@ -229,6 +237,7 @@ const healthChecks = (
 ): HealthChecks => ({
   metrics,
   engineFails,
+  isReady: caughtUpOnce(eventStore, readSide),
   quarantined: readSide.quarantined,
   unreadableEvents: health.unreadableEvents,
   readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),

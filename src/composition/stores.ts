@@ -13,6 +13,7 @@ import type { ClickHouse } from '../kernel/ports/clickhouse.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { SecretStore } from '../kernel/ports/secret-store.js'
+import { databaseOfRelease } from '../projections/migrate.js'
 import { openEventStoreServer } from './event-store-server.js'
 import { openHealth, type Health } from '../application/health.js'
 import { openOwnLog } from './own-log.js'
@@ -62,6 +63,7 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
             cluster: clickHouseCluster ?? undefined,
             readers: config.clickHouseReaders ?? undefined,
             health,
+            choose: databaseOfRelease,
           }),
   }
 }

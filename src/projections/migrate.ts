@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ClickHouseReader, ClickHouseWriter } from '../kernel/ports/clickhouse.js'
+import type { ClickHouse, ClickHouseReader, ClickHouseWriter } from '../kernel/ports/clickhouse.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { unlessRefused } from './refused.js'
 import { tableStatements } from './tables.js'
@@ -86,12 +86,67 @@ const DIGEST = createHash('sha256')
   .update(JSON.stringify([SCHEMA_VERSION, ...tableStatements]))
   .digest('hex')
 
-const readModelTables = async (clickHouse: Querying): Promise<readonly string[]> => {
+/**
+ * The database of a server with the tables of this release: the one that the operator names, unless another release has its
+ * tables there. So the processes of both releases read and fill their own tables from one log.
+ */
+export const databaseOfRelease = async (clickHouse: Querying, named: string): Promise<string> => {
+  const own = `${named}${OF_RELEASE}${DIGEST.slice(0, 8)}`
+  const tables = await clickHouse.query<{ database: string; name: string }>(
+    'SELECT database, name FROM system.tables WHERE database IN ({named:String}, {own:String})',
+    { named, own },
+  )
+  const has = (database: string, table: string) =>
+    tables.some((one) => one.database === database && one.name === table)
+  if (tables.some(({ database }) => database === own)) return own
+  if (!has(named, 'checkpoints')) return named
+  const [newest] = has(named, VERSION_TABLE) ? await versionsIn(clickHouse, named) : []
+  return newest?.digest === DIGEST ? named : own
+}
+
+const OF_RELEASE = '_release_'
+
+const versionsIn = (clickHouse: Querying, database: string) =>
+  clickHouse.query<{ version: number; digest: string }>(
+    `SELECT version, digest FROM ${database}.${VERSION_TABLE} ORDER BY created_at DESC LIMIT 1`,
+  )
+
+/**
+ * Drops the tables of all releases but this one and the last one before, which may still run, or be started again. Returns
+ * their databases.
+ */
+export const dropFormerReleases = async ({
+  writer,
+  database,
+}: Pick<ClickHouse, 'writer' | 'database'>): Promise<readonly string[]> => {
+  const named = database.replace(/_release_[0-9a-f]{8}$/, '')
+  const filled = await writer.query<{ database: string }>(
+    `SELECT database FROM system.tables WHERE name = 'checkpoints' AND database != {database:String}
+      AND (database = {named:String} OR match(database, concat('^', {named:String}, '_release_[0-9a-f]{8}$')))`,
+    { database, named },
+  )
+  const reached = new Map<string, bigint>()
+  for (const other of filled) {
+    const [row] = await writer.query<{ at: string }>(
+      `SELECT toString(max(position)) AS at FROM ${other.database}.checkpoints`,
+    )
+    reached.set(other.database, BigInt(row?.at ?? 0))
+  }
+  const [, ...former] = [...reached.keys()].toSorted((a, b) => (reached.get(a)! < reached.get(b)! ? 1 : -1))
+  for (const name of former)
+    if (name !== named) await writer.command(`DROP DATABASE IF EXISTS ${name} SYNC`)
+    else
+      for (const table of [VERSION_TABLE, ...(await readModelTables(writer, name))])
+        await writer.command(`DROP TABLE IF EXISTS ${name}.${table} SYNC`)
+  return former
+}
+
+const readModelTables = async (clickHouse: Querying, database?: string): Promise<readonly string[]> => {
   const names = [...tableStatements.keys(), ...FORMER_TABLES]
   const rows = await clickHouse.query<{ name: string }>(
-    `SELECT name FROM system.tables
-    WHERE database = currentDatabase() AND name != '${VERSION_TABLE}' AND name IN {names:Array(String)}`,
-    { names },
+    `SELECT name FROM system.tables WHERE database = ${database === undefined ? 'currentDatabase()' : '{database:String}'}
+      AND name != '${VERSION_TABLE}' AND name IN {names:Array(String)}`,
+    { names, ...(database !== undefined && { database }) },
   )
   return rows.map(({ name }) => name)
 }

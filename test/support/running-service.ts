@@ -39,9 +39,12 @@ type Environment = Readonly<Record<string, string>>
 
 /**
  * Starts the program on a free port and waits until it says that it is ready. A data directory that the environment names
- * is shared with others, and stays.
+ * is shared with others, and stays. `main` is the program of another build.
  */
-export const startRunningService = async (environment: Environment = {}): Promise<RunningService> => {
+export const startRunningService = async (
+  environment: Environment = {},
+  main?: string,
+): Promise<RunningService> => {
   const shared = environment['TALLYTREE_DATA_DIR']
   const dataDirectory = shared ?? (await mkdtemp(join(tmpdir(), 'tallytree-running-')))
   const fixed = {
@@ -54,7 +57,7 @@ export const startRunningService = async (environment: Environment = {}): Promis
   const removeData = async () => {
     if (shared === undefined) await rm(dataDirectory, { recursive: true, force: true })
   }
-  const ready = await launch({ TALLYTREE_PORT: '0', ...environment, ...fixed }, note).catch(
+  const ready = await launch({ TALLYTREE_PORT: '0', ...environment, ...fixed }, note, main).catch(
     async (error: unknown) => {
       await removeData()
       throw error
@@ -85,7 +88,7 @@ export const startRunningService = async (environment: Environment = {}): Promis
     restart: async (changed = {}) => {
       await stop()
       const port = { TALLYTREE_PORT: new URL(address).port }
-      ;({ running } = await launch({ ...environment, ...port, ...fixed, ...changed }, note))
+      ;({ running } = await launch({ ...environment, ...port, ...fixed, ...changed }, note, main))
     },
     remove: async () => {
       await kill('SIGKILL')
@@ -110,8 +113,9 @@ const READY = /^Tallytree is ready at ([^\s,]+)(?:, .*: (\S+))?$/m
 const launch = async (
   environment: Environment,
   note: (text: string) => void,
+  main: string | undefined,
 ): Promise<{ running: Running; address: string; key: string | undefined }> => {
-  const child = spawn(process.execPath, [await compiled('main')], {
+  const child = spawn(process.execPath, [main ?? (await compiled('main'))], {
     cwd: ROOT,
     env: { ...inherited(), TALLYTREE_STOP_SECONDS: '120', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
-import { ClickHouseUnavailable, type ClickHouse, type Rows } from '../../kernel/ports/clickhouse.js'
+import {
+  ClickHouseUnavailable,
+  type ClickHouse,
+  type ClickHouseReads,
+  type Rows,
+} from '../../kernel/ports/clickhouse.js'
 import { noHealthReports, type HealthReports } from '../../kernel/ports/health.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../kernel/ports/clickhouse-url.js'
 import { jsonOfRows, portsOf } from './client.js'
@@ -24,6 +29,8 @@ interface Opening {
   /** The number of reads at the same time; by default by the cores of the server. */
   readonly readers?: number | undefined
   readonly health?: HealthReports
+  /** The database to use in place of the one of the URL. Asked once this one exists. */
+  readonly choose?: (server: ClickHouseReads, named: string) => Promise<string>
 }
 
 /** More than the server has cores for delay one another, and the inserts. A read also waits for the network and for us. */
@@ -59,21 +66,40 @@ export const openClickHouseServer = async (url: string, opening?: Opening): Prom
  *
  * @throws ClickHouseUnavailable if the URL is wrong
  */
-export const connectClickHouseServer = (
-  url: string,
-  { cluster, compression, readTimeoutMs = READ_TIMEOUT_MS, readers, health = noHealthReports }: Opening = {},
-): ClickHouse => {
+export const connectClickHouseServer = (url: string, opening: Opening = {}): ClickHouse => {
+  const { cluster, compression, readTimeoutMs = READ_TIMEOUT_MS, readers, health = noHealthReports } = opening
   const address = addressOf(url)
   const compressed = compression ?? !isLoopback(address)
   const limits: ServerLimits = { settings: {}, cores: undefined }
   const maxReaders = readers ?? MAX_READERS
   const options = { cluster, compressed, readTimeoutMs, maxReaders, limits }
-  const server = firstOf(address.origins.map((origin) => connectHost({ ...address, origin }, options)))
-  const { writer } = server
-  const reads = repeatingReads(server.reads)
+  const connect = (database: string) =>
+    firstOf(address.origins.map((origin) => connectHost({ ...address, origin, database }, options)))
+  let { database } = address
+  let server = connect(database)
+  const use = async (chosen: string) => {
+    if (chosen === database) return
+    const before = server
+    server = connect(chosen)
+    database = chosen
+    await before.close()
+    await server.prepare()
+  }
+  const onEach = cluster === undefined ? (sql: string) => sql : (sql: string) => onCluster(cluster, sql)
+  const reads = repeatingReads({
+    query: (...asked) => server.reads.query(...asked),
+    stream: (...asked) => server.reads.stream(...asked),
+  })
   return {
-    ...server,
-    database: address.database,
+    get database() {
+      return database
+    },
+    prepare: async () => {
+      await server.prepare()
+      await use((await opening.choose?.(server.reads, address.database)) ?? database)
+    },
+    away: () => server.away(),
+    close: () => server.close(),
     beside: (other) =>
       openClickHouseServer(url.replace(/^(https?:\/\/[^/]*).*/i, `$1/${other}`), {
         cluster,
@@ -81,10 +107,11 @@ export const connectClickHouseServer = (
         readers,
         health,
       }),
-    writer:
-      cluster === undefined
-        ? writer
-        : { ...writer, command: (sql) => writer.command(onCluster(cluster, sql)) },
+    writer: {
+      command: (sql) => server.writer.command(onEach(sql)),
+      insert: (rows) => server.writer.insert(rows),
+      query: (...asked) => server.writer.query(...asked),
+    },
     reader: poolOf(
       Array.from({ length: maxReaders }, () => reads),
       health,

@@ -13,6 +13,8 @@ export interface HealthChecks {
   readonly unreadableEvents: () => string | undefined
   /** Why reads fail or are stale; undefined if they are healthy. */
   readonly readsFail: () => string | undefined
+  /** False until the read models have what the log had when this process started. */
+  readonly isReady: () => Promise<boolean>
   /** Why no write can succeed now; undefined if writes can. */
   readonly writesBlocked: () => Promise<string | undefined>
   /** Why some writes fail although others succeed. */
@@ -60,9 +62,48 @@ const healthRoute = (path: string, checks: Omit<HealthChecks, 'metrics'>): AnyRo
     handle: () => healthOf(checks),
   })
 
+const alive = open('Alive', { required: { status: oneOf('ok') } })
+const notReady = open('NotReady', { required: { status: oneOf('unavailable'), reads: string } })
+
+/** For a supervisor that restarts a process that does not answer. */
+const liveRoute = openRoute({
+  method: 'get',
+  path: '/health/live',
+  summary: 'That the process answers.',
+  response: alive,
+  handle: () => Promise.resolve({ body: { status: 'ok' as const } }),
+})
+
+/** For a load balancer: a process of a new release gets requests once its tables are filled. It stays ready. */
+const readyRoute = ({ isReady, readsFail }: Pick<HealthChecks, 'isReady' | 'readsFail'>): AnyRoute =>
+  openRoute<undefined, undefined, (typeof alive)['answer'] | (typeof notReady)['answer']>({
+    method: 'get',
+    path: '/health/ready',
+    summary: 'Whether the read models have what the log had when this process started.',
+    response: answering(alive, {
+      otherStatuses: {
+        503: {
+          says: 'They are being filled, or not reached yet. Retry-After: when to check again.',
+          schema: notReady.schema,
+          headers: ['Retry-After'],
+        },
+      },
+    }),
+    handle: async () =>
+      (await isReady().catch(() => false))
+        ? { body: { status: 'ok' } }
+        : {
+            status: 503,
+            body: { status: 'unavailable', reads: readsFail() ?? 'the read models are being filled' },
+            headers: { 'Retry-After': '1' },
+          },
+  })
+
 export const serviceRoutes = ({ metrics, ...checks }: HealthChecks): readonly AnyRoute[] => [
   healthRoute('/health', checks),
   healthRoute('/v1/health', checks),
+  liveRoute,
+  readyRoute(checks),
   openRoute({
     method: 'get',
     path: '/server_info',

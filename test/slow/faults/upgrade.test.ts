@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describeWithClickHouseServer, startClickHouseServer } from '../../support/clickhouse-server.js'
+import type { ClickHouseServer } from '../../support/clickhouse-server.js'
+import { compiled, ROOT } from '../../support/compiled.js'
+import { startChildDouble, type ChildDouble } from '../../support/eventstoredb-protocol-double/child.js'
+import { startRunningService, type RunningService } from '../../support/running-service.js'
+import { goneWithThisProcess } from '../../support/scratch.js'
+import { until } from '../../support/until.js'
+
+const PROJECT = 'releases/project'
+const BATCH = 100
+/** Before the first upgrade. */
+const CALLS = Number(process.env['TEST_CALLS'] ?? 3000)
+/** `dist/src/main.js` of an earlier release, to upgrade from in place of this one. */
+const EARLIER = process.env['TEST_EARLIER_MAIN']
+
+/** This release with one more column, as the program of another build. */
+const releaseWithColumn = async (column: string): Promise<string> => {
+  await compiled('main')
+  const folder = goneWithThisProcess(join(ROOT, 'dist', `src-${process.pid}-${column}`))
+  await cp(join(ROOT, 'dist/src'), folder, { recursive: true })
+  const before = 'wb_run_step_end: {'
+  let changed = 0
+  for (const name of (await readdir(folder)).filter((name) => name.endsWith('.js'))) {
+    const text = await readFile(join(folder, name), 'utf8')
+    if (!text.includes(before)) continue
+    changed += 1
+    await writeFile(
+      join(folder, name),
+      text.replace(before, `${column}: { type: "Nullable(String)", from: "end" }, ${before}`),
+    )
+  }
+  assert.equal(changed, 1)
+  return join(folder, 'main.js')
+}
+
+/** Over a log and a ClickHouse server: a release starts beside another one, and takes over once its tables are filled. */
+describeWithClickHouseServer('an upgrade over servers', () => {
+  let directory: string
+  let clickHouse: ClickHouseServer
+  let double: ChildDouble
+  let environment: Readonly<Record<string, string>>
+  const running: RunningService[] = []
+  let serving: RunningService
+  let written = 0
+  let position = '0'
+  let isOver = false
+  let loads: readonly Promise<void>[]
+  const answers = { read: 0, written: 0 }
+
+  const start = async (main?: string) => {
+    const service = await startRunningService(environment, main)
+    running.push(service)
+    return service
+  }
+
+  const write = async () => {
+    const batch = Array.from({ length: BATCH }, (_, n) => ({
+      project_id: PROJECT,
+      id: `call-${written + n}`,
+      trace_id: `call-${written + n}`,
+      op_name: 'op',
+      started_at: '2026-01-01T00:00:00Z',
+      ended_at: '2026-01-01T00:00:01Z',
+      attributes: {},
+      inputs: {},
+      summary: { usage: { small: { requests: 1, prompt_tokens: 5 } } },
+    }))
+    const answer = await serving.post('/v2/releases/project/calls/complete', { batch })
+    assert.equal(answer.status, 200, answer.text)
+    written += BATCH
+    position = answer.headers.get('tallytree-position')!
+    answers.written += 1
+  }
+
+  /** Every call that any of the releases acknowledged is counted, and each once. */
+  const read = async () => {
+    const least = written
+    const headers = { 'tallytree-min-position': position }
+    const answer = await serving.post('/usage/query', { project_id: PROJECT, filter: {} }, { headers })
+    assert.equal(answer.status, 200, answer.text)
+    const { totals } = answer.json<{ totals: { usage: { prompt_tokens?: number } } }>()
+    const tokens = totals.usage.prompt_tokens ?? 0
+    assert.ok(
+      tokens >= 5 * least && tokens <= 5 * (written + BATCH),
+      `${tokens} tokens of ${least} calls: ${answer.text}`,
+    )
+    answers.read += 1
+  }
+
+  const repeat = async (task: () => Promise<void>) => {
+    while (!isOver) {
+      await task()
+      await sleep(20)
+    }
+  }
+
+  /** Starts a release beside the one that serves, and gives it the requests once it says that it is ready. */
+  const upgradeTo = async (main?: string) => {
+    const before = serving
+    const next = await start(main)
+    await until(async () => (await next.send('GET', '/health/ready')).status === 200)
+    serving = next
+    await sleep(1000)
+    assert.equal(await before.stop(), 0)
+    await read()
+  }
+
+  const databases = async () =>
+    (
+      await clickHouse.ask(
+        "SELECT DISTINCT database FROM system.tables WHERE name = 'checkpoints' ORDER BY 1",
+      )
+    )
+      .trim()
+      .split('\n')
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'tallytree-upgrade-'))
+    clickHouse = await startClickHouseServer()
+    double = await startChildDouble(join(directory, 'double.log'))
+    environment = {
+      TALLYTREE_DATA_DIR: join(directory, 'shared'),
+      TALLYTREE_BOOTSTRAP_API_KEY: 'administrator-key-of-the-tests',
+      TALLYTREE_ROLES: 'api,projector',
+      EVENTSTORE_URL: double.url,
+      CLICKHOUSE_URL: `${clickHouse.url}/releases`,
+    }
+    serving = await start(EARLIER)
+    while (written < CALLS) await write()
+    loads = [repeat(write), repeat(read)]
+    for (const load of loads) load.catch(() => undefined)
+  })
+  after(async () => {
+    for (const service of running) await service.remove()
+    await double.kill()
+    await clickHouse.stop()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  it('refuses no read and no write, and counts every call, with one column more', async () => {
+    await upgradeTo(await releaseWithColumn('later'))
+    assert.equal((await databases()).length, 2)
+  })
+
+  it('goes back to the release before, which has kept its tables', async () => {
+    await upgradeTo(EARLIER)
+    assert.equal((await databases()).length, 2)
+  })
+
+  it('drops the tables of releases before the last one', async () => {
+    await upgradeTo(await releaseWithColumn('latest'))
+    await until(() => serving.output().includes('projection.former_releases'))
+    assert.equal((await databases()).length, 2, serving.output())
+    isOver = true
+    await Promise.all(loads)
+    assert.ok(answers.read > 10 && answers.written > 10)
+  })
+})

@@ -90,9 +90,9 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
             const from = body.start === null ? first : Number(microseconds(body.start))
             const to = body.end === null ? Math.max(last + 1, from + 1) : Number(microseconds(body.end))
             const buckets = bucketsOf(from, to, body.buckets)
-            const [byStatus, ...facets] = await Promise.all([
+            const [byStatus, facets] = await Promise.all([
               callsByStatus(reader, selection, buckets),
-              ...fields.map((field) => facetOf(reader, selection, { field, calls, limit })),
+              facetsOf(reader, selection, { fields, calls, limit }),
             ])
             return compressedJson(headers, {
               calls,
@@ -110,33 +110,52 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
   })
 }
 
-interface FacetRequest {
-  readonly field: string
+interface FacetsRequest {
+  readonly fields: readonly string[]
   /** Of the selection. */
   readonly calls: number
   readonly limit: number
 }
 
-const facetOf = async (
+/** One read for all fields of columns, and one for all fields that are parsed. */
+const facetsOf = async (
   reader: ClickHouseReader,
   selection: CallSelection,
-  { field, calls, limit }: FacetRequest,
+  { fields, calls, limit }: FacetsRequest,
 ) => {
   const options = { contains: '', limit }
-  if (field === MODEL) {
-    const values = await commonModels(reader, selection, 'inclusive', options)
-      .catch(refuseTooLarge)
-      .catch((error: unknown) => {
-        if (error instanceof Failure) return null
-        throw error
-      })
-    return { field, of: calls, values }
-  }
-  const isParsed = !COLUMN_FIELDS.has(field) && calls > MAX_PARSED
-  const counted = isParsed ? await newestOf(reader, selection, MAX_PARSED) : selection
-  const values = await commonValues(reader, counted, field, options)
-  return { field, of: isParsed ? MAX_PARSED : calls, values }
+  const isOfNewest = (field: string) => calls > MAX_PARSED && !COLUMN_FIELDS.has(field)
+  const named = fields.filter((field) => field !== MODEL)
+  const [ofNewest, ofAll] = [named.filter(isOfNewest), named.filter((field) => !isOfNewest(field))]
+  const valuesOfNewest = async () =>
+    ofNewest.length === 0
+      ? []
+      : commonValues(reader, await newestOf(reader, selection, MAX_PARSED), ofNewest, options)
+  const [models, newest, all] = await Promise.all([
+    fields.includes(MODEL) ? modelsOf(reader, selection, options) : null,
+    valuesOfNewest(),
+    commonValues(reader, selection, ofAll, options),
+  ])
+  return fields.map((field) => {
+    if (field === MODEL) return { field, of: calls, values: models }
+    return isOfNewest(field)
+      ? { field, of: MAX_PARSED, values: newest[ofNewest.indexOf(field)]! }
+      : { field, of: calls, values: all[ofAll.indexOf(field)]! }
+  })
 }
+
+/** Null if there is too much usage to count. */
+const modelsOf = (
+  reader: ClickHouseReader,
+  selection: CallSelection,
+  options: Parameters<typeof commonModels>[3],
+) =>
+  commonModels(reader, selection, 'inclusive', options)
+    .catch(refuseTooLarge)
+    .catch((error: unknown) => {
+      if (error instanceof Failure) return null
+      throw error
+    })
 
 /** Fields that are read without parsing JSON. */
 const COLUMN_FIELDS = new Set([

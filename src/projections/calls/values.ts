@@ -43,27 +43,33 @@ export interface FieldValues {
 }
 
 /**
- * The values of a field that most calls have. `contains` ignores case.
+ * The values of each field that most calls have, from one read of the calls. `contains` ignores case.
  *
  * @throws UnknownField
  */
 export const commonValues = async (
   reader: ClickHouseReader,
   selection: CallSelection,
-  name: string,
+  names: readonly string[],
   { contains, limit }: { readonly contains: string; readonly limit: number },
-): Promise<readonly FieldValues[]> => {
+): Promise<readonly (readonly FieldValues[])[]> => {
+  if (names.length === 0) return []
   const { fields, joins } = statementFields()
-  const value = textOf(fields, name)
+  const texts = joined(names.map((name) => textOf(fields, name)))
   const compiled = compileSelection(selection, [])
   const rows = await readManyCalls(reader, compiled, (merged) =>
-    select<{ value: string; calls: string }>(
+    select<{ place: number; value: string; calls: string }>(
       reader,
-      sql`SELECT value, count() AS calls
-      FROM (${compiled.selected(sql`${value} AS value`, { rows: merged, joins: joins() })})
+      sql`SELECT toFloat64(place) AS place, value, count() AS calls
+      FROM (${compiled.selected(sql`array(${texts}) AS texts`, { rows: merged, joins: joins() })})
+      ARRAY JOIN texts AS value, arrayEnumerate(texts) AS place
       WHERE value IS NOT NULL AND (${contains} = '' OR positionCaseInsensitiveUTF8(value, ${contains}) > 0)
-      GROUP BY value ORDER BY calls DESC, value LIMIT ${typed('UInt64', limit)} ${SETTINGS}`,
+      GROUP BY place, value ORDER BY place, calls DESC, value LIMIT ${typed('UInt64', limit)} BY place ${SETTINGS}`,
     ),
   )
-  return rows.map(({ value, calls }) => ({ value, calls: Number(calls) }))
+  return names.map((_, index) =>
+    rows
+      .filter(({ place }) => place === index + 1)
+      .map(({ value, calls }) => ({ value, calls: Number(calls) })),
+  )
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import { accepted } from '../api/calls/given.js'
 import { evaluationsOf } from '../api/evaluations/requests.js'
@@ -28,6 +29,17 @@ interface Compared {
 
 const EVIL = '<img src=x onerror="window.wasRun=1">'
 const ROWS = 60
+const LONG_NAME = 'answer_relevancy_by_a_judge'
+
+/** The names of columns that are not shown whole. */
+const cutHeads = (page: Page): Promise<readonly (string | null)[]> =>
+  page
+    .locator('th, th span:not(.visually-hidden)')
+    .evaluateAll((all) =>
+      all
+        .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
+        .map(({ textContent }) => textContent),
+    )
 
 interface Figures {
   readonly rows: readonly (JsonObject & {
@@ -55,6 +67,7 @@ describeInBrowser('the pages of evaluations', () => {
         Array.from({ length: ROWS }, async (_, q) => {
           const inputs = { question: `${EVIL} question ${q}`, expected: `answer ${q}` }
           const prediction = await evaluations.predict(run, inputs, `answer ${q} of ${worse} ${EVIL}`)
+          if (q === 0) await evaluations.score(prediction, LONG_NAME, true)
           await evaluations.score(prediction, 'exact', q % 10 !== 9 && q % 10 !== worse)
           await evaluations.score(prediction, 'judge', { points: (q % 5) - (q === 12 ? worse : 0) })
         }),
@@ -96,6 +109,7 @@ describeInBrowser('the pages of evaluations', () => {
     const box = page.locator('.scroll')
     const widths = await box.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])
     assert.equal(widths[0], widths[1])
+    assert.deepEqual(await cutHeads(page), [])
   })
 
   it('open a run, filter its rows, and lead to the trace of a row by keys', async () => {
@@ -148,6 +162,7 @@ describeInBrowser('the pages of evaluations', () => {
     const answer = await compared()
     const rows = page.getByRole('table', { name: 'Compared rows' })
     await rows.getByText('question 7').waitFor()
+    assert.deepEqual(await cutHeads(page), [])
     const [worst] = answer.rows
     const first = rows
       .locator('tbody tr')

@@ -18,14 +18,17 @@ import {
   type ShownExample,
 } from './comparison.js'
 import { ComparedOutputs } from './compared-outputs.js'
+import { ScoreHead } from './score-bar.js'
 import { changeOf, percentText, scoreName } from './figures.js'
 
 const ROW_PX = 32
-const HEAD_PX = 32
+/** The run, and its scores on two lines. */
+const HEAD_PX = 64
 /** More scores of a run do not fit into its cell. */
 const MAX_SCORES = 4
-/** Of the column of a run, wider where there is room. */
-const runPx = (runs: number): number => (runs <= 3 ? 240 : 168)
+const RUN_PX = 168
+/** Of a score in the cell of a run: wider where there is room on a screen of 1,440 pixels. */
+const SCORE_PX = { least: 80, most: 120, all: 880 }
 
 interface Props {
   readonly question: Question
@@ -77,21 +80,32 @@ export const ComparedRows = ({ question, only, scores, position, count }: Props)
     ...Object.fromEntries(question.runs.map((_, run) => [String(run + 1), () => openRun(run)])),
   })
   const shown = scores.slice(0, MAX_SCORES)
-  const width = 240 + runPx(question.runs.length) * question.runs.length
+  const { least, most, all } = SCORE_PX
+  const scoreWidth = Math.max(least, Math.min(most, all / (shown.length * question.runs.length)))
+  const runWidth = Math.max(RUN_PX, scoreWidth * shown.length + 16)
   return (
     <div className="scroll" ref={scroll} tabIndex={-1}>
-      <table className="table" style={{ minWidth: width }} aria-label="Compared rows" aria-rowcount={count}>
+      <table
+        className="table"
+        style={{ minWidth: 240 + runWidth * question.runs.length }}
+        aria-label="Compared rows"
+        aria-rowcount={count}
+      >
         <thead>
           <tr>
-            <th scope="col">Example</th>
+            <th scope="col" style={{ height: HEAD_PX }}>
+              Example
+            </th>
             {question.runs.map((id, run) => (
-              <th
-                key={id}
-                scope="col"
-                style={{ width: runPx(question.runs.length) }}
-                title={shown.map(scoreName).join(' · ')}
-              >
-                {letterOf(run)} <span className="secondary">{shown.map(scoreName).join(' · ')}</span>
+              <th key={id} scope="col" className="score" style={{ width: runWidth }}>
+                {letterOf(run)}
+                <span className="compared-cell secondary">
+                  {shown.map((score) => (
+                    <span key={keyOfCompared(score)} title={scoreName(score)}>
+                      <ScoreHead of={score} />
+                    </span>
+                  ))}
+                </span>
               </th>
             ))}
           </tr>

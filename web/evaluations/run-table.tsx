@@ -6,7 +6,7 @@ import { Name } from '../kit/marked.js'
 import { Time } from '../kit/time.js'
 import { keyOfScore, runName, scoreName, type Run, type ShownMean } from './figures.js'
 import { RunStatus } from './run-state.js'
-import { ScoreBar } from './score-bar.js'
+import { ScoreBar, ScoreHead } from './score-bar.js'
 
 const FIXED_PX = 36 + 180 + 110 + 100 + 64 + 84 + 84 + 100 + 132
 const SCORE_PX = 104
@@ -49,11 +49,11 @@ export const RunTable = ({ groups, means, chosen, current, onToggle, hrefOf }: P
               <th
                 key={keyOfScore(mean, mean.kind)}
                 scope="col"
-                className="number"
+                className="number score"
                 style={{ width: SCORE_PX }}
                 title={scoreName(mean)}
               >
-                {scoreName(mean)}
+                <ScoreHead of={mean} />
               </th>
             ))}
             <th scope="col" className="number" style={{ width: 84 }}>

@@ -1,6 +1,7 @@
+import { Fragment } from 'react'
 import { Status } from '../kit/status.js'
 import { significantNumber } from '../kit/format.js'
-import { figureText } from './figures.js'
+import { figureText, scoreName, type ScoreField } from './figures.js'
 
 /** A figure over a bar that shows it as a part of the largest one. */
 export const ScoreBar = ({
@@ -20,6 +21,20 @@ export const ScoreBar = ({
       <span>{figureText(kind, value)}</span>
     </span>
   )
+}
+
+const MAX_HEAD = 48
+
+/** On several lines where it is long, which break between words. */
+export const ScoreHead = ({ of }: { readonly of: ScoreField }) => {
+  const name = scoreName(of)
+  const shown = name.length > MAX_HEAD ? `${name.slice(0, MAX_HEAD)}…` : name
+  return shown.split(/(?<=[._])|(?<=[a-z])(?=[A-Z])/).map((part, at) => (
+    <Fragment key={at}>
+      {part}
+      <wbr />
+    </Fragment>
+  ))
 }
 
 /** One score of one row, as a word and a colour or as a figure. */

@@ -12,6 +12,7 @@ const RUNS = Number(process.env['RUNS'] ?? 8)
 const ROWS = Number(process.env['ROWS'] ?? 10_000)
 const BATCH = 1000
 const TARGET_MS = 1000
+const SETTLE_MS = Number(process.env['SETTLE_MS'] ?? 60_000)
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 const service = await startService({
@@ -102,6 +103,8 @@ for (let run = 0; run < RUNS; run += 1) {
 }
 console.log(`${RUNS} runs of ${ROWS} rows recorded in ${((performance.now() - filled) / 1000).toFixed(0)} s`)
 await post('/calls/query_stats', { project_id: PROJECT })
+// The rows of a run are stored some seconds after it has ended.
+await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
 
 const evaluation_run_ids = Array.from({ length: RUNS }, (_, run) => `run-${run}`)
 const compare = (offset: number, headers = {}) =>

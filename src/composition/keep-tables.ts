@@ -9,8 +9,8 @@ import { errorName } from '../projections/runtime/error-name.js'
 import { followFilling } from '../projections/runtime/filling.js'
 import type { Notifier } from '../projections/runtime/notifier.js'
 import type { Projector } from '../projections/runtime/projector.js'
+import type { Repeating } from '../projections/runtime/repeating.js'
 import { watchTables } from '../projections/runtime/table-watch.js'
-import type { startTotals } from '../projections/usage/totals-pass.js'
 import type { Stores } from './stores.js'
 
 type WhileStopped = Projector['whileStopped']
@@ -18,7 +18,8 @@ type WhileStopped = Projector['whileStopped']
 interface Keeping extends Pick<Stores, 'clickHouse' | 'eventStore' | 'health'> {
   readonly log: Log
   readonly projector: Projector
-  readonly totals: ReturnType<typeof startTotals>
+  /** What fills tables from those of the projector. */
+  readonly passes: Pick<Repeating, 'whileStopped'>
   /** Notified when it is time to look at the tables. */
   readonly looking: Notifier
   /** How long other processes may take to see that tables are gone. */
@@ -45,14 +46,14 @@ const LOOK_EVERY_MS = 10_000
 
 /** Rebuilds the tables on request, and fills them again from the log when they have lost something. */
 export const keepTables = (keeping: Keeping): KeptTables => {
-  const { clickHouse, eventStore, health, log, projector, totals, looking, lost, createdAt } = keeping
+  const { clickHouse, eventStore, health, log, projector, passes, looking, lost, createdAt } = keeping
   const { knownParts } = clickHouse.reader
   let exchanges = 0
   let isExchanging = false
   const whileStopped: WhileStopped = async (exchange) => {
     isExchanging = true
     try {
-      await totals.whileStopped(() => projector.whileStopped(exchange))
+      await passes.whileStopped(() => projector.whileStopped(exchange))
     } finally {
       isExchanging = false
       exchanges += 1
@@ -87,7 +88,7 @@ export const keepTables = (keeping: Keeping): KeptTables => {
       knownParts.lost = `${damage}; the read models are filled again from the log`
       await rebuilder.stop()
       const last = await eventStore.head()
-      await totals.whileStopped(async () => {
+      await passes.whileStopped(async () => {
         await projector.whileStopped(() => ready().then(() => createAgain(keeping, signal)))
         filling = followFilling(projector, last, log)
         while (!signal.aborted && !(await projector.waitFor(last, LOOK_EVERY_MS)))

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sha256 } from '../adapters/system/system.js'
+import { rowsToStoreFrom } from '../application/evaluations/run-rows.js'
 import type { ProjectionLag } from '../application/throttle.js'
 import type { History, ReadableProjection } from '../application/reading/reading.js'
 import type { Config } from '../config.js'
@@ -8,6 +10,7 @@ import type { LoopWatch } from '../kernel/loop-watch.js'
 import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import { projections } from '../projections/all.js'
+import { startEvaluationRows } from '../projections/evaluations/rows-pass.js'
 import { rebuildsIn } from '../projections/rebuilds/queries.js'
 import { startRebuilder } from '../projections/rebuilds/rebuilder.js'
 import { dropFormerReleases, dropTables, migrate, schemaState } from '../projections/migrate.js'
@@ -96,11 +99,18 @@ export const openReadSide = async (
     nextInsert: projector.nextInsert,
     log,
   })
+  const evaluationRows = startEvaluationRows({
+    ...clickHouse,
+    rowsOf: rowsToStoreFrom(clickHouse.reader, { reading: projector, sha256 }),
+    reached: projector.projected,
+    nextInsert: projector.nextInsert,
+    log,
+  })
   const tables = keepTables({
     ...stores,
     log,
     projector,
-    totals,
+    passes: { whileStopped: (exchange) => evaluationRows.whileStopped(() => totals.whileStopped(exchange)) },
     looking,
     othersMs,
     lost,
@@ -128,6 +138,7 @@ export const openReadSide = async (
       stopping.abort()
       await dropping
       await tables.stop()
+      await evaluationRows.stop()
       await totals.stop()
       await projector.stop()
     },

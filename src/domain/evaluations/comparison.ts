@@ -2,7 +2,7 @@ import type { Json } from '../../kernel/json/json.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 import { matchedIn, matchRows, type MatchedRow } from './matched-rows.js'
 import { fractionInterval, mcNemar, meanInterval, type Interval } from './paired-statistics.js'
-import type { EvaluationRow } from './row.js'
+import type { ScoredRow } from './row.js'
 import {
   compareFields,
   newRunScores,
@@ -11,12 +11,6 @@ import {
   type ScoreField,
 } from './run-scores.js'
 import { meanOf, NumberList } from './statistics.js'
-
-export interface ComparedRun {
-  readonly rows: readonly EvaluationRow[]
-  /** Of a row in US dollars; undefined where it is not known. */
-  readonly costOf: (row: EvaluationRow) => number | undefined
-}
 
 export interface RunFigures {
   readonly rows: number
@@ -80,15 +74,15 @@ export interface Comparison {
  * 8 runs of 30,000 rows with 5 fields take about 2 s on a busy machine with 2 cores: yields after each run and field.
  */
 export function* compareRuns(
-  runs: readonly ComparedRun[],
+  runs: readonly (readonly ScoredRow[])[],
   isLowerBetter: (field: ScoreField, all: readonly ScoreField[]) => boolean = () => false,
 ): Generator<undefined, Comparison> {
-  const matched = matchRows(runs.map(({ rows }) => rows))
+  const matched = matchRows(runs)
   const regressions = new Float64Array(matched.length).fill(-Infinity)
   const improvements = new Float64Array(matched.length).fill(-Infinity)
   yield
   const scoresOfRuns: RunScores[] = []
-  for (const { rows } of runs) {
+  for (const rows of runs) {
     scoresOfRuns.push(scoresOf(rows))
     yield
   }
@@ -113,7 +107,7 @@ export function* compareRuns(
     yield
   }
   return {
-    runs: runs.map((run, at) => figuresOf(run, matchedIn(matched, at), scoresOfRuns[at]!)),
+    runs: runs.map((rows, at) => figuresOf(rows, matchedIn(matched, at), scoresOfRuns[at]!)),
     scores,
     rows: matched
       .map((row, at) => ({
@@ -125,28 +119,28 @@ export function* compareRuns(
   }
 }
 
-const scoresOf = (rows: readonly EvaluationRow[]): RunScores => {
+const scoresOf = (rows: readonly ScoredRow[]): RunScores => {
   const scores = newRunScores()
   for (const row of rows) scores.add(row.scores)
   return scores.result()
 }
 
-const figuresOf = ({ rows, costOf }: ComparedRun, matched: number, { scorers }: RunScores): RunFigures => ({
+const figuresOf = (rows: readonly ScoredRow[], matched: number, { scorers }: RunScores): RunFigures => ({
   rows: rows.length,
   unmatched: rows.length - matched,
   leftOut: scorers.reduce((sum, { leftOut }) => sum + leftOut, 0),
-  meanCost: meanOrNull(rows, costOf),
-  meanLatency: meanOrNull(rows, ({ modelLatency }) => modelLatency ?? undefined),
+  meanCost: meanOrNull(rows, ({ cost }) => cost),
+  meanLatency: meanOrNull(rows, ({ modelLatency }) => modelLatency),
 })
 
 const meanOrNull = (
-  rows: readonly EvaluationRow[],
-  figureOf: (row: EvaluationRow) => number | undefined,
+  rows: readonly ScoredRow[],
+  figureOf: (row: ScoredRow) => number | null,
 ): number | null => {
   const figures = new NumberList()
   for (const row of rows) {
     const figure = figureOf(row)
-    if (figure !== undefined && Number.isFinite(figure)) figures.push(figure)
+    if (figure !== null && Number.isFinite(figure)) figures.push(figure)
   }
   return figures.length === 0 ? null : meanOf(figures.sorted())
 }
@@ -212,7 +206,7 @@ const columnOf = (
 
 /** The number of a field, 1 for true; undefined where the row has no value of the kind. */
 export const valueOf = (
-  { scores }: EvaluationRow,
+  { scores }: ScoredRow,
   { scorer, path }: ScoreField,
   kind: Kind,
 ): number | undefined => {

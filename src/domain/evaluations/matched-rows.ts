@@ -1,13 +1,13 @@
-import type { EvaluationRow } from './row.js'
+import type { ScoredRow } from './row.js'
 
-type Rows = readonly EvaluationRow[]
+type Rows = readonly ScoredRow[]
 
 export interface MatchedRow {
   readonly exampleDigest: string
   /** Counts the rows of the same example within a run, from 0: its trials. */
   readonly occurrence: number
   /** Of each run; the first is always there. */
-  readonly rows: readonly (EvaluationRow | null)[]
+  readonly rows: readonly (ScoredRow | null)[]
 }
 
 /** The rows of the first run that have a row of the same example and occurrence in another run, in their order. */

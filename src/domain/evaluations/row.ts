@@ -28,3 +28,8 @@ export interface EvaluationRow {
   /** Tokens of the row's model call and its descendants; null where none were reported. */
   readonly totalTokens: number | null
 }
+
+/** The part of a row that comparisons read, with its cost in US dollars; null where it is not known. */
+export interface ScoredRow extends Pick<EvaluationRow, 'id' | 'exampleDigest' | 'scores' | 'modelLatency'> {
+  readonly cost: number | null
+}

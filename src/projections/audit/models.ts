@@ -69,7 +69,7 @@ const VERSION_ROW_COLUMNS = VERSIONS.names.filter((column) => column !== 'made_a
 const OBJECT = ['project_id', 'object_id']
 
 /**
- * All read models, without event times, the last summaries of runs, checkpoints and quarantined events. `usage_totals` has a digest
+ * All read models, without event times, the last summaries of runs, rows of evaluations, checkpoints and quarantined events. `usage_totals` has a digest
  * of its own, see `queries.ts`.
  */
 export const digestedModels: readonly DigestedModel[] = [

@@ -12,6 +12,11 @@ export const traceChanges = async (
 ): Promise<ReadonlyMap<string, string>> => {
   const facts = sql`FROM usage_facts WHERE project_id = ${projectId} AND trace_id IN ${traceIds}
     AND usage_facts.position <= ${position}`
+  const given = sql`
+    SELECT substring(assumeNotNull(weave_ref), ${typed('UInt64', callRef(projectId, '').length + 1)}) AS call,
+      greatest(ifNull(given_position, 0), if(ifNull(purged_position, 0) <= ${position}, ifNull(purged_position, 0), 0)) AS at
+    FROM feedback FINAL WHERE project_id = ${projectId} AND startsWith(ifNull(feedback_type, ''), 'wandb.runnable.')
+      AND given_position <= ${position}`
   const [calls, scores] = await Promise.all([
     select<{ trace: string; last: string }>(
       reader,
@@ -19,12 +24,9 @@ export const traceChanges = async (
     ),
     select<{ trace: string; last: string }>(
       reader,
-      sql`SELECT trace, toString(max(at)) AS last FROM (
-        SELECT substring(assumeNotNull(weave_ref), ${typed('UInt64', callRef(projectId, '').length + 1)}) AS call,
-          greatest(ifNull(given_position, 0), if(ifNull(purged_position, 0) <= ${position}, ifNull(purged_position, 0), 0)) AS at
-        FROM feedback FINAL WHERE project_id = ${projectId} AND startsWith(ifNull(feedback_type, ''), 'wandb.runnable.')
-          AND given_position <= ${position}) AS given
-      INNER JOIN (SELECT DISTINCT trace_id AS trace, call_id AS call ${facts}) AS known ON given.call = known.call
+      sql`SELECT trace, toString(max(at)) AS last FROM (SELECT DISTINCT trace_id AS trace, call_id AS call ${facts}
+          AND call_id IN (SELECT call FROM (${given}))) AS known
+        INNER JOIN (${given}) AS given ON given.call = known.call
       GROUP BY trace`,
     ),
   ])

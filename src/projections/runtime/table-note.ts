@@ -42,8 +42,11 @@ export const columnsOf = async (clickHouse: Querying): Promise<TableNote['column
   return Object.fromEntries(rows.map(({ name, columns }) => [name, columns]))
 }
 
-/** The totals pass notes the blocks of its table itself, because it inserts rows later than the projector. */
-const PROJECTED = NAMES.filter((name) => name !== 'usage_totals')
+/**
+ * Without the tables whose rows are inserted later than the projector's: the totals pass notes the blocks of its own, and lost
+ * rows of evaluations are made again.
+ */
+const PROJECTED = NAMES.filter((name) => name !== 'usage_totals' && name !== 'evaluation_rows')
 
 /**
  * Those of replicated tables are left out: replicas differ while they fetch parts, and fetch lost ones by themselves.

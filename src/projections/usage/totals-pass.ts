@@ -3,6 +3,7 @@ import type { ClickHouse, ClickHouseReader } from '../../kernel/ports/clickhouse
 import type { Log } from '../../kernel/ports/log.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { blocksOf, type TableNote } from '../runtime/table-note.js'
+import { repeating, type Repeating } from '../runtime/repeating.js'
 import { select, sql, typed, type Sql } from '../sql.js'
 import { readTotalsState, TOTALS, totalsOfTraces } from './totals-state.js'
 import { USAGE_TOTALS } from './tables.js'
@@ -158,7 +159,7 @@ const MAX_REST_MS = 10_000
 const PAUSE_MS = 500
 
 /** Repeats the totals pass while events are projected. */
-export const startTotals = (options: TotalsOptions) => {
+export const startTotals = (options: TotalsOptions): Repeating => {
   const { reached, nextInsert, log, pauseMs = PAUSE_MS } = options
   const repeat = async (signal: AbortSignal): Promise<void> => {
     let durationMs = 0
@@ -184,23 +185,5 @@ export const startTotals = (options: TotalsOptions) => {
       durationMs = performance.now() - begin
     }
   }
-  let stopping = new AbortController()
-  let ended = repeat(stopping.signal)
-  const stop = async (): Promise<void> => {
-    stopping.abort()
-    await ended
-  }
-  return {
-    stop,
-    /** For an exchange of the tables: the pass continues with what it then finds. */
-    whileStopped: async (exchange: () => Promise<void>): Promise<void> => {
-      await stop()
-      try {
-        await exchange()
-      } finally {
-        stopping = new AbortController()
-        ended = repeat(stopping.signal)
-      }
-    },
-  }
+  return repeating(repeat)
 }

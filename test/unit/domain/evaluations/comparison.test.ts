@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ComparedRun } from '../../../../src/domain/evaluations/comparison.js'
-import type { EvaluationRow } from '../../../../src/domain/evaluations/row.js'
+import type { ScoredRow } from '../../../../src/domain/evaluations/row.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
-import { compareRuns, anEvaluationRow } from './given.js'
+import { compareRuns, aScoredRow } from './given.js'
 
-const row = (
-  exampleDigest: string,
-  scores: Record<string, Json>,
-  more: Partial<EvaluationRow> = {},
-): EvaluationRow => anEvaluationRow({ id: `row of ${exampleDigest}`, exampleDigest, scores, ...more })
+const row = (exampleDigest: string, scores: Record<string, Json>, more: Partial<ScoredRow> = {}): ScoredRow =>
+  aScoredRow({ id: `row of ${exampleDigest}`, exampleDigest, scores, ...more })
 
-const run = (...rows: readonly EvaluationRow[]): ComparedRun => ({ rows, costOf: () => undefined })
+const run = (...rows: readonly ScoredRow[]) => rows
 
 /** A run with one score of the name `s` for each value; the examples are a, b, c, … */
-const scored = (...values: readonly Json[]): ComparedRun =>
+const scored = (...values: readonly Json[]): readonly ScoredRow[] =>
   run(...values.map((value, at) => row(String.fromCharCode(97 + at), { s: value })))
 
 describe('compareRuns', () => {
@@ -159,9 +155,12 @@ describe('compareRuns', () => {
   })
 
   it('has the mean cost and latency of each run', () => {
-    const rows = [row('a', {}, { modelLatency: 1 }), row('b', {}, { modelLatency: 2 }), row('c', {})]
-    const costs = new Map([['b', 0.5]])
-    const { runs } = compareRuns([{ rows, costOf: ({ exampleDigest }) => costs.get(exampleDigest) }, run()])
+    const rows = [
+      row('a', {}, { modelLatency: 1 }),
+      row('b', {}, { modelLatency: 2, cost: 0.5 }),
+      row('c', {}),
+    ]
+    const { runs } = compareRuns([rows, run()])
     assert.deepEqual(runs, [
       { rows: 3, unmatched: 3, leftOut: 0, meanCost: 0.5, meanLatency: 1.5 },
       { rows: 0, unmatched: 0, leftOut: 0, meanCost: null, meanLatency: null },

@@ -2,7 +2,7 @@ import { compareRuns as comparing, type Comparison } from '../../../../src/domai
 import type { EvaluationCall } from '../../../../src/domain/evaluations/run-calls.js'
 import { newRunSummary } from '../../../../src/domain/evaluations/summary.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
-import type { EvaluationRow } from '../../../../src/domain/evaluations/row.js'
+import type { EvaluationRow, ScoredRow } from '../../../../src/domain/evaluations/row.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 
 export const at = (seconds: number): Instant =>
@@ -48,6 +48,15 @@ export const anEvaluationRow = (more: Partial<EvaluationRow> = {}): EvaluationRo
   endedAt: at(1),
   modelLatency: null,
   totalTokens: null,
+  ...more,
+})
+
+export const aScoredRow = (more: Partial<ScoredRow> = {}): ScoredRow => ({
+  id: 'row',
+  exampleDigest: 'digest',
+  scores: {},
+  modelLatency: null,
+  cost: null,
   ...more,
 })
 

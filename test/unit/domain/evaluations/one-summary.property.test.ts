@@ -8,7 +8,7 @@ import type { EvaluationTrigger } from '../../../../src/domain/webhooks/automati
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../../src/kernel/json/json.js'
 import { contentOf } from '../webhooks/automations/matching/given.js'
-import { compareRuns, anEvaluationRow, summaryOf } from './given.js'
+import { compareRuns, aScoredRow, summaryOf } from './given.js'
 
 const number = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.double({ min: -9, max: 9, noNaN: true }))
 const scalar = fc.oneof(number, fc.boolean(), fc.constant(null), fc.constantFrom('good', 'bad'))
@@ -51,10 +51,8 @@ describe('figures of the scores of a run', () => {
         const summary = summaryOf(run)
         const scores = newRunScores()
         for (const row of run) scores.add(row)
-        const compared = run.map((row, index) => anEvaluationRow({ exampleDigest: `${index}`, scores: row }))
-        const { scores: inComparison } = compareRuns(
-          [compared, compared].map((all) => ({ rows: all, costOf: () => undefined })),
-        )
+        const compared = run.map((row, index) => aScoredRow({ exampleDigest: `${index}`, scores: row }))
+        const { scores: inComparison } = compareRuns([compared, compared])
         for (const field of scores.result().fields) {
           const { scorer, path, kind } = field
           const stat = scorerStat(field, run.length) as Record<string, Json>

@@ -60,10 +60,11 @@ const callPage =
     const wanted = limit + skipped
     let count = compiled.isDecidedByCandidates ? wanted : Math.max(wanted, size.firstCandidates)
     while (count <= size.maxCandidates) {
-      const window = await candidateWindow(reader, compiled, range, direction, count)
-      if (window.found === 0) return []
-      const rows = await readRange([...range, within(window)], skipped)
-      if (rows.length === limit || window.found < count) return rows
+      const findWindow = () => candidateWindow(reader, compiled, range, direction, count)
+      const known = count > MAX_TIMES ? await findWindow() : undefined
+      const times = known === undefined ? firstTimes(compiled, range, direction, count) : within(known)
+      const rows = known?.found === 0 ? [] : await readRange([...range, times], skipped)
+      if (rows.length === limit || (known ?? (await findWindow())).found < count) return rows
       count = Math.ceil(count * Math.min(8, Math.max(2, (1.5 * wanted) / (rows.length + 1))))
     }
     return readManyCalls(reader, compiled, (rows) => readRange(range, skipped, rows))
@@ -99,6 +100,15 @@ const candidateWindow = async (
   )
   return row ?? { found: 0, from: '', to: '', times: [] }
 }
+
+/** Condition on the start times of the first candidates of a range, at most {@link MAX_TIMES}. */
+const firstTimes = (
+  { candidates }: CompiledSelection,
+  range: readonly Sql[],
+  direction: OrderBy['direction'],
+  count: number,
+): Sql => sql`started_at IN (SELECT call_started_at FROM (${candidates(sql`call_started_at`, range)})
+    ORDER BY call_started_at ${raw(direction.toUpperCase())} LIMIT ${typed('UInt64', count)})`
 
 /** Listed times keep calls between them from being read. */
 const within = ({ from, to, times }: CandidateWindow): Sql =>

@@ -1,9 +1,9 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { startClickHouseServer } from '../test/support/clickhouse-server.js'
 import { startService } from './support/child.js'
 import { median, ratio } from './support/report.js'
@@ -54,12 +54,13 @@ const observe = async () => {
 }
 const alone = await observe()
 
-const load = new Worker(new URL('support/team-load.ts', import.meta.url), {
-  workerData: { ...busy, writers: 16, readers: 32 },
+const load = fork('bench/support/team-load.ts', [], {
+  execArgv: process.execArgv,
+  env: { ...process.env, ADDRESS: busy.address, KEY: busy.key, WRITERS: '16', READERS: '32' },
 })
 await sleep(2000)
 const beside = await observe()
-load.postMessage('stop')
+load.send('stop')
 const [{ written, read, refused: no }] = (await once(load, 'message')) as [
   { readonly written: number; readonly read: number; readonly refused: number },
 ]

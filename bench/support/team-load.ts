@@ -1,13 +1,9 @@
-import { parentPort, workerData } from 'node:worker_threads'
 import { callBatch, listCalls } from './team-calls.js'
 
-/** Clients of one team that write batches and read lists, in a thread of their own, until they are told to stop. */
-const { address, key, writers, readers } = workerData as {
-  readonly address: string
-  readonly key: string
-  readonly writers: number
-  readonly readers: number
-}
+/** Clients of one team that write batches and read lists, in a process of their own, until they are told to stop. */
+const { ADDRESS = '', KEY = '', WRITERS, READERS } = process.env
+const client = { address: ADDRESS, key: KEY }
+const [writers, readers] = [Number(WRITERS), Number(READERS)]
 
 const done = { written: 0, read: 0, refused: 0 }
 let isOver = false
@@ -15,15 +11,16 @@ const repeat = async (task: () => Promise<unknown>) => {
   while (!isOver) await task()
 }
 const write = async () => {
-  const { status } = await callBatch({ address, key }, 'busy', 100)
+  const { status } = await callBatch(client, 'busy', 100)
   if (status === 200) done.written += 100
 }
 const read = async () => {
-  const { status } = await listCalls({ address, key }, 'busy')
+  const { status } = await listCalls(client, 'busy')
   done[status === 200 ? 'read' : 'refused'] += 1
 }
-parentPort!.once('message', () => (isOver = true))
+process.once('message', () => (isOver = true))
 await Promise.all(
   [...Array<typeof write>(writers).fill(write), ...Array<typeof read>(readers).fill(read)].map(repeat),
 )
-parentPort!.postMessage(done)
+process.send!(done)
+process.disconnect()

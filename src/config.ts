@@ -10,6 +10,7 @@ import {
   publicUrl,
   roles,
   ROLES,
+  bucketUrl,
   clickHouseUrl,
   connectionString,
   type Role,
@@ -20,6 +21,7 @@ import { string } from './kernel/codec/leaves.js'
 import { open } from './kernel/codec/struct.js'
 import { textLike } from './kernel/codec/text.js'
 import { IDENTIFIER } from './kernel/ports/clickhouse-url.js'
+import type { BucketAddress } from './kernel/ports/objects-url.js'
 import { OperatorError } from './kernel/ports/operator-error.js'
 import { VENDOR } from './domain/webhooks/signing.js'
 import { masterKeys, type MasterKeyText } from './domain/secrets/master-keys.js'
@@ -36,6 +38,9 @@ const environment = open('Environment', {
     TALLYTREE_ROLES: withDefault(roles, new Set(ROLES)),
     TALLYTREE_API_KEY: nullableText(string),
     TALLYTREE_MASTER_KEYS: withDefault(masterKeys, []),
+    TALLYTREE_MASTER_KEYS_FILE: nullableText(string),
+    TALLYTREE_OBJECTS_URL: withDefault(bucketUrl, null),
+    TALLYTREE_OBJECTS_CACHE_MB: withDefault(integer(0, 16_777_216), 1024),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
     TALLYTREE_MAX_FILE_BYTES: withDefault(integer(1, Number.MAX_SAFE_INTEGER), 10_737_418_240),
     TALLYTREE_MEMORY_MB: withDefault(integer(64, 16_777_216), Infinity),
@@ -78,6 +83,12 @@ export interface Config {
   readonly apiKey: string | null
   /** Keys from the environment, the active one first; the data directory may hold others. */
   readonly masterKeys: readonly MasterKeyText[]
+  /** A file with keys that must exist; null looks for one in the data directory, which is made when it is needed. */
+  readonly masterKeysFile: string | null
+  /** The bucket for payloads, secrets and records of attempts; null keeps them in the data directory. */
+  readonly objects: BucketAddress | null
+  /** Size of the cache of the bucket in the data directory. */
+  readonly objectsCacheBytes: number
   readonly maxTraceCalls: number
   /** Limit for a file of an artifact or a run. */
   readonly maxFileBytes: number
@@ -149,6 +160,9 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     roles: env.TALLYTREE_ROLES,
     apiKey: env.TALLYTREE_API_KEY,
     masterKeys: env.TALLYTREE_MASTER_KEYS,
+    masterKeysFile: env.TALLYTREE_MASTER_KEYS_FILE,
+    objects: env.TALLYTREE_OBJECTS_URL,
+    objectsCacheBytes: env.TALLYTREE_OBJECTS_CACHE_MB * MIB,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
     maxFileBytes: env.TALLYTREE_MAX_FILE_BYTES,
     // `bin/start` sets the limit of the heap, by the same variable or by the memory of the machine.

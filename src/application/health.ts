@@ -54,6 +54,17 @@ const PARTS: Readonly<Record<HealthPart, Part>> = {
     resumed: 'blobs.writes_resumed',
     reasonOf: (error) => (error instanceof BlobsUnavailable ? error.message : undefined),
   },
+  'blob-reads': {
+    failed: 'blobs.reads_failed',
+    resumed: 'blobs.reads_resumed',
+    reasonOf: (error) => (error instanceof BlobsUnavailable ? error.message : undefined),
+  },
+  'blob-cache': {
+    failed: 'blobs.cache_failed',
+    resumed: 'blobs.cache_resumed',
+    reasonOf: (error) =>
+      error instanceof Error ? `the cache of payloads is not used: ${error.message}` : undefined,
+  },
   'blob-content': {
     failed: 'blobs.damaged',
     resumed: 'blobs.restored',

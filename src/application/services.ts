@@ -21,7 +21,7 @@ export interface Services extends Ports {
   readonly secrets: SecretStore
   readonly unreadableSecrets: UnreadableSecrets
   readonly signer: Signer
-  /** Details of attempts, which are only stored for a time in the process that made them. */
+  /** Details of attempts, which are only stored for a time. */
   readonly attempts: Pick<AttemptRecords, 'of'>
   readonly webhookSender: WebhookSender
   /** Aborted on shutdown, before running tests of webhooks would delay it. */

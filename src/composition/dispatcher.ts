@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { openBucketAttemptRecords } from '../adapters/attempt-records/bucket-attempt-records.js'
 import { openSqliteAttemptRecords } from '../adapters/attempt-records/sqlite-attempt-records.js'
 import { openSqliteDispatcherState } from '../adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { compileRe2 } from '../adapters/patterns/re2.js'
@@ -6,6 +7,7 @@ import { systemIds, hmacSha256, sha256, systemClock } from '../adapters/system/s
 import type { Config } from '../config.js'
 import { startDispatcher, type Dispatcher } from '../dispatch/webhooks/dispatcher.js'
 import type { AttemptRecords } from '../kernel/ports/attempt-records.js'
+import type { Bucket } from '../kernel/ports/bucket.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { Metrics } from '../kernel/ports/metrics.js'
 import type { WebhookSender } from '../kernel/ports/webhook-sender.js'
@@ -20,14 +22,18 @@ const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db
 /** The records of attempts. If they cannot be read, deliveries are shown without them. */
 export const openAttempts = (
   { dataDirectory }: Pick<Config, 'dataDirectory'>,
+  bucket: Bucket | undefined,
   log: Pick<Log, 'warn'>,
 ): AttemptRecords => {
-  const records = openOrRecreate(attemptsFile(dataDirectory), openSqliteAttemptRecords, log)
+  const records =
+    bucket === undefined
+      ? openOrRecreate(attemptsFile(dataDirectory), openSqliteAttemptRecords, log)
+      : openBucketAttemptRecords(bucket)
   return {
     ...records,
-    of: (deliveryId, attempts) => {
+    of: async (deliveryId, attempts) => {
       try {
-        return records.of(deliveryId, attempts)
+        return await records.of(deliveryId, attempts)
       } catch (error) {
         log.warn('attempts.read_failed', { error: error instanceof Error ? error.name : 'unknown' })
         return []
@@ -45,7 +51,7 @@ interface DispatcherPorts {
 /** Starts the dispatcher. Stop it before the stores are closed. */
 export const openDispatcher = (
   config: Config,
-  { eventStore, blobs, secrets }: Pick<Stores, 'eventStore' | 'blobs' | 'secrets'>,
+  { eventStore, blobs, secrets, bucket }: Pick<Stores, 'eventStore' | 'blobs' | 'secrets' | 'bucket'>,
   { log, metrics, webhookSender }: DispatcherPorts,
 ): Promise<Dispatcher> =>
   startDispatcher(
@@ -61,7 +67,7 @@ export const openDispatcher = (
       state: recreatingState(() =>
         openOrRecreate(dispatcherFile(config.dataDirectory), openSqliteDispatcherState, log),
       ),
-      records: openAttempts(config, log),
+      records: openAttempts(config, bucket, log),
       sender: webhookSender,
       log,
       metrics: metrics.webhooks,

@@ -1,28 +1,52 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { openBucketSecretStore } from '../adapters/secrets/bucket-secret-store.js'
 import { isReadableByOthers } from '../adapters/secrets/key-file.js'
 import { openKeyRing, type KeyRing } from '../adapters/secrets/key-ring.js'
 import { openSqliteSecretStore } from '../adapters/secrets/sqlite-secret-store.js'
 import type { Config } from '../config.js'
+import type { Bucket } from '../kernel/ports/bucket.js'
 import type { Clock } from '../kernel/ports/clock.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 import type { SecretStore } from '../kernel/ports/secret-store.js'
 import { reconcileSecrets } from '../application/secrets/reconcile.js'
 import type { UnreadableSecrets } from '../application/secrets/unreadable.js'
 
 export const secretsFile = (dataDirectory: string) => join(dataDirectory, 'secrets.db')
-const keyFile = (dataDirectory: string) => join(dataDirectory, 'master-keys')
 
-type SecretsConfig = Pick<Config, 'dataDirectory' | 'masterKeys'>
+type SecretsConfig = Pick<Config, 'dataDirectory' | 'masterKeys' | 'masterKeysFile' | 'objects'>
 
-export const keyRingOf = ({ dataDirectory, masterKeys }: SecretsConfig): KeyRing =>
-  openKeyRing(masterKeys, keyFile(dataDirectory))
+const keyFileOf = ({ dataDirectory, masterKeysFile }: SecretsConfig) =>
+  masterKeysFile ?? join(dataDirectory, 'master-keys')
 
-/** Opens the secrets of the data directory. Missing master keys are logged; only what needs them fails. */
-export const openSecrets = async (config: SecretsConfig, log: Pick<Log, 'warn'>): Promise<SecretStore> => {
-  const path = keyFile(config.dataDirectory)
+export const keyRingOf = (config: SecretsConfig): KeyRing => {
+  const path = keyFileOf(config)
+  const isThere = existsSync(path)
+  if (config.masterKeysFile !== null && !isThere)
+    throw new OperatorError(`TALLYTREE_MASTER_KEYS_FILE: ${path} does not exist`)
+  if (config.objects !== null && config.masterKeys.length === 0 && !isThere)
+    throw new OperatorError(
+      'TALLYTREE_OBJECTS_URL: requires TALLYTREE_MASTER_KEYS or TALLYTREE_MASTER_KEYS_FILE, because a key that is made in the ' +
+        'data directory would be lost with it',
+    )
+  return openKeyRing(config.masterKeys, path)
+}
+
+/** Opens the secrets of the bucket or of the data directory. Missing master keys are logged; only what needs them fails. */
+export const openSecrets = async (
+  config: SecretsConfig,
+  bucket: Bucket | undefined,
+  log: Pick<Log, 'warn'>,
+): Promise<SecretStore> => {
+  const path = keyFileOf(config)
   if (isReadableByOthers(path)) log.warn('secrets.keys_open_to_others', { path, should: 'mode 0600' })
-  const store = await openSqliteSecretStore(secretsFile(config.dataDirectory), keyRingOf(config))
+  const ring = keyRingOf(config)
+  const store =
+    bucket === undefined
+      ? await openSqliteSecretStore(secretsFile(config.dataDirectory), ring)
+      : openBucketSecretStore(bucket, ring)
   const missing = await store.missingKeys()
   if (missing.length > 0) log.warn('secrets.keys_missing', { keys: [...missing] })
   return store

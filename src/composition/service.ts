@@ -54,6 +54,7 @@ export const startService = async (
   onAdminKeyCreated: OnAdminKeyCreated = () => undefined,
 ): Promise<Service> => {
   const cleanup = cleanupStack()
+  cleanup.add(() => stores.bucket?.close())
   cleanup.add(() => stores.secrets.close())
   cleanup.add(() => stores.clickHouse.close())
   cleanup.add(() => stores.eventStore.close())
@@ -87,7 +88,7 @@ const start = async (
   })
   const readSide = await startReadSide(config, stores, log, metrics, loop, cleanup)
 
-  const attempts = openAttempts(config, log)
+  const attempts = openAttempts(config, stores.bucket, log)
   cleanup.add(() => attempts.close())
   const webhookSender = openWebhookSender(config, () => address)
   cleanup.add(() => webhookSender.close())
@@ -242,7 +243,8 @@ const healthChecks = (
   unreadableEvents: health.unreadableEvents,
   readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
   writesBlocked: () => health.writesBlocked(eventStore),
-  filesFail: () => health.reason('blob-content'),
+  filesFail: () =>
+    health.reason('blob-content') ?? health.reason('blob-reads') ?? health.reason('blob-cache'),
   secretsFail: async () => ((await unreadableSecrets.any()) ? SECRETS_FAIL : undefined),
   writesFail: () => health.reason('event-log-reads') ?? health.reason('blobs'),
 })

@@ -1,6 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { connectClickHouseServer } from '../adapters/clickhouse/server.js'
 import { PACKING } from '../adapters/event-store/sqlite/packer.js'
@@ -9,6 +8,7 @@ import { openFileLimit, requireOpenFiles } from '../adapters/system/open-file-li
 import type { Config } from '../config.js'
 import { PRIVATE_DIRECTORY } from '../kernel/private-files.js'
 import type { BlobStore } from '../kernel/ports/blobs.js'
+import type { Bucket } from '../kernel/ports/bucket.js'
 import type { ClickHouse } from '../kernel/ports/clickhouse.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
@@ -16,6 +16,7 @@ import type { SecretStore } from '../kernel/ports/secret-store.js'
 import { databaseOfRelease } from '../projections/migrate.js'
 import { openEventStoreServer } from './event-store-server.js'
 import { openHealth, type Health } from '../application/health.js'
+import { openBlobs, openBucket } from './objects.js'
 import { openOwnLog } from './own-log.js'
 import { openSecrets } from './secrets.js'
 
@@ -25,6 +26,8 @@ export interface Stores {
   readonly blobs: BlobStore
   readonly clickHouse: ClickHouse
   readonly secrets: SecretStore
+  /** Holds the blobs, the secrets and the records of attempts, if it is configured. */
+  readonly bucket?: Bucket | undefined
   /** Collects the health reports of these stores. */
   readonly health: Health
 }
@@ -35,7 +38,8 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   if (clickHouseUrl === null) requireOpenFiles(openFileLimit())
   mkdirSync(resolve(dataDirectory), { recursive: true, mode: PRIVATE_DIRECTORY })
   const health = openHealth(log)
-  // First, because it refuses a directory that has lost its log.
+  const bucket = config.objects === null ? undefined : await openBucket(config.objects)
+  // Before the other stores of the directory, because it refuses a directory that has lost its log.
   const eventStore =
     eventStoreUrl === null
       ? await openOwnLog(dataDirectory, (path) =>
@@ -49,8 +53,9 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   return {
     health,
     eventStore,
-    secrets: await openSecrets(config, log),
-    blobs: openFileBlobStore(join(dataDirectory, 'blobs'), health),
+    bucket,
+    secrets: await openSecrets(config, bucket, log),
+    blobs: openBlobs(config, bucket, health),
     clickHouse:
       clickHouseUrl === null
         ? await openEngine(

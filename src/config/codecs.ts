@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { Codec, leaf, refuse } from '../kernel/codec/codec.js'
 import { textLike } from '../kernel/codec/text.js'
 import { clickHouseAddress } from '../kernel/ports/clickhouse-url.js'
+import { bucketAddress, type BucketAddress } from '../kernel/ports/objects-url.js'
 
 /** A whole number in an environment variable. */
 export const integer = (least: number, most: number): Codec<number> =>
@@ -115,6 +116,16 @@ export const clickHouseUrl = new Codec<string>(
   (u, c) => {
     const address = clickHouseAddress(String(u))
     return E.isRight(address) ? t.success(String(u)) : refuse(u, c, 'value_error', address.left)
+  },
+  { type: 'string' },
+)
+
+export const bucketUrl = new Codec<BucketAddress>(
+  'url',
+  (u): u is BucketAddress => typeof u === 'object' && u !== null && 'bucket' in u,
+  (u, c) => {
+    const address = bucketAddress(String(u))
+    return E.isRight(address) ? t.success(address.right) : refuse(u, c, 'value_error', address.left)
   },
   { type: 'string' },
 )

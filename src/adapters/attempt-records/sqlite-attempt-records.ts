@@ -69,16 +69,16 @@ export const openSqliteAttemptRecords = (path: string): AttemptRecords => {
       for (const { deliveryId, attempt, endedAt, ...seen } of records)
         insert.run(deliveryId, attempt, endedAt, JSON.stringify(seen satisfies Seen))
     }),
-    of: (deliveryId, { first, last }) =>
+    of: (deliveryId, attempts) =>
       select
-        .all(deliveryId, first, last)
+        .all(deliveryId, attempts[0]?.attempt ?? 0, attempts.at(-1)?.attempt ?? 0)
         .map(({ attempt, ended_at, seen }) => ({
           deliveryId,
           attempt,
           endedAt: ended_at,
           ...(JSON.parse(seen) as Seen),
         })),
-    prune: (before, limit) => remove.run(before, limit).changes,
+    prune: (before, limit) => void remove.run(before, limit),
     close: () => void db.close(),
   }
 }

@@ -3,7 +3,6 @@ import { readdirSync, rmSync, statSync } from 'node:fs'
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import {
-  BlobDamaged,
   BlobsUnavailable,
   BlobTooLarge,
   type BlobRange,
@@ -12,7 +11,8 @@ import {
 } from '../../kernel/ports/blobs.js'
 import { makePrivateDirectory, PRIVATE_FILE } from '../../kernel/private-files.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
-import { yielding } from '../../kernel/yield-to-event-loop.js'
+import { CHUNK_BYTES, digestOf } from '../../kernel/content-digest.js'
+import { contentChecks, isDigest, only } from './content-checks.js'
 import { durableDirectories } from './durable-directories.js'
 
 /**
@@ -28,35 +28,12 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
   for (const path of [root, incoming]) makePrivateDirectory(path)
   removeAbandoned(incoming)
 
-  const damaged = new Set<string>()
-
-  /** @throws BlobDamaged */
-  const requireDigest = (digest: string, actual: string) => {
-    const isSound = actual === digest
-    if (isSound ? damaged.delete(digest) : damaged.add(digest)) {
-      const [one] = isSound ? damaged : [digest]
-      health.report('blob-content', one === undefined ? null : new BlobDamaged(one, damaged.size - 1))
-    }
-    if (!isSound) throw new BlobDamaged(digest)
-  }
+  const { requireDigest, checked, isDamaged } = contentChecks(health)
 
   const get = async (digest: string) => {
     const content = await readFile(pathOf(root, digest)).catch(undefinedWhenMissing)
     if (content !== undefined) requireDigest(digest, await digestOf(content))
     return content
-  }
-
-  /** Holds the last chunk back until the digest is known. */
-  const checked = async function* (digest: string, chunks: AsyncIterable<Uint8Array>) {
-    const hash = createHash('sha256')
-    let last: Uint8Array | undefined
-    for await (const chunk of chunks) {
-      hash.update(chunk)
-      if (last !== undefined) yield last
-      last = chunk
-    }
-    requireDigest(digest, hash.digest('hex'))
-    if (last !== undefined) yield last
   }
 
   /**
@@ -66,7 +43,7 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
   const confirm = async (digest: string, size: number) => {
     const path = pathOf(root, digest)
     const found = await stat(path).catch(undefinedWhenMissing)
-    if (found?.size !== size || damaged.has(digest)) return false
+    if (found?.size !== size || isDamaged(digest)) return false
     await directories.sync(dirname(path))
     return true
   }
@@ -144,29 +121,13 @@ const removeAbandoned = (incoming: string) => {
   }
 }
 
-const isDigest = (digest: string) => /^[0-9a-f]{64}$/u.test(digest)
+export const pathOf = (root: string, digest: string) =>
+  join(root, digest.slice(0, 2), digest.slice(2, 4), digest)
 
-const pathOf = (root: string, digest: string) => join(root, digest.slice(0, 2), digest.slice(2, 4), digest)
-
-async function* only(content: Uint8Array) {
-  yield content
-}
-
-const CHUNK_BYTES = 256 * 1024
 const LARGE_BYTES = 4 * CHUNK_BYTES
 
 async function* slicesOf(content: Uint8Array) {
   for (let at = 0; at < content.length; at += CHUNK_BYTES) yield content.subarray(at, at + CHUNK_BYTES)
-}
-
-const digestOf = async (content: Uint8Array): Promise<string> => {
-  const hash = createHash('sha256')
-  const pause = yielding()
-  for (let at = 0; at < content.length; at += CHUNK_BYTES) {
-    hash.update(content.subarray(at, at + CHUNK_BYTES))
-    await pause()
-  }
-  return hash.digest('hex')
 }
 
 async function* chunksOf(path: string, { start, end }: BlobRange) {

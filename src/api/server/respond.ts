@@ -148,7 +148,7 @@ export const failureOf = (error: unknown): Failure | undefined => {
       isFinal: true,
     })
   if (error instanceof BlobsUnavailable)
-    return new Failure('overloaded', 'Blob storage is unavailable. Try again.', { retryAfter: 1 })
+    return new Failure('overloaded', `${sentence(error.message)} Try again.`, { retryAfter: 1 })
   if (error instanceof ClickHouseUnavailable)
     return new Failure('overloaded', 'The read database is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof SecretsUnavailable)

@@ -74,7 +74,7 @@ export const startDispatcher = async (
       await supervised
       await run?.stop(0)
       state.close()
-      shared.records.close()
+      await shared.records.close()
     },
   }
 }

@@ -14,15 +14,21 @@ export interface AttemptRecord {
   readonly responseBody: string
 }
 
+/** An attempt of a delivery, with the time at which the log recorded its end, in milliseconds since 1970. */
+export interface EndedAttempt {
+  readonly attempt: number
+  readonly endedAt: number
+}
+
 /** Stores attempt records for a limited time. Everything still works without them. */
 export interface AttemptRecords {
-  readonly put: (records: readonly AttemptRecord[]) => void
-  /** The records of the attempts numbered from first to last, in order. */
+  readonly put: (records: readonly AttemptRecord[]) => void | Promise<void>
+  /** The records of these attempts, in order. */
   readonly of: (
     deliveryId: string,
-    attempts: { readonly first: number; readonly last: number },
-  ) => readonly AttemptRecord[]
-  /** Deletes up to `limit` records that ended before `before` (milliseconds since 1970). Returns the number deleted. */
-  readonly prune: (before: number, limit: number) => number
+    attempts: readonly EndedAttempt[],
+  ) => readonly AttemptRecord[] | Promise<readonly AttemptRecord[]>
+  /** Deletes up to `limit` records that ended before `before` (milliseconds since 1970). */
+  readonly prune: (before: number, limit: number) => void | Promise<void>
   readonly close: () => void
 }

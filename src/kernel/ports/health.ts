@@ -2,7 +2,14 @@ import type { RecordedEvent } from './event-store.js'
 
 /** Parts that can fail while the service runs. */
 export type HealthPart =
-  'event-log-writes' | 'event-log-packs' | 'event-log-reads' | 'blobs' | 'blob-content' | 'reads'
+  | 'event-log-writes'
+  | 'event-log-packs'
+  | 'event-log-reads'
+  | 'blobs'
+  | 'blob-reads'
+  | 'blob-cache'
+  | 'blob-content'
+  | 'reads'
 
 /** Adapters report the result of each use of a part. */
 export interface HealthReports {

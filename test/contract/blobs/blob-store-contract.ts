@@ -64,6 +64,37 @@ export const blobStoreContract = (name: string, open: () => Promise<BlobStoreUnd
       })
     }
 
+    it('gives back a stream of several parts, whole and by ranges', async () => {
+      const { store } = opened
+      const content = randomBytes(20_000_000)
+
+      const { digest, size } = await store.putStream(inChunks(content, 999_999), content.length)
+      await store.putStream(inChunks(content, 1_000_000), Number.MAX_SAFE_INTEGER)
+
+      assert.deepEqual({ digest, size }, { digest: sha256(content), size: content.length })
+      assert.equal(sha256(await contentIn(await store.open(digest))), digest)
+      for (const [start, end] of [
+        [0, 1],
+        [8_388_600, 8_388_700],
+        [19_999_999, 20_000_000],
+        [5, 5],
+      ] as const)
+        assert.deepEqual(
+          await contentIn(await store.open(digest, { start, end })),
+          content.subarray(start, end),
+        )
+    })
+
+    it('gives back ranges of small content', async () => {
+      const { store } = opened
+      const digest = await store.put(Buffer.from('0123456789'))
+
+      const range = await store.open(digest, { start: 3, end: 6 })
+
+      assert.equal(range?.size, 10)
+      assert.deepEqual(await contentIn(range), Buffer.from('345'))
+    })
+
     it('lets go of a blob that is not read to its end, or not at all', async () => {
       const { store } = opened
       const content = randomBytes(3_000_000)

@@ -68,7 +68,7 @@ describe('what stops the program from starting', () => {
 
   it('is said of the secrets, where they are none', () =>
     isSaid(
-      () => openSqliteSecretStore(file, keyRingOf({ dataDirectory: directory, masterKeys: [] })),
+      () => openSqliteSecretStore(file, keyRingOf(readConfig({ TALLYTREE_DATA_DIR: directory }))),
       /file: .* failed \(SQLITE_NOTADB/,
     ))
 

@@ -89,8 +89,10 @@ const detailJson = async (
 ): Promise<Detail> => {
   const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
   const first = attempts[0]?.started.attempt ?? 0
-  const last = attempts.at(-1)?.started.attempt ?? 0
-  const kept = services.attempts.of(delivery_id, { first, last })
+  const ended = attempts.flatMap(({ started: { attempt }, endedAt }) =>
+    endedAt === null ? [] : [{ attempt, endedAt: Date.parse(endedAt) }],
+  )
+  const kept = await services.attempts.of(delivery_id, ended)
   const records = new Map(kept.map((record) => [record.attempt, record]))
   const body =
     scheduled === null ? { body: null, unresolved: [] } : await bodyOf(services.eventStore, scheduled)

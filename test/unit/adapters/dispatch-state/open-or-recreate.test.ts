@@ -61,11 +61,11 @@ describe('opening a database that the service can lose', () => {
 
   it('does not stop the start when attempts.db is corrupt, and shows deliveries without it', async () => {
     await writeFile(join(directory.path, 'attempts.db'), garbage)
-    const attempts = openAttempts({ dataDirectory: directory.path }, log)
-    assert.deepEqual(attempts.of('d', { first: 1, last: 9 }), [])
+    const attempts = openAttempts({ dataDirectory: directory.path }, undefined, log)
+    assert.deepEqual(await attempts.of('d', [{ attempt: 1, endedAt: 0 }]), [])
     assert.deepEqual(warned, ['database.recreated'])
     attempts.close()
-    assert.deepEqual(attempts.of('d', { first: 1, last: 9 }), [])
+    assert.deepEqual(await attempts.of('d', [{ attempt: 1, endedAt: 0 }]), [])
     assert.deepEqual(warned, ['database.recreated', 'attempts.read_failed'])
   })
 })

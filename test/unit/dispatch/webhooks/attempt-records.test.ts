@@ -16,6 +16,12 @@ const attempt = (n: number, endedAt = NOW): AttemptRecord => ({
   responseBody: 'ok',
 })
 
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const tick = async (ms: number) => {
+  mock.timers.tick(ms)
+  await turn()
+}
+
 describe('what attempts looked like', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
   afterEach(() => mock.timers.reset())
@@ -23,57 +29,59 @@ describe('what attempts looked like', () => {
   const opened = (records: AttemptRecords = openSqliteAttemptRecords(':memory:')) => {
     const logged: string[] = []
     const keeping = attemptRecordWriter(records, { error: (message) => logged.push(message) })
-    const kept = () => records.of('dlv_a', { first: 1, last: 100 }).map((one) => one.attempt)
+    const ended = [1, 100].map((n) => ({ attempt: n, endedAt: NOW }))
+    const kept = async () => (await records.of('dlv_a', ended)).map((one) => one.attempt)
     const keep = (from: number, to: number) => {
       for (let n = from; n <= to; n += 1) keeping.keep(attempt(n))
     }
     return { keeping, keep, kept, logged }
   }
 
-  it('is written within a tenth of a second', () => {
+  it('is written within a tenth of a second', async () => {
     const { keep, kept } = opened()
     keep(1, 3)
-    mock.timers.tick(50)
+    await tick(50)
     keep(4, 5)
-    assert.deepEqual(kept(), [])
-    mock.timers.tick(50)
-    assert.deepEqual(kept(), [1, 2, 3, 4, 5])
+    assert.deepEqual(await kept(), [])
+    await tick(50)
+    assert.deepEqual(await kept(), [1, 2, 3, 4, 5])
     keep(6, 6)
-    mock.timers.tick(100)
-    assert.equal(kept().length, 6)
+    await tick(100)
+    assert.equal((await kept()).length, 6)
   })
 
-  it('is written when nothing more is to come', () => {
+  it('is written when nothing more is to come', async () => {
     const inner = openSqliteAttemptRecords(':memory:')
     const { keeping, keep, kept } = opened({ ...inner, close: () => undefined })
     keep(1, 3)
-    keeping.close()
-    assert.deepEqual(kept(), [1, 2, 3])
+    await keeping.close()
+    assert.deepEqual(await kept(), [1, 2, 3])
   })
 
-  it('is deleted after 90 days', () => {
+  it('is deleted after 90 days', async () => {
     const { keeping, kept } = opened()
     keeping.keep(attempt(1, NOW - 90 * DAY_MS - 1))
     keeping.keep(attempt(2, NOW - 90 * DAY_MS))
-    mock.timers.tick(100)
+    await tick(100)
     keeping.prune(NOW)
-    assert.deepEqual(kept(), [2])
+    await turn()
+    assert.deepEqual(await kept(), [2])
   })
 
-  it('is let go, and said to be, where it cannot be written', () => {
+  it('is let go, and said to be, where it cannot be written', async () => {
     const inner = openSqliteAttemptRecords(':memory:')
     let isFull = true
     const put = (records: readonly AttemptRecord[]) => {
       if (isFull) throw new Error('the disk is full')
-      inner.put(records)
+      return inner.put(records)
     }
     const { keep, kept, logged } = opened({ ...inner, put })
     keep(1, 2)
-    mock.timers.tick(100)
+    await tick(100)
     assert.deepEqual(logged, ['dispatcher.attempt_record_failed'])
     isFull = false
     keep(3, 4)
-    mock.timers.tick(100)
-    assert.deepEqual(kept(), [3, 4])
+    await tick(100)
+    assert.deepEqual(await kept(), [3, 4])
   })
 })

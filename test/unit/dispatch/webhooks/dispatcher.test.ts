@@ -125,7 +125,7 @@ describe('the dispatcher', () => {
     await dispatcher.stop()
     const records = openSqliteAttemptRecords(join(log.directory, 'attempts.db'))
     const id = (await log.deliveryEvents())[0]!.data['delivery_id'] as string
-    const [kept] = records.of(id, { first: 1, last: 1 })
+    const [kept] = await records.of(id, [{ attempt: 1, endedAt: 0 }])
     records.close()
     assert.equal(kept?.body, '{"key": "[secret:S]"}')
     assert.equal(kept.responseBody, 'you said [secret]')

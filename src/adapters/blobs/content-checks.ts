@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { BlobDamaged } from '../../kernel/ports/blobs.js'
+import type { HealthReports } from '../../kernel/ports/health.js'
+
+export const isDigest = (digest: string) => /^[0-9a-f]{64}$/u.test(digest)
+
+export async function* only(content: Uint8Array) {
+  yield content
+}
+
+/** Compares content with its digest, and reports what is damaged until it is found to be sound. */
+export const contentChecks = (health: HealthReports) => {
+  const damaged = new Set<string>()
+
+  /** @throws BlobDamaged */
+  const requireDigest = (digest: string, actual: string) => {
+    const isSound = actual === digest
+    if (isSound ? damaged.delete(digest) : damaged.add(digest)) {
+      const [one] = isSound ? damaged : [digest]
+      health.report('blob-content', one === undefined ? null : new BlobDamaged(one, damaged.size - 1))
+    }
+    if (!isSound) throw new BlobDamaged(digest)
+  }
+
+  /** Holds the last chunk back until the digest is known. */
+  const checked = async function* (digest: string, chunks: AsyncIterable<Uint8Array>) {
+    const hash = createHash('sha256')
+    let last: Uint8Array | undefined
+    for await (const chunk of chunks) {
+      hash.update(chunk)
+      if (last !== undefined) yield last
+      last = chunk
+    }
+    requireDigest(digest, hash.digest('hex'))
+    if (last !== undefined) yield last
+  }
+
+  return { requireDigest, checked, isDamaged: (digest: string) => damaged.has(digest) }
+}

@@ -1,0 +1,317 @@
+import { buffer } from 'node:stream/consumers'
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+  UploadPartCopyCommand,
+  type CompletedPart,
+} from '@aws-sdk/client-s3'
+import { retry } from '../../kernel/backoff.js'
+import type { BlobRange } from '../../kernel/ports/blobs.js'
+import { digestOf } from '../../kernel/content-digest.js'
+import { BucketUnavailable, type Bucket, type BucketEntry } from '../../kernel/ports/bucket.js'
+import type { BucketAddress } from '../../kernel/ports/objects-url.js'
+import { isSlowDown, statusOf, unavailable } from './failures.js'
+import { pacing } from './pace.js'
+
+const CONNECT_MS = 5000
+/** For the head of a response, with all repeats. */
+const ANSWER_MS = 30_000
+/** Slower uploads are given up. */
+const LEAST_BYTES_PER_MS = 256
+/** The store reads and writes the object meanwhile. */
+const COPY_MS = 300_000
+/** For the next chunk of a response. */
+const IDLE_MS = 30_000
+const TRIES = 3
+const PAUSES = { firstMs: 50, maxMs: 200 }
+const PARTS_AT_ONCE = 4
+/** Larger objects are copied in parts. */
+const LARGEST_COPY = 5 * 1024 ** 3
+const COPIED_PART = 1024 ** 3
+/** Streams of responses hold a socket each. */
+const MOST_SOCKETS = 256
+
+type Sending = { readonly send: S3Client['send'] }
+
+/** A bucket of AWS or of another store. */
+export const openS3Bucket = (address: BucketAddress): Bucket => {
+  const { bucket: Bucket, prefix, region, endpoint, pathStyle } = address
+  const sockets = { maxSockets: MOST_SOCKETS, keepAlive: true }
+  const client = new S3Client({
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    forcePathStyle: pathStyle,
+    maxAttempts: TRIES,
+    // Checksums of the client's own choice are refused by several stores.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: CONNECT_MS, httpAgent: sockets, httpsAgent: sockets },
+  })
+  const paced = pacing(isSlowDown)
+  client.middlewareStack.add((next) => (args) => paced(() => next(args)), {
+    step: 'finalizeRequest',
+    priority: 'low',
+    name: 'pace',
+  })
+
+  /** Sends a command; the time limit holds until the head of the response. */
+  const asked = async <A>(
+    action: string,
+    work: (sending: Sending) => Promise<A>,
+    limitMs = ANSWER_MS,
+  ): Promise<A> => {
+    const ending = new AbortController()
+    const timer = setTimeout(() => ending.abort(), limitMs)
+    const late = new Promise<never>((_, reject) =>
+      ending.signal.addEventListener('abort', () =>
+        reject(Object.assign(new Error(), { name: 'TimeoutError' })),
+      ),
+    )
+    const send = ((command: Parameters<S3Client['send']>[0]) =>
+      client.send(command, { abortSignal: ending.signal })) as S3Client['send']
+    try {
+      return await Promise.race([work({ send }), late])
+    } catch (error) {
+      throw unavailable(address, action, error)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const uploadMs = (bytes: number) => ANSWER_MS + bytes / LEAST_BYTES_PER_MS
+
+  const named = (key: string) => ({ Bucket, Key: prefix + key })
+  const base64 = (sha256: string) => Buffer.from(sha256, 'hex').toString('base64')
+  /** Only AWS is known to keep it; other stores compare the content with the digest in the signature. */
+  const checksum = (sha256: string) => (endpoint === undefined ? { ChecksumSHA256: base64(sha256) } : {})
+  const algorithm = endpoint === undefined ? ({ ChecksumAlgorithm: 'SHA256' } as const) : {}
+
+  const put = (key: string, content: Uint8Array, sha256: string, onlyNew = false) => {
+    const command = new PutObjectCommand({
+      ...named(key),
+      Body: content,
+      ...checksum(sha256),
+      ...(onlyNew ? { IfNoneMatch: '*' } : {}),
+    })
+    return signedAs(command, sha256)
+  }
+
+  const get = (key: string) =>
+    asked('s3:GetObject', ({ send }) =>
+      // Unlike the client's repeats, these also cover a body that is cut.
+      retry(
+        async () => {
+          const { Body } = (await send(new GetObjectCommand(named(key))).catch(undefinedWhenMissing)) ?? {}
+          return Body === undefined ? undefined : buffer(idling(Body as AsyncIterable<Uint8Array>))
+        },
+        (error, tries) => (error as NodeJS.ErrnoException).code === 'ECONNRESET' && tries < TRIES,
+        PAUSES,
+      ),
+    )
+
+  const create: Bucket['create'] = (key, content) =>
+    asked('s3:PutObject with If-None-Match', async ({ send }) => {
+      const sha256 = await digestOf(content)
+      const again = (error: unknown, tries: number) => statusOf(error) === 409 && tries < TRIES
+      try {
+        await retry(() => send(put(key, content, sha256, true)), again, PAUSES)
+        return true
+      } catch (error) {
+        if (statusOf(error) !== 412) throw error
+        // A repeat meets what an earlier attempt stored, whose answer was lost.
+        return Buffer.from(content).equals((await get(key)) ?? Buffer.alloc(0))
+      }
+    })
+
+  /** Sends parts in order, at most four at a time, and makes one object of them. */
+  const inParts = async (
+    key: string,
+    sends: AsyncIterable<(number: number, UploadId: string) => Promise<CompletedPart>>,
+  ) => {
+    const { UploadId = '' } = await asked('s3:PutObject (CreateMultipartUpload)', ({ send }) =>
+      send(new CreateMultipartUploadCommand({ ...named(key), ...algorithm })),
+    )
+    const parts: Promise<CompletedPart>[] = []
+    try {
+      for await (const sendPart of sends) {
+        await parts.at(-PARTS_AT_ONCE)
+        const part = sendPart(parts.length + 1, UploadId)
+        part.catch(() => undefined)
+        parts.push(part)
+      }
+      const MultipartUpload = { Parts: await Promise.all(parts) }
+      await asked(
+        's3:PutObject (CompleteMultipartUpload)',
+        ({ send }) => send(new CompleteMultipartUploadCommand({ ...named(key), UploadId, MultipartUpload })),
+        COPY_MS,
+      )
+    } catch (error) {
+      await Promise.allSettled(parts)
+      const aborting = asked('s3:AbortMultipartUpload', ({ send }) =>
+        send(new AbortMultipartUploadCommand({ ...named(key), UploadId })),
+      )
+      await (error instanceof BucketUnavailable ? aborting.catch(() => undefined) : aborting)
+      throw error
+    }
+  }
+
+  const upload: Bucket['upload'] = (key, source) =>
+    inParts(
+      key,
+      mapped(source, (content) => async (PartNumber, UploadId) => {
+        const sha256 = await digestOf(content)
+        const command = new UploadPartCommand({
+          ...named(key),
+          UploadId,
+          PartNumber,
+          Body: content,
+          ...checksum(sha256),
+        })
+        const { ETag, ChecksumSHA256 } = await asked(
+          's3:PutObject (UploadPart)',
+          ({ send }) => send(signedAs(command, sha256)),
+          uploadMs(content.length),
+        )
+        return { PartNumber, ETag, ChecksumSHA256 }
+      }),
+    )
+
+  const copy: Bucket['copy'] = async (from, to, size) => {
+    const CopySource = [Bucket, ...(prefix + from).split('/')].map(encodeURIComponent).join('/')
+    if (size <= LARGEST_COPY) {
+      const command = new CopyObjectCommand({ ...named(to), CopySource, ...algorithm })
+      await asked('s3:PutObject (CopyObject)', ({ send }) => send(command), COPY_MS)
+      return
+    }
+    const ranges = (async function* () {
+      for (let at = 0; at < size; at += COPIED_PART)
+        yield `bytes=${at}-${Math.min(size, at + COPIED_PART) - 1}`
+    })()
+    await inParts(
+      to,
+      mapped(ranges, (CopySourceRange) => async (PartNumber, UploadId) => {
+        const part = { ...named(to), UploadId, PartNumber, CopySource, CopySourceRange }
+        const { CopyPartResult } = await asked(
+          's3:PutObject (UploadPartCopy)',
+          ({ send }) => send(new UploadPartCopyCommand(part)),
+          COPY_MS,
+        )
+        return { PartNumber, ETag: CopyPartResult?.ETag, ChecksumSHA256: CopyPartResult?.ChecksumSHA256 }
+      }),
+    )
+  }
+
+  const read = async function* (key: string, range?: BlobRange): AsyncGenerator<Uint8Array> {
+    if (range !== undefined && range.start >= range.end) return
+    const Range = range && `bytes=${range.start}-${range.end - 1}`
+    const response = await asked('s3:GetObject', ({ send }) =>
+      send(new GetObjectCommand({ ...named(key), Range })).catch((error: unknown) => {
+        if (statusOf(error) !== 416) throw error
+      }),
+    )
+    if (response === undefined) return
+    try {
+      yield* idling(response.Body as AsyncIterable<Uint8Array>)
+    } catch (error) {
+      throw unavailable(address, 's3:GetObject', error)
+    }
+  }
+
+  const list = async function* (start: string, after?: string): AsyncGenerator<BucketEntry> {
+    let ContinuationToken: string | undefined
+    do {
+      const page = await asked('s3:ListBucket', ({ send }) =>
+        send(
+          new ListObjectsV2Command({
+            Bucket,
+            Prefix: prefix + start,
+            ...(after === undefined ? {} : { StartAfter: prefix + after }),
+            ContinuationToken,
+          }),
+        ),
+      )
+      for (const { Key = '', Size = 0, LastModified = new Date(0) } of page.Contents ?? [])
+        yield { key: Key.slice(prefix.length), size: Size, modified: LastModified }
+      ContinuationToken = page.IsTruncated === true ? page.NextContinuationToken : undefined
+    } while (ContinuationToken !== undefined)
+  }
+
+  return {
+    put: async (key, content, sha256) => {
+      const command = put(key, content, sha256)
+      await asked('s3:PutObject', ({ send }) => send(command), uploadMs(content.length))
+    },
+    create,
+    upload,
+    copy,
+    get,
+    size: (key) =>
+      asked('s3:GetObject (HeadObject)', async ({ send }) => {
+        const found = await send(new HeadObjectCommand(named(key))).catch(undefinedWhenMissing)
+        return found && (found.ContentLength ?? 0)
+      }),
+    read,
+    list,
+    delete: async (key) => {
+      const { DeleteMarker } = await asked('s3:DeleteObject', ({ send }) =>
+        send(new DeleteObjectCommand(named(key))),
+      )
+      if (DeleteMarker !== true) return
+      await asked('s3:DeleteObjectVersion', async ({ send }) => {
+        const found = await send(new ListObjectVersionsCommand({ Bucket, Prefix: prefix + key }))
+        for (const { Key, VersionId } of [...(found.Versions ?? []), ...(found.DeleteMarkers ?? [])])
+          if (Key === prefix + key) await send(new DeleteObjectCommand({ Bucket, Key, VersionId }))
+      })
+    },
+    close: () => client.destroy(),
+  }
+}
+
+/** The signature names the digest, which the client then need not compute. */
+const signedAs = <C extends PutObjectCommand | UploadPartCommand>(command: C, sha256: string): C => {
+  ;(command as PutObjectCommand).middlewareStack.add(
+    (next) => (args) => {
+      const { headers } = args.request as { readonly headers: Record<string, string> }
+      headers['x-amz-content-sha256'] = sha256
+      return next(args)
+    },
+    { step: 'build', name: 'digest' },
+  )
+  return command
+}
+
+const undefinedWhenMissing = (error: unknown): undefined => {
+  const { name } = error as Error
+  if (name !== 'NoSuchKey' && name !== 'NotFound') throw error
+}
+
+/** Chunks of a response. It is given up where none comes, but not while the reader takes its time. */
+async function* idling(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const timer = setTimeout(
+        () => (body as { destroy?: (error: Error) => void }).destroy?.(new BucketUnavailable('no data')),
+        IDLE_MS,
+      )
+      const next = await chunks.next().finally(() => clearTimeout(timer))
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    ;(body as { destroy?: () => void }).destroy?.()
+  }
+}
+
+async function* mapped<A, B>(items: AsyncIterable<A>, map: (item: A) => B): AsyncGenerator<B> {
+  for await (const item of items) yield map(item)
+}

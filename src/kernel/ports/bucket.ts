@@ -1,0 +1,39 @@
+import type { BlobRange } from './blobs.js'
+import { OperatorError } from './operator-error.js'
+
+export interface BucketEntry {
+  readonly key: string
+  readonly size: number
+  readonly modified: Date
+}
+
+/**
+ * Objects of a store that speaks S3. Keys are relative to the prefix of the bucket's address. All writes are durable when
+ * they resolve. Throws {@link BucketUnavailable}.
+ */
+export interface Bucket {
+  /** `sha256` in hexadecimal; the store refuses other content. */
+  put(key: string, content: Uint8Array, sha256: string): Promise<void>
+  /** False, without a change, if there is an object with this key. */
+  create(key: string, content: Uint8Array): Promise<boolean>
+  /** Of parts of the same size, except the last one. Rejects with the error of the source; then nothing is stored. */
+  upload(key: string, parts: AsyncIterable<Uint8Array>): Promise<void>
+  /** In the store. `size` in bytes. */
+  copy(from: string, to: string, size: number): Promise<void>
+  /** Undefined if there is no such object. */
+  get(key: string): Promise<Uint8Array | undefined>
+  /** In bytes; undefined if there is no such object. */
+  size(key: string): Promise<number | undefined>
+  /** Asked for when the iteration starts; nothing past the end of the object. */
+  read(key: string, range?: BlobRange): AsyncIterable<Uint8Array>
+  /** Keys with this start that sort after `after`, in order of their bytes. */
+  list(start: string, after?: string): AsyncIterable<BucketEntry>
+  /** Also earlier versions of the object, if the bucket keeps them. */
+  delete(key: string): Promise<void>
+  close(): void
+}
+
+/** The store cannot be used at present; the message names the cause. */
+export class BucketUnavailable extends OperatorError {
+  override readonly name = 'BucketUnavailable'
+}

@@ -5,6 +5,7 @@ import { exportOtlp } from './cli/export-otlp.js'
 import { exportParquet } from './cli/export-parquet.js'
 import { issueKey } from './cli/keys.js'
 import { importPrices } from './cli/prices.js'
+import { addressOf, copyObjects } from './cli/objects.js'
 import { rebuild } from './cli/rebuild.js'
 import { replay } from './cli/replay.js'
 import { reencrypt } from './cli/secrets.js'
@@ -15,14 +16,19 @@ import { OperatorError } from './kernel/ports/operator-error.js'
 
 const USAGE = `usage: tallytree <command>
 
-  replay --to DIR [--from SOURCE] [--upto POSITION]
+  replay --to DIR [--from SOURCE] [--upto POSITION] [--objects URL]
                  copies a log and its blobs into DIR, or resumes a copy there. SOURCE is the
                  data directory of a stopped service (default: TALLYTREE_DATA_DIR), the address of a running one
                  (with the administrator's key in TALLYTREE_API_KEY), or an EventStoreDB, esdb://...
-                 If DIR is esdb://... the log is appended there, to move a service to an EventStoreDB
-  verify DIR [--against URL]
+                 If DIR is esdb://... the log is appended there, to move a service to an EventStoreDB.
+                 Blobs go to the bucket URL, s3://..., or into DIR; those of the source are in it, or in the bucket
+                 TALLYTREE_OBJECTS_URL
+  verify DIR [--against URL] [--objects URL]
                  checks every event of a copied log, rebuilds every read model from it, and compares their digests with
                  those recorded by the copy, or with those of a running service
+  objects copy --from SOURCE --to TARGET
+                 copies payloads and secrets of a data directory of a stopped service into a bucket, s3://..., or back; an
+                 interrupted copy is resumed, and content is compared with its digest
   rebuild [--url URL]
                  rebuilds every read model from the log, through the running service (with the administrator's
                  key in TALLYTREE_API_KEY), or in this process while the service is stopped
@@ -71,16 +77,19 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
       after: { type: 'string' },
       resume: { type: 'string' },
       header: { type: 'string', multiple: true },
+      objects: { type: 'string' },
     },
   })
-  const { to, from, upto, against, url, list, check, project, after, resume, header } = values
+  const { to, from, upto, against, url, list, check, project, after, resume, header, objects } = values
   const [directory, file] = positionals
   const given = Object.keys(values).length
   const only = (most: number, ...allowed: readonly unknown[]) =>
     positionals.length === most && given === allowed.filter((value) => value !== undefined).length
   if (command === 'docs' && only(0, check)) return docs(check ?? false)
-  if (command === 'verify' && directory !== undefined && only(1, against))
-    return verify({ directory, against }, readConfig())
+  if (command === 'verify' && directory !== undefined && only(1, against, objects))
+    return verify({ directory, against, objects: addressOf(objects) }, readConfig())
+  if (command === 'objects' && directory === 'copy' && from !== undefined && to !== undefined)
+    if (only(1, from, to)) return copyObjects({ from, to }, readConfig())
   if (command === 'rebuild' && only(0, url)) return rebuild(url, readConfig())
   if (command === 'prices' && directory === 'import' && file !== undefined && only(2, list, url))
     return importPrices({ file, list, url }, readConfig())
@@ -97,8 +106,8 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
         { to, from, project, resume, headers: header ?? [], after: positionOf(after) },
         readConfig(),
       )
-  if (command === 'replay' && to !== undefined && only(0, to, from, upto) && isPosition(upto))
-    return replay({ to, from, upTo: positionOf(upto) }, readConfig())
+  if (command === 'replay' && to !== undefined && only(0, to, from, upto, objects) && isPosition(upto))
+    return replay({ to, from, objects: addressOf(objects), upTo: positionOf(upto) }, readConfig())
   return undefined
 }
 

@@ -28,7 +28,7 @@ const TRIES = 8
 /** `tallytree export otlp`: sends the finished calls of a log to an OTLP collector. Returns the exit code. */
 export const exportOtlp = async (
   asked: OtlpExport,
-  config: Pick<Config, 'apiKey' | 'dataDirectory' | 'eventStoreUrl'>,
+  config: Pick<Config, 'apiKey' | 'dataDirectory' | 'eventStoreUrl' | 'objects'>,
   out: Pick<WriteStream, 'write'> = process.stdout,
 ): Promise<number> => {
   const named = asked.from ?? config.eventStoreUrl ?? config.dataDirectory

@@ -44,7 +44,7 @@ const BATCH = { calls: 2000, characters: 16 * 1024 * 1024 }
 /** `tallytree export parquet`: writes the finished calls of a log to a file. Returns the exit code. */
 export const exportParquet = async (
   { to, from, project }: ParquetExport,
-  config: Pick<Config, 'apiKey' | 'dataDirectory' | 'eventStoreUrl'>,
+  config: Pick<Config, 'apiKey' | 'dataDirectory' | 'eventStoreUrl' | 'objects'>,
 ): Promise<number> => {
   const { log: source } = await openLogSource(from ?? config.eventStoreUrl ?? config.dataDirectory, config)
   const directory = await mkdtemp(join(tmpdir(), 'tallytree-export-'))

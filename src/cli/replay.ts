@@ -1,13 +1,14 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy, type RepeatedEvent } from '../adapters/event-store/sqlite/log-copy.js'
 import { openEventStoreServer } from '../composition/event-store-server.js'
+import { blobsOf } from '../composition/objects.js'
 import { openLogSource } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
 import type { Position } from '../kernel/ports/event-store.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
 import { PRIVATE_DIRECTORY } from '../kernel/private-files.js'
+import type { BucketAddress } from '../kernel/ports/objects-url.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { copyEvents } from './copy-events.js'
 import { digestsIn, writeDigests } from './digests-file.js'
@@ -18,6 +19,8 @@ import { progressOn } from './progress.js'
 interface Replay {
   readonly to: string
   readonly from: string | undefined
+  /** The bucket for the blobs of a copy in a directory. */
+  readonly objects: BucketAddress | null
   readonly upTo: Position | undefined
 }
 
@@ -25,7 +28,7 @@ interface Replay {
  * `tallytree replay`: copies a log into a directory on which a service can be started, or into an EventStoreDB. Returns the
  * exit code.
  */
-export const replay = async ({ to, from, upTo }: Replay, config: Config): Promise<number> => {
+export const replay = async ({ to, from, objects, upTo }: Replay, config: Config): Promise<number> => {
   const named = from ?? config.eventStoreUrl ?? config.dataDirectory
   if (resolve(named) === resolve(to)) throw new OperatorError('--to and --from are the same directory')
   const { log: source, service } = await openLogSource(named, config)
@@ -35,7 +38,7 @@ export const replay = async ({ to, from, upTo }: Replay, config: Config): Promis
     mkdirSync(resolve(to), { recursive: true, mode: PRIVATE_DIRECTORY })
     const copy = openLogCopy(join(to, 'events.db'))
     try {
-      const blobs = openFileBlobStore(join(to, 'blobs'))
+      const blobs = await blobsOf(objects, to)
       const progress = progressOn(process.stderr, 'copying')
       const start = copy.last()?.position ?? 0
       const repeated: RepeatedEvent[] = []
@@ -74,12 +77,12 @@ const reportRepeated = (repeated: readonly RepeatedEvent[]): void => {
 
 const isEventStoreDb = (to: string): boolean => /^esdb(\+discover)?:\/\//.test(to)
 
-/** Blobs go to the data directory of the configuration, where a service over that store reads them. */
+/** Blobs go to the bucket or the data directory of the configuration, where a service over that store reads them. */
 const appendTo = async (to: string, source: LogSource, end: Position, config: Config): Promise<number> => {
   const store = await openEventStoreServer(to)
   try {
     mkdirSync(resolve(config.dataDirectory), { recursive: true, mode: PRIVATE_DIRECTORY })
-    const blobs = openFileBlobStore(join(config.dataDirectory, 'blobs'))
+    const blobs = await blobsOf(config.objects, config.dataDirectory)
     const progress = progressOn(process.stderr, 'appending')
     const appended = await copyEvents({ source, sink: storeSink(store), blobs }, end, (events, position) =>
       progress.note(events, partOf(0, Number(position), Number(end))),

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
+import { blobsOf, objectsOf } from '../composition/objects.js'
 import { openService } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
+import type { BucketAddress } from '../kernel/ports/objects-url.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import type { ModelDigest } from '../projections/audit/queries.js'
 import { digestsIn, readDigests, type RecordedDigests } from './digests-file.js'
@@ -14,12 +15,14 @@ import { assertSameLog } from './same-log.js'
 interface Verify {
   readonly directory: string
   readonly against: string | undefined
+  /** The bucket with the blobs of the copy, if they are not in the directory. */
+  readonly objects: BucketAddress | null
 }
 
 const SHOWN = 100
 
 /** `tallytree verify`: checks a copied log and the read models that follow from it. Returns the exit code. */
-export const verify = async ({ directory, against }: Verify, config: Config): Promise<number> => {
+export const verify = async ({ directory, against, objects }: Verify, config: Config): Promise<number> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
     throw new OperatorError(`${directory} does not contain a log (events.db)`)
@@ -32,7 +35,8 @@ export const verify = async ({ directory, against }: Verify, config: Config): Pr
     const log = recorded?.position ?? last
     const upTo = { log, models: against === undefined ? log : last }
     const progress = progressOn(process.stderr, 'verifying')
-    const found = await reproject(copy, openFileBlobStore(join(directory, 'blobs')), upTo, progress.note)
+    const blobs = await blobsOf(objects ?? objectsOf(directory, config), directory)
+    const found = await reproject(copy, blobs, upTo, progress.note)
     progress.end()
     return report(found, recorded, expected)
   } finally {

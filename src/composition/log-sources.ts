@@ -1,14 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { requireApiKey } from '../adapters/remote-service/request.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
 import type { Config } from '../config.js'
 import { StoreInUse } from '../kernel/ports/event-store-errors.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
+import type { BucketAddress } from '../kernel/ports/objects-url.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { openEventStoreServer } from './event-store-server.js'
+import { blobsOf, objectsOf } from './objects.js'
 import type { BlobStore } from '../kernel/ports/blobs.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
 
@@ -19,39 +20,39 @@ export interface OpenedSource {
 }
 
 /**
- * Opens the log to copy from: the address of a running service, an EventStoreDB, whose blobs are in the data directory of
- * the configuration, or the data directory of a stopped service.
+ * Opens the log to copy from: the address of a running service, an EventStoreDB, whose blobs are in the bucket or the data
+ * directory of the configuration, or the data directory of a stopped service.
  *
  * @throws OperatorError that says what to do
  */
 export const openLogSource = async (
   named: string,
-  { apiKey, dataDirectory }: Pick<Config, 'apiKey' | 'dataDirectory'>,
+  config: Pick<Config, 'apiKey' | 'dataDirectory' | 'objects'>,
 ): Promise<OpenedSource> => {
   if (/^https?:\/\//.test(named)) {
-    const service = await openService(named, apiKey)
+    const service = await openService(named, config.apiKey)
     return { log: service, service }
   }
   if (/^esdb(\+discover)?:\/\//.test(named))
     return {
-      log: storedLog(await openEventStoreServer(named), openFileBlobStore(join(dataDirectory, 'blobs'))),
+      log: storedLog(await openEventStoreServer(named), await blobsOf(config.objects, config.dataDirectory)),
     }
   if (/^[a-z]+:\/\//.test(named))
     throw new OperatorError(
       `${named.split(':')[0]!}: unsupported log source; use a data directory, http(s):// or esdb://`,
     )
-  return { log: await openDirectory(named) }
+  return { log: await openDirectory(named, objectsOf(named, config)) }
 }
 
 export const openService = (url: string, apiKey: string | null): Promise<RemoteService> =>
   openRemoteService(url, requireApiKey(apiKey))
 
-const openDirectory = async (directory: string): Promise<LogSource> => {
+const openDirectory = async (directory: string, objects: BucketAddress | null): Promise<LogSource> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
     throw new OperatorError(`${directory} does not contain a log (events.db)`)
   try {
-    return storedLog(openSqliteEventStore(path), openFileBlobStore(join(directory, 'blobs')))
+    return storedLog(openSqliteEventStore(path), await blobsOf(objects, directory))
   } catch (cause) {
     if (!(cause instanceof StoreInUse)) throw cause
     throw new OperatorError(

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openBucketBlobStore } from '../adapters/blobs/bucket-blob-store.js'
 import { openCachedBlobStore } from '../adapters/blobs/cached-blob-store.js'
@@ -18,6 +19,16 @@ export const openBucket = async (address: BucketAddress): Promise<Bucket> => {
 }
 
 export const blobsDirectory = (dataDirectory: string) => join(dataDirectory, 'blobs')
+
+/** For commands: payloads of a bucket, or of a data directory without one. */
+export const blobsOf = async (objects: BucketAddress | null, directory: string): Promise<BlobStore> =>
+  objects === null
+    ? openFileBlobStore(blobsDirectory(directory))
+    : openBucketBlobStore(await openBucket(objects))
+
+/** The bucket of the configuration holds the payloads of a directory that has none. */
+export const objectsOf = (directory: string, { objects }: Pick<Config, 'objects'>): BucketAddress | null =>
+  existsSync(blobsDirectory(directory)) ? null : objects
 
 /** Payloads in the bucket, or in the data directory without one. */
 export const openBlobs = (

@@ -81,6 +81,8 @@ export const startS3Double = async (certified?: Certified): Promise<S3Double> =>
     const { searchParams: query } = url
     const digest = request.headers['x-amz-content-sha256']
     if (bucket !== BUCKET) return errorOf(404, 'NoSuchBucket')
+    const md5 = createHash('md5').update(body).digest('base64')
+    if ((request.headers['content-md5'] ?? md5) !== md5) return errorOf(400, 'BadDigest')
     if (body.length > 0 && digest !== createHash('sha256').update(body).digest('hex'))
       return errorOf(400, 'XAmzContentSHA256Mismatch')
     const stored = (content: Buffer): Answer => {

@@ -90,16 +90,19 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
   const uploadMs = (bytes: number) => ANSWER_MS + bytes / LEAST_BYTES_PER_MS
 
   const named = (key: string) => ({ Bucket, Key: prefix + key })
-  const base64 = (sha256: string) => Buffer.from(sha256, 'hex').toString('base64')
-  /** Only AWS is known to keep it; other stores compare the content with the digest in the signature. */
-  const checksum = (sha256: string) => (endpoint === undefined ? { ChecksumSHA256: base64(sha256) } : {})
+  const base64 = (digest: string) => Buffer.from(digest, 'hex').toString('base64')
+  /** The store refuses content that was changed on the way. Of stores other than AWS, not all know checksums. */
+  const checksum = async (content: Uint8Array, sha256: string) =>
+    endpoint === undefined
+      ? { ChecksumSHA256: base64(sha256) }
+      : { ContentMD5: base64(await digestOf(content, 'md5')) }
   const algorithm = endpoint === undefined ? ({ ChecksumAlgorithm: 'SHA256' } as const) : {}
 
-  const put = (key: string, content: Uint8Array, sha256: string, onlyNew = false) => {
+  const put = async (key: string, content: Uint8Array, sha256: string, onlyNew = false) => {
     const command = new PutObjectCommand({
       ...named(key),
       Body: content,
-      ...checksum(sha256),
+      ...(await checksum(content, sha256)),
       ...(onlyNew ? { IfNoneMatch: '*' } : {}),
     })
     return signedAs(command, sha256)
@@ -123,7 +126,7 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
       const sha256 = await digestOf(content)
       const again = (error: unknown, tries: number) => statusOf(error) === 409 && tries < TRIES
       try {
-        await retry(() => send(put(key, content, sha256, true)), again, PAUSES)
+        await retry(async () => send(await put(key, content, sha256, true)), again, PAUSES)
         return true
       } catch (error) {
         if (statusOf(error) !== 412) throw error
@@ -174,7 +177,7 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
           UploadId,
           PartNumber,
           Body: content,
-          ...checksum(sha256),
+          ...(await checksum(content, sha256)),
         })
         const { ETag, ChecksumSHA256 } = await asked(
           's3:PutObject (UploadPart)',
@@ -247,7 +250,7 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
 
   return {
     put: async (key, content, sha256) => {
-      const command = put(key, content, sha256)
+      const command = await put(key, content, sha256)
       await asked('s3:PutObject', ({ send }) => send(command), uploadMs(content.length))
     },
     create,

@@ -12,7 +12,7 @@ export interface BucketEntry {
  * they resolve. Throws {@link BucketUnavailable}.
  */
 export interface Bucket {
-  /** `sha256` in hexadecimal; the store refuses other content. */
+  /** `sha256` of the content, in hexadecimal. */
   put(key: string, content: Uint8Array, sha256: string): Promise<void>
   /** False, without a change, if there is an object with this key. */
   create(key: string, content: Uint8Array): Promise<boolean>

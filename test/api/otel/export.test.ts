@@ -24,7 +24,7 @@ const exporting = async (
   more: { readonly resume?: string; readonly headers?: readonly string[] } = {},
 ): Promise<Outcome> => {
   let out = ''
-  const config = { apiKey: ADMINISTRATOR_KEY, dataDirectory: '', eventStoreUrl: null }
+  const config = { apiKey: ADMINISTRATOR_KEY, dataDirectory: '', eventStoreUrl: null, objects: null }
   const { resume, headers = [] } = more
   const asked = { to, from: service.address, project, after: undefined, resume, headers }
   const code = await exportOtlp(asked, config, { write: (text) => ((out += String(text)), true) })

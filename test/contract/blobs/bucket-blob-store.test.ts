@@ -44,7 +44,7 @@ describe('the blob store in a bucket', () => {
   const key = (digest: string) => `data/blobs/${digest}`
   const slow = { kind: 'error', status: 503, code: 'SlowDown' } as const
 
-  it('names objects by their digest, and signs it', async () => {
+  it('names objects by their digest, and sends checksums that every store knows', async () => {
     const content = randomBytes(100)
 
     const digest = await store.put(content)
@@ -52,6 +52,7 @@ describe('the blob store in a bucket', () => {
     assert.deepEqual([...double.objects.keys()], [key(digest)])
     assert.deepEqual(double.requests, [`PUT /bucket/${key(digest)}?x-id=PutObject`])
     assert.equal(double.headers[0]?.['x-amz-content-sha256'], digest)
+    assert.ok('content-md5' in double.headers[0])
     assert.ok(!Object.keys(double.headers[0]!).some((name) => name.startsWith('x-amz-checksum')))
   })
 

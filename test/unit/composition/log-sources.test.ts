@@ -11,7 +11,7 @@ describe('a directory to copy a log from', () => {
     newer.pragma('user_version = 99')
     newer.close()
 
-    const opened = openLogSource(directory, { apiKey: null, dataDirectory: directory })
+    const opened = openLogSource(directory, { apiKey: null, objects: null, dataDirectory: directory })
 
     await assert.rejects(opened, { name: 'StoreUnavailable', message: /schema version 99/ })
   })

@@ -8,7 +8,7 @@ import type { Bucket } from '../../src/kernel/ports/bucket.js'
 process.env['AWS_ACCESS_KEY_ID'] ??= 'key'
 process.env['AWS_SECRET_ACCESS_KEY'] ??= 'secret'
 
-const addressOf = (url: string): BucketAddress => {
+export const addressOf = (url: string): BucketAddress => {
   const address = bucketAddress(url)
   if (E.isLeft(address)) throw new Error(address.left)
   return address.right

@@ -37,7 +37,7 @@ const USAGE = `usage: tallytree <command>
                  list NAME, through the running service (with the administrator's key in TALLYTREE_API_KEY);
                  docs/prices.md describes the file
   secrets reencrypt
-                 re-encrypts all secrets in the data directory with the active master key, also while services run;
+                 re-encrypts all secrets in the bucket or the data directory with the active master key, also while services run;
                  docs/secrets.md describes the steps before and after
   keys issue [USER]
                  issues an API key for a user who lost theirs (default: the administrator) and prints it; requires a

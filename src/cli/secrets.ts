@@ -1,24 +1,28 @@
 import { stat } from 'node:fs/promises'
+import { reencryptBucketSecrets } from '../adapters/secrets/bucket-secret-store.js'
 import { reencryptSecrets } from '../adapters/secrets/reencrypt.js'
+import { openBucket } from '../composition/objects.js'
 import { keyRingOf, secretsFile } from '../composition/secrets.js'
 import type { Config } from '../config.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { progressOn } from './progress.js'
 
 /**
- * `tallytree secrets reencrypt`: re-encrypts all values of the data directory with the active master key, also while
+ * `tallytree secrets reencrypt`: re-encrypts all values of the bucket or the data directory with the active master key, also while
  * services use them. Returns the exit code.
  */
 export const reencrypt = async (config: Config): Promise<number> => {
   const path = secretsFile(config.dataDirectory)
-  if ((await stat(path).catch(() => undefined)) === undefined)
+  if (config.objects === null && (await stat(path).catch(() => undefined)) === undefined)
     throw new OperatorError(
       `${config.dataDirectory} does not contain secrets (secrets.db); see TALLYTREE_DATA_DIR`,
     )
   const progress = progressOn(process.stderr, 're-encrypting', undefined, 'values')
-  const done = await reencryptSecrets(path, keyRingOf(config), (values, all) =>
-    progress.note(values, values / all),
-  )
+  const note = (values: number, all: number) => progress.note(values, values / all)
+  const done =
+    config.objects === null
+      ? await reencryptSecrets(path, keyRingOf(config), note)
+      : await reencryptBucketSecrets(await openBucket(config.objects), keyRingOf(config), note)
   progress.end()
   process.stdout.write(
     `re-encrypted ${done.reencrypted} values with the master key ${done.activeKey}; ${done.already} already were\n`,

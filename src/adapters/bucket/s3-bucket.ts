@@ -98,12 +98,12 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
       : { ContentMD5: base64(await digestOf(content, 'md5')) }
   const algorithm = endpoint === undefined ? ({ ChecksumAlgorithm: 'SHA256' } as const) : {}
 
-  const put = async (key: string, content: Uint8Array, sha256: string, onlyNew = false) => {
+  const put = async (key: string, content: Uint8Array, sha256: string, condition = {}) => {
     const command = new PutObjectCommand({
       ...named(key),
       Body: content,
       ...(await checksum(content, sha256)),
-      ...(onlyNew ? { IfNoneMatch: '*' } : {}),
+      ...condition,
     })
     return signedAs(command, sha256)
   }
@@ -126,12 +126,27 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
       const sha256 = await digestOf(content)
       const again = (error: unknown, tries: number) => statusOf(error) === 409 && tries < TRIES
       try {
-        await retry(async () => send(await put(key, content, sha256, true)), again, PAUSES)
+        await retry(async () => send(await put(key, content, sha256, { IfNoneMatch: '*' })), again, PAUSES)
         return true
       } catch (error) {
         if (statusOf(error) !== 412) throw error
         // A repeat meets what an earlier attempt stored, whose answer was lost.
         return Buffer.from(content).equals((await get(key)) ?? Buffer.alloc(0))
+      }
+    })
+
+  const replace: Bucket['replace'] = (key, change) =>
+    asked('s3:PutObject with If-Match', async ({ send }) => {
+      const found = await send(new GetObjectCommand(named(key))).catch(undefinedWhenMissing)
+      const content = found && change(await buffer(idling(found.Body as AsyncIterable<Uint8Array>)))
+      if (content === undefined) return false
+      const IfMatch = found?.ETag
+      try {
+        await send(await put(key, content, await digestOf(content), { IfMatch }))
+        return true
+      } catch (error) {
+        if (statusOf(error) !== 412 && statusOf(error) !== 404) throw error
+        return false
       }
     })
 
@@ -254,6 +269,7 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
       await asked('s3:PutObject', ({ send }) => send(command), uploadMs(content.length))
     },
     create,
+    replace,
     upload,
     copy,
     get,

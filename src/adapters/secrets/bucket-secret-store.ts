@@ -9,6 +9,7 @@ import {
 } from '../../kernel/ports/secret-store.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
+import { readable, type ReencryptionResult } from './reencrypt.js'
 
 /** Sealed values, and next to each a mark once the log is known to contain it. */
 const SECRETS = 'secrets/'
@@ -115,6 +116,34 @@ export const openBucketSecretStore = (bucket: Bucket, ring: KeyRing): BucketSecr
       }),
     close: () => Promise.resolve(),
   }
+}
+
+/** Re-encrypts all values with the active key, also while services run. A value that is destroyed meanwhile stays so. */
+export const reencryptBucketSecrets = async (
+  bucket: Bucket,
+  ring: KeyRing,
+  note: (done: number, all: number) => void,
+): Promise<ReencryptionResult> => {
+  const master = ring.active()
+  const unreadable = new Map<string, number>()
+  let [done, reencrypted, already] = [0, 0, 0]
+  for await (const { key } of bucket.list(SECRETS)) {
+    const [, team, name, version, mark] = KEY.exec(key) ?? []
+    if (team === undefined || name === undefined || mark !== undefined) continue
+    const secret = { team, name, version: Number(version) }
+    const isReplaced = await bucket.replace(key, (content) => {
+      const envelope = Buffer.from(content).toString()
+      const keyId = keyIdOf(envelope)
+      const value = keyId === master.id ? undefined : readable(ring, { ...secret, envelope })
+      if (keyId === master.id) already += 1
+      else if (value === undefined) unreadable.set(keyId, (unreadable.get(keyId) ?? 0) + 1)
+      return value === undefined ? undefined : Buffer.from(seal(master, secret, value))
+    })
+    if (isReplaced) reencrypted += 1
+    done += 1
+    note(done, done)
+  }
+  return { activeKey: master.id, reencrypted, already, unreadable }
 }
 
 const mapped = async <A>(work: () => Promise<A>): Promise<A> => {

@@ -72,7 +72,11 @@ export const reencryptSecrets = async (
   }
 }
 
-const readable = (ring: KeyRing, { envelope, ...secret }: Row): string | undefined => {
+/** Undefined if its key is missing or the envelope was modified. */
+export const readable = (
+  ring: KeyRing,
+  { envelope, ...secret }: SecretVersion & { readonly envelope: string },
+): string | undefined => {
   try {
     return unseal(ring.find, secret, envelope)
   } catch (error) {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
-import { openBucketSecretStore } from '../../../src/adapters/secrets/bucket-secret-store.js'
-import type { SecretStore } from '../../../src/kernel/ports/secret-store.js'
+import {
+  openBucketSecretStore,
+  reencryptBucketSecrets,
+} from '../../../src/adapters/secrets/bucket-secret-store.js'
+import type { HeldSecret, SecretStore } from '../../../src/kernel/ports/secret-store.js'
 import { openedBucket } from '../../support/buckets.js'
 import { startS3Double, type S3Double } from '../../support/s3-double.js'
 import { ringOf, someKey, spellingsOf } from '../../unit/adapters/secrets/given.js'
@@ -19,7 +22,7 @@ describe('the store of secrets in a bucket', () => {
     doubles[0] = double
     const bucket = await openedBucket(double.url)
     const store = openBucketSecretStore(bucket, keys)
-    return { double, store: { ...store, close: async () => bucket.close() } }
+    return { double, bucket, store: { ...store, close: async () => bucket.close() } }
   }
 
   secretStoreContract(async (): Promise<SecretStore> => (await opened()).store)
@@ -65,12 +68,52 @@ describe('the store of secrets in a bucket', () => {
     await assert.rejects(without.get(secret), { name: 'SecretUnreadable', message: /"one"/ })
   })
 
+  it('is re-encrypted with another key, and keeps its time', async () => {
+    const { double, store } = await opened()
+    const [one, two] = [someKey('first'), someKey('second')]
+    const { store: before } = await opened(ringOf(one))
+    const { store: after, bucket } = await opened(ringOf(two, one))
+    await before.put(secret, 'value')
+    await before.confirm(secret)
+    const [{ storedAt }] = (await before.versions(secret)) as [HeldSecret]
+    await store.put({ ...secret, name: 'B' }, 'unreadable')
+
+    const done = await reencryptBucketSecrets(bucket, ringOf(two, one), () => undefined)
+
+    assert.deepEqual(done, {
+      activeKey: 'second',
+      reencrypted: 1,
+      already: 0,
+      unreadable: new Map([['one', 1]]),
+    })
+    assert.equal(await after.get(secret), 'value')
+    assert.match(
+      double.objects.get('data/secrets/team-team/A/0000000001')!.content.toString(),
+      /^v1\.second\./,
+    )
+    assert.ok((await after.versions(secret))[0]!.storedAt.getTime() - storedAt.getTime() < 1000)
+    assert.equal((await reencryptBucketSecrets(bucket, ringOf(two, one), () => undefined)).already, 1)
+  })
+
+  it('stays destroyed when it is re-encrypted meanwhile', async () => {
+    const { store, bucket } = await opened()
+    await store.put(secret, 'value')
+
+    const isReplaced = await bucket.replace('secrets/team-team/A/0000000001', (content) => {
+      doubles[0]!.objects.clear()
+      return content
+    })
+
+    assert.equal(isReplaced, false)
+    assert.equal(await store.get(secret), undefined)
+  })
+
   it('fails while the bucket is away, and says why', async () => {
     const { double, store } = await opened()
     double.have({ kind: 'error', status: 403, code: 'ExpiredToken' })
 
-    for (const use of [store.put(secret, 'value'), store.get(secret), store.teams()])
-      await assert.rejects(use, { name: 'SecretsUnavailable', message: /the credentials have expired/ })
+    for (const use of [() => store.put(secret, 'value'), () => store.get(secret), () => store.teams()])
+      await assert.rejects(use(), { name: 'SecretsUnavailable', message: /the credentials have expired/ })
   })
 
   it('keeps a team named .. within its prefix', async () => {

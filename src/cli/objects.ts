@@ -18,7 +18,7 @@ import { OperatorError } from '../kernel/ports/operator-error.js'
 import { SecretUnreadable, type SecretStore } from '../kernel/ports/secret-store.js'
 import { progressOn } from './progress.js'
 
-/** What a data directory or a bucket holds beside the log and the read models. */
+/** What a data directory or a bucket holds besides the log and the read models. */
 interface Content {
   readonly blobs: BlobStore
   /** In no order. */

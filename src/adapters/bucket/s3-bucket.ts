@@ -1,9 +1,5 @@
 import { buffer } from 'node:stream/consumers'
 import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CopyObjectCommand,
-  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
@@ -11,9 +7,6 @@ import {
   ListObjectVersionsCommand,
   PutObjectCommand,
   S3Client,
-  UploadPartCommand,
-  UploadPartCopyCommand,
-  type CompletedPart,
 } from '@aws-sdk/client-s3'
 import { retry } from '../../kernel/backoff.js'
 import type { BlobRange } from '../../kernel/ports/blobs.js'
@@ -22,26 +15,15 @@ import { BucketUnavailable, type Bucket, type BucketEntry } from '../../kernel/p
 import type { BucketAddress } from '../../kernel/ports/objects-url.js'
 import { isSlowDown, statusOf, unavailable } from './failures.js'
 import { pacing } from './pace.js'
+import { ANSWER_MS, signedAs, uploadMs, uploadsOf, type Sending } from './s3-uploads.js'
 
 const CONNECT_MS = 5000
-/** For the head of a response, with all repeats. */
-const ANSWER_MS = 30_000
-/** Slower uploads are given up. */
-const LEAST_BYTES_PER_MS = 256
-/** The store reads and writes the object meanwhile. */
-const COPY_MS = 300_000
 /** For the next chunk of a response. */
 const IDLE_MS = 30_000
 const TRIES = 3
 const PAUSES = { firstMs: 50, maxMs: 200 }
-const PARTS_AT_ONCE = 4
-/** Larger objects are copied in parts. */
-const LARGEST_COPY = 5 * 1024 ** 3
-const COPIED_PART = 1024 ** 3
 /** Streams of responses hold a socket each. */
 const MOST_SOCKETS = 256
-
-type Sending = { readonly send: S3Client['send'] }
 
 /** A bucket of AWS or of another store. */
 export const openS3Bucket = (address: BucketAddress): Bucket => {
@@ -87,7 +69,6 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
       clearTimeout(timer)
     }
   }
-  const uploadMs = (bytes: number) => ANSWER_MS + bytes / LEAST_BYTES_PER_MS
 
   const named = (key: string) => ({ Bucket, Key: prefix + key })
   const base64 = (digest: string) => Buffer.from(digest, 'hex').toString('base64')
@@ -96,7 +77,6 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
     endpoint === undefined
       ? { ChecksumSHA256: base64(sha256) }
       : { ContentMD5: base64(await digestOf(content, 'md5')) }
-  const algorithm = endpoint === undefined ? ({ ChecksumAlgorithm: 'SHA256' } as const) : {}
 
   const put = async (key: string, content: Uint8Array, sha256: string, condition = {}) => {
     const command = new PutObjectCommand({
@@ -150,84 +130,7 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
       }
     })
 
-  /** Sends parts in order, at most four at a time, and makes one object of them. */
-  const inParts = async (
-    key: string,
-    sends: AsyncIterable<(number: number, UploadId: string) => Promise<CompletedPart>>,
-  ) => {
-    const { UploadId = '' } = await asked('s3:PutObject (CreateMultipartUpload)', ({ send }) =>
-      send(new CreateMultipartUploadCommand({ ...named(key), ...algorithm })),
-    )
-    const parts: Promise<CompletedPart>[] = []
-    try {
-      for await (const sendPart of sends) {
-        await parts.at(-PARTS_AT_ONCE)
-        const part = sendPart(parts.length + 1, UploadId)
-        part.catch(() => undefined)
-        parts.push(part)
-      }
-      const MultipartUpload = { Parts: await Promise.all(parts) }
-      await asked(
-        's3:PutObject (CompleteMultipartUpload)',
-        ({ send }) => send(new CompleteMultipartUploadCommand({ ...named(key), UploadId, MultipartUpload })),
-        COPY_MS,
-      )
-    } catch (error) {
-      await Promise.allSettled(parts)
-      const aborting = asked('s3:AbortMultipartUpload', ({ send }) =>
-        send(new AbortMultipartUploadCommand({ ...named(key), UploadId })),
-      )
-      await (error instanceof BucketUnavailable ? aborting.catch(() => undefined) : aborting)
-      throw error
-    }
-  }
-
-  const upload: Bucket['upload'] = (key, source) =>
-    inParts(
-      key,
-      mapped(source, (content) => async (PartNumber, UploadId) => {
-        const sha256 = await digestOf(content)
-        const command = new UploadPartCommand({
-          ...named(key),
-          UploadId,
-          PartNumber,
-          Body: content,
-          ...(await checksum(content, sha256)),
-        })
-        const { ETag, ChecksumSHA256 } = await asked(
-          's3:PutObject (UploadPart)',
-          ({ send }) => send(signedAs(command, sha256)),
-          uploadMs(content.length),
-        )
-        return { PartNumber, ETag, ChecksumSHA256 }
-      }),
-    )
-
-  const copy: Bucket['copy'] = async (from, to, size) => {
-    const CopySource = [Bucket, ...(prefix + from).split('/')].map(encodeURIComponent).join('/')
-    if (size <= LARGEST_COPY) {
-      const command = new CopyObjectCommand({ ...named(to), CopySource, ...algorithm })
-      await asked('s3:PutObject (CopyObject)', ({ send }) => send(command), COPY_MS)
-      return
-    }
-    const ranges = (async function* () {
-      for (let at = 0; at < size; at += COPIED_PART)
-        yield `bytes=${at}-${Math.min(size, at + COPIED_PART) - 1}`
-    })()
-    await inParts(
-      to,
-      mapped(ranges, (CopySourceRange) => async (PartNumber, UploadId) => {
-        const part = { ...named(to), UploadId, PartNumber, CopySource, CopySourceRange }
-        const { CopyPartResult } = await asked(
-          's3:PutObject (UploadPartCopy)',
-          ({ send }) => send(new UploadPartCopyCommand(part)),
-          COPY_MS,
-        )
-        return { PartNumber, ETag: CopyPartResult?.ETag, ChecksumSHA256: CopyPartResult?.ChecksumSHA256 }
-      }),
-    )
-  }
-
+  const { upload, copy } = uploadsOf({ address, asked, named, checksum })
   const read = async function* (key: string, range?: BlobRange): AsyncGenerator<Uint8Array> {
     if (range !== undefined && range.start >= range.end) return
     const Range = range && `bytes=${range.start}-${range.end - 1}`
@@ -295,19 +198,6 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
   }
 }
 
-/** The signature names the digest, which the client then need not compute. */
-const signedAs = <C extends PutObjectCommand | UploadPartCommand>(command: C, sha256: string): C => {
-  ;(command as PutObjectCommand).middlewareStack.add(
-    (next) => (args) => {
-      const { headers } = args.request as { readonly headers: Record<string, string> }
-      headers['x-amz-content-sha256'] = sha256
-      return next(args)
-    },
-    { step: 'build', name: 'digest' },
-  )
-  return command
-}
-
 const undefinedWhenMissing = (error: unknown): undefined => {
   const { name } = error as Error
   if (name !== 'NoSuchKey' && name !== 'NotFound') throw error
@@ -329,8 +219,4 @@ async function* idling(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   } finally {
     ;(body as { destroy?: () => void }).destroy?.()
   }
-}
-
-async function* mapped<A, B>(items: AsyncIterable<A>, map: (item: A) => B): AsyncGenerator<B> {
-  for await (const item of items) yield map(item)
 }

@@ -57,6 +57,7 @@ describe('the service over a bucket', () => {
 
     assert.equal(refused.status, 503)
     assert.match(refused.text, /the credentials have expired/)
+    assert.doesNotMatch(refused.text, /127\.0\.0\.1/)
     const health = (await service.send('GET', '/health')).json<Record<string, string>>()
     assert.equal(health['status'], 'degraded')
     assert.match(health['writes'] ?? '', /the credentials have expired \(ExpiredToken\)/)

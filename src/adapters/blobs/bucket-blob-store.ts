@@ -26,7 +26,9 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
       return done
     } catch (cause) {
       const error =
-        cause instanceof BucketUnavailable ? new BlobsUnavailable(cause.message, { cause }) : cause
+        cause instanceof BucketUnavailable
+          ? new BlobsUnavailable(`the bucket failed: ${cause.reason}`, { cause })
+          : cause
       health.report(part, error)
       throw error
     }

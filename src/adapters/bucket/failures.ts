@@ -38,10 +38,8 @@ export const unavailable = (
 ): BucketUnavailable => {
   if (error instanceof BucketUnavailable) return error
   const at = endpoint === undefined ? 'AWS' : new URL(endpoint).host
-  return new BucketUnavailable(
-    `the bucket ${bucket} at ${at} failed: ${causeOf(error as ClientError, action, region)}`,
-    { cause: error },
-  )
+  const reason = causeOf(error as ClientError, action, region)
+  return new BucketUnavailable(reason, { cause: error, where: `the bucket ${bucket} at ${at}` })
 }
 
 const causeOf = (error: ClientError, action: string, region: string | undefined): string =>

@@ -151,6 +151,6 @@ const mapped = async <A>(work: () => Promise<A>): Promise<A> => {
     return await work()
   } catch (cause) {
     if (!(cause instanceof BucketUnavailable)) throw cause
-    throw new SecretsUnavailable(`the secret store failed: ${cause.message}`, { cause })
+    throw new SecretsUnavailable(`the secret store failed: ${cause.reason}`, { cause })
   }
 }

@@ -35,7 +35,13 @@ export interface Bucket {
   close(): void
 }
 
-/** The store cannot be used at present; the message names the cause. */
+/** The store cannot be used at present. The message also names the bucket and its host, which clients are not told. */
 export class BucketUnavailable extends OperatorError {
   override readonly name = 'BucketUnavailable'
+  constructor(
+    readonly reason: string,
+    options?: ErrorOptions & { readonly where?: string },
+  ) {
+    super(options?.where === undefined ? reason : `${options.where} failed: ${reason}`, options)
+  }
 }

@@ -4,6 +4,7 @@ import type { Context } from 'koa'
 import { problemJson } from '../../kernel/codec/problem.js'
 import { MemoryExhausted } from '../../kernel/memory-account.js'
 import { BlobDamaged, BlobsUnavailable } from '../../kernel/ports/blobs.js'
+import { BucketUnavailable } from '../../kernel/ports/bucket.js'
 import {
   ClickHouseUnavailable,
   ReadAbandoned,
@@ -149,6 +150,8 @@ export const failureOf = (error: unknown): Failure | undefined => {
     })
   if (error instanceof BlobsUnavailable)
     return new Failure('overloaded', `${sentence(error.message)} Try again.`, { retryAfter: 1 })
+  if (error instanceof BucketUnavailable)
+    return new Failure('overloaded', `The bucket failed: ${error.reason}. Try again.`, { retryAfter: 1 })
   if (error instanceof ClickHouseUnavailable)
     return new Failure('overloaded', 'The read database is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof SecretsUnavailable)

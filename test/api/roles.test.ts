@@ -44,6 +44,7 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
   ],
   'DELETE /api/teams/{team}/members/{user}': [TEAM, () => ({})],
   'GET /api/teams/{team}/api-keys': [TEAM, () => ({})],
+  'DELETE /api/teams/{team}/api-keys/{id}': [TEAM, () => ({})],
   'GET /api/teams/{team}/secrets': [TEAM, () => ({})],
   'PUT /api/teams/{team}/secrets/{name}': [TEAM, () => ({ body: { value: 'value' } })],
   'PATCH /api/teams/{team}/secrets/{name}': [TEAM, () => ({ body: { used_for: ['webhooks'] } })],

@@ -7,12 +7,12 @@ import { openFileBlobStore, pathOf } from '../../../src/adapters/blobs/file-blob
 import { openSqliteSecretStore } from '../../../src/adapters/secrets/sqlite-secret-store.js'
 import { copyObjects } from '../../../src/cli/objects.js'
 import { replay } from '../../../src/cli/replay.js'
-import { verify } from '../../../src/cli/verify.js'
 import { keyRingOf, secretsFile } from '../../../src/composition/secrets.js'
 import { readConfig } from '../../../src/config.js'
 import { newEvent } from '../../../src/kernel/event.js'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { addressOf } from '../../support/buckets.js'
+import { tallytree } from '../../support/command.js'
 import { startS3Double, type S3Double } from '../../support/s3-double.js'
 import { scratchDirectory } from '../../support/scratch.js'
 
@@ -104,9 +104,15 @@ describe('tallytree objects copy', () => {
 
     assert.equal(await replay({ to, from: directory, objects, upTo: undefined }, configOf(directory)), 0)
     assert.deepEqual([...double.objects.keys()], [`data/blobs/${digest}`])
-    assert.equal(await verify({ directory: to, against: undefined, objects }, configOf(to)), 0)
+    const verify = () =>
+      tallytree(['verify', to, '--objects', double.url], {
+        AWS_ACCESS_KEY_ID: 'key',
+        AWS_SECRET_ACCESS_KEY: 'secret',
+        ...KEYS,
+      })
+    assert.equal((await verify()).code, 0)
 
     double.objects.clear()
-    assert.equal(await verify({ directory: to, against: undefined, objects }, configOf(to)), 1)
+    assert.equal((await verify()).code, 1)
   })
 })

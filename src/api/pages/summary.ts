@@ -5,7 +5,7 @@ import type { Services } from '../../application/services.js'
 import { fieldName } from '../../domain/query/field-path.js'
 import { query } from '../../domain/query/query.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
-import { instant, microseconds } from '../../kernel/codec/instant.js'
+import { instant, microseconds, type Instant } from '../../kernel/codec/instant.js'
 import { int64, integerBetween, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
@@ -86,14 +86,10 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
         waitFor: () => waitForPrices(reading, request, usage.hasCosts ? { list: null } : null),
         read: async (position) => {
           const read = async (selection: CallSelection) => {
-            const { calls, first, last } = await callExtent(reader, selection)
-            const from = body.start === null ? first : Number(microseconds(body.start))
-            const to = body.end === null ? Math.max(last + 1, from + 1) : Number(microseconds(body.end))
+            const [from, to] = await bucketed(reader, selection, body)
             const buckets = bucketsOf(from, to, body.buckets)
-            const [byStatus, facets] = await Promise.all([
-              callsByStatus(reader, selection, buckets),
-              facetsOf(reader, selection, { fields, calls, limit }),
-            ])
+            const { calls, byStatus } = await callsByStatus(reader, selection, buckets)
+            const facets = await facetsOf(reader, selection, { fields, calls, limit })
             return compressedJson(headers, {
               calls,
               from_us: buckets.from,
@@ -108,6 +104,19 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
       }
     },
   })
+}
+
+/** The range of the buckets, in microseconds: an end that is not given is that of the calls. */
+const bucketed = async (
+  reader: ClickHouseReader,
+  selection: CallSelection,
+  { start, end }: { readonly start: Instant | null; readonly end: Instant | null },
+): Promise<readonly [from: number, to: number]> => {
+  const [givenFrom, givenTo] = [start, end].map((at) => (at === null ? undefined : Number(microseconds(at))))
+  if (givenFrom !== undefined && givenTo !== undefined) return [givenFrom, givenTo]
+  const { first, last } = await callExtent(reader, selection)
+  const from = givenFrom ?? first
+  return [from, givenTo ?? Math.max(last + 1, from + 1)]
 }
 
 interface FacetsRequest {

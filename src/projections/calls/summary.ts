@@ -4,9 +4,8 @@ import { raw, select, sql, typed } from '../sql.js'
 import { callIds } from './pages.js'
 import { compileSelection, readManyCalls, SETTINGS, type CallSelection } from './select.js'
 
-/** How many calls are selected, and the times between which they started, in microseconds since 1970. */
+/** The times between which calls started, in microseconds since 1970. */
 export interface CallExtent {
-  readonly calls: number
   readonly first: number
   readonly last: number
 }
@@ -19,7 +18,7 @@ export const callExtent = async (reader: ClickHouseReader, selection: CallSelect
   const [row] = await readManyCalls(reader, compiled, (rows) =>
     select<CallExtent>(
       reader,
-      sql`SELECT toFloat64(count()) AS calls, toFloat64(min(started)) AS first, toFloat64(max(started)) AS last
+      sql`SELECT toFloat64(min(started)) AS first, toFloat64(max(started)) AS last
       FROM (${compiled.selected(sql`${STARTED_US} AS started`, { rows })}) ${SETTINGS}`,
     ),
   )
@@ -33,6 +32,12 @@ export interface Buckets {
   readonly count: number
 }
 
+/** How many calls are selected, and by status how many of them started in each bucket. */
+export interface CallCounts {
+  readonly calls: number
+  readonly byStatus: ReadonlyMap<string, readonly number[]>
+}
+
 /**
  * The number of calls that started in each bucket, by status.
  *
@@ -42,7 +47,7 @@ export const callsByStatus = async (
   reader: ClickHouseReader,
   selection: CallSelection,
   { from, step, count }: Buckets,
-): Promise<ReadonlyMap<string, readonly number[]>> => {
+): Promise<CallCounts> => {
   const compiled = compileSelection(selection, [])
   const bucket = sql`intDiv(${STARTED_US} - ${typed('Int64', BigInt(from))}, ${typed('Int64', BigInt(step))}) AS bucket`
   const rows = await readManyCalls(reader, compiled, (merged) =>
@@ -59,7 +64,7 @@ export const callsByStatus = async (
     if (at >= 0 && at < count) counts[at] = calls
     byStatus.set(status, counts)
   }
-  return byStatus
+  return { calls: rows.reduce((sum, { calls }) => sum + calls, 0), byStatus }
 }
 
 const END_OF_TIME = instantFrom('2299-12-31 23:59:59.999999')

@@ -55,21 +55,24 @@ export const commonValues = async (
 ): Promise<readonly (readonly FieldValues[])[]> => {
   if (names.length === 0) return []
   const { fields, joins } = statementFields()
-  const texts = joined(names.map((name) => textOf(fields, name)))
+  const keys = names.map((_, index) => raw(`key_${index}`))
+  const columns = joined(
+    names.map((name, index) => sql`${asText(fieldValue(fields, name))} AS ${keys[index]!}`),
+  )
+  const places = joined(keys.map((key, index) => sql`grouping(${key}) = 0, ${raw(String(index))}`))
   const compiled = compileSelection(selection, [])
   const rows = await readManyCalls(reader, compiled, (merged) =>
     select<{ place: number; value: string; calls: string }>(
       reader,
-      sql`SELECT toFloat64(place) AS place, value, count() AS calls
-      FROM (${compiled.selected(sql`array(${texts}) AS texts`, { rows: merged, joins: joins() })})
-      ARRAY JOIN texts AS value, arrayEnumerate(texts) AS place
-      WHERE value IS NOT NULL AND (${contains} = '' OR positionCaseInsensitiveUTF8(value, ${contains}) > 0)
+      sql`SELECT toFloat64(at) AS place, leftUTF8(whole, ${raw(String(CHARACTERS))}) AS value, sum(counted) AS calls
+      FROM (SELECT multiIf(${places}, -1) AS at, coalesce(${joined(keys)}) AS whole, count() AS counted
+        FROM (${compiled.selected(columns, { rows: merged, joins: joins() })})
+        GROUP BY GROUPING SETS (${joined(keys.map((key) => sql`(${key})`))}))
+      WHERE whole IS NOT NULL AND (${contains} = '' OR positionCaseInsensitiveUTF8(value, ${contains}) > 0)
       GROUP BY place, value ORDER BY place, calls DESC, value LIMIT ${typed('UInt64', limit)} BY place ${SETTINGS}`,
     ),
   )
   return names.map((_, index) =>
-    rows
-      .filter(({ place }) => place === index + 1)
-      .map(({ value, calls }) => ({ value, calls: Number(calls) })),
+    rows.filter(({ place }) => place === index).map(({ value, calls }) => ({ value, calls: Number(calls) })),
   )
 }

@@ -2,7 +2,7 @@ import { compareRuns as comparing, type Comparison } from '../../../../src/domai
 import type { EvaluationCall } from '../../../../src/domain/evaluations/run-calls.js'
 import { newRunSummary } from '../../../../src/domain/evaluations/summary.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
-import type { EvaluationRow, ScoredRow } from '../../../../src/domain/evaluations/row.js'
+import type { ScoredRow } from '../../../../src/domain/evaluations/row.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 
 export const at = (seconds: number): Instant =>
@@ -34,22 +34,6 @@ export const summaryOf = (rows: readonly JsonObject[]): JsonObject => {
   for (const scores of rows) summary.add({ scores, modelLatency: null })
   return summary.result()
 }
-
-export const anEvaluationRow = (more: Partial<EvaluationRow> = {}): EvaluationRow => ({
-  id: 'row',
-  predictionId: null,
-  example: null,
-  exampleDigest: 'digest',
-  output: null,
-  scores: {},
-  scoreIds: {},
-  exception: null,
-  startedAt: at(0),
-  endedAt: at(1),
-  modelLatency: null,
-  totalTokens: null,
-  ...more,
-})
 
 export const aScoredRow = (more: Partial<ScoredRow> = {}): ScoredRow => ({
   id: 'row',

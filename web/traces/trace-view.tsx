@@ -10,7 +10,6 @@ import { copy } from '../kit/copy.js'
 import { Cost } from '../kit/cost.js'
 import { useKeys } from '../kit/keys.js'
 import { Name } from '../kit/marked.js'
-import { usePosition } from '../kit/live.js'
 import { useAddress, usePlace } from '../kit/place.js'
 import { useTitle } from '../kit/title.js'
 import { CallStatus } from '../kit/status.js'
@@ -19,6 +18,7 @@ import { TraceTree, type TreeHandle } from './trace-tree.js'
 import { nameOf, statusOf, type TraceColumns } from './trace-columns.js'
 import { treeOf, withAncestors } from './tree.js'
 import { Divider } from './divider.js'
+import { Refresher } from './refresher.js'
 import { kindOf } from './trace-row.js'
 import { TreeSearch, type Kinds } from './tree-search.js'
 import { useSetting } from '../kit/settings.js'
@@ -276,29 +276,3 @@ const lengthOf = ({ starts, durations }: TraceColumns): number =>
 
 const sumOfRoots = ({ parents }: TraceColumns, figures: readonly number[]): number =>
   parents.reduce((sum, parent, row) => (parent < 0 ? sum + figures[row]! : sum), 0)
-
-/** Offers the newer state of a running trace, without moving what is read. */
-const Refresher = ({
-  projectId,
-  onRefresh,
-}: {
-  readonly projectId: string
-  readonly onRefresh: () => void
-}) => {
-  const position = usePosition(projectId, true)
-  const [seen, setSeen] = useState(position)
-  if (seen === undefined && position !== undefined) setSeen(position)
-  if (position === undefined || seen === undefined || position === seen) return null
-  return (
-    <Button
-      size="compact-xs"
-      variant="default"
-      onClick={() => {
-        setSeen(position)
-        onRefresh()
-      }}
-    >
-      Show what is new
-    </Button>
-  )
-}

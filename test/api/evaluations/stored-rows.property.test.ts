@@ -132,7 +132,7 @@ describe('the stored rows of evaluation runs', () => {
     return found
   }
 
-  it('are those that are read from the calls, before and after changes, and as of earlier positions', async () => {
+  it('equal the rows read from the calls, before and after changes and as of earlier positions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), async (rows) => {
         const project = someProject()

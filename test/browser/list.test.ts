@@ -110,6 +110,7 @@ describeInBrowser('the list of traces', () => {
     await until(() => asked.length > 0)
     assert.deepEqual(asked, ['summary.weave.status'])
     await field.fill('model')
+    await page.getByRole('option', { name: 'model', exact: true }).click()
     await form.getByLabel('Value').first().click()
     const offered = page.getByRole('option', { name: /gpt-/ }).first()
     await offered.waitFor()

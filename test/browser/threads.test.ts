@@ -127,12 +127,13 @@ describeInBrowser('threads', () => {
 
   it('show feedback that was given while the feedback loaded', async () => {
     const page = await openOrder('?turn=order-2')
+    const written = page.waitForResponse('**/feedback/create')
     let isFirst = true
     await page.route('**/feedback/query', async (route) => {
       const isHeld = isFirst
       isFirst = false
       const response = await route.fetch()
-      if (isHeld) await page.waitForResponse('**/feedback/create')
+      if (isHeld) await written
       await route.fulfill({ response })
     })
     await page.getByRole('tab', { name: /Feedback/ }).click()

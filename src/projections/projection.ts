@@ -15,6 +15,7 @@ export interface ProjectedEvent {
   /** Length of the text that a large object's digest is of. */
   readonly weaveBytes?: number
   readonly position: Position
+  readonly stream?: string
   readonly recordedAt?: Date
 }
 

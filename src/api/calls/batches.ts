@@ -6,6 +6,7 @@ import { json, oneOf } from '../../kernel/codec/leaves.js'
 import { problemSchema, type Problem } from '../../kernel/codec/problem.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
 import { emptyResponse } from '../server/empty-response.js'
 import type { ParsedJson } from '../../kernel/json/parse-in-steps.js'
 import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
@@ -112,7 +113,7 @@ interface Batch {
   readonly body: NonNullable<AnyRoute['body']>
   readonly requestHeaders?: readonly RequestHeader[]
   readonly schema: JsonSchema
-  readonly authorize: (request: RouteRequest<ParsedJson>) => AuthorizedBatch
+  readonly authorize: (request: RouteRequest<ParsedJson>) => Promise<AuthorizedBatch>
   readonly answer: (results: readonly JsonObject[]) => BatchAnswer
 }
 
@@ -144,12 +145,15 @@ const upsertRoute = (services: BatchServices): AnyRoute =>
     body: upsertBody,
     requestHeaders: ['Idempotency-Key'],
     schema: upsertResponse,
-    authorize: (request) => {
+    authorize: async (request) => {
       const writesOf = (item: BatchItem, index: number) =>
         item.mode === 'start'
           ? [startWrite(item.start, item.start.id ?? idFor(services, request, index, item.start))]
           : [endCall(item.end)]
-      const elements = elementsOf(request.body, closedEnvelope).map(decodeElement(batchItem, writesOf))
+      const elements = await mapInSteps(
+        elementsOf(request.body, closedEnvelope),
+        decodeElement(batchItem, writesOf),
+      )
       return authorizeElements(services, elements, request.principal)
     },
     answer: (res) => ({ res }),
@@ -161,12 +165,16 @@ const completeRoute = (services: BatchServices): AnyRoute =>
     summary: 'Record completed calls, each with start and end.',
     body: completeBody,
     schema: completeResponse,
-    authorize: ({ body, params, principal }) => {
+    authorize: async ({ body, params, principal }) => {
       const project = projectInPath(params)
       authorizeRead(services.access, principal, project)
-      const elements = elementsOf(body, openEnvelope)
-        .map(decodeElement(completedCall, completeWrites))
-        .map((element) => (isOf(project)(element) ? element : reject(element, OTHER_PROJECT)))
+      const decoded = await mapInSteps(
+        elementsOf(body, openEnvelope),
+        decodeElement(completedCall, completeWrites),
+      )
+      const elements = decoded.map((element) =>
+        isOf(project)(element) ? element : reject(element, OTHER_PROJECT),
+      )
       return authorizeElements(services, elements, principal, project)
     },
     answer: () => ({}),

@@ -13,6 +13,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { EventTooLarge, StreamUnreadable } from '../../kernel/ports/event-store-errors.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { spill } from '../../kernel/spill/spill.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { CallWrite, EndWrite, StartWrite } from './record.js'
 
 type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
@@ -47,22 +48,38 @@ export const writeCalls =
   (ports: WritingPorts) =>
   async (writes: readonly CallWrite[], cause: Cause, known?: KnownCall): Promise<WriteResults> => {
     const traces = writes.some(inheritsTrace) ? await parentTraces(ports, writes) : []
-    const pending = writes.map((write, index) => commandOf(ports, write, traces[index] ?? null, cause))
+    const pending = await startEach([...writes.entries()], ([index, write]) =>
+      commandOf(ports, write, traces[index] ?? null, cause),
+    )
     const commands = pending.every(isAtHand) ? pending : await Promise.all(pending.map(settled))
     const [only, ...others] = commands
     if (only !== undefined && others.length === 0) return writeAlone(ports, only, cause, known)
     const written = new Array<WriteResult>(writes.length)
     let position: Position | undefined
-    await Promise.all(
-      [...byStream(commands)].map(async ([stream, group]) => {
-        const result = await executeGroup(ports, stream, group, cause).catch(refuseUnreadable(group))
-        if (result.position !== undefined && (position === undefined || result.position > position))
-          position = result.position
-        for (const [index, answer] of result.answers) written[index] = answer
-      }),
-    )
+    const executed = await startEach(byStream(commands), async ([stream, group]) => {
+      const result = await executeGroup(ports, stream, group, cause).catch(refuseUnreadable(group))
+      if (result.position !== undefined && (position === undefined || result.position > position))
+        position = result.position
+      for (const [index, answer] of result.answers) written[index] = answer
+    })
+    await Promise.all(executed)
     return { written, position }
   }
+
+/** Starts work on many items, which others need not wait for. The caller awaits what was started. */
+const startEach = async <Item, Work>(items: Iterable<Item>, start: (item: Item) => Work): Promise<Work[]> => {
+  const pause = yielding()
+  const started: Work[] = []
+  for (const item of items) {
+    const work = start(item)
+    // It may fail before the caller awaits it.
+    if (work instanceof Promise) work.catch(() => undefined)
+    started.push(work)
+    // Also without a pause, so that what was started goes on meanwhile.
+    await pause()
+  }
+  return started
+}
 
 /** A fast path for the most frequent request, a single start or end. */
 const writeAlone = async (

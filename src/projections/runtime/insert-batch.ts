@@ -1,5 +1,5 @@
 import type { BlobStore } from '../../kernel/ports/blobs.js'
-import { RowsRefused, type ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
+import { RowsRefused, type ClickHouseWriter, type Rows } from '../../kernel/ports/clickhouse.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { weaveTextInSteps } from '../../domain/objects/weave-digest.js'
 import { START_PAYLOAD } from '../../domain/calls/payload.js'
@@ -108,11 +108,44 @@ const insertAll = async (options: InsertOptions, events: readonly RecordedEvent[
 
 const insertRows = async ({ clickHouse, projections }: InsertOptions, events: readonly ProjectedEvent[]) => {
   const all = await withInheritedDeletions(clickHouse, events)
-  const tables = (await mapInSteps(projections, (projection) => project(projection, all))).flat()
+  const tables = await tablesOf(projections, all)
   // All have ended before the batch is halved or repeated.
   const inserted = await Promise.allSettled(tables.map((rows) => clickHouse.insert(rows)))
   const failed = inserted.find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
+}
+
+/** The rows of each table. Events of a stream are projected together: those of a call become one row. */
+const tablesOf = async (projections: readonly Projection[], events: readonly ProjectedEvent[]) => {
+  const parts = await mapInSteps(partsOf(events), (part) =>
+    projections.flatMap((projection) => project(projection, part)),
+  )
+  const tables = new Map<string, { readonly rows: Rows; readonly values: Rows['values'][number][] }>()
+  for (const rows of parts.flat()) {
+    const before = tables.get(rows.table)
+    if (before === undefined) tables.set(rows.table, { rows, values: [...rows.values] })
+    else for (const row of rows.values) before.values.push(row)
+  }
+  return [...tables.values()].map(({ rows, values }) => ({ ...rows, values }))
+}
+
+/** Their rows are made in a few milliseconds. */
+const EVENTS_AT_ONCE = 64
+
+const partsOf = (events: readonly ProjectedEvent[]): readonly (readonly ProjectedEvent[])[] => {
+  const byStream = new Map<string | undefined, ProjectedEvent[]>()
+  for (const event of events) {
+    const own = byStream.get(event.stream)
+    if (own === undefined) byStream.set(event.stream, [event])
+    else own.push(event)
+  }
+  const parts: ProjectedEvent[][] = []
+  for (const own of byStream.values()) {
+    const last = parts.at(-1)
+    if (last === undefined || last.length + own.length > EVENTS_AT_ONCE) parts.push(own)
+    else last.push(...own)
+  }
+  return parts
 }
 
 /** The event with its spilled fields and what its rows need of earlier events of its stream, and the size of those. */

@@ -27,6 +27,29 @@ describe('long computations that yield', () => {
     for (const [at, entry] of log.entries()) if (entry !== 'turn') assert.equal(log[at + 1] ?? 'turn', 'turn')
   })
 
+  it('let one that began later go on before those that computed for longer', async () => {
+    let isDone = false
+    let rounds = 0
+    const long = Array.from({ length: 20 }, async () => {
+      const pause = yielding()
+      while (!isDone) {
+        const paused = pause()
+        if (paused === undefined) continue
+        await paused
+        rounds += 1
+      }
+    })
+    while (rounds < 40) await new Promise((resolve) => setTimeout(resolve, 1))
+    const pause = yielding()
+    let paused = pause()
+    while (paused === undefined) paused = pause()
+    const before = rounds
+    await paused
+    assert.ok(rounds - before <= 2, `${rounds - before} others went on first`)
+    isDone = true
+    await Promise.all(long)
+  })
+
   it('do not keep short ones waiting', async () => {
     let isDone = false
     const compute = async () => {

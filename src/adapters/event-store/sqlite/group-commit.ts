@@ -43,7 +43,7 @@ export interface Committing {
 }
 
 /**
- * Writes what was queued as one transaction and syncs it in the background, while the next group gathers: one sync a
+ * Writes what was queued in a few transactions and syncs them in the background, while the next group gathers: one sync a
  * group. Each append stands for itself: a conflict leaves the others alone, and no promise settles before the sync is
  * done. The next group is written only then, so that it is decided on events that are on the disk.
  */
@@ -98,17 +98,34 @@ export const groupCommit = ({
     }
   }
 
-  const write = (group: readonly QueuedAppend[], recordedAt: number): readonly Written[] => {
+  const write = (part: readonly QueuedAppend[], recordedAt: number): readonly Written[] => {
+    const before = writer.head()
     try {
       begin.run()
-      const outcomes = group.map((append) => written(writer, append, recordedAt))
+      const outcomes = part.map((append) => written(writer, append, recordedAt))
       commit.run()
+      unwritten = 0
       return outcomes
     } catch (cause) {
       rollBack()
-      unwritten = PAGES_OF_A_GROUP + group.reduce((sum, { bytes }) => sum + bytes, 0)
-      writer.rewind(durable)
+      unwritten = PAGES_OF_A_GROUP + part.reduce((sum, { bytes }) => sum + bytes, 0)
+      writer.rewind(before)
       throw new StoreUnavailable('the event store failed to write', { cause })
+    }
+  }
+
+  /** The event loop has a turn between two parts. An error ends the group, but what was written before it stays. */
+  const writeParts = async (group: readonly QueuedAppend[], recordedAt: number) => {
+    const outcomes: Written[] = []
+    try {
+      while (outcomes.length < group.length) {
+        if (outcomes.length > 0) await setImmediate()
+        const left = group.slice(outcomes.length)
+        outcomes.push(...write(left.slice(0, countWithin(left, PART)), recordedAt))
+      }
+      return { outcomes }
+    } catch (error) {
+      return { outcomes, error: error as Error }
     }
   }
 
@@ -126,15 +143,15 @@ export const groupCommit = ({
     const recordedAt = Date.now()
     try {
       requireWritable()
-      const outcomes = write(group, recordedAt)
+      const { outcomes, error } = await writeParts(group, recordedAt)
       const grown = writer.head() !== durable
       if (grown) await synced()
       durable = writer.head()
-      if (grown) unwritten = 0
       for (const outcome of outcomes) keep(recent, outcome, recordedAt)
       settle(group, outcomes)
-      health.report('event-log-writes', null)
       if (grown) commits.announce()
+      if (error !== undefined) throw error
+      health.report('event-log-writes', null)
     } catch (error) {
       health.report('event-log-writes', error)
       for (const { reject } of group) reject(error as Error)
@@ -145,7 +162,7 @@ export const groupCommit = ({
   const writeAll = async () => {
     while (queued.length > 0) {
       await setImmediate()
-      const group = queued.slice(0, sizeOfGroup(queued))
+      const group = queued.slice(0, countWithin(queued, GROUP))
       queued = queued.slice(group.length)
       await writeGroup(group)
     }
@@ -203,18 +220,24 @@ const settle = (group: readonly QueuedAppend[], outcomes: readonly Written[]): v
   })
 }
 
-/** A group holds up the event loop while it is written: these bound for how long. */
-const GROUP_EVENTS = 512
-const GROUP_BYTES = 1_048_576
+interface Bounds {
+  readonly events: number
+  readonly bytes: number
+}
 
-/** How many of the queued appends make the next group: at least one, however large. */
-const sizeOfGroup = (queued: readonly SerialisedAppend[]): number => {
+/** Shares one sync. */
+const GROUP: Bounds = { events: 512, bytes: 1_048_576 }
+/** One transaction, which holds up the event loop for about 3 ms. */
+const PART: Bounds = { events: 128, bytes: 262_144 }
+
+/** How many of the appends are within the bounds: at least one, however large. */
+const countWithin = (appends: readonly SerialisedAppend[], most: Bounds): number => {
   let events = 0
   let bytes = 0
-  const end = queued.findIndex((append) => {
+  const end = appends.findIndex((append) => {
     events += append.events.length
     bytes += append.bytes
-    return events > GROUP_EVENTS || bytes > GROUP_BYTES
+    return events > most.events || bytes > most.bytes
   })
-  return end === -1 ? queued.length : Math.max(end, 1)
+  return end === -1 ? appends.length : Math.max(end, 1)
 }

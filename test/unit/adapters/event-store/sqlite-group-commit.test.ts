@@ -142,6 +142,27 @@ describe('appends that SQLite commits together', () => {
     await store.close()
   })
 
+  it('keep what was written of a group before SQLite failed', async () => {
+    const { db, store } = open()
+    db.exec(`CREATE TEMP TRIGGER failing AFTER INSERT ON main.events WHEN new.type = 'Failing'
+             BEGIN SELECT raise(ABORT, 'as told'); END`)
+    const before = arbitraryEvents(300)
+
+    const outcomes = await Promise.allSettled(
+      [...before, arbitraryEvent({ type: 'Failing' }), ...arbitraryEvents(50)].map((event) =>
+        store.append(arbitraryStream(), 'none', [event]),
+      ),
+    )
+
+    const acknowledged = before.filter((_, index) => outcomes[index]!.status === 'fulfilled')
+    assert.ok(acknowledged.length > 0 && acknowledged.length < 300)
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, acknowledged.length)
+    assert.deepEqual(await idsIn(store.readAll()), idsOf(acknowledged))
+    await store.append(arbitraryStream(), 'none', [arbitraryEvent()])
+    assert.equal((await collect(store.readAll())).length, acknowledged.length + 1)
+    await store.close()
+  })
+
   it('share a sync, also when they come in several turns of the event loop', async () => {
     const opened = openDatabase(join(directory.path, 'events.db'))
     let syncs = 0

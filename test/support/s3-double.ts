@@ -24,6 +24,7 @@ export type S3Fault =
   | { readonly kind: 'cut request' }
   /** Other bytes than were stored. */
   | { readonly kind: 'wrong content' }
+  | { readonly kind: 'late answer'; readonly ms: number }
 
 export interface FaultyRequests {
   /** Of these requests, such as `PUT` or `POST`. */
@@ -57,7 +58,7 @@ export interface S3Double {
 
 const BUCKET = 'bucket'
 
-export const startS3Double = async (certified?: Certified): Promise<S3Double> => {
+export const startS3Double = async (certified?: Certified, host = '127.0.0.1'): Promise<S3Double> => {
   const objects: S3Double['objects'] = new Map()
   const uploads = new Map<string, Map<number, Buffer>>()
   const requests: string[] = []
@@ -166,7 +167,7 @@ export const startS3Double = async (certified?: Certified): Promise<S3Double> =>
       response.write(content!.subarray(0, content!.length / 2), () => request.socket.destroy())
     }
     // Requests overlap, as they do over a network.
-    await sleep(5)
+    await sleep(fault?.kind === 'late answer' ? fault.ms : 5)
     send(
       fault?.kind === 'error'
         ? errorOf(fault.status, fault.code, fault.headers, fault.members)
@@ -181,13 +182,13 @@ export const startS3Double = async (certified?: Certified): Promise<S3Double> =>
   }
   const server =
     certified === undefined ? createServer(listener) : createTlsServer({ ...certified }, listener)
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const scheme = certified === undefined ? 'http' : 'https'
 
   return {
-    url: `s3://${BUCKET}/data?endpoint=${scheme}://127.0.0.1:${port}`,
+    url: `s3://${BUCKET}/data?endpoint=${scheme}://${host}:${port}`,
     port,
     objects,
     unfinished: () => uploads.size,

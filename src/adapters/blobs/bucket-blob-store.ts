@@ -37,15 +37,15 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
   const has = async (digest: string, size: number) =>
     !isDamaged(digest) && (await bucket.size(BLOBS + digest)) === size
 
-  const store = async (content: Uint8Array, digest: string) => {
+  const store = async (content: Uint8Array, digest: string, team?: string) => {
     if (content.length > LARGE_BYTES && (await has(digest, content.length))) return digest
-    await bucket.put(BLOBS + digest, content, digest)
+    await bucket.put(BLOBS + digest, content, digest, team)
     requireDigest(digest, digest)
     return digest
   }
 
   /** Sent while it arrives, under a name of its own, and copied to its digest once that is known. */
-  const putStream: BlobStore['putStream'] = async (source, limitBytes) => {
+  const putStream: BlobStore['putStream'] = async (source, limitBytes, team) => {
     const partBytes = limitBytes > MOST_PARTS * 8 * MIB ? 16 * MIB : 8 * MIB
     const hash = createHash('sha256')
     let size = 0
@@ -60,17 +60,17 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
     const parts = inParts(counted(), partBytes)
     const first = await parts.next()
     const content = first.done === true ? new Uint8Array() : first.value
-    if (content.length < partBytes) return { digest: await store(content, hash.digest('hex')), size }
+    if (content.length < partBytes) return { digest: await store(content, hash.digest('hex'), team), size }
 
     const incoming = INCOMING + randomUUID()
     const all = async function* () {
       yield content
       yield* parts
     }
-    await bucket.upload(incoming, all())
+    await bucket.upload(incoming, all(), team)
     const digest = hash.digest('hex')
     try {
-      if (!(await has(digest, size))) await bucket.copy(incoming, BLOBS + digest, size)
+      if (!(await has(digest, size))) await bucket.copy(incoming, BLOBS + digest, size, team)
       requireDigest(digest, digest)
     } finally {
       // A lifecycle rule removes what stays.
@@ -94,12 +94,12 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
   }
 
   return {
-    put: (content) =>
+    put: (content, team) =>
       reported(
         'blobs',
-        digestOf(content).then((digest) => store(content, digest)),
+        digestOf(content).then((digest) => store(content, digest, team)),
       ),
-    putStream: (source, limitBytes) => reported('blobs', putStream(source, limitBytes)),
+    putStream: (source, limitBytes, team) => reported('blobs', putStream(source, limitBytes, team)),
     get: async (digest) => (isDigest(digest) ? reported('blob-reads', get(digest)) : undefined),
     open: async (digest, range) => {
       if (!isDigest(digest)) return undefined

@@ -64,12 +64,12 @@ export const openCachedBlobStore = (
   }
 
   return {
-    put: async (content) => {
-      const digest = await store.put(content)
+    put: async (content, team) => {
+      const digest = await store.put(content, team)
       void fill(digest, content)
       return digest
     },
-    putStream: (source, limitBytes) => store.putStream(source, limitBytes),
+    putStream: (source, limitBytes, team) => store.putStream(source, limitBytes, team),
     get,
     open: async (digest, range) => {
       if (sizes.has(digest)) {

@@ -1,27 +1,26 @@
-import PQueue from 'p-queue'
+import { teamSlots, type Team } from '../../kernel/team-slots.js'
 
 const MOST_AT_ONCE = 32
 
 /**
- * Bounds the requests that are under way. Each refusal for being too fast halves their number, and successes raise it
- * again by one a round.
+ * Bounds the requests that are under way, which teams share. Each refusal for being too fast halves their number, and
+ * successes raise it again by one a round.
  */
 export const pacing = (isSlowDown: (error: unknown) => boolean, most = MOST_AT_ONCE) => {
-  const queue = new PQueue({ concurrency: most })
   let allowed = most
-  const allow = (next: number) => {
-    allowed = Math.min(most, Math.max(1, next))
-    queue.concurrency = Math.floor(allowed)
+  const slots = teamSlots(() => Math.floor(allowed))
+  const allow = (next: number) => (allowed = Math.min(most, Math.max(1, next)))
+  return async <A>(team: Team, request: () => Promise<A>): Promise<A> => {
+    if (!slots.take(team)) await new Promise<void>((resolve) => slots.wait(team, resolve))
+    try {
+      const response = await request()
+      allow(allowed + 1 / allowed)
+      return response
+    } catch (error) {
+      if (isSlowDown(error)) allow(allowed / 2)
+      throw error
+    } finally {
+      slots.release(team)
+    }
   }
-  return async <A>(request: () => Promise<A>): Promise<A> =>
-    queue.add(async () => {
-      try {
-        const response = await request()
-        allow(allowed + 1 / allowed)
-        return response
-      } catch (error) {
-        if (isSlowDown(error)) allow(allowed / 2)
-        throw error
-      }
-    }) as Promise<A>
 }

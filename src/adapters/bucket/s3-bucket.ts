@@ -15,7 +15,7 @@ import { BucketUnavailable, type Bucket, type BucketEntry } from '../../kernel/p
 import type { BucketAddress } from '../../kernel/ports/objects-url.js'
 import { isSlowDown, statusOf, unavailable } from './failures.js'
 import { pacing } from './pace.js'
-import { ANSWER_MS, signedAs, uploadMs, uploadsOf, type Sending } from './s3-uploads.js'
+import { ANSWER_MS, signedAs, uploadMs, uploadsOf, type AskOptions, type Sending } from './s3-uploads.js'
 
 const CONNECT_MS = 5000
 /** For the next chunk of a response. */
@@ -40,17 +40,12 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
     requestHandler: { connectionTimeout: CONNECT_MS, httpAgent: sockets, httpsAgent: sockets },
   })
   const paced = pacing(isSlowDown)
-  client.middlewareStack.add((next) => (args) => paced(() => next(args)), {
-    step: 'finalizeRequest',
-    priority: 'low',
-    name: 'pace',
-  })
 
   /** Sends a command; the time limit holds until the head of the response. */
   const asked = async <A>(
     action: string,
     work: (sending: Sending) => Promise<A>,
-    limitMs = ANSWER_MS,
+    { team, limitMs = ANSWER_MS }: AskOptions = {},
   ): Promise<A> => {
     const ending = new AbortController()
     const timer = setTimeout(() => ending.abort(), limitMs)
@@ -59,8 +54,14 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
         reject(Object.assign(new Error(), { name: 'TimeoutError' })),
       ),
     )
-    const send = ((command: Parameters<S3Client['send']>[0]) =>
-      client.send(command, { abortSignal: ending.signal })) as S3Client['send']
+    const send = ((command: PutObjectCommand) => {
+      // Within the client's repeats, each of which counts.
+      command.middlewareStack.add((next) => (args) => paced(team, () => next(args)), {
+        step: 'finalizeRequest',
+        priority: 'low',
+      })
+      return client.send(command, { abortSignal: ending.signal })
+    }) as S3Client['send']
     try {
       return await Promise.race([work({ send }), late])
     } catch (error) {
@@ -167,9 +168,9 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
   }
 
   return {
-    put: async (key, content, sha256) => {
+    put: async (key, content, sha256, team) => {
       const command = await put(key, content, sha256)
-      await asked('s3:PutObject', ({ send }) => send(command), uploadMs(content.length))
+      await asked('s3:PutObject', ({ send }) => send(command), { team, limitMs: uploadMs(content.length) })
     },
     create,
     replace,

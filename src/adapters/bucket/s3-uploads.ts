@@ -12,6 +12,7 @@ import {
 import { digestOf } from '../../kernel/content-digest.js'
 import { BucketUnavailable, type Bucket } from '../../kernel/ports/bucket.js'
 import type { BucketAddress } from '../../kernel/ports/objects-url.js'
+import type { Team } from '../../kernel/team-slots.js'
 
 /** For the head of a response, with all repeats. */
 export const ANSWER_MS = 30_000
@@ -27,10 +28,19 @@ const COPIED_PART = 1024 ** 3
 
 export type Sending = { readonly send: S3Client['send'] }
 
+export interface AskOptions {
+  readonly team?: Team
+  readonly limitMs?: number
+}
+
 /** What uploads need of an opened bucket. */
 interface OpenedBucket {
   readonly address: BucketAddress
-  readonly asked: <A>(action: string, work: (sending: Sending) => Promise<A>, limitMs?: number) => Promise<A>
+  readonly asked: <A>(
+    action: string,
+    work: (sending: Sending) => Promise<A>,
+    options?: AskOptions,
+  ) => Promise<A>
   readonly named: (key: string) => { readonly Bucket: string; readonly Key: string }
   readonly checksum: (content: Uint8Array, sha256: string) => Promise<object>
 }
@@ -47,10 +57,13 @@ export const uploadsOf = ({
   /** Sends parts in order, at most four at a time, and makes one object of them. */
   const inParts = async (
     key: string,
+    team: Team,
     sends: AsyncIterable<(number: number, UploadId: string) => Promise<CompletedPart>>,
   ) => {
-    const { UploadId = '' } = await asked('s3:PutObject (CreateMultipartUpload)', ({ send }) =>
-      send(new CreateMultipartUploadCommand({ ...named(key), ...algorithm })),
+    const { UploadId = '' } = await asked(
+      's3:PutObject (CreateMultipartUpload)',
+      ({ send }) => send(new CreateMultipartUploadCommand({ ...named(key), ...algorithm })),
+      { team },
     )
     const parts: Promise<CompletedPart>[] = []
     try {
@@ -64,7 +77,7 @@ export const uploadsOf = ({
       await asked(
         's3:PutObject (CompleteMultipartUpload)',
         ({ send }) => send(new CompleteMultipartUploadCommand({ ...named(key), UploadId, MultipartUpload })),
-        COPY_MS,
+        { team, limitMs: COPY_MS },
       )
     } catch (error) {
       await Promise.allSettled(parts)
@@ -76,9 +89,10 @@ export const uploadsOf = ({
     }
   }
 
-  const upload: Bucket['upload'] = (key, source) =>
+  const upload: Bucket['upload'] = (key, source, team) =>
     inParts(
       key,
+      team,
       mapped(source, (content) => async (PartNumber, UploadId) => {
         const sha256 = await digestOf(content)
         const command = new UploadPartCommand({
@@ -91,17 +105,17 @@ export const uploadsOf = ({
         const { ETag, ChecksumSHA256 } = await asked(
           's3:PutObject (UploadPart)',
           ({ send }) => send(signedAs(command, sha256)),
-          uploadMs(content.length),
+          { team, limitMs: uploadMs(content.length) },
         )
         return { PartNumber, ETag, ChecksumSHA256 }
       }),
     )
 
-  const copy: Bucket['copy'] = async (from, to, size) => {
+  const copy: Bucket['copy'] = async (from, to, size, team) => {
     const CopySource = [address.bucket, ...named(from).Key.split('/')].map(encodeURIComponent).join('/')
     if (size <= LARGEST_COPY) {
       const command = new CopyObjectCommand({ ...named(to), CopySource, ...algorithm })
-      await asked('s3:PutObject (CopyObject)', ({ send }) => send(command), COPY_MS)
+      await asked('s3:PutObject (CopyObject)', ({ send }) => send(command), { team, limitMs: COPY_MS })
       return
     }
     const ranges = (async function* () {
@@ -110,12 +124,13 @@ export const uploadsOf = ({
     })()
     await inParts(
       to,
+      team,
       mapped(ranges, (CopySourceRange) => async (PartNumber, UploadId) => {
         const part = { ...named(to), UploadId, PartNumber, CopySource, CopySourceRange }
         const { CopyPartResult } = await asked(
           's3:PutObject (UploadPartCopy)',
           ({ send }) => send(new UploadPartCopyCommand(part)),
-          COPY_MS,
+          { team, limitMs: COPY_MS },
         )
         return { PartNumber, ETag: CopyPartResult?.ETag, ChecksumSHA256: CopyPartResult?.ChecksumSHA256 }
       }),

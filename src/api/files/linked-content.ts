@@ -50,7 +50,12 @@ const storeContent = async (
   const cause = { ...anonymous, actor: user }
   if (may === 'read') throw new Failure('forbidden', 'The link is for reading.')
   await services.throttle(entityOf(project))
-  const { blob, md5, size } = await storedBody(services, stream, may === 'store' ? of[0]! : undefined)
+  const { blob, md5, size } = await storedBody(
+    services,
+    stream,
+    entityOf(project),
+    may === 'store' ? of[0]! : undefined,
+  )
   const position = await (may === 'store' ? recordFile : recordRunFile)(services, runs, cause, {
     project,
     of,
@@ -101,6 +106,7 @@ const recordRunFile = async (
 const storedBody = async (
   { blobs, maxFileBytes }: Pick<ContentServices, 'blobs' | 'maxFileBytes'>,
   body: Readable,
+  team: string,
   expected: string | undefined,
 ) => {
   const hash = createHash('md5')
@@ -115,7 +121,7 @@ const storedBody = async (
       throw new Failure('bad-request', `The content has the MD5 ${md5}, but the link is for ${expected}.`)
   }
   try {
-    const { digest: blob, size } = await blobs.putStream(hashed(), maxFileBytes)
+    const { digest: blob, size } = await blobs.putStream(hashed(), maxFileBytes, team)
     return { blob, md5, size }
   } catch (error) {
     // So that the client reads the answer.

@@ -10,6 +10,7 @@ import { weaveDigest } from '../../domain/objects/weave-digest.js'
 import type { Authorization } from '../server/authorization.js'
 import { Failure, invalid, invalidField } from '../../application/failure.js'
 import { storeFile } from '../../application/files/files.js'
+import { defaultEntity } from '../../application/principal.js'
 import { authorizeRead } from '../../application/access/project-access.js'
 import type { AnyRoute } from '../server/route.js'
 import { writeAuthorized } from '../server/route-kinds.js'
@@ -63,7 +64,7 @@ const uploadToProject = ({
       const named = fields.get('project_id')
       return named === undefined || (projectId.is(named) && access.canAccessTeam(principal, entityOf(named)))
     }
-    const upload = await readUpload(blobs, headers, stream, mayStore)
+    const upload = await readUpload(blobs, defaultEntity(principal), headers, stream, mayStore)
     const principalNow = reauthenticate()
     const project = projectOf(upload.fields)
     authorizeRead(access, principalNow, project)
@@ -102,6 +103,7 @@ const MAX_FILE_BYTES = 104_857_600
  */
 export const readUpload = async (
   blobs: BlobStore,
+  team: string,
   headers: IncomingHttpHeaders,
   body: Readable,
   mayStore: (fields: ReadonlyMap<string, string>) => boolean,
@@ -116,7 +118,7 @@ export const readUpload = async (
     // An incomplete form emits an error on the file, even if nothing reads it yet.
     file.on('error', () => undefined)
     if (name !== 'file' || files > 1 || !mayStore(fields)) file.resume()
-    else storing = store(blobs, file, filename ?? '')
+    else storing = store(blobs, team, file, filename ?? '')
     storing?.catch(() => file.resume())
   })
   await parsed(parser, body)
@@ -142,10 +144,16 @@ const parsed = (parser: busboy.Busboy, body: Readable): Promise<void> =>
     body.pipe(parser)
   })
 
-const store = async (blobs: BlobStore, file: Readable, name: string): Promise<Upload['file']> => {
+const store = async (
+  blobs: BlobStore,
+  team: string,
+  file: Readable,
+  name: string,
+): Promise<Upload['file']> => {
   try {
     // The parser hangs if a file stream is destroyed before its end.
-    return { name, ...(await blobs.putStream(file.iterator({ destroyOnReturn: false }), MAX_FILE_BYTES)) }
+    const content = file.iterator({ destroyOnReturn: false })
+    return { name, ...(await blobs.putStream(content, MAX_FILE_BYTES, team)) }
   } catch (error) {
     if (error instanceof BlobTooLarge)
       throw new Failure('too-large', `The file exceeds the limit of ${MAX_FILE_BYTES} bytes.`)

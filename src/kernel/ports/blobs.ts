@@ -3,13 +3,13 @@
  * BlobsUnavailable} when the store fails, and {@link BlobDamaged} for content that differs from its digest.
  */
 export interface BlobStore {
-  /** Durable (fsynced) when it resolves. Equal content is stored once. */
-  put(content: Uint8Array): Promise<string>
+  /** Durable (fsynced) when it resolves. Equal content is stored once. A bucket's requests are shared among teams. */
+  put(content: Uint8Array, team?: string): Promise<string>
   /**
    * As `put`, for a stream. Rejects with {@link BlobTooLarge} as soon as the source exceeds `limitBytes`, or with the
    * source's own error; in both cases nothing is stored.
    */
-  putStream(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
+  putStream(source: AsyncIterable<Uint8Array>, limitBytes: number, team?: string): Promise<StoredBlob>
   /** Undefined if there is no such blob. */
   get(digest: string): Promise<Uint8Array | undefined>
   /**

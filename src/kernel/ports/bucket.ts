@@ -9,19 +9,19 @@ export interface BucketEntry {
 
 /**
  * Objects of a store that speaks S3. Keys are relative to the prefix of the bucket's address. All writes are durable when
- * they resolve. Throws {@link BucketUnavailable}.
+ * they resolve. Those for a team use its share of the requests. Throws {@link BucketUnavailable}.
  */
 export interface Bucket {
   /** `sha256` of the content, in hexadecimal. */
-  put(key: string, content: Uint8Array, sha256: string): Promise<void>
+  put(key: string, content: Uint8Array, sha256: string, team?: string): Promise<void>
   /** False, without a change, if there is an object with this key. */
   create(key: string, content: Uint8Array): Promise<boolean>
   /** False, without a change, if the object is missing or changed meanwhile, or if `change` has nothing for it. */
   replace(key: string, change: (content: Uint8Array) => Uint8Array | undefined): Promise<boolean>
   /** Of parts of the same size, except the last one. Rejects with the error of the source; then nothing is stored. */
-  upload(key: string, parts: AsyncIterable<Uint8Array>): Promise<void>
+  upload(key: string, parts: AsyncIterable<Uint8Array>, team?: string): Promise<void>
   /** In the store. `size` in bytes. */
-  copy(from: string, to: string, size: number): Promise<void>
+  copy(from: string, to: string, size: number, team?: string): Promise<void>
   /** Undefined if there is no such object. */
   get(key: string): Promise<Uint8Array | undefined>
   /** In bytes; undefined if there is no such object. */

@@ -3,6 +3,7 @@ import { digitsIn, withDigitsOf } from '../json/digits.js'
 import { jsonBytesAtMost } from '../json/measure.js'
 import type { Json } from '../json/json.js'
 import { canonicalJsonInSteps, jsonTextInSteps } from '../json/text-in-steps.js'
+import { entityOf } from '../ids.js'
 import { EventTooLarge } from '../ports/event-store-errors.js'
 import type { Ports } from '../ports/ports.js'
 import type { SpilledField, SpilledFields } from './fields.js'
@@ -21,6 +22,7 @@ const MAX_EXCEPTION_HEAD = 4096
 
 /** Fields that are already spilled stay so. */
 interface Spillable {
+  readonly project_id?: string
   readonly spilled?: SpilledFields
 }
 
@@ -81,9 +83,10 @@ const spillLarge =
     const leaving = toSpill(sizes, total)
     const spilled: Record<string, SpilledField> = { ...content.spilled }
     const emptied: Record<string, string | null> = {}
+    const team = content.project_id && entityOf(content.project_id)
     for (const field of leaving) {
       const text = texts.get(field)!
-      const digest = await blobs.put(Buffer.from(text))
+      const digest = await blobs.put(Buffer.from(text), team)
       const value = content[field] as Json
       // A writer that knows the text never repeats its write in another form.
       const canonical = known[field] === undefined ? sha256(await canonicalJsonInSteps(value)) : digest

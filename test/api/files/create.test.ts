@@ -249,7 +249,7 @@ describe('an upload that breaks off', () => {
       }
       const body = new Readable({ read: () => undefined })
       body.push(whole.subarray(0, length))
-      const reading = readUpload(blobs, FORM, body, () => true)
+      const reading = readUpload(blobs, 'team', FORM, body, () => true)
       setImmediate(() => body.destroy(new Error('aborted')))
       await assert.rejects(reading, Failure)
       await new Promise((resolve) => setTimeout(resolve, 20))

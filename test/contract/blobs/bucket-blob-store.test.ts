@@ -7,6 +7,7 @@ import type { BlobStore } from '../../../src/kernel/ports/blobs.js'
 import type { Bucket } from '../../../src/kernel/ports/bucket.js'
 import { openedBucket } from '../../support/buckets.js'
 import { startS3Double, type S3Double } from '../../support/s3-double.js'
+import { until } from '../../support/until.js'
 import { blobStoreContract, inChunks, sha256 } from './blob-store-contract.js'
 
 blobStoreContract('the blob store in a bucket', async () => {
@@ -185,6 +186,21 @@ describe('the blob store in a bucket', () => {
     const after = double.mostAtOnce()
 
     assert.ok(before <= 32 && during < before && after > during, `${before}, ${during} and ${after} at once`)
+  })
+
+  it('stores content of a team while the requests of another one are slow and many', async () => {
+    double.have({ kind: 'late answer', ms: 200 })
+    let stored = 0
+    const busy = Array.from({ length: 100 }, async () => {
+      await store.put(randomBytes(10), 'busy')
+      stored += 1
+    })
+    await until(() => double.requests.length >= 20)
+
+    await store.put(randomBytes(10), 'quiet')
+
+    assert.ok(stored < 50, `${stored} were stored before`)
+    await Promise.all(busy)
   })
 
   it('gives up after three tries', async () => {

@@ -64,7 +64,13 @@ const uploadFile = (services: FineTuningServices, tunings: FineTunings): AnyRout
     handle:
       ({ project, headers, stream, reauthenticate }) =>
       async (cause) => {
-        const { fields, file } = await readUpload(services.blobs, headers, stream, () => true)
+        const { fields, file } = await readUpload(
+          services.blobs,
+          entityOf(project),
+          headers,
+          stream,
+          () => true,
+        )
         // The upload may have taken long.
         if (!services.access.canAccessTeam(reauthenticate(), entityOf(project))) throw noSuchProject()
         if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')

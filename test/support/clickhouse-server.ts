@@ -64,6 +64,7 @@ export const describeWithClickHouseServer =
 
 /** Users besides `default`, their profiles and limits of the server, as ClickHouse's configuration has them. */
 export interface ServerConfiguration {
+  readonly host?: string
   readonly port?: number
   readonly users?: string
   readonly profiles?: string
@@ -72,19 +73,19 @@ export interface ServerConfiguration {
 
 export const startClickHouseServer = async (given: ServerConfiguration = {}): Promise<ClickHouseServer> => {
   const directory = goneWithThisProcess(mkdtempSync(join(tmpdir(), 'tallytree-clickhouse-')))
-  const port = given.port ?? (await freePort())
+  const { host = '127.0.0.1', port = await freePort() } = given
   const [program, ...before] = callerIn(directory)
   const args = [
     ...before,
     libchdbPath(),
     'clickhouse',
     `--config-file=${configurationIn(directory, given)}`,
-    '--listen_host=127.0.0.1',
+    `--listen_host=${host}`,
     `--http_port=${port}`,
     `--path=${directory}/data`,
     `--query=${LISTEN}`,
   ]
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://${host}:${port}`
   let child = await launch(program, args, url)
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return

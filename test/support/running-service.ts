@@ -39,11 +39,13 @@ type Environment = Readonly<Record<string, string>>
 
 /**
  * Starts the program on a free port and waits until it says that it is ready. A data directory that the environment names
- * is shared with others, and stays. `main` is the program of another build.
+ * is shared with others, and stays. `main` is the program of another build. `within` is a command that runs the command after
+ * it, such as one that enters a namespace, and keeps its process id.
  */
 export const startRunningService = async (
   environment: Environment = {},
   main?: string,
+  within: readonly string[] = [],
 ): Promise<RunningService> => {
   const shared = environment['TALLYTREE_DATA_DIR']
   const dataDirectory = shared ?? (await mkdtemp(join(tmpdir(), 'tallytree-running-')))
@@ -57,7 +59,7 @@ export const startRunningService = async (
   const removeData = async () => {
     if (shared === undefined) await rm(dataDirectory, { recursive: true, force: true })
   }
-  const ready = await launch({ TALLYTREE_PORT: '0', ...environment, ...fixed }, note, main).catch(
+  const ready = await launch({ TALLYTREE_PORT: '0', ...environment, ...fixed }, note, main, within).catch(
     async (error: unknown) => {
       await removeData()
       throw error
@@ -88,7 +90,7 @@ export const startRunningService = async (
     restart: async (changed = {}) => {
       await stop()
       const port = { TALLYTREE_PORT: new URL(address).port }
-      ;({ running } = await launch({ ...environment, ...port, ...fixed, ...changed }, note, main))
+      ;({ running } = await launch({ ...environment, ...port, ...fixed, ...changed }, note, main, within))
     },
     remove: async () => {
       await kill('SIGKILL')
@@ -114,8 +116,10 @@ const launch = async (
   environment: Environment,
   note: (text: string) => void,
   main: string | undefined,
+  within: readonly string[],
 ): Promise<{ running: Running; address: string; key: string | undefined }> => {
-  const child = spawn(process.execPath, [main ?? (await compiled('main'))], {
+  const [program, ...args] = [...within, process.execPath, main ?? (await compiled('main'))]
+  const child = spawn(program, args, {
     cwd: ROOT,
     env: { ...inherited(), TALLYTREE_STOP_SECONDS: '120', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

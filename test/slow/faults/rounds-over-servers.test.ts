@@ -3,8 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import { callStream } from '../../../src/domain/calls/call.js'
 import { randomNumbers } from '../../../src/engine/random.js'
 import { COUNTS } from '../../counts.js'
 import {
@@ -14,6 +12,13 @@ import {
 } from '../../support/clickhouse-server.js'
 import type { Answered } from '../../support/client.js'
 import { startChildDouble, type ChildDouble } from '../../support/eventstoredb-protocol-double/child.js'
+import {
+  assertReadOnce,
+  assertSentOnce,
+  assertStoredOnce,
+  countedCall,
+  onFailedCalls,
+} from '../../support/faults/once.js'
 import { answers } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
@@ -110,18 +115,7 @@ describeWithClickHouseServer('the programs of an installation, in random rounds'
         const batch = Array.from({ length: between(20, 150) }, () => {
           const id = `call-${ids.length}`
           const isFailed = ids.push(id) % FAILED === 0
-          return {
-            project_id: project,
-            id,
-            trace_id: id,
-            op_name: 'op',
-            started_at: '2026-01-01T00:00:00Z',
-            ended_at: '2026-01-01T00:00:01Z',
-            attributes: {},
-            inputs: { text: 'x'.repeat(200) },
-            summary: { usage: { small: { requests: 1, prompt_tokens: 5 } } },
-            ...(isFailed ? { exception: 'Error: no' } : {}),
-          }
+          return countedCall(project, id, 'x'.repeat(200), isFailed)
         })
         await accepted('POST', `/v2/${project}/calls/complete`, { batch })
       }
@@ -142,64 +136,6 @@ describeWithClickHouseServer('the programs of an installation, in random rounds'
     }
   }
 
-  const assertReadOnce = async (project: string, ids: readonly string[]) => {
-    const body = { project_id: project }
-    const lines = async () => {
-      const { text } = await accepted('POST', '/calls/stream_query', { ...body, columns: ['id'] })
-      return text.split('\n').filter((line) => line !== '')
-    }
-    await until(async () => (await lines()).length >= ids.length)
-    const read = (await lines()).map((line) => (JSON.parse(line) as { id: string }).id)
-    assert.deepEqual(read.toSorted(), ids.toSorted())
-    const usage = (await accepted('POST', '/trace/usage', { ...body, limit: 100_000 })).json<{
-      call_usage: Record<string, { small: { prompt_tokens: number } }>
-    }>()
-    const tokens = Object.values(usage.call_usage).map(({ small }) => small.prompt_tokens)
-    assert.deepEqual(
-      [tokens.length, tokens.reduce((sum, each) => sum + each, 0)],
-      [ids.length, ids.length * 5],
-    )
-  }
-
-  const assertStoredOnce = async (project: string, ids: readonly string[]) => {
-    const store = await openEventStoreDb(double.url)
-    const stored = new Map<string, string[]>()
-    for await (const { stream, type } of store.readAll())
-      stored.set(stream, [...(stored.get(stream) ?? []), type])
-    await store.close()
-    for (const id of ids)
-      assert.deepEqual(stored.get(callStream(project, id)), ['CallStarted', 'CallEnded'], id)
-  }
-
-  /** Each failed call has one message; only one whose first outcome is unknown comes again, and is marked. */
-  const assertSentOnce = async (project: string, ids: readonly string[]): Promise<number> => {
-    const expected = ids.filter((_, index) => (index + 1) % FAILED === 0)
-    const arrived = () =>
-      receiver.received
-        .map(({ headers, body }) => ({
-          headers,
-          ...(JSON.parse(String(body)) as { project: string; id: string }),
-        }))
-        .filter((message) => message.project === project)
-    await until(() => new Set(arrived().map(({ id }) => id)).size >= expected.length)
-    // What comes twice comes soon.
-    await sleep(1000)
-    const first = new Map<string, string>()
-    let repeats = 0
-    for (const { id, headers } of arrived()) {
-      const delivery = headers['webhook-id']!
-      const known = first.get(id)
-      if (known !== undefined) {
-        assert.equal(known, delivery, `${id} has two deliveries`)
-        assert.equal(headers['x-vendor-possible-duplicate'], 'true', `${id} came twice without a mark`)
-        repeats += 1
-      }
-      first.set(id, delivery)
-    }
-    assert.deepEqual([...first.keys()].toSorted(), expected.toSorted())
-    return repeats
-  }
-
   const isHealthy = async (service: RunningService) =>
     (await service.send('GET', '/health').catch(() => undefined))?.text === '{"status":"ok"}'
 
@@ -207,12 +143,9 @@ describeWithClickHouseServer('the programs of an installation, in random rounds'
     it(`lose and double nothing (round ${round} of seed ${seed})`, async () => {
       const project = `rounds/round-${round}`
       await accepted('POST', '/api/automations', {
+        ...onFailedCalls(project),
         team: 'rounds',
-        name: `failed in ${round}`,
         webhook: 'hook',
-        payload: `{"project": "${project}", "id": "\${call_id}"}`,
-        scope: { type: 'project', project: `round-${round}` },
-        event: { type: 'CALL_FAILED' },
       })
       // Each program has each fault in turn, sometimes with another one at the same time.
       const turn = seed + round
@@ -243,9 +176,10 @@ describeWithClickHouseServer('the programs of an installation, in random rounds'
       const ids = await writing
 
       for (const service of services) await until(() => isHealthy(service))
-      await assertReadOnce(project, ids)
-      await assertStoredOnce(project, ids)
-      const repeats = await assertSentOnce(project, ids)
+      await assertReadOnce(accepted, project, ids)
+      await assertStoredOnce(double.url, project, ids)
+      const failed = ids.filter((_, index) => (index + 1) % FAILED === 0)
+      const repeats = await assertSentOnce(receiver, project, failed)
       services.forEach(({ pid, output }, place) => {
         const isKilled = faults.some(
           ({ program, fault }) => program === programs[place + 2] && fault === 'is killed',

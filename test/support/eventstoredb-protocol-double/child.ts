@@ -20,8 +20,8 @@ export interface ChildDouble {
 }
 
 /** Without a path it forgets its log when it ends. */
-export const startChildDouble = async (path?: string): Promise<ChildDouble> => {
-  let running = await launch(0, path)
+export const startChildDouble = async (path?: string, host = '127.0.0.1'): Promise<ChildDouble> => {
+  let running = await launch(host, 0, path)
   const { url } = running
   const port = Number(/:(\d+)/.exec(url)?.[1])
   const kill = async () => {
@@ -41,7 +41,7 @@ export const startChildDouble = async (path?: string): Promise<ChildDouble> => {
     kill,
     restart: async () => {
       await kill()
-      running = await launch(port, path)
+      running = await launch(host, port, path)
     },
   }
 }
@@ -54,8 +54,8 @@ interface Running {
 
 const PROGRAM = 'test/support/eventstoredb-protocol-double/program.ts'
 
-const launch = async (port: number, path: string | undefined): Promise<Running> => {
-  const args = [await bundled(PROGRAM), String(port), ...(path === undefined ? [] : [path])]
+const launch = async (host: string, port: number, path: string | undefined): Promise<Running> => {
+  const args = [await bundled(PROGRAM), host, String(port), ...(path === undefined ? [] : [path])]
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   endWithThisProcess(child)
   const lines = createInterface(child.stdout)

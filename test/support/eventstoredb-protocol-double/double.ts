@@ -34,6 +34,7 @@ export interface ProtocolDouble {
 
 interface Given {
   readonly log?: DoubleLog
+  readonly host?: string
   readonly port?: number
   readonly misbehaviour?: Partial<Misbehaviour>
 }
@@ -54,7 +55,7 @@ const STREAMS = {
 const LARGEST_MESSAGE = 32 * 1024 * 1024
 
 export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDouble> => {
-  const log = given.log ?? new DoubleLog()
+  const { log = new DoubleLog(), host = '127.0.0.1' } = given
   const misbehaviour = { ...wellBehaved(), ...given.misbehaviour }
   const reads: Reads = { subscriptions: new Set(), written: 0, pace: readPace(misbehaviour) }
   const questions = { asked: 0 }
@@ -73,7 +74,7 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
       getSupportedMethods: supportedMethods(misbehaviour, questions),
     })
     const bound = await new Promise<number>((resolve, reject) => {
-      serving.bindAsync(`127.0.0.1:${at}`, ServerCredentials.createInsecure(), (error, found) =>
+      serving.bindAsync(`${host}:${at}`, ServerCredentials.createInsecure(), (error, found) =>
         error === null ? resolve(found) : reject(error),
       )
     })
@@ -83,7 +84,7 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
   let { serving: server, bound: port } = await serve(given.port ?? 0)
 
   return {
-    url: `esdb://127.0.0.1:${port}?tls=false`,
+    url: `esdb://${host}:${port}?tls=false`,
     log,
     misbehaviour,
     subscriptions: () => reads.subscriptions.size,

@@ -3,10 +3,10 @@ import { startProtocolDouble } from './double.js'
 import { openKeptLog } from './kept-log.js'
 import type { Misbehaviour } from './misbehaviour.js'
 
-// Serves until its input ends. Takes a port (0 for any) and, perhaps, the file of its log; prints where it is. A line of
+// Serves until its input ends. Takes an address, a port (0 for any) and, perhaps, the file of its log; prints where it is. A line of
 // its input is an object: how to misbehave from now on; it is answered with a line when that is so.
-const [port, path] = process.argv.slice(2)
-const double = await startProtocolDouble({ port: Number(port), log: openKeptLog(path) })
+const [host = '', port, path] = process.argv.slice(2)
+const double = await startProtocolDouble({ host, port: Number(port), log: openKeptLog(path) })
 process.stdout.write(`${double.url}\n`)
 
 for await (const line of createInterface(process.stdin)) {

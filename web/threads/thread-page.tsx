@@ -12,6 +12,7 @@ import { useTitle } from '../kit/title.js'
 import { callsHref } from '../traces/address.js'
 import { CallDetail } from '../traces/call-detail.js'
 import { operandOf } from '../traces/filter.js'
+import { ShownSideControl, type ShownSide } from '../traces/shown-side.js'
 import { Errors, ThreadCost } from './list-page.js'
 import { headOf, useThread, type Thread, type Turn } from './thread-data.js'
 import { DENSITIES, TurnView, type Density } from './turn-view.js'
@@ -58,7 +59,7 @@ const ThreadView = ({ thread, turns, more, isFetchingMore }: ThreadViewProps) =>
   const { team, project } = usePlace()
   const [{ turn: turnId = '', density: chosen = '' }, setAddress] = useAddress()
   const navigate = useNavigate()
-  const [shown, setShown] = useState(turnId === '' ? 'turns' : 'call')
+  const [shown, setShown] = useState<ShownSide>(turnId === '' ? 'list' : 'call')
   const density = DENSITIES.find((one) => one === chosen) ?? 'messages'
   const at = turnId === '' ? 0 : turns.findIndex(({ id }) => id === turnId)
   const selected = turns[at]
@@ -93,16 +94,7 @@ const ThreadView = ({ thread, turns, more, isFetchingMore }: ThreadViewProps) =>
             onChange={(next) => setDensity(next)}
             data={DENSITIES.map((value) => ({ value, label: value[0]!.toUpperCase() + value.slice(1) }))}
           />
-          <SegmentedControl
-            className="only-below-1200"
-            size="xs"
-            value={shown}
-            onChange={setShown}
-            data={[
-              { value: 'turns', label: 'Thread' },
-              { value: 'call', label: 'Call' },
-            ]}
-          />
+          <ShownSideControl list="Thread" shown={shown} onChange={setShown} />
           {turnId !== '' && at < 0 && more === undefined && (
             <span style={{ color: 'var(--warn)' }}>The turn of this link is not in the thread any more.</span>
           )}

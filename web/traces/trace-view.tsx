@@ -1,4 +1,4 @@
-import { Button, SegmentedControl } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState, type CSSProperties } from 'react'
@@ -19,6 +19,7 @@ import { nameOf, statusOf, type TraceColumns } from './trace-columns.js'
 import { treeOf, withAncestors } from './tree.js'
 import { Divider } from './divider.js'
 import { Refresher } from './refresher.js'
+import { ShownSideControl, type ShownSide } from './shown-side.js'
 import { kindOf } from './trace-row.js'
 import { TreeSearch, type Kinds } from './tree-search.js'
 import { useSetting } from '../kit/settings.js'
@@ -40,16 +41,13 @@ export const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) 
     useAddress()
   const navigate = useNavigate()
   const handle = useRef<TreeHandle>(null)
-  const [shown, setShown] = useState(callId === '' ? 'tree' : 'call')
+  const [shown, setShown] = useState<ShownSide>(callId === '' ? 'list' : 'call')
   const tree = useMemo(() => treeOf(trace.parents), [trace])
   const rowOf = useMemo(() => new Map(trace.ids.map((id, row) => [id, row])), [trace])
   const first = tree.order[0] ?? -1
   const selected = rowOf.get(callId) ?? (callId === '' ? first : -1)
   const zoomed = rowOf.get(zoom) ?? -1
-  const select = (row: number) => {
-    setAddress({ call: row === first ? '' : trace.ids[row]! }, true)
-    if (shown === 'call') setShown('call')
-  }
+  const select = (row: number) => setAddress({ call: row === first ? '' : trace.ids[row]! }, true)
   const showPath = (isPathShown: boolean) => setAddress({ critical: isPathShown ? '1' : '' }, true)
   const selectNext = (matches: (row: number) => boolean) => {
     const from = selected < 0 ? -1 : tree.placeOf[selected]!
@@ -174,16 +172,7 @@ export const TraceView = ({ traceId, trace, isOld, onRefresh }: TraceViewProps) 
             <span style={{ color: 'var(--warn)' }}>The call of this link is not in the trace any more.</span>
           )}
         </div>
-        <SegmentedControl
-          className="only-below-1200"
-          size="xs"
-          value={shown}
-          onChange={setShown}
-          data={[
-            { value: 'tree', label: 'Tree' },
-            { value: 'call', label: 'Call' },
-          ]}
-        />
+        <ShownSideControl list="Tree" shown={shown} onChange={setShown} />
       </div>
       <div
         className="trace"

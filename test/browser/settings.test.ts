@@ -81,13 +81,14 @@ describeInBrowser('what administrators do on the pages', () => {
 
   it('asks before the changes of a dialog are lost', async () => {
     const dialogs: readonly (readonly [path: string, button: string, field: string])[] = [
-      ['settings/members', 'Add a member', 'User'],
-      ['settings/secrets', 'Create a secret', 'Name'],
-      ['gateway/limits', 'Set a limit', 'Budget in dollars'],
+      ['/acme/-/settings/members', 'Add a member', 'User'],
+      ['/acme/-/settings/secrets', 'Create a secret', 'Name'],
+      ['/acme/-/gateway/limits', 'Set a limit', 'Budget in dollars'],
+      [`/${PROJECT}/evaluations/rules`, 'New rule', 'Name'],
     ]
     const page = await pages.open('about:blank')
     for (const [path, button, field] of dialogs) {
-      await page.goto(`${pages.service.address}/acme/-/${path}`)
+      await page.goto(`${pages.service.address}${path}`)
       const form = page.getByRole('dialog').filter({ has: page.getByRole('textbox', { name: field }) })
       const question = page.getByRole('dialog', { name: 'Close without saving?' })
       await page.getByRole('button', { name: button }).click()
@@ -104,6 +105,37 @@ describeInBrowser('what administrators do on the pages', () => {
       await question.getByRole('button', { name: 'Discard' }).click()
       await form.waitFor({ state: 'detached' })
     }
+  })
+
+  it('asks before the changes of project settings are lost, also to the palette', async () => {
+    const page = await pages.open('/acme/-/settings/projects')
+    await page.getByRole('button', { name: 'Settings of support' }).click()
+    const form = page.getByRole('dialog', { name: 'Settings of support' })
+    const metadata = form.getByRole('radio', { name: 'Metadata' })
+    await metadata.check()
+    await page.keyboard.press('Escape')
+    const closing = page.getByRole('dialog', { name: 'Close without saving?' })
+    await closing.getByRole('button', { name: 'Stay' }).click()
+    await closing.waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: /^A name/ }).fill('Webhooks')
+    await page.getByRole('option', { name: /Webhooks/ }).first().click()
+    const leaving = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await leaving.getByRole('button', { name: 'Stay' }).click()
+    await leaving.waitFor({ state: 'detached' })
+    assert.equal(await metadata.isChecked(), true)
+    await page.keyboard.press('Escape')
+    await closing.getByRole('button', { name: 'Discard' }).click()
+    await form.waitFor({ state: 'detached' })
+    assert.equal((await read(`/api/projects/${PROJECT}`))['record'], 'all')
+  })
+
+  it('asks before the name of a new key is lost', async () => {
+    const page = await pages.open('/-/account')
+    await page.getByRole('textbox', { name: 'Name of a new key' }).fill('laptop')
+    await page.getByRole('link', { name: 'Tallytree' }).click()
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave' }).click()
+    await page.waitForURL(`${pages.service.address}/`)
   })
 
   it('writes from the right what is typed from the right', async () => {

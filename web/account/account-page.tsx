@@ -11,6 +11,7 @@ import { Time } from '../kit/time.js'
 import { useSession } from '../kit/session.js'
 import { onSubmit } from '../kit/on-submit.js'
 import { useTitle } from '../kit/title.js'
+import { useUnsaved } from '../kit/unsaved.js'
 
 /** The user's API keys and sessions. */
 export const AccountPage = () => {
@@ -52,6 +53,7 @@ const ApiKeys = () => {
   const [name, setName] = useState('')
   const [days, setDays] = useState('')
   const [created, setCreated] = useState<string>()
+  const unsaved = useUnsaved(name.trim() !== '')
   const keys = useApiKeys()
   const refresh = () => void queries.invalidateQueries({ queryKey: KEY })
   const create = useMutation({
@@ -132,6 +134,7 @@ const ApiKeys = () => {
           ]}
         />
       )}
+      {unsaved.dialog}
       <Modal
         opened={created !== undefined}
         onClose={() => setCreated(undefined)}

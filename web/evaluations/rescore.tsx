@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
+import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../kit/api.js'
@@ -6,6 +6,7 @@ import { AppLink } from '../kit/app-link.js'
 import { onSubmit } from '../kit/on-submit.js'
 import { usePlace } from '../kit/place.js'
 import { ActionFailed, Failed, Loading } from '../kit/states.js'
+import { FormDialog } from '../kit/unsaved.js'
 import { runName, type Run } from './figures.js'
 import { RunProgress } from './run-state.js'
 
@@ -25,20 +26,19 @@ export const Rescore = ({ run, onClose }: { readonly run: Run; readonly onClose:
   })
   const started = start.data?.evaluation_run_id
   return (
-    <Modal opened onClose={onClose} title={`Rescore ${runName(run)}`}>
+    <FormDialog
+      title={`Rescore ${runName(run)}`}
+      isChanged={started === undefined && refs.length > 0}
+      onClose={onClose}
+    >
       {started === undefined ? (
         <form className="form" onSubmit={onSubmit(() => refs.length > 0 && start.mutate())}>
           <p style={{ margin: 0 }}>The model is not asked again. The scores are a new run.</p>
           <ScorerPicker refs={refs} onChange={setRefs} />
           <ActionFailed error={start.error} what="Rescoring" />
-          <div className="bar">
-            <Button type="submit" loading={start.isPending} disabled={refs.length === 0}>
-              Start
-            </Button>
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-          </div>
+          <Button type="submit" loading={start.isPending} disabled={refs.length === 0}>
+            Start
+          </Button>
         </form>
       ) : (
         <div className="form">
@@ -60,7 +60,7 @@ export const Rescore = ({ run, onClose }: { readonly run: Run; readonly onClose:
           </div>
         </div>
       )}
-    </Modal>
+    </FormDialog>
   )
 }
 

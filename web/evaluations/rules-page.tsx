@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal, Switch, TextInput } from '@mantine/core'
+import { Button, Checkbox, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { usePlace } from '../kit/place.js'
 import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
 import { useTitle } from '../kit/title.js'
+import { FormDialog, isChangedFrom } from '../kit/unsaved.js'
 import { nameIn, percentText } from './figures.js'
 import { ScorerPicker } from './rescore.js'
 
@@ -149,6 +150,8 @@ const RuleForm = ({ rule, onClose, onSaved }: FormProps) => {
   const [condition, setCondition] = useState(
     rule?.filter.query == null ? '' : JSON.stringify(rule.filter.query, null, 2),
   )
+  const draft = [name, refs, ops, isOfRoots, percent, condition]
+  const [initial] = useState(draft)
   const save = useMutation({
     mutationFn: async () => {
       const wrong = conditionProblem(condition)
@@ -176,7 +179,11 @@ const RuleForm = ({ rule, onClose, onSaved }: FormProps) => {
     onSuccess: onSaved,
   })
   return (
-    <Modal opened onClose={onClose} title={rule === null ? 'New rule' : `Edit ${rule.name}`}>
+    <FormDialog
+      title={rule === null ? 'New rule' : `Edit ${rule.name}`}
+      isChanged={isChangedFrom(initial, draft)}
+      onClose={onClose}
+    >
       <form className="form" onSubmit={onSubmit(() => save.mutate())}>
         <TextInput
           label="Name"
@@ -212,15 +219,10 @@ const RuleForm = ({ rule, onClose, onSaved }: FormProps) => {
         />
         <ScorerPicker refs={refs} onChange={setRefs} />
         <ActionFailed error={save.error} what="Saving" />
-        <div className="bar">
-          <Button type="submit" loading={save.isPending}>
-            Save
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
+        <Button type="submit" loading={save.isPending}>
+          Save
+        </Button>
       </form>
-    </Modal>
+    </FormDialog>
   )
 }

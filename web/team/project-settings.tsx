@@ -1,10 +1,10 @@
-import { Button, Modal, Radio } from '@mantine/core'
+import { Button, Radio } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { NotSaved } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
-import { isChangedFrom, useUnsaved } from '../kit/unsaved.js'
+import { FormDialog, isChangedFrom } from '../kit/unsaved.js'
 import { Failed, Loading } from '../kit/states.js'
 
 type Settings = Schemas['ProjectSettingsResponse']
@@ -40,27 +40,31 @@ export const ProjectSettingsDialog = ({
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/projects/{entity}/{project}', { params: { path }, signal })),
   })
+  const [draft, setDraft] = useState<Settings>()
+  const isChanged = draft !== undefined && isChangedFrom(settings.data, draft)
   return (
-    <Modal opened onClose={onClose} title={`Settings of ${project}`}>
+    <FormDialog title={`Settings of ${project}`} isChanged={isChanged} onClose={onClose}>
       {settings.isError && <Failed error={settings.error} what="The settings" />}
       {settings.isPending && <Loading what="settings" />}
-      {settings.isSuccess && <SettingsForm path={path} initial={settings.data} onSaved={onClose} />}
-    </Modal>
+      {settings.isSuccess && (
+        <SettingsForm path={path} draft={draft ?? settings.data} onDraft={setDraft} onSaved={onClose} />
+      )}
+    </FormDialog>
   )
 }
 
 const SettingsForm = ({
   path,
-  initial,
+  draft,
+  onDraft,
   onSaved,
 }: {
   readonly path: { readonly entity: string; readonly project: string }
-  readonly initial: Settings
+  readonly draft: Settings
+  readonly onDraft: (draft: Settings) => void
   readonly onSaved: () => void
 }) => {
   const queries = useQueryClient()
-  const [draft, setDraft] = useState(initial)
-  const unsaved = useUnsaved(isChangedFrom(initial, draft))
   const save = useMutation({
     mutationFn: () => dataOf(api.PUT('/api/projects/{entity}/{project}', { params: { path }, body: draft })),
     onSuccess: (saved) => {
@@ -78,7 +82,7 @@ const SettingsForm = ({
       <Radio.Group
         label="Usage that calls report"
         value={draft.usage_reporting}
-        onChange={(value) => setDraft({ ...draft, usage_reporting: value })}
+        onChange={(value) => onDraft({ ...draft, usage_reporting: value })}
       >
         {REPORTING.map(([value, label, description]) => (
           <Radio key={value} value={value} label={label} description={description} mt={8} />
@@ -87,7 +91,7 @@ const SettingsForm = ({
       <Radio.Group
         label="Recorded of completions"
         value={draft.record}
-        onChange={(value) => setDraft({ ...draft, record: value })}
+        onChange={(value) => onDraft({ ...draft, record: value })}
       >
         {RECORDING.map(([value, label, description]) => (
           <Radio key={value} value={value} label={label} description={description} mt={8} />
@@ -96,7 +100,6 @@ const SettingsForm = ({
       <p className="secondary" style={{ margin: 0 }}>
         Both apply from now on; earlier figures stay as they are for answers as of earlier.
       </p>
-      {unsaved.dialog}
       <NotSaved error={save.error} what="The project" />
       <Button type="submit" loading={save.isPending}>
         Save

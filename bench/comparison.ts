@@ -1,10 +1,15 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startService } from './support/child.js'
-import { ratio } from './support/report.js'
+import { median, ratio } from './support/report.js'
+import { scrollThrough } from './support/scrolling.js'
 
-/** How long does a comparison of RUNS=8 evaluation runs of ROWS=10000 rows take, when first asked for and on later pages? */
+/**
+ * How long does a comparison of RUNS=8 evaluation runs of ROWS=10000 rows take, when first asked for and on later pages, and
+ * how smoothly does its page scroll through all rows in SCROLL_MS=5000? DIRECTORY is kept, and filled only once.
+ */
 
 const KEY = 'administrator-key-of-the-bench'
 const PROJECT = 'bench/comparison'
@@ -14,7 +19,13 @@ const BATCH = 1000
 const TARGET_MS = 1000
 const SETTLE_MS = Number(process.env['SETTLE_MS'] ?? 60_000)
 
-const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
+const SCROLL_MS = Number(process.env['SCROLL_MS'] ?? 5000)
+/** A frame longer than this is seen as a jerk. */
+const LONG_FRAME_MS = 50
+
+const given = process.env['DIRECTORY']
+const isFilled = given !== undefined && existsSync(join(given, 'events.db'))
+const directory = given ?? (await mkdtemp(join(tmpdir(), 'tallytree-bench-')))
 const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: directory,
@@ -95,16 +106,20 @@ const callsOfRun = (run: number): readonly object[] => {
   ]
 }
 
-const filled = performance.now()
-for (let run = 0; run < RUNS; run += 1) {
-  const calls = callsOfRun(run)
-  for (let from = 0; from < calls.length; from += BATCH)
-    await post(`/v2/${PROJECT}/calls/complete`, { batch: calls.slice(from, from + BATCH) })
+const fill = async () => {
+  const began = performance.now()
+  for (let run = 0; run < RUNS; run += 1) {
+    const calls = callsOfRun(run)
+    for (let from = 0; from < calls.length; from += BATCH)
+      await post(`/v2/${PROJECT}/calls/complete`, { batch: calls.slice(from, from + BATCH) })
+  }
+  console.log(`${RUNS} runs of ${ROWS} rows recorded in ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  await post('/calls/query_stats', { project_id: PROJECT })
+  // The rows of a run are stored some seconds after it has ended.
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
 }
-console.log(`${RUNS} runs of ${ROWS} rows recorded in ${((performance.now() - filled) / 1000).toFixed(0)} s`)
-await post('/calls/query_stats', { project_id: PROJECT })
-// The rows of a run are stored some seconds after it has ended.
-await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+
+if (!isFilled) await fill()
 
 const evaluation_run_ids = Array.from({ length: RUNS }, (_, run) => `run-${run}`)
 const compare = (offset: number, headers = {}) =>
@@ -122,5 +137,17 @@ ratio(
   `again ${again.ms.toFixed(0)} ms, a later page ${next.ms.toFixed(0)} ms, ${(first.text.length / 1024).toFixed(0)} KiB, ` +
     `memory ${service.memory().peak.toFixed(0)} MiB at its peak`,
 )
+const { frames, rows } = await scrollThrough({
+  ...{ address: service.address, key: KEY, durationMs: SCROLL_MS, selector: '.compared > .scroll' },
+  path: `/${PROJECT}/evaluations/compare?only=all&runs=${evaluation_run_ids.join(',')}`,
+})
+const long = frames.filter((ms) => ms > LONG_FRAME_MS)
+ratio(
+  `frames over ${LONG_FRAME_MS} ms while the rows are scrolled`,
+  long.length,
+  '0',
+  long.length === 0,
+  `of ${frames.length} frames, the longest ${Math.max(...frames).toFixed(0)} ms, median ${median(frames).toFixed(0)} ms, ${rows} rows mounted`,
+)
 await service.stop()
-await rm(directory, { recursive: true, force: true })
+if (given === undefined) await rm(directory, { recursive: true, force: true })

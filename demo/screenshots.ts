@@ -13,7 +13,7 @@ import { startService } from './service.js'
 
 /**
  * `npm run screenshots`: the pictures of the README, of a service of its own with the demo's calls, in Chromium (CHROMIUM_PATH).
- * With ALL=1 every page in both themes and at three widths, into a directory that is printed.
+ * With ALL=1 every page in both themes and at three widths, into a directory that is printed; PAGES=webhooks,account takes only these.
  */
 
 const TEAM = 'acme'
@@ -127,6 +127,7 @@ try {
     (await send('GET', path)).data.find((one) => name === undefined || one.name === name)!.id
   const webhook = await first(`/api/teams/${TEAM}/webhooks`, 'on-call chat')
   const automation = await first(`/api/automations?team=${TEAM}`, 'open an incident')
+  const upstream = await first(`/api/inference/upstreams?team=${TEAM}`)
   await new Promise((resolve) => setTimeout(resolve, 3000))
   const delivery = await first(`/api/deliveries?team=${TEAM}&state=retrying`)
   const trace = `/${PROJECT}/traces/${answer!.trace_id}?call=${chat?.id ?? answer!.id}`
@@ -158,6 +159,8 @@ try {
     ['leaderboards', `/${PROJECT}/evaluations/leaderboards`, 'Leaderboards'],
     ['training', `/${PROJECT}/training`, 'Training'],
     ['upstreams', `/${TEAM}/-/gateway/upstreams`, 'Upstreams'],
+    ['upstream', `/${TEAM}/-/gateway/upstreams/${upstream}`, 'Base URL'],
+    ['new-upstream', `/${TEAM}/-/gateway/upstreams/new`, 'Base URL'],
     ['keys', `/${TEAM}/-/gateway/keys`, 'Keys'],
     ['projects', `/${TEAM}/-/settings/projects`, 'support'],
     ['models', `/${TEAM}/-/gateway/models`, 'acme/assistant'],
@@ -171,6 +174,7 @@ try {
     ['deliveries', `/${TEAM}/-/deliveries`, 'CALL_FAILED'],
     ['delivery', `/${TEAM}/-/deliveries/${delivery}`, 'Attempt 1'],
     ['automations', `/${TEAM}/-/automations`, 'A call fails'],
+    ['new-automation', `/${TEAM}/-/automations/new?project=support`, 'Payload'],
     ['members', `/${TEAM}/-/settings/members`, 'Add a member'],
     ['secrets', `/${TEAM}/-/settings/secrets`, 'SIGNING_KEY'],
     ['prices', `/${TEAM}/-/settings/prices`, 'price list'],
@@ -189,7 +193,8 @@ try {
   }
   if (process.env['ALL'] === '1') {
     const all = await mkdtemp(join(tmpdir(), 'tallytree-pages-'))
-    for (const picture of [...PICTURES, ...OTHERS])
+    const chosen = process.env['PAGES']?.split(',')
+    for (const picture of [...PICTURES, ...OTHERS].filter(([name]) => chosen?.includes(name) ?? true))
       for (const width of [1440, 390, 1920])
         for (const theme of ['light', 'dark'] as const)
           await shoot(picture, join(all, `${picture[0]}-${width}-${theme}.png`), width, theme)

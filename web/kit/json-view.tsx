@@ -126,7 +126,6 @@ const Value = ({ text, child, depth, path, index, isOpen: isOpenFirst = false, o
         <Name text={String(name)} />:{' '}
       </span>
     )
-  const padding = { paddingLeft: depth * 16 }
   const copies = (
     <span className="json-copies">
       <button
@@ -156,7 +155,11 @@ const Value = ({ text, child, depth, path, index, isOpen: isOpenFirst = false, o
   )
   if (!isContainer)
     return (
-      <div className="json-row" style={padding} tabIndex={depth === 0 ? 0 : -1}>
+      <div
+        className="json-row"
+        style={depth === 0 ? undefined : afterMark(depth)}
+        tabIndex={depth === 0 ? 0 : -1}
+      >
         {label}
         <Leaf text={text} child={child} />
         {copies}
@@ -165,7 +168,7 @@ const Value = ({ text, child, depth, path, index, isOpen: isOpenFirst = false, o
   const [open, close] = child.kind === 'object' ? '{}' : '[]'
   return (
     <>
-      <div className="json-row" style={padding} tabIndex={-1}>
+      <div className="json-row" style={{ paddingLeft: depth * DEPTH_PX }} tabIndex={-1}>
         <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? '▾ ' : '▸ '}
           {label}
@@ -196,20 +199,25 @@ const Value = ({ text, child, depth, path, index, isOpen: isOpenFirst = false, o
         />
       ))}
       {children.length > shown && (
-        <div className="json-row" style={{ paddingLeft: (depth + 1) * 16 }}>
+        <div className="json-row" style={afterMark(depth + 1)}>
           <button type="button" onClick={() => setShown(shown + PAGE)}>
             Show {PAGE} more
           </button>
         </div>
       )}
       {isOpen && (
-        <div className="json-row" style={padding}>
+        <div className="json-row" style={afterMark(depth)}>
           {close}
         </div>
       )}
     </>
   )
 }
+
+const DEPTH_PX = 16
+
+/** Where a row begins that has no mark to open it: below the names of those that have one. */
+const afterMark = (depth: number) => ({ paddingLeft: `calc(${depth * DEPTH_PX}px + 2ch)` })
 
 const below = (path: string, key: string): string => {
   const part = key.replaceAll(/[\\.]/g, '\\$&')

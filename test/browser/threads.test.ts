@@ -54,6 +54,28 @@ describeInBrowser('threads', () => {
   }
   const details = { name: 'Selected turn' }
 
+  it('show the turns or the selected call in narrow windows, as traces show the tree or the call', async () => {
+    const page = await openOrder()
+    for (const [path, list, name] of [
+      ['threads/order', '.turns', 'Thread'],
+      ['traces/order-1', '.tree-side', 'Tree'],
+    ] as const) {
+      await page.setViewportSize({ width: 1024, height: 800 })
+      await page.goto(`${pages.service.address}/${PROJECT}/${path}`)
+      const control = page.getByRole('radiogroup', { name: 'Shown part' })
+      await page.locator(list).waitFor()
+      await page.locator('.trace-detail').waitFor({ state: 'hidden' })
+      await control.getByText('Call').click()
+      await page.locator('.trace-detail').waitFor()
+      await page.locator(list).waitFor({ state: 'hidden' })
+      await control.getByText(name).click()
+      await page.locator(list).waitFor()
+      await page.setViewportSize({ width: 1440, height: 800 })
+      await page.locator('.trace-detail').waitFor()
+      await control.waitFor({ state: 'hidden' })
+    }
+  })
+
   it('are listed with what they cost and failed in, searched, and opened by keys', async () => {
     const page = await pages.open(`/${PROJECT}/traces`)
     await page.getByRole('heading', { level: 1 }).waitFor()

@@ -59,7 +59,7 @@ export const valuesRoute = (services: PageServices): AnyRoute =>
         const data =
           field === MODEL
             ? await commonModels(reader, selection, 'own', options).catch(refuseTooLarge)
-            : (await commonValues(reader, selection, [field], options))[0]!
+            : (await commonValues(reader, selection, [field], options)).values[0]!
         return compressedJson(headers, { data })
       }
     },

@@ -26,8 +26,8 @@ import { fieldValue, MODEL } from './fields.js'
 
 const MAX_FIELDS = 8
 
-/** Values within payloads take long to read, so that they are counted for this many of the newest calls. */
-const MAX_PARSED = 20_000
+/** Values within payloads take long to read, so that they are counted for the newest calls. */
+const PARSED = { most: 20_000, searched: 200_000 }
 
 const facet = open('CallFacet', {
   says:
@@ -133,13 +133,13 @@ const facetsOf = async (
   { fields, calls, limit }: FacetsRequest,
 ) => {
   const options = { contains: '', limit }
-  const isOfNewest = (field: string) => calls > MAX_PARSED && !COLUMN_FIELDS.has(field)
+  const isOfNewest = (field: string) => !COLUMN_FIELDS.has(field)
   const named = fields.filter((field) => field !== MODEL)
   const [ofNewest, ofAll] = [named.filter(isOfNewest), named.filter((field) => !isOfNewest(field))]
   const valuesOfNewest = async () =>
     ofNewest.length === 0
-      ? []
-      : commonValues(reader, await newestOf(reader, selection, MAX_PARSED), ofNewest, options)
+      ? null
+      : commonValues(reader, await newestOf(reader, selection, PARSED), ofNewest, options)
   const [models, newest, all] = await Promise.all([
     fields.includes(MODEL) ? modelsOf(reader, selection, options) : null,
     valuesOfNewest(),
@@ -148,8 +148,8 @@ const facetsOf = async (
   return fields.map((field) => {
     if (field === MODEL) return { field, of: calls, values: models }
     return isOfNewest(field)
-      ? { field, of: MAX_PARSED, values: newest[ofNewest.indexOf(field)]! }
-      : { field, of: calls, values: all[ofAll.indexOf(field)]! }
+      ? { field, of: newest!.calls, values: newest!.values[ofNewest.indexOf(field)]! }
+      : { field, of: calls, values: all.values[ofAll.indexOf(field)]! }
   })
 }
 

@@ -81,7 +81,7 @@ interface CandidateWindow {
 const MAX_TIMES = 20_000
 
 /** Reads in the order of the key stop early. */
-const WITHOUT_READING_AHEAD = sql`read_in_order_use_buffering = 0`
+export const WITHOUT_READING_AHEAD = sql`read_in_order_use_buffering = 0`
 
 /** The first candidates of a range. */
 const candidateWindow = async (

@@ -1,7 +1,10 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import { instantFrom } from '../clickhouse-values.js'
+import { microseconds, type Instant } from '../../kernel/codec/instant.js'
+import { instantFrom, timeRange } from '../clickhouse-values.js'
 import { raw, select, sql, typed } from '../sql.js'
-import { callIds } from './pages.js'
+import { sourceOf } from './fields.js'
+import { conjunctsOf, isDecidedBy } from './locate.js'
+import { callIds, WITHOUT_READING_AHEAD } from './pages.js'
 import { compileSelection, readManyCalls, SETTINGS, type CallSelection } from './select.js'
 
 /** The times between which calls started, in microseconds since 1970. */
@@ -12,9 +15,22 @@ export interface CallExtent {
 
 const STARTED_US = raw('toUnixTimestamp64Micro(assumeNotNull(call_started_at))')
 
-/** @throws UnknownField */
+/**
+ * Where candidates decide, the first and the last call are found without reading the others.
+ *
+ * @throws UnknownField
+ */
 export const callExtent = async (reader: ClickHouseReader, selection: CallSelection): Promise<CallExtent> => {
   const compiled = compileSelection(selection, [])
+  if (compiled.isDecidedByCandidates) {
+    const startOf = async (direction: 'asc' | 'desc') => {
+      const sortBy = [{ field: 'started_at', direction }] as const
+      const [call] = await callIds(reader)({ ...selection, sortBy, limit: 1, offset: 0 })
+      return call === undefined ? 0 : Number(microseconds(instantFrom(call.started_at)))
+    }
+    const [first, last] = await Promise.all([startOf('asc'), startOf('desc')])
+    return { first, last }
+  }
   const [row] = await readManyCalls(reader, compiled, (rows) =>
     select<CallExtent>(
       reader,
@@ -69,15 +85,42 @@ export const callsByStatus = async (
 
 const END_OF_TIME = instantFrom('2299-12-31 23:59:59.999999')
 
-/** The newest calls of a selection, with all that started when the last of them did. */
+/**
+ * The newest calls of a selection, with all that started when the last of them did, as far as they are among the newest
+ * `searched` calls of the project in the selected range. Without that bound, a list of few calls of a large project would read
+ * the payload of all its granules.
+ *
+ * @throws UnknownField
+ */
 export const newestOf = async (
   reader: ClickHouseReader,
   selection: CallSelection,
-  most: number,
+  { most, searched }: { readonly most: number; readonly searched: number },
 ): Promise<CallSelection> => {
+  const from = await startOfNewest(reader, selection, searched)
+  const within = { ...selection, began: { from, to: END_OF_TIME } }
   const sortBy = [{ field: 'started_at', direction: 'desc' }] as const
-  const [last] = await callIds(reader)({ ...selection, sortBy, limit: 1, offset: most - 1 })
+  const [last] = await callIds(reader)({ ...within, sortBy, limit: 1, offset: most - 1 })
   return last === undefined
-    ? selection
+    ? within
     : { ...selection, began: { from: instantFrom(last.started_at), to: END_OF_TIME } }
+}
+
+/** When the first of the newest calls started that meet the conditions on the key. Rows are not merged. */
+const startOfNewest = async (
+  reader: ClickHouseReader,
+  selection: CallSelection,
+  count: number,
+): Promise<Instant> => {
+  const { operation } = selection
+  const $and =
+    operation === null ? [] : conjunctsOf(operation).filter((one) => isDecidedBy(one, 'key', sourceOf))
+  const ofKey = { ...selection, filter: null, operation: $and.length === 0 ? null : { $and } }
+  const newest = compileSelection(ofKey, []).candidates(sql`call_started_at`)
+  const [row] = await select<{ from: string }>(
+    reader,
+    sql`SELECT ${raw(timeRange('call_started_at'))}
+    FROM (${newest} ORDER BY call_started_at DESC LIMIT ${typed('UInt64', count)}) ${SETTINGS}, ${WITHOUT_READING_AHEAD}`,
+  )
+  return instantFrom(row!.from)
 }

@@ -42,8 +42,14 @@ export interface FieldValues {
   readonly calls: number
 }
 
+export interface CommonValues {
+  readonly calls: number
+  /** Of each field. */
+  readonly values: readonly (readonly FieldValues[])[]
+}
+
 /**
- * The values of each field that most calls have, from one read of the calls. `contains` ignores case.
+ * The values of each field that most calls have, and the number of all calls, from one read. `contains` ignores case.
  *
  * @throws UnknownField
  */
@@ -52,8 +58,8 @@ export const commonValues = async (
   selection: CallSelection,
   names: readonly string[],
   { contains, limit }: { readonly contains: string; readonly limit: number },
-): Promise<readonly (readonly FieldValues[])[]> => {
-  if (names.length === 0) return []
+): Promise<CommonValues> => {
+  if (names.length === 0) return { calls: 0, values: [] }
   const { fields, joins } = statementFields()
   const keys = names.map((_, index) => raw(`key_${index}`))
   const columns = joined(
@@ -62,17 +68,19 @@ export const commonValues = async (
   const places = joined(keys.map((key, index) => sql`grouping(${key}) = 0, ${raw(String(index))}`))
   const compiled = compileSelection(selection, [])
   const rows = await readManyCalls(reader, compiled, (merged) =>
-    select<{ place: number; value: string; calls: string }>(
+    select<{ place: number; value: string | null; calls: string }>(
       reader,
       sql`SELECT toFloat64(at) AS place, leftUTF8(whole, ${raw(String(CHARACTERS))}) AS value, sum(counted) AS calls
       FROM (SELECT multiIf(${places}, -1) AS at, coalesce(${joined(keys)}) AS whole, count() AS counted
         FROM (${compiled.selected(columns, { rows: merged, joins: joins() })})
-        GROUP BY GROUPING SETS (${joined(keys.map((key) => sql`(${key})`))}))
-      WHERE whole IS NOT NULL AND (${contains} = '' OR positionCaseInsensitiveUTF8(value, ${contains}) > 0)
+        GROUP BY GROUPING SETS ((), ${joined(keys.map((key) => sql`(${key})`))}))
+      WHERE at < 0 OR whole IS NOT NULL AND (${contains} = '' OR positionCaseInsensitiveUTF8(value, ${contains}) > 0)
       GROUP BY place, value ORDER BY place, calls DESC, value LIMIT ${typed('UInt64', limit)} BY place ${SETTINGS}`,
     ),
   )
-  return names.map((_, index) =>
-    rows.filter(({ place }) => place === index).map(({ value, calls }) => ({ value, calls: Number(calls) })),
-  )
+  const at = (wanted: number) =>
+    rows
+      .filter(({ place }) => place === wanted)
+      .map(({ value, calls }) => ({ value: value ?? '', calls: Number(calls) }))
+  return { calls: at(-1)[0]?.calls ?? 0, values: names.map((_, index) => at(index)) }
 }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import type { Instant } from '../../../../src/kernel/codec/instant.js'
+import { microseconds, type Instant } from '../../../../src/kernel/codec/instant.js'
 import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { query } from '../../../../src/domain/query/query.js'
 import { callsProjection } from '../../../../src/projections/calls/project.js'
 import { callIdPages, callIds } from '../../../../src/projections/calls/pages.js'
 import { countCalls } from '../../../../src/projections/calls/count.js'
 import { NO_FILTER } from '../../../../src/projections/calls/filter.js'
+import { callExtent, newestOf } from '../../../../src/projections/calls/summary.js'
+import { commonValues } from '../../../../src/projections/calls/values.js'
 import type { OrderBy } from '../../../../src/projections/expression/order.js'
 import { callStats } from '../../../../src/projections/usage/stats/call-stats.js'
 import { feedbackProjection } from '../../../../src/projections/feedback/project.js'
@@ -44,6 +46,7 @@ const EVER = { from: '1900-01-01T00:00:00.000000Z', to: '2299-01-01T00:00:00.000
   'from' | 'to',
   Instant
 >
+const ALL_VALUES = { contains: '', limit: 100 }
 const COUNTED = [{ metric: 'call_count', aggregations: ['sum'], percentiles: [] }] as const
 
 describe('the calls that a filter and a query select', function () {
@@ -160,6 +163,19 @@ describe('the calls that a filter and a query select', function () {
               const { buckets } = await callStats(clickHouse.reader)(span, COUNTED)
               const [bucket] = buckets
               assert.equal(bucket!.figures['call_count_sum'], expected.length, what)
+              const starts = matching.map(({ at }) => at).sort((a, b) => b - a)
+              const { first, last } = await callExtent(clickHouse.reader, selected)
+              assert.deepEqual([first, last], [starts.at(-1) ?? 0, starts[0] ?? 0], `extent: ${what}`)
+              for (const sizes of [
+                { most: 3, searched: 1000 },
+                { most: 1000, searched: 4 },
+              ]) {
+                const newest = await newestOf(clickHouse.reader, selected, sizes)
+                const from = Number(microseconds(newest.began!.from))
+                const { calls } = await commonValues(clickHouse.reader, newest, ['op_name'], ALL_VALUES)
+                assert.equal(calls, starts.filter((start) => start >= from).length, `newest: ${what}`)
+                if (sizes.most === 3) assert.ok(calls >= Math.min(3, starts.length), `newest: ${what}`)
+              }
             }
             asked += 1
             found += expected.length

@@ -6,7 +6,7 @@ import { FEEDBACK } from './feedback/tables.js'
 import { FILES } from './files/tables.js'
 import { OBJECT_ALIASES, OBJECT_TAGS, OBJECT_VERSIONS } from './objects/tables.js'
 import { PRICES } from './prices/tables.js'
-import { PROJECTS } from './projects/tables.js'
+import { END_USER_ATTRIBUTES, PROJECTS } from './projects/tables.js'
 import { REBUILDS } from './rebuilds/tables.js'
 import { ARTIFACT_USES, RUN_CHANGES, RUN_SUMMARIES } from './runs/tables.js'
 import { CHECKPOINTS, EVENT_TIMES, QUARANTINE, SCHEMA_VERSIONS } from './runtime/tables.js'
@@ -19,7 +19,7 @@ const TABLES = [
   ...[QUEUES, ITEMS, PROGRESS, CALLS, CALL_INDEX, FACTS, REPORTING, USAGE_TOTALS, ROWS, ENTRIES, PUBLISHED],
   ...[VERSIONS, MAKERS, FILES, PROJECTS, DELIVERIES, CHANGES, FEEDBACK, OBJECT_ALIASES, OBJECT_TAGS],
   ...[OBJECT_VERSIONS, PRICES, REBUILDS, ARTIFACT_USES, RUN_CHANGES, RUN_SUMMARIES, EVALUATION_ROWS],
-  ...[CHECKPOINTS, EVENT_TIMES, QUARANTINE, SCHEMA_VERSIONS],
+  ...[END_USER_ATTRIBUTES, CHECKPOINTS, EVENT_TIMES, QUARANTINE, SCHEMA_VERSIONS],
 ]
 
 /** The statement that creates each table, by its name. */

@@ -119,7 +119,10 @@ describeInBrowser('what administrators do on the pages', () => {
     await closing.waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: /^A name/ }).fill('Webhooks')
-    await page.getByRole('option', { name: /Webhooks/ }).first().click()
+    await page
+      .getByRole('option', { name: /Webhooks/ })
+      .first()
+      .click()
     const leaving = page.getByRole('dialog', { name: 'Leave without saving?' })
     await leaving.getByRole('button', { name: 'Stay' }).click()
     await leaving.waitFor({ state: 'detached' })
@@ -134,7 +137,10 @@ describeInBrowser('what administrators do on the pages', () => {
     const page = await pages.open('/-/account')
     await page.getByRole('textbox', { name: 'Name of a new key' }).fill('laptop')
     await page.getByRole('link', { name: 'Tallytree' }).click()
-    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave' }).click()
+    await page
+      .getByRole('dialog', { name: 'Leave without saving?' })
+      .getByRole('button', { name: 'Leave' })
+      .click()
     await page.waitForURL(`${pages.service.address}/`)
   })
 
@@ -150,14 +156,17 @@ describeInBrowser('what administrators do on the pages', () => {
     assert.equal(await direction(), 'rtl')
   })
 
-  it('says how a project reports usage', async () => {
+  it('says how a project reports usage and names its end users', async () => {
     const page = await pages.open('/acme/-/settings/projects')
     await page.getByRole('button', { name: 'Settings of support' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: 'With descendants' }).check()
+    await dialog.getByRole('textbox', { name: 'Attribute with the end user' }).fill('customer.id')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
-    assert.equal((await read(`/api/projects/${PROJECT}`))['usage_reporting'], 'rolled_up')
+    const settings = await read(`/api/projects/${PROJECT}`)
+    assert.equal(settings['usage_reporting'], 'rolled_up')
+    assert.equal(settings['end_user_attribute'], 'customer.id')
   })
 
   it('creates and revokes a key, and ends another session', async () => {

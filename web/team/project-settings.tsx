@@ -1,8 +1,8 @@
-import { Button, Radio } from '@mantine/core'
+import { Button, Radio, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
-import { NotSaved } from '../kit/form-errors.js'
+import { NotSaved, problemAt } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
 import { FormDialog, isChangedFrom } from '../kit/unsaved.js'
 import { Failed, Loading } from '../kit/states.js'
@@ -24,7 +24,7 @@ const RECORDING: readonly (readonly [value: Settings['record'], label: string, d
   ['metadata', 'Metadata', 'Only who asked which model when, and what it used.'],
 ]
 
-/** How a project's calls report usage, and how much of its completions is recorded. */
+/** How a project's calls report usage and name their end users, and how much of its completions is recorded. */
 export const ProjectSettingsDialog = ({
   team,
   project,
@@ -97,8 +97,15 @@ const SettingsForm = ({
           <Radio key={value} value={value} label={label} description={description} mt={8} />
         ))}
       </Radio.Group>
+      <TextInput
+        label="Attribute with the end user"
+        description="Such as customer.id. It is read before the usual ones: user.id, user, user_id and enduser.id."
+        value={draft.end_user_attribute}
+        error={problemAt(save.error, 'end_user_attribute')}
+        onChange={(event) => onDraft({ ...draft, end_user_attribute: event.currentTarget.value })}
+      />
       <p className="secondary" style={{ margin: 0 }}>
-        Both apply from now on; earlier figures stay as they are for answers as of earlier.
+        Changes apply from now on. Answers as of an earlier time do not change.
       </p>
       <NotSaved error={save.error} what="The project" />
       <Button type="submit" loading={save.isPending}>

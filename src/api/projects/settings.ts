@@ -3,6 +3,7 @@ import { withDefault } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import {
   cacheSeconds,
+  endUserAttribute,
   recordLevel,
   usageReporting,
   type ProjectState,
@@ -22,17 +23,25 @@ const chosen = closed('ProjectSettings', {
     record: withDefault(recordLevel, null),
     /** For how long answers of models are given again to equal requests; 0 for never. */
     cache_seconds: withDefault(cacheSeconds, null),
+    /** Read before those that are usual; empty for none. */
+    end_user_attribute: withDefault(endUserAttribute, null),
   },
 })
 
 const settings = open('ProjectSettingsResponse', {
-  required: { usage_reporting: usageReporting, record: recordLevel, cache_seconds: cacheSeconds },
+  required: {
+    usage_reporting: usageReporting,
+    record: recordLevel,
+    cache_seconds: cacheSeconds,
+    end_user_attribute: endUserAttribute,
+  },
 })
 
-const settingsOf = ({ usageReporting, record, cacheSeconds }: ProjectState) => ({
+const settingsOf = ({ usageReporting, record, cacheSeconds, endUserAttribute }: ProjectState) => ({
   usage_reporting: usageReporting,
   record,
   cache_seconds: cacheSeconds,
+  end_user_attribute: endUserAttribute,
 })
 
 const readSettings = (services: Pick<Services, 'eventStore' | 'access' | 'reading'>): AnyRoute =>
@@ -54,8 +63,8 @@ const writeSettings = (services: WriteServices): AnyRoute =>
     method: 'put',
     path: '/api/projects/:entity/:project',
     summary:
-      "Set how a project's calls report usage, and how its completions are recorded and cached; all apply from the returned " +
-      'log position on. Needs the role project_administrator for the project.',
+      "Set how a project's calls report usage, which attribute names their end users, and how its completions are recorded and " +
+      'cached; all apply from the returned log position on. Needs the role project_administrator for the project.',
     body: chosen,
     response: settings,
     project: inPath,
@@ -63,7 +72,7 @@ const writeSettings = (services: WriteServices): AnyRoute =>
     handle: ({ body, project, principal }) => {
       requireProjectAdministrator(services.access, principal, project)
       if (Object.values(body).every((value) => value === null))
-        throw invalidField([], 'missing', 'Give usage_reporting, record or cache_seconds')
+        throw invalidField([], 'missing', 'Give usage_reporting, record, cache_seconds or end_user_attribute')
       return writing(changeSettings(services, project, body), ({ state }) => settingsOf(state))
     },
   })

@@ -19,6 +19,7 @@ interface ProjectSettings {
   readonly usage_reporting: UsageReporting | null
   readonly record: RecordLevel | null
   readonly cache_seconds: number | null
+  readonly end_user_attribute: string | null
 }
 
 /** Null keeps a setting. */
@@ -26,13 +27,15 @@ export const changeSettings =
   (
     ports: Pick<Ports, 'eventStore' | 'ids'>,
     project_id: string,
-    { usage_reporting, record, cache_seconds }: ProjectSettings,
+    { usage_reporting, record, cache_seconds, end_user_attribute }: ProjectSettings,
   ) =>
   (cause: Cause) => {
     const commands: ProjectCommand[] = []
     if (usage_reporting !== null) commands.push({ type: 'ChooseUsageReporting', project_id, usage_reporting })
     if (record !== null) commands.push({ type: 'ChooseRecording', project_id, record })
     if (cache_seconds !== null) commands.push({ type: 'ChooseCaching', project_id, cache_seconds })
+    if (end_user_attribute !== null)
+      commands.push({ type: 'ChooseEndUserAttribute', project_id, end_user_attribute })
     return execute(ports)(projectDecider, projectStream(project_id), commands, cause)
   }
 

@@ -6,6 +6,7 @@ import { open } from '../../kernel/codec/struct.js'
 import { type EventOf, nothing, type Decider } from '../../kernel/decider.js'
 import { textUpToCharacters } from '../../kernel/codec/text.js'
 import { projectId } from '../../kernel/ids.js'
+import { pathIn } from '../query/field-path.js'
 
 /**
  * How to read the usage reported by a project's calls. `auto` recognises SDKs that add children's usage to the
@@ -20,6 +21,9 @@ export type RecordLevel = t.TypeOf<typeof recordLevel>
 
 /** For how long an answer of a model is given again to equal requests; 0 for never. */
 export const cacheSeconds = integerBetween(0, 30 * 86_400)
+
+/** The path within the attributes of calls that has the end user; empty for none. */
+export const endUserAttribute = pathIn(textUpToCharacters(200), true)
 
 export const MAX_PROJECT_TEXT = 10_000
 
@@ -54,12 +58,20 @@ const cachingChosen = open('CachingChosen', {
   required: { project_id: projectId, cache_seconds: cacheSeconds },
 })
 
+export const endUserAttributeChosen = open('EndUserAttributeChosen', {
+  says:
+    "The path within the attributes of a project's calls that has the end user was set; empty for none. Reads look there " +
+    'first from this position on, also in calls that were recorded before.',
+  required: { project_id: projectId, end_user_attribute: endUserAttribute },
+})
+
 export const projectEvents = {
   UsageReportingChosen: usageReportingChosen,
   ProjectCreated: projectCreated,
   ProjectDescribed: projectDescribed,
   RecordingChosen: recordingChosen,
   CachingChosen: cachingChosen,
+  EndUserAttributeChosen: endUserAttributeChosen,
 }
 
 export type ProjectEvent = EventOf<typeof projectEvents>
@@ -84,6 +96,12 @@ export interface ChooseCaching {
   readonly cache_seconds: number
 }
 
+export interface ChooseEndUserAttribute {
+  readonly type: 'ChooseEndUserAttribute'
+  readonly project_id: string
+  readonly end_user_attribute: string
+}
+
 export interface CreateProject {
   readonly type: 'CreateProject'
   readonly project_id: string
@@ -99,12 +117,18 @@ export interface DescribeProject {
 }
 
 export type ProjectCommand =
-  ChooseUsageReporting | ChooseRecording | ChooseCaching | CreateProject | DescribeProject
+  | ChooseUsageReporting
+  | ChooseRecording
+  | ChooseCaching
+  | ChooseEndUserAttribute
+  | CreateProject
+  | DescribeProject
 
 export interface ProjectState {
   readonly usageReporting: UsageReporting
   readonly record: RecordLevel
   readonly cacheSeconds: number
+  readonly endUserAttribute: string
   /** Null for a project that was never created explicitly. */
   readonly createdAt: string | null
   readonly description: string | null
@@ -116,6 +140,7 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
     usageReporting: 'auto',
     record: 'all',
     cacheSeconds: 0,
+    endUserAttribute: '',
     createdAt: null,
     description: null,
     repo: null,
@@ -129,6 +154,8 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
         return { ...state, record: event.data.record }
       case 'CachingChosen':
         return { ...state, cacheSeconds: event.data.cache_seconds }
+      case 'EndUserAttributeChosen':
+        return { ...state, endUserAttribute: event.data.end_user_attribute }
       case 'ProjectCreated':
         return { ...state, createdAt: event.data.created_at }
       case 'ProjectDescribed':
@@ -159,6 +186,12 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
         return state.cacheSeconds === cache_seconds
           ? nothing
           : { events: [{ type: 'CachingChosen', data: { project_id, cache_seconds } }] }
+      }
+      case 'ChooseEndUserAttribute': {
+        const { end_user_attribute } = command
+        return state.endUserAttribute === end_user_attribute
+          ? nothing
+          : { events: [{ type: 'EndUserAttributeChosen', data: { project_id, end_user_attribute } }] }
       }
       case 'CreateProject':
         return state.createdAt !== null

@@ -43,18 +43,20 @@ export const fieldPath = (text: string): FieldPath => {
 
 const malformed = (text: string, problem: string): string => `Field path '${shortened(text)}' ${problem}`
 
-/** The same text, as a field path. */
-export const pathIn = (text: Codec<string>): Codec<string> =>
-  new Codec<string>(
+/** The same text, as a field path; with `orEmpty` also the empty text. */
+export const pathIn = (text: Codec<string>, orEmpty = false): Codec<string> => {
+  const problemIn = (u: string) => (orEmpty && u === '' ? undefined : problemOf(u))
+  return new Codec<string>(
     'FieldPath',
-    (u): u is string => text.is(u) && problemOf(u) === undefined,
+    (u): u is string => text.is(u) && problemIn(u) === undefined,
     (u, c) => {
       const decoded = text.validate(u, c)
-      const problem = E.isRight(decoded) ? problemOf(decoded.right) : undefined
+      const problem = E.isRight(decoded) ? problemIn(decoded.right) : undefined
       return problem === undefined ? decoded : refuse(u, c, problem.type, problem.msg)
     },
     text.schema,
   )
+}
 
 export const fieldName = pathIn(string)
 

@@ -5,6 +5,7 @@ import { OBJECT_ALIASES, OBJECT_TAGS, OBJECT_VERSIONS } from '../objects/tables.
 import { PRICE_COLUMNS } from '../prices/stored-price.js'
 import { calls, usageFacts, usageReporting } from './call-models.js'
 import { VERSIONS } from '../artifacts/tables.js'
+import { END_USER_ATTRIBUTES } from '../projects/tables.js'
 import { RUN_CHANGES } from '../runs/tables.js'
 import { atOrBefore, rowText, valueAsOf, type DigestedModel } from './model.js'
 
@@ -77,6 +78,7 @@ export const digestedModels: readonly DigestedModel[] = [
   contents('call_index', ['project_id', 'id'], ['trace_id', 'started_at']),
   usageFacts,
   usageReporting,
+  history('end_user_attributes', { key: ['project_id'], columns: END_USER_ATTRIBUTES.names }),
   history('object_versions', { key: OBJECT, columns: OBJECT_VERSIONS.names }),
   history('object_tags', {
     key: OBJECT,

@@ -53,7 +53,7 @@ const insteadOf = (nested: JsonPlace, column: Sql, path: readonly string[]): Sql
  * The JSON at a path of the text `t` as `memberAt` reads it, else an empty text. A state is the JSON that was reached, and
  * the parts since, with a dot after each, if they begin one of its keys.
  */
-const firstReading = (isWide: string, path: readonly string[]): Sql => {
+const firstReading = (isWide: string, path: readonly string[] | Sql): Sql => {
   const item = sql`if(s.2 = '' AND match(p, '^[0-9]{1,9}$') AND JSONType(s.1) = 'Array',
       JSONExtractArrayRaw(s.1)[toUInt32OrZero(p) + 1], JSONExtractRaw(s.1, concat(s.2, p)))`
   const begins = sql`arrayExists(k -> startsWith(k, concat(s.2, p, '.')), JSONExtractKeys(s.1))`
@@ -62,6 +62,12 @@ const firstReading = (isWide: string, path: readonly string[]): Sql => {
   const first = (condition: Sql) => sql`arrayFirst(s -> s.2 = '' ${condition}, f).1`
   const withValue = first(sql`AND s.1 NOT IN ('null', '""')`)
   return sql`arrayMap(f -> if(${withValue} != '', ${withValue}, ${first(sql``)}), [${last}])[1]`
+}
+
+/** The text at a path that the statement itself reads, an SQL list of keys; NULL for an empty list. */
+export const textAtKeys = (column: Sql, isWide: string, keys: Sql): Sql => {
+  const texts = sql`arrayFilter(t -> t != '' AND notEmpty(${keys}), [ifNull(${column}, '')])`
+  return sql`nullIf(JSONExtractString(arrayMap(t -> ${firstReading(isWide, keys)}, ${texts})[1]), '')`
 }
 
 /** A string as it is, anything else as JSON; NULL for a missing value, null and the empty string. */

@@ -98,7 +98,10 @@ export const arbitraryDeed = (project_id: string): fc.Arbitrary<Deed> => {
       weight: 1,
       arbitrary: put(
         fc.constant(`/api/projects/${project_id}`),
-        fc.record({ usage_reporting: fc.constantFrom('auto', 'own', 'rolled_up') }),
+        fc.oneof(
+          fc.record({ usage_reporting: fc.constantFrom('auto', 'own', 'rolled_up') }),
+          fc.record({ end_user_attribute: fc.constantFrom('', 'customer', 'customer.id') }),
+        ),
       ),
     },
     {

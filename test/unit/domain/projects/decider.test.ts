@@ -8,6 +8,11 @@ const created_at = '2026-01-01T00:00:00.000000Z' as Instant
 const create: ProjectCommand = { type: 'CreateProject', project_id, created_at }
 const choose: ProjectCommand = { type: 'ChooseUsageReporting', project_id, usage_reporting: 'own' }
 const record: ProjectCommand = { type: 'ChooseRecording', project_id, record: 'metadata' }
+const nameUsers: ProjectCommand = {
+  type: 'ChooseEndUserAttribute',
+  project_id,
+  end_user_attribute: 'customer.id',
+}
 const describeIt = (description: string | null, repo: string | null = null): ProjectCommand => ({
   type: 'DescribeProject',
   project_id,
@@ -38,7 +43,7 @@ describe('a project', () => {
     assert.deepEqual([state.description, state.repo], ['second', 'there'])
   })
 
-  for (const command of [create, choose, record, describeIt('text', 'there'), describeIt(null)])
+  for (const command of [create, choose, record, nameUsers, describeIt('text', 'there'), describeIt(null)])
     it(`writes nothing when asked again: ${JSON.stringify(command).slice(0, 60)}`, () =>
       assert.deepEqual(given(command, command).events, []))
 

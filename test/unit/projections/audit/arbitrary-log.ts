@@ -45,6 +45,7 @@ const arbitraryQueues = fc
       { type: 'AnnotationItemAdded', data: { ...added, queue_id: `q${at}`, id: 'i' } },
       { type: 'AnnotationItemProgressed', data: { ...progressed, queue_id: `q${at}`, id: 'i' } },
       { type: 'FileStored', data: { ...stored, digest: `d${at}` } },
+      { type: 'EndUserAttributeChosen', data: { end_user_attribute: `customer.key${at}` } },
       { type: 'AnnotationQueueDeleted', data: { ...deleted, id: `q${at}` } },
     ]),
   )

@@ -216,7 +216,7 @@ const Value = ({ text, child, depth, path, index, isOpen: isOpenFirst = false, o
 
 const DEPTH_PX = 16
 
-/** Where a row begins that has no mark to open it: below the names of those that have one. */
+/** A row without a mark to open it begins below the names of rows with one. */
 const afterMark = (depth: number) => ({ paddingLeft: `calc(${depth * DEPTH_PX}px + 2ch)` })
 
 const below = (path: string, key: string): string => {

@@ -23,7 +23,7 @@ const chosen = closed('ProjectSettings', {
     record: withDefault(recordLevel, null),
     /** For how long answers of models are given again to equal requests; 0 for never. */
     cache_seconds: withDefault(cacheSeconds, null),
-    /** Read before those that are usual; empty for none. */
+    /** Read before the usual attributes; empty for none. */
     end_user_attribute: withDefault(endUserAttribute, null),
   },
 })

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
 import { readConfig } from '../../src/config.js'
+import { scratchDirectory } from '../support/scratch.js'
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
@@ -87,5 +90,85 @@ describe('the container', () => {
           .includes(`!${path.replace('./', '')}`),
         path,
       )
+  })
+})
+
+interface ComposedService {
+  readonly image?: string
+  readonly entrypoint?: readonly [string, string, string]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly secrets?: readonly string[]
+  readonly healthcheck?: { readonly test: readonly string[] }
+}
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposedService>>
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>
+}
+
+const composeFile = (path: string) => parse(textOf(path), { merge: true }) as ComposeFile
+
+describe('docker/compose.scale.yaml', () => {
+  const { services, secrets } = composeFile('docker/compose.scale.yaml')
+  const programs = Object.values(services).filter(({ environment }) => environment?.['TALLYTREE_ROLES'])
+
+  it('makes variables that the program takes, with values of files', async () => {
+    const directory = await scratchDirectory()
+    for (const name of Object.keys(secrets))
+      writeFileSync(join(directory, name), 'k1:' + 'A'.repeat(43) + '=\n')
+    const known = new Set(textOf('src/config.ts').match(/\b(?:TALLYTREE|CLICKHOUSE|EVENTSTORE)_[A-Z_]+\b/g))
+
+    const roles = programs.map(({ entrypoint, environment, secrets: mounted }) => {
+      const [shell, option, script] = entrypoint!
+      const printing = script
+        .replaceAll('$$', '$')
+        .replaceAll('/run/secrets', directory)
+        .replace('cd /app', '')
+        .replace('bin/start main', 'env -0')
+      const { stdout } = spawnSync(shell, [option, printing], {
+        encoding: 'utf8',
+        env: {
+          PATH: process.env['PATH'],
+          ...environment,
+          TALLYTREE_PUBLIC_URL: environment!['TALLYTREE_PUBLIC_URL']!.replace(/^\$\{\w+:-(.*)\}$/, '$1'),
+        },
+      })
+      const variables = Object.fromEntries(
+        stdout
+          .split('\0')
+          .map((line) => line.split(/=(.*)/s, 2) as [string, string])
+          .filter(([name]) => /^(?:TALLYTREE|CLICKHOUSE|EVENTSTORE)_/.test(name)),
+      )
+      for (const name of Object.keys(variables)) assert.ok(known.has(name), name)
+      assert.deepEqual([...mounted!].sort(), Object.keys(secrets))
+      const config = readConfig(variables)
+      assert.equal(config.masterKeys.length, 1)
+      assert.ok(config.eventStoreUrl !== null && config.clickHouseUrl !== null && config.objects !== null)
+      assert.equal(config.apiProcesses, 2)
+      return [...config.roles].join()
+    })
+
+    assert.deepEqual(roles, ['api', 'api', 'projector', 'dispatcher'])
+  })
+
+  it('names the files of secrets that its first lines make', () => {
+    const made = [...textOf('docker/compose.scale.yaml').matchAll(/^# .*> docker\/(secrets\/\S+)$/gm)]
+    assert.deepEqual(
+      made.map(([, file]) => file),
+      Object.values(secrets).map(({ file }) => file),
+    )
+  })
+
+  it('has versions of all images, the same as docker/compose.yaml', () => {
+    const alone = composeFile('docker/compose.yaml').services
+    for (const [name, { image }] of Object.entries(services)) {
+      if (image !== undefined) assert.match(image, /:\d[\d.]*$/)
+      assert.equal(image, alone[name]?.image ?? image)
+    }
+  })
+
+  it('asks programs whether they are ready', () => {
+    for (const { healthcheck } of programs) assert.match(healthcheck!.test.join(' '), /\/health\/ready/)
+    assert.match(textOf('docker/compose.scale.yaml'), /health_uri \/health\/ready/)
   })
 })

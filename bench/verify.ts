@@ -75,6 +75,8 @@ const scanned = (copy: LogCopy): number => {
   return events
 }
 
+const ignore = () => undefined
+
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 try {
   const copy = openLogCopy(join(directory, 'events.db'))
@@ -85,7 +87,7 @@ try {
   const end = 2 * CALLS
   const scan = end / (await seconds(() => scanned(copy)))
   const verified =
-    end / (await seconds(() => reproject(copy, blobs, { log: end, models: end }, () => undefined)))
+    end / (await seconds(() => reproject(copy, blobs, { log: end, models: end }, ignore, ignore)))
   copy.close()
   console.log(
     `verify, events of 1 KB: ${Math.round(verified)} events/s, ${(verified / scan).toFixed(3)} of reading and ` +

@@ -6,6 +6,7 @@ import { exportParquet } from './cli/export-parquet.js'
 import { issueKey } from './cli/keys.js'
 import { importPrices } from './cli/prices.js'
 import { addressOf, copyObjects } from './cli/objects.js'
+import { checkProof, newOrigin, printLogKeys, proveEvent, rotateLogKey } from './cli/log.js'
 import { rebuild } from './cli/rebuild.js'
 import { replay } from './cli/replay.js'
 import { reencrypt } from './cli/secrets.js'
@@ -23,9 +24,10 @@ const USAGE = `usage: tallytree <command>
                  If DIR is esdb://... the log is appended there, to move a service to an EventStoreDB.
                  Blobs go to the bucket URL, s3://..., or into DIR; those of the source are in it, or in the bucket
                  TALLYTREE_OBJECTS_URL
-  verify DIR [--against URL] [--objects URL]
+  verify DIR [--against URL] [--objects URL] [--checkpoint FILE] [--verifier KEY]
                  checks every event of a copied log, rebuilds every read model from it, and compares their digests with
-                 those recorded by the copy, or with those of a running service
+                 those recorded by the copy, or with those of a running service. Builds the tree of the log, and compares
+                 it with the checkpoints in DIR and in FILE, which KEYs or those in DIR verify
   objects copy --from SOURCE --to TARGET
                  copies payloads and secrets of a data directory of a stopped service into a bucket, s3://..., or back; an
                  interrupted copy is resumed, and content is compared with its digest
@@ -42,6 +44,14 @@ const USAGE = `usage: tallytree <command>
   keys issue [USER]
                  issues an API key for a user who lost theirs (default: the administrator) and prints it; requires a
                  stopped service or an EventStoreDB
+  log key        prints the keys that verify the signed checkpoints of the log
+  log rotate-key makes a new key, which signs from the next start of the service on; the former one signs for 30 more days
+  log new-origin begins a new signed log, which names the last checkpoint, where the event log does not match what was
+                 signed; requires a stopped service
+  log prove EVENT [--stream STREAM] [--url URL]
+                 prints a proof that the log has an event, from the running service (with a key in TALLYTREE_API_KEY)
+  log check FILE --verifier KEY
+                 checks such a proof without the service, with a key as "log key" prints it
   jobs watch [--url URL] JOB
                  follows a training job of the running service to its end, with charts of its metrics on a terminal
                  (with a key in TALLYTREE_API_KEY); the exit code is 1 if the job failed
@@ -78,16 +88,38 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
       resume: { type: 'string' },
       header: { type: 'string', multiple: true },
       objects: { type: 'string' },
+      stream: { type: 'string' },
+      checkpoint: { type: 'string' },
+      verifier: { type: 'string', multiple: true },
     },
   })
-  const { to, from, upto, against, url, list, check, project, after, resume, header, objects } = values
+  const {
+    to,
+    from,
+    upto,
+    against,
+    url,
+    list,
+    check,
+    project,
+    after,
+    resume,
+    header,
+    objects,
+    stream,
+    verifier,
+    checkpoint,
+  } = values
   const [directory, file] = positionals
   const given = Object.keys(values).length
   const only = (most: number, ...allowed: readonly unknown[]) =>
     positionals.length === most && given === allowed.filter((value) => value !== undefined).length
   if (command === 'docs' && only(0, check)) return docs(check ?? false)
-  if (command === 'verify' && directory !== undefined && only(1, against, objects))
-    return verify({ directory, against, objects: addressOf(objects) }, readConfig())
+  if (command === 'verify' && directory !== undefined && only(1, against, objects, checkpoint, verifier))
+    return verify(
+      { directory, against, objects: addressOf(objects), checkpoint, verifiers: verifier ?? [] },
+      readConfig(),
+    )
   if (command === 'objects' && directory === 'copy' && from !== undefined && to !== undefined)
     if (only(1, from, to)) return copyObjects({ from, to }, readConfig())
   if (command === 'rebuild' && only(0, url)) return rebuild(url, readConfig())
@@ -96,6 +128,13 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
   if (command === 'jobs' && directory === 'watch' && file !== undefined && only(2, url))
     return watchJob({ job: file, url }, readConfig())
   if (command === 'secrets' && directory === 'reencrypt' && only(1)) return reencrypt(readConfig())
+  if (command === 'log' && directory === 'key' && only(1)) return printLogKeys(readConfig())
+  if (command === 'log' && directory === 'rotate-key' && only(1)) return rotateLogKey(readConfig())
+  if (command === 'log' && directory === 'new-origin' && only(1)) return newOrigin(readConfig())
+  if (command === 'log' && directory === 'prove' && file !== undefined && only(2, stream, url))
+    return proveEvent({ event: file, stream, url }, readConfig())
+  if (command === 'log' && directory === 'check' && file !== undefined && verifier !== undefined)
+    if (only(2, verifier)) return checkProof(file, verifier)
   if (command === 'keys' && directory === 'issue' && only(file === undefined ? 1 : 2))
     return issueKey(file, readConfig())
   if (command === 'export' && directory === 'parquet' && to !== undefined && only(1, to, from, project))

@@ -49,6 +49,14 @@ const PARTS: Readonly<Record<HealthPart, Part>> = {
         ? `the event log cannot be read (${codeOf(error.cause) ?? error.name})`
         : undefined,
   },
+  'log-tree': {
+    failed: 'log.tree_failed',
+    resumed: 'log.tree_resumed',
+    reasonOf: (error) =>
+      error instanceof Error
+        ? `new events are not sealed (${codeOf(error.cause) ?? codeOf(error) ?? error.name})`
+        : undefined,
+  },
   blobs: {
     failed: 'blobs.writes_failed',
     resumed: 'blobs.writes_resumed',

@@ -9,6 +9,7 @@ import type { Signer } from '../kernel/ports/signer.js'
 import type { RandomKey } from '../kernel/ports/secrets.js'
 import type { WebhookSender } from '../kernel/ports/webhook-sender.js'
 import type { Access } from './access/access.js'
+import type { Sealing } from './audit/sealing.js'
 import type { UnreadableSecrets } from './secrets/unreadable.js'
 import type { Throttle } from './throttle.js'
 import type { Reading } from './reading/reading.js'
@@ -28,6 +29,8 @@ export interface Services extends Ports {
   readonly endingTests: AbortSignal
   readonly hmacSha256: HmacSha256
   readonly randomKey: RandomKey
+  /** Undefined in a process that does not seal the log. */
+  readonly sealing: () => Sealing | undefined
   readonly compilePattern: CompilePattern
   readonly scoringTools: ScoringTools
   readonly log: Log

@@ -10,6 +10,7 @@ import type { LogSource } from '../kernel/ports/log-source.js'
 import { PRIVATE_DIRECTORY } from '../kernel/private-files.js'
 import type { BucketAddress } from '../kernel/ports/objects-url.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
+import { checkpointsIn, writeCheckpoints } from './checkpoints-file.js'
 import { copyEvents } from './copy-events.js'
 import { digestsIn, writeDigests } from './digests-file.js'
 import { logDigest, pagesOf } from './log-digest.js'
@@ -31,7 +32,8 @@ interface Replay {
 export const replay = async ({ to, from, objects, upTo }: Replay, config: Config): Promise<number> => {
   const named = from ?? config.eventStoreUrl ?? config.dataDirectory
   if (resolve(named) === resolve(to)) throw new OperatorError('--to and --from are the same directory')
-  const { log: source, service } = await openLogSource(named, config)
+  const { log, service } = await openLogSource(named, config)
+  const { source, reportUnsealed } = countUnsealed(log)
   try {
     const end = await endOf(source.head(), upTo)
     if (isEventStoreDb(to)) return await appendTo(to, source, end, config)
@@ -48,10 +50,13 @@ export const replay = async ({ to, from, objects, upTo }: Replay, config: Config
       )
       progress.end()
       reportRepeated(repeated)
+      reportUnsealed()
       const digests = digestOfCopy(copy)
       const { position, events } = digests
       const models = service === undefined ? null : digestsIn(await service.digestsAt(BigInt(position)))
       await writeDigests(to, { ...digests, models })
+      const checkpoints = service === undefined ? checkpointsIn(named) : await service.checkpoints()
+      if (checkpoints !== undefined) await writeCheckpoints(to, checkpoints, events)
       process.stdout.write(
         `copied ${copied} events to ${to}: ${events} in total, up to position ${position}\n`,
       )
@@ -61,6 +66,28 @@ export const replay = async ({ to, from, objects, upTo }: Replay, config: Config
     }
   } finally {
     await source.close()
+  }
+}
+
+/** Counts the events that get other salts, and so another entry in the tree of the log. */
+const countUnsealed = (log: LogSource) => {
+  let unsealed = 0
+  return {
+    source: {
+      ...log,
+      readAll: async function* (after: Position) {
+        for await (const event of log.readAll(after)) {
+          if (event.seal === undefined) unsealed += 1
+          yield event
+        }
+      },
+    },
+    reportUnsealed: () => {
+      if (unsealed > 0)
+        process.stderr.write(
+          `${unsealed} events came without their salts, so the tree of the copy has another root; see docs/auditing.md#the-signed-tree\n`,
+        )
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
+import type { LogCopy, WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
 import { requireReadable } from '../kernel/unreadable-event.js'
 import type { BlobStore } from '../kernel/ports/blobs.js'
 import type { EventStore, RecordedEvent, Position } from '../kernel/ports/event-store.js'
@@ -37,6 +37,7 @@ export const reproject = async (
   copy: LogCopy,
   blobs: BlobStore,
   upTo: UpTo,
+  onEvent: (written: WrittenEvent) => void,
   note: (events: number, part: number) => void,
 ): Promise<Reprojection> => {
   const models = await temporaryReadModels(copy, blobs)
@@ -63,6 +64,7 @@ export const reproject = async (
     for (const page of pagesOf(copy)) {
       for (const written of page) {
         const checked = await check(written)
+        onEvent(written)
         for (const one of checked.errors) errors.push(`position ${written.position}: ${one}`)
         if (written.position <= upTo.log) digest.add(written)
         events += 1

@@ -7,6 +7,7 @@ import type { Config } from '../config.js'
 import type { BucketAddress } from '../kernel/ports/objects-url.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import type { ModelDigest } from '../projections/audit/queries.js'
+import { checkTree } from './check-tree.js'
 import { digestsIn, readDigests, type RecordedDigests } from './digests-file.js'
 import { progressOn } from './progress.js'
 import { reproject, type Reprojection } from './reproject.js'
@@ -17,12 +18,19 @@ interface Verify {
   readonly against: string | undefined
   /** The bucket with the blobs of the copy, if they are not in the directory. */
   readonly objects: BucketAddress | null
+  /** A file with a checkpoint that the log must continue. */
+  readonly checkpoint: string | undefined
+  /** The keys that verify checkpoints, if they are not to be taken from the directory. */
+  readonly verifiers: readonly string[]
 }
 
 const SHOWN = 100
 
 /** `tallytree verify`: checks a copied log and the read models that follow from it. Returns the exit code. */
-export const verify = async ({ directory, against, objects }: Verify, config: Config): Promise<number> => {
+export const verify = async (
+  { directory, against, objects, checkpoint, verifiers }: Verify,
+  config: Config,
+): Promise<number> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
     throw new OperatorError(`${directory} does not contain a log (events.db)`)
@@ -36,9 +44,12 @@ export const verify = async ({ directory, against, objects }: Verify, config: Co
     const upTo = { log, models: against === undefined ? log : last }
     const progress = progressOn(process.stderr, 'verifying')
     const blobs = await blobsOf(objects ?? objectsOf(directory, config), directory)
-    const found = await reproject(copy, blobs, upTo, progress.note)
+    const tree = await checkTree({ directory, checkpoint, verifiers })
+    const found = await reproject(copy, blobs, upTo, tree.add, progress.note)
     progress.end()
-    return report(found, recorded, expected)
+    const { errors, summary } = tree.end()
+    process.stdout.write(`${summary}\n`)
+    return report({ ...found, errors: [...found.errors, ...errors] }, recorded, expected)
   } finally {
     copy.close()
   }

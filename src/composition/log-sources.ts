@@ -1,14 +1,18 @@
+import type { KeyObject } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { requireApiKey } from '../adapters/remote-service/request.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
+import { readLogKeys } from '../adapters/secrets/log-keys.js'
+import { sealsIn } from '../application/audit/seals.js'
 import type { Config } from '../config.js'
 import { StoreInUse } from '../kernel/ports/event-store-errors.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
 import type { BucketAddress } from '../kernel/ports/objects-url.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { openEventStoreServer } from './event-store-server.js'
+import { logKeysFile } from './sealing.js'
 import { blobsOf, objectsOf } from './objects.js'
 import type { BlobStore } from '../kernel/ports/blobs.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
@@ -35,7 +39,11 @@ export const openLogSource = async (
   }
   if (/^esdb(\+discover)?:\/\//.test(named))
     return {
-      log: storedLog(await openEventStoreServer(named), await blobsOf(config.objects, config.dataDirectory)),
+      log: storedLog(
+        await openEventStoreServer(named),
+        await blobsOf(config.objects, config.dataDirectory),
+        readLogKeys(logKeysFile(config.dataDirectory))?.salt,
+      ),
     }
   if (/^[a-z]+:\/\//.test(named))
     throw new OperatorError(
@@ -62,10 +70,21 @@ const openDirectory = async (directory: string, objects: BucketAddress | null): 
   }
 }
 
-/** An event store and its blobs as a source to copy from. Closing it closes the store. */
-export const storedLog = (eventStore: EventStore, blobs: Pick<BlobStore, 'open'>): LogSource => ({
+/**
+ * An event store and its blobs as a source to copy from. Closing it closes the store. With the key of their salts, events
+ * that have no seal keep the one that follows from the key.
+ */
+export const storedLog = (
+  eventStore: EventStore,
+  blobs: Pick<BlobStore, 'open'>,
+  saltKey?: KeyObject,
+): LogSource => ({
   head: () => eventStore.head(),
-  readAll: (after) => eventStore.readAll({ after, withSeals: true }),
+  readAll: async function* (after) {
+    const sealOf = saltKey && sealsIn(eventStore, saltKey)
+    for await (const event of eventStore.readAll({ after, withSeals: true }))
+      yield event.seal === undefined ? { ...event, seal: sealOf?.(event)?.salt } : event
+  },
   eventAt: async ({ stream, revision }) => {
     for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 })) return event
     return undefined

@@ -28,7 +28,7 @@ export const lostLog = (reason: string, left: readonly string[]): OperatorError 
   new OperatorError(
     `TALLYTREE_DATA_DIR: ${reason}, but there is data in ${left.map((name) => `${name}/`).join(' and ')}. ` +
       'Nothing was changed. Restore events.db from a backup, or set EVENTSTORE_URL if the log is on a server. ' +
-      'To begin with an empty log, move clickhouse/ and blobs/ out of the directory first',
+      'To begin with an empty log, move clickhouse/, blobs/, log-tree.db and log-keys out of the directory first',
   )
 
 const hasContent = (directory: string): boolean =>

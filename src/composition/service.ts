@@ -28,6 +28,7 @@ import { openReadSide, type ReadSide } from './read-side.js'
 import { openReadSideLater } from './read-side-later.js'
 import { openRequestTraces, refuseOwnAddress } from './request-traces.js'
 import { scoringTools } from './scoring-tools.js'
+import { openSealing } from './sealing.js'
 import { openSigner } from '../adapters/secrets/signer.js'
 import { keyRingOf, reconcileSecretsAtStart } from './secrets.js'
 import { unreadableSecrets, type UnreadableSecrets } from '../application/secrets/unreadable.js'
@@ -87,6 +88,8 @@ const start = async (
     if (seconds > LOGGED_HOLD_SECONDS) log.warn('loop.held', { ms: Math.round(seconds * 1000), where })
   })
   const readSide = await startReadSide(config, stores, log, metrics, loop, cleanup)
+  const sealing = await openSealing(config, stores, log)
+  cleanup.add(() => sealing.stop())
 
   const attempts = openAttempts(config, stores.bucket, log)
   cleanup.add(() => attempts.close())
@@ -103,6 +106,7 @@ const start = async (
     randomKey,
     compilePattern: compileRe2,
     scoringTools,
+    sealing: sealing.current,
     hmacSha256,
     signer: openSigner(keyRingOf(config)),
     vendor: config.vendor,
@@ -240,7 +244,7 @@ const healthChecks = (
   engineFails,
   isReady: caughtUpOnce(eventStore, readSide),
   quarantined: readSide.quarantined,
-  unreadableEvents: health.unreadableEvents,
+  unreadableEvents: () => health.unreadableEvents() ?? health.reason('log-tree'),
   readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
   writesBlocked: () => health.writesBlocked(eventStore),
   filesFail: () =>

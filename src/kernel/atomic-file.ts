@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -29,4 +30,12 @@ export const syncDirectory = async (path: string): Promise<void> => {
   } finally {
     await directory.close()
   }
+}
+
+/** Opens a file whose name in its directory then survives a loss of power. */
+export const openDurably = (path: string): number => {
+  const directory = openSync(dirname(path), 'r')
+  fsyncSync(directory)
+  closeSync(directory)
+  return openSync(path, 'r+')
 }

@@ -29,6 +29,12 @@ export const OF_NEITHER = new Set([
   'GET /api/events',
   'GET /api/admin/digests',
   'GET /api/blobs/{digest}',
+  // Hashes, of all events, and the proof of an event that the key may read: audit/log.test.ts.
+  'GET /api/log/checkpoint',
+  'GET /api/log/checkpoints',
+  'GET /api/log/tile/entries/{path}',
+  'GET /api/log/tile/{level}/{path}',
+  'GET /api/log/proof',
   // They name their team in the body or the query, or are named by id: automations/tenants.test.ts.
   ...OF_AUTOMATIONS,
   // They are named by id, or by team in the query: deliveries/deliveries.test.ts.

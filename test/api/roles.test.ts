@@ -37,6 +37,7 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
   'POST /api/admin/prices': [NONE, () => ({ body: { version: '1', source: 'a test', prices: [] } })],
   'GET /api/admin/digests': [NONE, () => ({})],
   'GET /api/blobs/{digest}': [NONE, () => ({})],
+  'GET /api/log/tile/entries/{path}': [NONE, () => ({})],
   'POST /api/teams': [NONE, () => ({ body: { name: `team-${randomUUID()}` } })],
   'POST /api/teams/{team}/members': [
     TEAM,

@@ -18,6 +18,7 @@ export interface StreamRange {
   /** Inclusive in the direction of reading; from the first event, or backwards from the last, when absent. */
   readonly from: bigint | undefined
   readonly backwards: boolean
+  readonly withSeals: boolean
 }
 
 /** Where pages come from. A page takes at most `limit` events from the log, and less when they are large. */
@@ -43,11 +44,11 @@ export const pagedReads = (
   commits: CommitSignal,
 ): Pick<EventStore, 'readStream' | 'readAll' | 'readBackwards' | 'subscribeAll'> => ({
   readStream: async function* (stream, options = {}) {
-    const { backwards = false, withUnreadable = false } = options
+    const { backwards = false, withUnreadable = false, withSeals = false } = options
     let from = options.from
     let left = options.limit ?? Infinity
     while (left > 0) {
-      const page = pages.ofStream(stream, { from, backwards }, pageSize(left))
+      const page = pages.ofStream(stream, { from, backwards, withSeals }, pageSize(left))
       for (const event of page.events) {
         if (!withUnreadable) {
           requireReadable(event)

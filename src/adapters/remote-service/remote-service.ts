@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../kernel/codec/codec.js'
+import { withDefault } from '../../kernel/codec/containers.js'
 import { jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { parseJson } from '../../kernel/json/parse.js'
@@ -14,6 +15,8 @@ import { askPatiently, asking, textOf, type Ask } from './request.js'
 export interface RemoteService extends LogSource {
   /** The response of `GET /api/admin/digests` as of a position. */
   digestsAt(position: Position): Promise<unknown>
+  /** The response of `GET /api/log/checkpoints`; undefined for a service that does not seal its log. */
+  checkpoints(): Promise<unknown>
 }
 
 const line = decode(
@@ -28,6 +31,7 @@ const line = decode(
       data: jsonObject,
       metadata: jsonObject,
     },
+    optional: { salt: withDefault(string, undefined) },
   }),
 )
 
@@ -63,13 +67,17 @@ export const openRemoteService = async (url: string, apiKey: string): Promise<Re
     throw new OperatorError(
       `${new URL(url).origin} answered ${probe.statusCode ?? 0}: TALLYTREE_API_KEY must be its administrator's key`,
     )
+  // Earlier releases refuse to give salts, and copies of them get salts of their own.
+  const sealed = await ask('/api/log/checkpoint')
+  sealed.resume()
+  const path = sealed.statusCode === 404 ? '/api/events?' : '/api/events?seal=true&'
   return {
     head: async () => {
       const answer = await askPatiently(ask, '/api/events?limit=1')
       answer.resume()
       return BigInt(String(answer.headers['tallytree-position'] ?? '0'))
     },
-    readAll: (after) => eventsAfter(ask, after),
+    readAll: (after) => eventsAfter(ask, path, after),
     eventAt: async ({ stream, position }) => {
       const query = new URLSearchParams({ stream, after: String(position - 1n), limit: '1' })
       for await (const event of eventsOf(await askPatiently(ask, `/api/events?${query.toString()}`)))
@@ -90,17 +98,22 @@ export const openRemoteService = async (url: string, apiKey: string): Promise<Re
         await textOf(await askPatiently(asking(url, apiKey, DIGESTS_WITHIN_MS), path)),
       ) as unknown
     },
+    checkpoints: async () => {
+      const answer = await ask('/api/log/checkpoints')
+      const text = await textOf(answer)
+      return answer.statusCode === 200 ? (JSON.parse(text) as unknown) : undefined
+    },
     close: () => Promise.resolve(),
   }
 }
 
 /** Resumes an interrupted response after its last complete line, as long as each try makes progress. */
-async function* eventsAfter(ask: Ask, start: Position): AsyncGenerator<RecordedEvent> {
+async function* eventsAfter(ask: Ask, path: string, start: Position): AsyncGenerator<RecordedEvent> {
   let after = start
   for (;;) {
     const before = after
     try {
-      for await (const event of eventsOf(await askPatiently(ask, `/api/events?after=${after}`))) {
+      for await (const event of eventsOf(await askPatiently(ask, `${path}after=${after}`))) {
         after = event.position
         yield event
       }
@@ -130,7 +143,7 @@ const eventIn = (text: string): RecordedEvent => {
   }
   const decoded = line(parsed)
   if (E.isLeft(decoded)) throw new OperatorError('the service did not respond with events')
-  const { revision, position, recorded_at, metadata, ...event } = decoded.right
+  const { revision, position, recorded_at, metadata, salt, ...event } = decoded.right
   return {
     ...event,
     metadata: metadata as EventMetadata,
@@ -138,6 +151,7 @@ const eventIn = (text: string): RecordedEvent => {
     position: BigInt(position),
     recordedAt: new Date(recorded_at),
     size: text.length,
+    seal: salt === undefined ? undefined : Buffer.from(salt, 'base64'),
   }
 }
 

@@ -24,7 +24,8 @@ export const readKeyFile = (path: string): readonly MasterKeyText[] => {
   throw new OperatorError(`${path} is invalid: it ${decoded.left[0]?.msg ?? ''}; newlines may replace commas`)
 }
 
-const textIn = (path: string): string | undefined => {
+/** Undefined if the file does not exist. */
+export const textIn = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
@@ -37,15 +38,17 @@ const textIn = (path: string): string | undefined => {
 export const isReadableByOthers = (path: string): boolean =>
   ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
 
+export const makeMasterKeyFile = (path: string): void =>
+  makeKeyFile(path, `k${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}\n`)
+
 /**
- * Creates a file with a new key and mode 0600, durable on return. The file is linked to its name only when complete, so
- * that concurrent processes create it once and never read a partial key.
+ * Creates a file with mode 0600, durable on return. The file is linked to its name only when complete, so that concurrent
+ * processes create it once and never read a partial key.
  */
-export const makeKeyFile = (path: string): void => {
+export const makeKeyFile = (path: string, text: string): void => {
   const scratch = `${path}.${randomBytes(8).toString('hex')}.new`
-  const key = `k${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}\n`
   try {
-    writeDurably(scratch, key)
+    writeDurably(scratch, text)
     linkSync(scratch, path)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
 import type { MasterKeyText } from '../../domain/secrets/master-keys.js'
-import { makeKeyFile, readKeyFile } from './key-file.js'
+import { makeMasterKeyFile, readKeyFile } from './key-file.js'
 
 export interface KeyRing {
   /** The key for new values; created if there is none. */
@@ -23,7 +23,7 @@ export const openKeyRing = (given: readonly MasterKeyText[], file: string): KeyR
     active: () => {
       if (ring.length === 0) readAgain()
       if (ring.length === 0) {
-        makeKeyFile(file)
+        makeMasterKeyFile(file)
         readAgain()
       }
       return ring[0]!

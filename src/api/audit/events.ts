@@ -5,7 +5,7 @@ import { MAX_SCANNED, readableEvents } from '../../application/audit/events.js'
 import { catalogue } from '../../domain/catalogue.js'
 import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
-import { boolean, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { boolean, int64, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
@@ -64,6 +64,8 @@ const eventsQuery = closed('Events', {
     types: withDefault(typesText, undefined),
     /** The maximum number of events; without it, all up to the head of the log at the time of the request. */
     limit: withDefault(limitText, undefined),
+    /** `true` adds to each event its index and its salt, with which its entry in the tree of the log can be made. */
+    seal: withDefault(oneOf('true', 'false'), 'false'),
   },
 })
 
@@ -82,6 +84,12 @@ const eventLine = open('RecordedEvent', {
     recorded_at: describedAs(string, { format: 'date-time' }),
     data: jsonObject,
     metadata: jsonObject,
+  },
+  optional: {
+    /** How many events the log has before it. Absent while no checkpoint covers it. */
+    index: int64,
+    /** In base64. Absent where the data is not shown whole. */
+    salt: string,
   },
 })
 
@@ -104,19 +112,22 @@ const cursorLine = open('EventsCursor', { required: { position: digits, more: bo
 const cursorLineOf = (position: Position): string =>
   `${JSON.stringify({ position: String(position), more: true })}\n`
 
-const lineOf = (event: RecordedEvent): string => {
-  const { id, type, stream, revision, position, recordedAt, data, metadata, unreadable } = event
+/** The seal of the event is its salt. */
+const lineOf = (event: RecordedEvent, index: number | undefined): string => {
+  const { id, type, stream, revision, position, recordedAt, data, metadata, unreadable, seal } = event
+  const salt = seal && Buffer.from(seal).toString('base64')
+  const sealed = { ...(index === undefined ? {} : { index }), ...(salt === undefined ? {} : { salt }) }
   const place = { id, type, stream, revision: String(revision), position: String(position) }
   const line =
     unreadable === undefined
-      ? { ...place, recorded_at: recordedAt.toISOString(), data, metadata }
-      : { ...place, unreadable }
+      ? { ...place, recorded_at: recordedAt.toISOString(), data, metadata, ...sealed }
+      : { ...place, unreadable, ...sealed }
   return `${jsonText(line)}\n`
 }
 
 const NDJSON = 'application/x-ndjson'
 
-export const eventsRoute = ({ eventStore }: Pick<Services, 'eventStore'>): AnyRoute =>
+export const eventsRoute = ({ eventStore, sealing }: Pick<Services, 'eventStore' | 'sealing'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/events',
@@ -137,7 +148,9 @@ export const eventsRoute = ({ eventStore }: Pick<Services, 'eventStore'>): AnyRo
     authorization: anyKey,
     handle: async ({ query, principal }) => {
       const head = await eventStore.head()
-      const lines = linesOfEvents(readableEvents(eventStore, { ...query, head }, principal))
+      const seals = query.seal === 'true' ? sealing() : undefined
+      const events = readableEvents(eventStore, { ...query, head, sealOf: seals?.sealOf }, principal)
+      const lines = linesOfEvents(events, seals?.indices())
       const body = Readable.from(await prefetchFirst(lines), { objectMode: false })
       return { body, type: NDJSON, position: head }
     },
@@ -146,10 +159,13 @@ export const eventsRoute = ({ eventStore }: Pick<Services, 'eventStore'>): AnyRo
 /** Lines are written in chunks of about this many characters. */
 const CHUNK_CHARACTERS = 65_536
 
-async function* linesOfEvents(events: AsyncIterable<RecordedEvent | Position>): AsyncGenerator<string> {
+async function* linesOfEvents(
+  events: AsyncIterable<RecordedEvent | Position>,
+  indexAt?: (position: Position) => Promise<number | undefined>,
+): AsyncGenerator<string> {
   let chunk = ''
   for await (const event of events) {
-    chunk += typeof event === 'bigint' ? cursorLineOf(event) : lineOf(event)
+    chunk += typeof event === 'bigint' ? cursorLineOf(event) : lineOf(event, await indexAt?.(event.position))
     if (chunk.length < CHUNK_CHARACTERS) continue
     yield chunk
     chunk = ''

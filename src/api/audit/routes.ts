@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { Services } from '../../application/services.js'
 import type { AnyRoute } from '../server/route.js'
 import { eventsRoute, positionText } from './events.js'
+import { logRoutes } from './log.js'
 import { presentConditionsIn } from '../server/read-conditions.js'
 import { arrayOf, withDefault } from '../../kernel/codec/containers.js'
 import { int64, string } from '../../kernel/codec/leaves.js'
@@ -74,6 +75,7 @@ const digestsRoute = (services: Pick<Services, 'eventStore' | 'reading'>): AnyRo
 
 export const auditRoutes = (services: Services): readonly AnyRoute[] => [
   eventsRoute(services),
+  ...logRoutes(services),
   blobsRoute(services),
   digestsRoute(services),
 ]

@@ -67,7 +67,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
     ['preview', 'fine_tuning'],
   ],
   ['admin', 'Operation of the whole service. Needs the administrator key.', ['admin']],
-  ['audit', 'The event log and digests of the read models.', ['events', 'blobs']],
+  ['audit', 'The event log, its signed tree, and digests of the read models.', ['events', 'blobs', 'log']],
   ['pages', 'What the web interface asks for. Changes with its pages.', ['pages']],
   [
     'service',

@@ -44,6 +44,12 @@ export interface Appended {
   readonly position?: Position
 }
 
+/** What the tree of the log needs of an event. */
+export interface EventPlace extends Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'type' | 'position'> {
+  /** SHA-256(salt ‖ data ‖ 0x0A ‖ metadata); undefined for an event that has no seal yet. */
+  readonly digest: Uint8Array | undefined
+}
+
 export type TailItem =
   | { readonly kind: 'event'; readonly event: RecordedEvent }
   | { readonly kind: 'caughtUp' }
@@ -77,14 +83,17 @@ export interface EventStore {
       readonly backwards?: boolean
       readonly limit?: number
       readonly withUnreadable?: boolean
+      readonly withSeals?: boolean
     },
   ): AsyncIterable<RecordedEvent>
-  /** In log order, exclusive of `after`, with unreadable events. `withSeals` is for copies. */
+  /** In log order, exclusive of `after`, with unreadable events. `withSeals` is for copies and auditors. */
   readAll(options?: {
     readonly after?: Position
     readonly limit?: number
     readonly withSeals?: boolean
   }): AsyncIterable<RecordedEvent>
+  /** The next events in log order, exclusive of `after`. Absent if it is no cheaper than `readAll`. */
+  readonly readPlaces?: (after: Position, limit: number) => Promise<readonly EventPlace[]>
   /** The readable events of these types, newest first. All but those of calls are found by an index, where the store has one. */
   readBackwards(types: ReadonlySet<string>): AsyncIterable<RecordedEvent>
   /**

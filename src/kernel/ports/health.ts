@@ -5,6 +5,7 @@ export type HealthPart =
   | 'event-log-writes'
   | 'event-log-packs'
   | 'event-log-reads'
+  | 'log-tree'
   | 'blobs'
   | 'blob-reads'
   | 'blob-cache'

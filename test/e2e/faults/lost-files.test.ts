@@ -95,9 +95,10 @@ describe('a data directory without its log', () => {
     await service.stop()
   })
 
-  it('starts with an empty log when the read models and the blobs are moved away', async () => {
+  it('starts with an empty log when the read models, the blobs and the signed tree are moved away', async () => {
     removeLog()
-    for (const name of ['clickhouse', 'blobs']) rmSync(within(name), { recursive: true })
+    for (const name of ['clickhouse', 'blobs', 'log-tree.db', 'log-keys'])
+      rmSync(within(name), { recursive: true })
     await service.restart()
   })
 })

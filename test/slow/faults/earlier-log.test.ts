@@ -17,19 +17,23 @@ describe('a service whose log is another than the one that its read models were 
     return callIdsOnceRead(service, PROJECT)
   }
 
+  /** The log, and what was signed of it. */
+  const copyLog = async (from: string, to: string) => {
+    for (const name of ['events.db', 'log-tree.db', 'log-keys']) await cp(join(from, name), join(to, name))
+  }
+
   const told = (event: string) => service.output().split(`"event":"projection.${event}"`).length - 1
 
   it('which was restored to an earlier state, shows what that has, and what comes, and says so once', async () => {
     const kept = await scratchDirectory()
-    const log = join(service.dataDirectory, 'events.db')
     await write('call-1')
     await service.stop()
-    await cp(log, join(kept, 'events.db'))
+    await copyLog(service.dataDirectory, kept)
     await service.restart()
     assert.deepEqual(await write('call-2', 'call-3'), ['call-1', 'call-2', 'call-3'])
     await service.stop()
     assert.equal(told('log_shorter_than_checkpoint'), 0)
-    await cp(join(kept, 'events.db'), log)
+    await copyLog(kept, service.dataDirectory)
     await service.restart()
 
     assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1'])
@@ -41,19 +45,19 @@ describe('a service whose log is another than the one that its read models were 
 
   it('which has as much of its own, shows what that has, and says so once', async () => {
     const kept = await scratchDirectory()
-    const [log, models] = ['events.db', 'clickhouse'].map((name) => join(service.dataDirectory, name))
+    const models = join(service.dataDirectory, 'clickhouse')
     await service.stop()
-    await cp(log!, join(kept, 'events.db'))
+    await copyLog(service.dataDirectory, kept)
     await service.restart()
     assert.deepEqual(await write('call-5'), ['call-1', 'call-4', 'call-5'])
     await service.stop()
-    await cp(models!, join(kept, 'clickhouse'), { recursive: true })
-    await cp(join(kept, 'events.db'), log!)
+    await cp(models, join(kept, 'clickhouse'), { recursive: true })
+    await copyLog(kept, service.dataDirectory)
     await service.restart()
     assert.deepEqual(await write('call-6', 'call-7'), ['call-1', 'call-4', 'call-6', 'call-7'])
     await service.stop()
-    await rm(models!, { recursive: true })
-    await cp(join(kept, 'clickhouse'), models!, { recursive: true })
+    await rm(models, { recursive: true })
+    await cp(join(kept, 'clickhouse'), models, { recursive: true })
     await service.restart()
 
     assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1', 'call-4', 'call-6', 'call-7'])

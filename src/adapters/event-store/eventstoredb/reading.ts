@@ -163,7 +163,7 @@ const resuming = (closed: AbortSignal, health: HealthReports): Source['resumed']
 
 const streamReads =
   ({ events, resumed, decode }: Source): Reads['readStream'] =>
-  (stream, { from, backwards = false, limit = Infinity, withUnreadable = false } = {}) => {
+  (stream, { from, backwards = false, limit = Infinity, withUnreadable = false, withSeals } = {}) => {
     const step = backwards ? -1n : 1n
     let next = from ?? (backwards ? undefined : 0n)
     let left = limit
@@ -172,7 +172,7 @@ const streamReads =
         const maxCount = Math.min(left, page)
         let count = 0
         for await (const event of events(streamRequest(stream, next, backwards, maxCount))) {
-          const recorded = decode(event) ?? foreignEvent(event)
+          const recorded = decode(event, withSeals) ?? foreignEvent(event)
           if (!withUnreadable) requireReadable(recorded)
           const { revision } = recorded
           const isFirst = count === 0 && backwards

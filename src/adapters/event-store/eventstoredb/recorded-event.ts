@@ -51,14 +51,15 @@ export const ourEvent = (event: WireEvent, withSeal = false): RecordedEvent | un
   if (isOurs) requireKnownSchema(metadata.schemaVersion)
   const dataText = event.data.toString()
   const data = objectIn(dataText)
+  const sealed = withSeal && seal !== undefined ? { seal: seal.bytes } : {}
   if (!isOurs || data === undefined || seal?.isOf(dataText) === false)
-    return unreadableEvent(place, 'it is not as it was written')
+    return { ...unreadableEvent(place, 'it is not as it was written'), ...sealed }
   return {
     ...place,
     data,
     metadata: withDigitsFrom(metadata, data),
     size: dataText.length + text.length,
-    ...(withSeal && seal !== undefined ? { seal: seal.bytes } : {}),
+    ...sealed,
   }
 }
 

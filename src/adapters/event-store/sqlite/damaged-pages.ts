@@ -12,7 +12,7 @@ export const BY_TYPE = 'events_by_type'
 export const DAMAGED_PAGE = 'its page of events.db is damaged'
 
 /** What the indexes contain of an event. 0 or empty where they do not have it. */
-export interface EventPlace {
+export interface IndexedPlace {
   readonly position: number
   readonly sid: number
   readonly stream: string
@@ -40,7 +40,7 @@ export const eventPlaces = (db: Database.Database) => {
   const named = (rows: readonly (readonly [position: number, sid: number, revision: number])[]) => {
     const positions = rows.map(([position]) => position)
     const types = new Map(orElse([], () => typeAt.all(Math.min(...positions), Math.max(...positions))))
-    return rows.map(([position, sid, revision]): EventPlace => {
+    return rows.map(([position, sid, revision]): IndexedPlace => {
       const stream = orElse(undefined, () => nameOf.get(sid)) ?? ''
       return { position, sid, stream, revision, type: types.get(position) ?? '' }
     })
@@ -51,7 +51,7 @@ export const eventPlaces = (db: Database.Database) => {
 
   return {
     hasEachPosition,
-    inLog: (after: number, upTo: number, limit: number): readonly EventPlace[] => {
+    inLog: (after: number, upTo: number, limit: number): readonly IndexedPlace[] => {
       if (!hasEachPosition()) return named(inLog.all(after, upTo, limit))
       const end = Math.min(after + limit, upTo)
       const found = named(orElse([], () => inLog.all(after, end, limit)))

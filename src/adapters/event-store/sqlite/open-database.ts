@@ -1,9 +1,7 @@
 import {
   closeSync,
   fdatasync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -13,6 +11,7 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
+import { openDurably } from '../../../kernel/atomic-file.js'
 import { makePrivateDatabase, PRIVATE_DIRECTORY, PRIVATE_FILE } from '../../../kernel/private-files.js'
 import { StoreInUse, StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { isNoSpace } from '../../../kernel/no-space.js'
@@ -94,14 +93,6 @@ const notePid = (path: string) => {
   } catch (error) {
     if (!isNoSpace(error)) throw error
   }
-}
-
-/** Opens a file whose name in its directory then survives a loss of power. */
-const openDurably = (path: string): number => {
-  const directory = openSync(dirname(path), 'r')
-  fsyncSync(directory)
-  closeSync(directory)
-  return openSync(path, 'r+')
 }
 
 const isBusy = (error: unknown) =>

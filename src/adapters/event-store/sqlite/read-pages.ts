@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { parseJson } from '../../../kernel/json/parse.js'
-import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
+import type { EventPlace, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import type { HealthReports } from '../../../kernel/ports/health.js'
 import type { LogPage, Page, Pages } from '../paged-reads.js'
 import { unreadableEvent } from '../../../kernel/unreadable-event.js'
@@ -11,7 +11,7 @@ import {
   eventPlaces,
   isCorrupt,
   orElse,
-  type EventPlace,
+  type IndexedPlace,
 } from './damaged-pages.js'
 import type { ReadTexts } from './event-texts.js'
 import { rowDamage, SEAL_TEXT } from './row-seal.js'
@@ -39,6 +39,8 @@ const EMPTY: Page = { events: [], atEnd: true }
 export interface ReadPages extends Pages {
   /** The first event with an id; undefined where the file can't find one without its stream. */
   readonly withId: ((id: string) => RecordedEvent | undefined) | undefined
+  /** Reads no texts, so it does not find out whether they are damaged. */
+  readonly places: (after: Position, limit: number) => readonly EventPlace[]
 }
 
 interface Reading {
@@ -53,7 +55,7 @@ interface Reading {
 export const readPages = ({ db, streams, texts, durable, health }: Reading): ReadPages => {
   const places = eventPlaces(db)
   const single = db.prepare<[number, number, number], Row>(reading('position = ?', 'position')).raw()
-  const singleRows = function* (found: readonly EventPlace[]): Iterable<Row> {
+  const singleRows = function* (found: readonly IndexedPlace[]): Iterable<Row> {
     for (const place of found)
       yield orElse(undefined, () => single.get(place.position, place.position, 1)) ?? damagedRow(place)
   }
@@ -74,6 +76,7 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
   const backwards = select(BY_STREAM, 'sid = ? AND revision <= ?', 'revision DESC')
   const ofType = select(BY_TYPE, `${IS_INDEXED_TYPE} AND type = ?`, 'position DESC')
   const newestFirst = select(BY_STREAM, 'true', 'position DESC')
+  const placesInLog = db.prepare<[number, number, number], PlaceRow>(PLACES).raw()
   const withId = db.prepare<[string, number, number], Row>(reading('id = ?', 'sid')).raw()
   const toEvent = (row: Row): RecordedEvent => {
     const event = eventOf(row, texts)
@@ -92,6 +95,11 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
           return row && toEvent(row)
         }
       : undefined,
+    places: (position, limit) => {
+      const range = { after: Number(position), upTo: durable(), limit }
+      const rows = placesInLog.iterate(range.after, range.upTo, limit)
+      return [...inOrder(rows, range, places.hasEachPosition)].map(placeOf)
+    },
     ofLog: (after, limit, types, withSeals = false) =>
       readPage(withSeals ? toSealedEvent : toEvent, ofLog(Number(after), durable(), limit), limit, types),
     backwards: (before, limit, types) => {
@@ -110,10 +118,11 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
       const stream = streams.find(name)
       if (stream === undefined) return EMPTY
       const from = Number(range.from ?? (range.backwards ? stream.last : 0n))
+      const read = range.withSeals ? toSealedEvent : toEvent
       return streams.whileReading(name, () => {
-        if (range.backwards) return readPage(toEvent, backwards(stream.sid, from, durable(), limit), limit)
+        if (range.backwards) return readPage(read, backwards(stream.sid, from, durable(), limit), limit)
         if (from > stream.last) return EMPTY
-        return readPage(toEvent, forwards(stream.sid, from, durable(), limit), limit)
+        return readPage(read, forwards(stream.sid, from, durable(), limit), limit)
       })
     },
   }
@@ -124,7 +133,30 @@ const reading = (condition: string, order: string): string =>
    FROM events LEFT JOIN streams USING (sid)
    WHERE ${condition} AND position <= ? ORDER BY ${order} LIMIT ?`
 
-const damagedRow = ({ position, stream, revision, type }: EventPlace): Row => {
+type PlaceRow = readonly [
+  position: number,
+  stream: string | null,
+  revision: number,
+  id: string,
+  type: string,
+  digest: Buffer | null,
+]
+
+const PLACES = `
+  SELECT position, name, revision, id, type, substr(seal, 17, 32)
+  FROM events LEFT JOIN streams USING (sid) WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
+`
+
+const placeOf = ([position, stream, revision, id, type, digest]: PlaceRow): EventPlace => ({
+  position: BigInt(position),
+  stream: stream ?? '',
+  revision: BigInt(revision),
+  id,
+  type,
+  digest: digest ?? undefined,
+})
+
+const damagedRow = ({ position, stream, revision, type }: IndexedPlace): Row => {
   const [id, metadata, recordedAt, seal] = ['', '', 0, '']
   return [position, stream, revision, id, type, null, metadata, recordedAt, seal]
 }
@@ -136,11 +168,11 @@ interface Rows {
 }
 
 /** @throws SqliteError as for a damaged page, if a row is missing or has another position */
-const inOrder = function* (
-  all: Iterable<Row>,
+const inOrder = function* <Read extends readonly [position: number, ...rest: unknown[]]>(
+  all: Iterable<Read>,
   { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
   hasEachPosition: () => boolean,
-): Iterable<Row> {
+): Iterable<Read> {
   const missing = () => new Database.SqliteError('rows are missing', 'SQLITE_CORRUPT')
   let last = after
   let rows = 0

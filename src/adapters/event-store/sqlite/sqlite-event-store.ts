@@ -83,7 +83,7 @@ export const sqliteEventStoreOn = (
     ofStream: (name, range, limit) =>
       reading(
         () =>
-          (range.backwards ? undefined : recent.ofStream(name, range.from ?? 0n, limit)) ??
+          (range.backwards || range.withSeals ? undefined : recent.ofStream(name, range.from ?? 0n, limit)) ??
           pages.ofStream(name, range, limit),
       ),
   })
@@ -100,6 +100,7 @@ export const sqliteEventStoreOn = (
       }),
     ...pagedReads(whileOpen(pages), commits),
     ...(findEvent && { findEvent }),
+    readPlaces: async (after, limit) => reading(() => pages.places(after, limit)),
     checkWritable: async () => {
       requireOpen()
       group.checkWritable()

@@ -22,7 +22,7 @@ describe('the log of a running service', () => {
   before(async () => {
     server = createServer((request, response) => {
       const url = new URL(request.url!, 'http://service')
-      if (url.pathname.startsWith('/api/blobs/')) return void response.writeHead(404).end()
+      if (/^\/api\/(blobs|log)\//.test(url.pathname)) return void response.writeHead(404).end()
       const { text, whole } = answers.shift()!(Number(url.searchParams.get('after')))
       response.writeHead(200)
       response.write(text, () => (whole ? response.end() : response.destroy()))

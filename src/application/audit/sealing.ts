@@ -1,0 +1,259 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../../kernel/ports/clock.js'
+import type { EventPlace, EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
+import type { HealthReports } from '../../kernel/ports/health.js'
+import type { Log } from '../../kernel/ports/log.js'
+import type { LogKeys } from '../../kernel/ports/log-keys.js'
+import type { LogTree, SignedCheckpoint } from '../../kernel/ports/log-tree.js'
+import { OperatorError } from '../../kernel/ports/operator-error.js'
+import { entryBundle, entryBytes, entryHash, proofText, type LogEntry } from '../../kernel/tlog/entries.js'
+import { growingTree, HASH_BYTES, inclusionPath, TILE_HASHES, widthOf } from '../../kernel/tlog/merkle.js'
+import { checkpointText, signNote } from '../../kernel/tlog/note.js'
+import { placesIn, sealsIn, type EventSeal, type ReadPlaces } from './seals.js'
+
+interface SealingPorts {
+  readonly eventStore: Pick<EventStore, 'readAll' | 'readPlaces' | 'head'>
+  readonly tree: LogTree
+  readonly keys: LogKeys
+  readonly clock: Clock
+  readonly log: Pick<Log, 'info'>
+  readonly health: HealthReports
+}
+
+/** The Merkle tree of the log in this process, which signs its checkpoints. */
+export interface Sealing extends SealedLog {
+  /** The salt and the digest of an event that was read with its seal. */
+  readonly sealOf: (event: RecordedEvent) => EventSeal | undefined
+  /** The keys in use, as they are published. */
+  readonly verifierKeys: () => readonly string[]
+  /** Seals what the log has, and closes the tree. */
+  readonly stop: () => Promise<void>
+}
+
+/** What a published checkpoint covers. */
+interface SealedLog {
+  /** Undefined before the first one. */
+  readonly checkpoint: () => SignedCheckpoint | undefined
+  readonly checkpoints: () => readonly SignedCheckpoint[]
+  /** The last checkpoint of the log that this one replaced. */
+  readonly previous: () => string | undefined
+  /** Returns a function that finds the indices of events by their positions, cheaply in log order. */
+  readonly indices: () => (position: Position) => Promise<number | undefined>
+  /** The first `width` hashes of a tile; undefined where the tree has less. */
+  readonly tile: (level: number, index: number, width: number) => Uint8Array | undefined
+  /** The entries of a tile of level 0. */
+  readonly entries: (index: number, width: number) => Promise<Buffer | undefined>
+  /** A proof that the checkpoint covers the event at a position; undefined if none does yet. */
+  readonly proof: (position: Position) => Promise<string | undefined>
+}
+
+/** A checkpoint follows an event within this time. */
+const EVERY_MS = 2000
+/** The log of a first start is empty for a moment. */
+const FIRST_WITHIN_MS = 50
+const PLACES_AT_ONCE = 1024
+/** Steps are synced to the disk. */
+const LEAVES_IN_STEP = 16 * PLACES_AT_ONCE
+const TELL_EVERY_MS = 5000
+
+/**
+ * Continues the tree. Signs a checkpoint only after the last one is durable and part of the tree, so that no two
+ * checkpoints contradict each other.
+ *
+ * @throws OperatorError if the log is not the one that was signed, or lacks its end
+ */
+export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
+  const { eventStore, tree, keys, clock, health } = ports
+  const readPlaces = placesIn(eventStore, keys.salt)
+  let isSealedLog = false
+  const requireSealed = async () => {
+    if (!isSealedLog) await requireSealedLog(tree, readPlaces, await eventStore.head())
+    isSealedLog = true
+  }
+  // The service starts without a log that is away or damaged, but signs nothing.
+  await requireSealed().catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailable)) throw error
+    health.report('log-tree', error)
+  })
+  let published = tree.latest()
+  const grow = growing(ports, readPlaces)
+
+  const seal = async () => {
+    try {
+      await requireSealed()
+      published = (await grow()) ?? published
+      health.report('log-tree', null)
+    } catch (error) {
+      health.report('log-tree', error)
+    }
+  }
+  let timer: NodeJS.Timeout | undefined
+  let sealing = Promise.resolve()
+  const continually = () => {
+    sealing = seal().then(() => {
+      timer = setTimeout(continually, published === undefined ? FIRST_WITHIN_MS : EVERY_MS).unref()
+    })
+  }
+  continually()
+
+  return {
+    ...sealedLog(tree, readPlaces, () => published),
+    sealOf: sealsIn(eventStore, keys.salt),
+    verifierKeys: () => keys.active(clock.now()).map(({ text }) => text),
+    stop: async () => {
+      await sealing
+      clearTimeout(timer)
+      await seal()
+      tree.close()
+    },
+  }
+}
+
+/** Returns a function that adds the events up to the head, and signs a checkpoint if there are any. */
+const growing = (
+  { eventStore, tree, keys, clock, log }: SealingPorts,
+  readPlaces: ReadPlaces,
+): (() => Promise<SignedCheckpoint | undefined>) => {
+  let grown = growingTree(tree.size(), tree.tile)
+  let [position, toldAt] = [tree.position(), performance.now()]
+  let positions = new Map<number, Position>()
+
+  const sign = (): SignedCheckpoint => {
+    const signedAt = clock.now()
+    const text = checkpointText({ origin: keys.origin, size: grown.size(), root: grown.root() })
+    const note = signNote(text, keys.active(signedAt), Math.floor(signedAt.getTime() / 1000))
+    return { size: grown.size(), signedAt, note }
+  }
+
+  const save = async (checkpoint: SignedCheckpoint | undefined) => {
+    await tree.save({ tiles: grown.changed(), positions, checkpoint })
+    positions = new Map()
+    return checkpoint
+  }
+
+  const tell = (event: string) => {
+    toldAt = performance.now()
+    log.info(event, { leaves: grown.size(), position: String(position) })
+  }
+
+  /** Returns whether there may be more. */
+  const addSome = (places: readonly EventPlace[]): boolean => {
+    for (const place of places) {
+      if (!hasDigest(place)) return false
+      positions.set(Math.floor(grown.size() / TILE_HASHES), place.position)
+      grown.add(entryHash(place))
+      position = place.position
+    }
+    return places.length > 0
+  }
+
+  const addAll = async (head: Position) => {
+    const start = grown.size()
+    let saved = start
+    while (position < head && addSome(await readPlaces(position, PLACES_AT_ONCE))) {
+      if (grown.size() - saved >= LEAVES_IN_STEP) {
+        await save(undefined)
+        saved = grown.size()
+      }
+      if (performance.now() - toldAt > TELL_EVERY_MS && grown.size() - start > PLACES_AT_ONCE)
+        tell('log.tree_growing')
+      await setImmediate()
+    }
+  }
+
+  return async () => {
+    try {
+      toldAt = performance.now()
+      const startedAt = toldAt
+      await addAll(await eventStore.head())
+      if (toldAt > startedAt) tell('log.tree_grown')
+      return grown.size() > (tree.latest()?.size ?? 0) ? await save(sign()) : undefined
+    } catch (error) {
+      // What was added may not be saved.
+      grown = growingTree(tree.size(), tree.tile)
+      position = tree.position()
+      positions = new Map()
+      throw error
+    }
+  }
+}
+
+const hasDigest = (place: EventPlace): place is EventPlace & LogEntry => place.digest !== undefined
+
+const sealedLog = (
+  tree: LogTree,
+  readPlaces: ReadPlaces,
+  checkpoint: () => SignedCheckpoint | undefined,
+): SealedLog => {
+  const size = () => checkpoint()?.size ?? 0
+  const placesOf = (tile: number, count: number) => readPlaces(tree.positionBefore(tile), count)
+
+  const indices: SealedLog['indices'] = () => {
+    let [known, positions]: [number, readonly Position[]] = [-1, []]
+    return async (position) => {
+      const tile = tree.tileAt(position)
+      if (tile === undefined) return undefined
+      if (tile !== known || !positions.includes(position)) {
+        positions = (await placesOf(tile, TILE_HASHES)).map((place) => place.position)
+        known = tile
+      }
+      const at = positions.indexOf(position)
+      const index = tile * TILE_HASHES + at
+      return at >= 0 && index < size() ? index : undefined
+    }
+  }
+
+  return {
+    checkpoint,
+    checkpoints: () => tree.checkpoints().filter((one) => one.size <= size()),
+    previous: () => tree.previous(),
+    indices,
+    tile: (level, index, width) =>
+      width <= widthOf(level, index, size())
+        ? tree.tile(level, index).subarray(0, width * HASH_BYTES)
+        : undefined,
+    entries: async (index, width) => {
+      if (width > widthOf(0, index, size())) return undefined
+      const places = (await placesOf(index, width)).filter(hasDigest)
+      return places.length === width ? entryBundle(places.map(entryBytes)) : undefined
+    },
+    proof: async (position) => {
+      const index = await indices()(position)
+      const signed = checkpoint()
+      if (index === undefined || signed === undefined) return undefined
+      const places = await placesOf(Math.floor(index / TILE_HASHES), (index % TILE_HASHES) + 1)
+      const entry = places.filter(hasDigest).at(-1)
+      const path = inclusionPath(index, signed.size, tree.tile)
+      return entry?.position === position ? proofText(entryBytes(entry), index, path, signed.note) : undefined
+    },
+  }
+}
+
+/** Compares the end of the tree with the log. `tallytree verify` compares the whole. */
+const requireSealedLog = async (tree: LogTree, readPlaces: ReadPlaces, head: Position): Promise<void> => {
+  const size = tree.size()
+  if (size === 0) return
+  const tile = Math.floor((size - 1) / TILE_HASHES)
+  const at = (size - 1) % TILE_HASHES
+  const place = (await readPlaces(tree.positionBefore(tile), at + 1))[at]
+  if (place === undefined) {
+    const last = tree.tileAt(head) ?? 0
+    const events = last * TILE_HASHES + (await readPlaces(tree.positionBefore(last), TILE_HASHES)).length
+    throw notSealed(tree, `the event log has ${events} events, but log-tree.db has ${size} leaves`)
+  }
+  const leaf = tree.tile(0, tile).subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)
+  if (!hasDigest(place) || !entryHash(place).equals(leaf))
+    throw notSealed(tree, `event ${size - 1} of the event log is not the one that was sealed in log-tree.db`)
+}
+
+const notSealed = (tree: LogTree, reason: string): OperatorError => {
+  const signed = tree.latest()
+  const until =
+    signed && ` and a signed checkpoint of ${signed.size} events from ${signed.signedAt.toISOString()}`
+  return new OperatorError(
+    `${reason}${until ?? ''}: the log was restored from another or an older backup, and would contradict what was signed. ` +
+      'Restore the log that was sealed, or run "tallytree log new-origin" to begin a new log that names the last checkpoint; ' +
+      'see docs/auditing.md#a-log-that-does-not-match-its-checkpoints',
+  )
+}

@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
+import { openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
+import { readLogKeys } from '../adapters/secrets/log-keys.js'
+import { logKeysFile, logTreeFile } from '../composition/sealing.js'
+import type { LogTree } from '../kernel/ports/log-tree.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
+import { entryHash } from '../kernel/tlog/entries.js'
+import { growingTree, HASH_BYTES, TILE_HASHES, type Tile } from '../kernel/tlog/merkle.js'
+import {
+  InvalidNote,
+  openNote,
+  parseCheckpoint,
+  parseVerifierKey,
+  type VerifierKey,
+} from '../kernel/tlog/note.js'
+import { readCheckpoints } from './checkpoints-file.js'
+
+/** What the events of a copy must match. */
+export interface TreeSources {
+  /** Also holds the tree, if it is that of a service, or the checkpoints that `replay` copied. */
+  readonly directory: string
+  /** A file with a checkpoint that was noted earlier. */
+  readonly checkpoint: string | undefined
+  /** As "tallytree log key" prints them; those of the directory, if there are none. */
+  readonly verifiers: readonly string[]
+}
+
+export interface TreeCheck {
+  /** To be called with every event, in log order. */
+  readonly add: (event: WrittenEvent) => void
+  readonly end: () => { readonly errors: readonly string[]; readonly summary: string }
+}
+
+interface Expected {
+  readonly size: number
+  readonly root: Buffer
+  readonly named: string
+}
+
+/** Builds the tree of the events, and compares it with the checkpoints and with the tree of the directory. */
+export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
+  const { directory } = sources
+  const path = logTreeFile(directory)
+  const stored = existsSync(path) ? openSqliteLogTree(path) : undefined
+  const { expected, errors } = await expectedRoots(sources, stored)
+  const tree = growingTree(0, () => new Uint8Array())
+  let next = 0
+  let positions: number[] = []
+  let unsealed = 0
+  let isDifferent = false
+
+  const compareRoot = () => {
+    for (; expected[next]?.size === tree.size(); next += 1) {
+      const { root, named } = expected[next]!
+      if (root.equals(tree.root()) || isDifferent) continue
+      isDifferent = true
+      const before = expected[next - 1]
+      const last = before === undefined ? '' : `; it matches ${before.named}`
+      errors.push(`the first ${tree.size()} events are not those of ${named}${last}`)
+    }
+  }
+
+  const compareTiles = () => {
+    for (const tile of tree.changed())
+      if (tile.level === 0 && stored !== undefined) errors.push(...leafErrors(tile, stored, positions))
+    positions = []
+  }
+
+  return {
+    add: (event) => {
+      if (event.seal === '') unsealed += 1
+      if (unsealed > 0) return
+      positions.push(event.position)
+      tree.add(entryHash({ ...event, revision: BigInt(event.revision), digest: digestIn(event.seal) }))
+      compareRoot()
+      if (tree.size() % TILE_HASHES === 0) compareTiles()
+    },
+    end: () => {
+      compareTiles()
+      stored?.close()
+      const size = tree.size()
+      const beyond = expected.slice(next)
+      if (unsealed > 0)
+        errors.push(
+          `${unsealed} events have no seal: they are damaged, or the service has not sealed them yet`,
+        )
+      else if (beyond.length > 0)
+        errors.push(`the log has ${size} events, but there is ${beyond.at(-1)!.named}: its end is missing`)
+      const summary = `tree of ${size} events: root ${tree.root().toString('base64')}, ${next} checkpoints compared`
+      return { errors, summary }
+    },
+  }
+}
+
+const SALT_DIGITS = 32
+const DIGEST_DIGITS = 64
+
+const digestIn = (seal: string): Buffer =>
+  Buffer.from(seal.slice(SALT_DIGITS, SALT_DIGITS + DIGEST_DIGITS), 'hex')
+
+const leafErrors = (
+  { index, hashes }: Tile,
+  stored: LogTree,
+  positions: readonly number[],
+): readonly string[] => {
+  const first = index * TILE_HASHES
+  const width = Math.min(hashes.length / HASH_BYTES, stored.size() - first)
+  if (width <= 0) return []
+  const known = stored.tile(0, index)
+  const errors: string[] = []
+  for (let at = 0; at < width; at += 1) {
+    const [from, to] = [at * HASH_BYTES, (at + 1) * HASH_BYTES]
+    if (!hashes.subarray(from, to).equals(known.subarray(from, to)))
+      errors.push(`position ${positions[at] ?? 0}: event ${first + at} is not the one that was sealed`)
+  }
+  return errors
+}
+
+/** The checkpoints, by size, and what is wrong with them. */
+const expectedRoots = async (
+  { directory, checkpoint, verifiers }: TreeSources,
+  stored: LogTree | undefined,
+): Promise<{ readonly expected: readonly Expected[]; readonly errors: string[] }> => {
+  const copied = await readCheckpoints(directory)
+  const own = readLogKeys(logKeysFile(directory))?.active(new Date()) ?? []
+  const texts = verifiers.length > 0 ? verifiers : (copied?.verifier_keys ?? [])
+  const keys = verifiers.length > 0 ? texts.map(keyIn) : [...own, ...texts.map(keyIn)]
+  const notes = [
+    ...(stored?.checkpoints().map(({ note }) => ({ note, of: 'checkpoint' })) ?? []),
+    ...(copied?.data.map(({ note }) => ({ note, of: 'copied checkpoint' })) ?? []),
+    ...(checkpoint === undefined ? [] : [{ note: await readFile(checkpoint, 'utf8'), of: checkpoint }]),
+  ]
+  const errors: string[] = []
+  const expected = notes.flatMap(({ note, of }): readonly Expected[] => {
+    try {
+      const { size, root } = parseCheckpoint(openNote(note, keys).text)
+      return [{ size, root, named: `the ${of} of ${size} events` }]
+    } catch (error) {
+      if (!(error instanceof InvalidNote)) throw error
+      errors.push(`a ${of} is not valid: ${error.message}`)
+      return []
+    }
+  })
+  return { expected: expected.filter(({ size }) => size > 0).sort((a, b) => a.size - b.size), errors }
+}
+
+const keyIn = (text: string): VerifierKey => {
+  try {
+    return parseVerifierKey(text)
+  } catch (cause) {
+    throw new OperatorError(`--verifier: ${(cause as Error).message}`, { cause })
+  }
+}

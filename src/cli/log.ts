@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs'
+import { readFile, rename } from 'node:fs/promises'
+import { makeLogTree, openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
+import { askPatiently, asking, requireApiKey, textOf } from '../adapters/remote-service/request.js'
+import { readLogKeys, rotateLogKeys } from '../adapters/secrets/log-keys.js'
+import { logKeysFile, logTreeFile } from '../composition/sealing.js'
+import type { Config } from '../config.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
+import { parseProof } from '../kernel/tlog/entries.js'
+import { leafHash, rootOfPath } from '../kernel/tlog/merkle.js'
+import { InvalidNote, openNote, parseCheckpoint, parseVerifierKey } from '../kernel/tlog/note.js'
+
+type DataDirectory = Pick<Config, 'dataDirectory'>
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** `tallytree log key`: prints the verifier keys of the log. Returns the exit code. */
+export const printLogKeys = ({ dataDirectory }: DataDirectory): number => {
+  const path = logKeysFile(dataDirectory)
+  const keys = readLogKeys(path)
+  if (keys === undefined)
+    throw new OperatorError(`${path} does not exist: the first start of the service makes it`)
+  for (const { text } of keys.active(new Date())) print(text)
+  return 0
+}
+
+/** `tallytree log rotate-key`: makes a new key, which signs from the next start on. Returns the exit code. */
+export const rotateLogKey = async ({ dataDirectory }: DataDirectory): Promise<number> => {
+  const end = await rotateLogKeys(logKeysFile(dataDirectory), new Date())
+  print(
+    `the next start of the service signs with a new key, and until ${end.toISOString()} with the former one too`,
+  )
+  return printLogKeys({ dataDirectory })
+}
+
+/**
+ * `tallytree log new-origin`: puts the tree and the keys away, so that the next start begins a log with a new origin, which
+ * names the last checkpoint. Returns the exit code.
+ */
+export const newOrigin = async ({ dataDirectory }: DataDirectory): Promise<number> => {
+  const [treeFile, keysFile] = [logTreeFile(dataDirectory), logKeysFile(dataDirectory)]
+  const keys = readLogKeys(keysFile)
+  const away = `.before-${Date.now()}`
+  const last = lastCheckpoint(treeFile)
+  if (last !== undefined) await makeLogTree(`${treeFile}.new`, last)
+  // At each point in between, the service does not start, or begins a new log.
+  if (keys !== undefined) await rename(keysFile, keysFile + away)
+  if (existsSync(treeFile)) await rename(treeFile, treeFile + away)
+  if (last !== undefined) await rename(`${treeFile}.new`, treeFile)
+  print(
+    `the former tree and its keys are kept with the ending ${away}. The next start of the service begins a new log` +
+      (last === undefined ? '' : ' that names this checkpoint:'),
+  )
+  if (last !== undefined) print(last)
+  return 0
+}
+
+/** Locks the tree, so it fails while a service runs. */
+const lastCheckpoint = (path: string): string | undefined => {
+  if (!existsSync(path)) return undefined
+  const tree = openSqliteLogTree(path)
+  const last = tree.latest()?.note ?? tree.previous()
+  tree.close()
+  return last
+}
+
+interface Prove {
+  readonly event: string
+  readonly stream: string | undefined
+  readonly url: string | undefined
+}
+
+/** `tallytree log prove`: prints the proof of an event. Returns the exit code. */
+export const proveEvent = async (
+  { event, stream, url }: Prove,
+  { apiKey, host, port }: Pick<Config, 'apiKey' | 'host' | 'port'>,
+): Promise<number> => {
+  const ask = asking(url ?? `http://${host}:${port}`, requireApiKey(apiKey, 'a key'))
+  const query = new URLSearchParams({ event, ...(stream === undefined ? {} : { stream }) })
+  const answer = await askPatiently(ask, `/api/log/proof?${query.toString()}`)
+  const text = await textOf(answer)
+  if (answer.statusCode !== 200)
+    throw new OperatorError(`the service does not know the event ${event}: ${text}`)
+  process.stdout.write(text)
+  return 0
+}
+
+/** `tallytree log check`: checks a proof without the service. Returns the exit code. */
+export const checkProof = async (file: string, keys: readonly string[]): Promise<number> => {
+  const proof = parseProof(await readFile(file, 'utf8'))
+  if (proof === undefined) throw new OperatorError(`${file} is not a proof of "tallytree log prove"`)
+  try {
+    const { text, signatures } = openNote(proof.checkpoint, keys.map(parseVerifierKey))
+    const { origin, size, root } = parseCheckpoint(text)
+    if (rootOfPath(leafHash(proof.entry), proof.index, size, proof.path)?.equals(root) !== true)
+      throw new InvalidNote('the path does not lead to the root of the checkpoint')
+    const time = signatures.find((one) => one.time !== undefined)?.time
+    print(`event ${proof.index} of ${size} in ${origin}: ${proof.entry.toString()}`)
+    if (time !== undefined) print(`recorded before ${new Date(time * 1000).toISOString()}`)
+    return 0
+  } catch (error) {
+    if (!(error instanceof InvalidNote)) throw error
+    print(`the proof is wrong: ${error.message}`)
+    return 1
+  }
+}

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
+import { isReadableByOthers } from '../adapters/secrets/key-file.js'
+import { makeLogKeys, readLogKeys } from '../adapters/secrets/log-keys.js'
+import { systemClock } from '../adapters/system/system.js'
+import { startSealing, type Sealing } from '../application/audit/sealing.js'
+import type { Config } from '../config.js'
+import { isNoSpace } from '../kernel/no-space.js'
+import type { Log } from '../kernel/ports/log.js'
+import type { LogKeys } from '../kernel/ports/log-keys.js'
+import { LogTreeInUse, type LogTree } from '../kernel/ports/log-tree.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
+import type { Stores } from './stores.js'
+
+export const logTreeFile = (dataDirectory: string): string => join(dataDirectory, 'log-tree.db')
+export const logKeysFile = (dataDirectory: string): string => join(dataDirectory, 'log-keys')
+
+type SealedConfig = Pick<Config, 'dataDirectory' | 'publicUrl' | 'roles'>
+type SealedStores = Pick<Stores, 'eventStore' | 'health'>
+
+interface OpenedSealing {
+  /** Undefined in a process that does not seal the log, or does not yet. */
+  readonly current: () => Sealing | undefined
+  readonly stop: () => Promise<void>
+}
+
+const TAKE_OVER_EVERY_MS = 2000
+
+/**
+ * Starts to seal the log. The tree and the keys are in the data directory, and one process keeps them: one that has the
+ * roles `api` and `projector`. Another one that shares the directory, as during an upgrade, takes over when that ends.
+ *
+ * @throws OperatorError
+ */
+export const openSealing = async (
+  config: SealedConfig,
+  stores: SealedStores,
+  log: Log,
+): Promise<OpenedSealing> => {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let current: Sealing | undefined
+  let takingOver: Promise<void> | undefined
+
+  const takeOver = async () => {
+    while (!signal.aborted) {
+      await sleep(TAKE_OVER_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      try {
+        if (signal.aborted) return
+        current = await start(config, stores, log)
+        return
+      } catch (error) {
+        if (!(error instanceof LogTreeInUse)) stores.health.report('log-tree', error)
+      }
+    }
+  }
+
+  if (config.roles.has('api') && config.roles.has('projector'))
+    try {
+      current = await start(config, stores, log)
+    } catch (error) {
+      if (!mayPass(error)) throw error
+      log.warn('log.not_sealed', { reason: error.message })
+      takingOver = takeOver()
+    }
+  return {
+    current: () => current,
+    stop: async () => {
+      stopping.abort()
+      await takingOver
+      await current?.stop()
+    },
+  }
+}
+
+/** Also on a full disk a service starts, for reads. */
+const mayPass = (error: unknown): error is Error =>
+  error instanceof LogTreeInUse || isNoSpace(error) || (error instanceof Error && isNoSpace(error.cause))
+
+const start = async (
+  { dataDirectory, publicUrl }: SealedConfig,
+  { eventStore, health }: SealedStores,
+  log: Log,
+): Promise<Sealing> => {
+  const [treePath, keysPath] = [logTreeFile(dataDirectory), logKeysFile(dataDirectory)]
+  // A tree that is made again would not know what was signed.
+  if (existsSync(keysPath) && !existsSync(treePath)) throw lost(treePath, keysPath)
+  const tree = openSqliteLogTree(treePath)
+  try {
+    const keys = keysOf(tree, { treePath, keysPath, publicUrl })
+    if (isReadableByOthers(keysPath))
+      log.warn('log.keys_open_to_others', { path: keysPath, should: 'mode 0600' })
+    const sealing = await startSealing({ eventStore, tree, keys, clock: systemClock, log, health })
+    log.info('log.signed_by', { verifier_keys: [...sealing.verifierKeys()] })
+    return sealing
+  } catch (error) {
+    tree.close()
+    throw error
+  }
+}
+
+const keysOf = (
+  tree: LogTree,
+  { treePath, keysPath, publicUrl }: { treePath: string; keysPath: string; publicUrl: string | null },
+): LogKeys => {
+  const known = readLogKeys(keysPath)
+  if (known !== undefined) return known
+  if (tree.latest() !== undefined) throw lost(keysPath, treePath)
+  makeLogKeys(keysPath, publicUrl === null ? 'localhost' : new URL(publicUrl).host)
+  return readLogKeys(keysPath)!
+}
+
+const lost = (missing: string, present: string): OperatorError =>
+  new OperatorError(
+    `${missing} is missing, but there is ${present}: restore it from a backup, or run "tallytree log new-origin" to begin ` +
+      'a new log; see docs/auditing.md#a-log-that-does-not-match-its-checkpoints',
+  )

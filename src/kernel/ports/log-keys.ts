@@ -1,0 +1,12 @@
+import type { KeyObject } from 'node:crypto'
+import type { SignerKey } from '../tlog/note.js'
+
+/** The keys that sign the checkpoints of one log. */
+export interface LogKeys {
+  /** Names the log. */
+  readonly origin: string
+  /** The keys that sign at a time, the newest first. */
+  readonly active: (now: Date) => readonly SignerKey[]
+  /** Secret. Makes the salts of events that have none in the log. */
+  readonly salt: KeyObject
+}

@@ -1,0 +1,42 @@
+import type { Tile } from '../tlog/merkle.js'
+import type { Position } from './event-store.js'
+import { OperatorError } from './operator-error.js'
+
+export interface SignedCheckpoint {
+  readonly size: number
+  readonly signedAt: Date
+  /** The signed note. */
+  readonly note: string
+}
+
+/** A step of the tree: the tiles that changed, and the position of the last event of each tile of level 0. */
+export interface TreeStep {
+  readonly tiles: readonly Tile[]
+  readonly positions: ReadonlyMap<number, Position>
+  readonly checkpoint: SignedCheckpoint | undefined
+}
+
+/** Another process has the tree open. */
+export class LogTreeInUse extends OperatorError {}
+
+/** The Merkle tree of the log and its signed checkpoints. */
+export interface LogTree {
+  /** Number of leaves. */
+  readonly size: () => number
+  /** Of the event of the last leaf, 0 for none. */
+  readonly position: () => Position
+  /** The hashes of a tile. @throws if there is none */
+  readonly tile: (level: number, index: number) => Uint8Array
+  /** The tile of level 0 with the event at a position, if that has a leaf. */
+  readonly tileAt: (position: Position) => number | undefined
+  /** The position of the last event before a tile of level 0. */
+  readonly positionBefore: (index: number) => Position
+  readonly latest: () => SignedCheckpoint | undefined
+  /** By size: the last one of each minute, after a day of each hour, and after 30 days of each day. */
+  readonly checkpoints: () => readonly SignedCheckpoint[]
+  /** The last checkpoint of the log that this one replaced. */
+  readonly previous: () => string | undefined
+  /** All or nothing, durable when it resolves. */
+  readonly save: (step: TreeStep) => Promise<void>
+  readonly close: () => void
+}

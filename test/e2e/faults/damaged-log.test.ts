@@ -234,7 +234,7 @@ describe('a service with a damaged page in its log', () => {
       .get() as number
     const size = db.pragma('page_size', { simple: true }) as number
     db.close()
-    const whole = await readFile(log())
+    const [whole, tree] = [await readFile(log()), await readFile(join(service.dataDirectory, 'log-tree.db'))]
     const damaged = Buffer.from(whole)
     damaged.fill(0xff, (page - 1) * size, page * size)
     await writeFile(log(), damaged)
@@ -263,6 +263,9 @@ describe('a service with a damaged page in its log', () => {
 
     await rm(`${log()}-wal`, { force: true })
     await writeFile(log(), whole)
+    // What was written to the damaged log is lost, and was signed.
+    await assert.rejects(service.restart(), /the log was restored from another or an older backup/)
+    await writeFile(join(service.dataDirectory, 'log-tree.db'), tree)
     await service.restart()
     assert.deepEqual(await unreadable(), [])
     await until(async () => (await health()).status === 'ok')

@@ -15,7 +15,9 @@ import { parseProof } from '../../../../src/kernel/tlog/entries.js'
 import { leafHash, rootOfPath } from '../../../../src/kernel/tlog/merkle.js'
 import { openNote, parseCheckpoint } from '../../../../src/kernel/tlog/note.js'
 import { arbitraryEvent, arbitraryStream } from '../../../contract/event-store/arbitrary-events.js'
+import { until } from '../../../support/until.js'
 import { collect } from '../../../contract/event-store/collect.js'
+import { openPackedStore } from '../../adapters/event-store/packed-store.js'
 import {
   temporaryDirectory,
   type TemporaryDirectory,
@@ -89,6 +91,25 @@ describe('sealing the log', () => {
     const copied = openSqliteEventStore(at('copy.db'))
     assert.deepEqual(await seal(copied, 'other.db'), await seal())
     await copied.close()
+  })
+
+  it('waits for the seals of a log of an earlier release', async () => {
+    await write(300)
+    await store.close()
+    const db = new Database(at('events.db'))
+    db.exec('UPDATE events SET seal = NULL')
+    db.close()
+    store = openSqliteEventStore(at('events.db'))
+    const sealing = await sealingOf(store)
+    await sealing.stop()
+    assert.equal(sealing.checkpoint(), undefined)
+    await store.close()
+    const packed = openPackedStore(at('events.db'))
+    await packed.store.append(arbitraryStream(), 'none', [arbitraryEvent()])
+    const unsealed = packed.db.prepare<[], number>('SELECT count(*) FROM events WHERE seal IS NULL').pluck()
+    await until(() => unsealed.get() === 0)
+    store = packed.store
+    assert.equal((await seal()).size, 301)
   })
 
   it('proves each event of a log whose positions have gaps and whose events have no seals', async () => {

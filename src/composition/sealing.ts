@@ -45,10 +45,10 @@ export const openSealing = async (
   let takingOver: Promise<void> | undefined
 
   const takeOver = async () => {
-    while (!signal.aborted) {
+    for (;;) {
       await sleep(TAKE_OVER_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      if (signal.aborted) return
       try {
-        if (signal.aborted) return
         current = await start(config, stores, log)
         return
       } catch (error) {

@@ -83,7 +83,9 @@ const copyBlobs = async (
     if ((await blobs.open(digest).catch(undefinedWhenDamaged)) !== undefined) continue
     const blob = await source.openBlob(digest).catch(undefinedWhenDamaged)
     if (blob !== undefined)
-      await blobs.putStream(blob.chunks, Number.MAX_SAFE_INTEGER).catch(undefinedWhenDamaged)
+      await blobs
+        .putStream(blob.chunks, Number.MAX_SAFE_INTEGER, undefined, digest)
+        .catch(undefinedWhenDamaged)
   }
 }
 

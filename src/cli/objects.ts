@@ -107,7 +107,7 @@ const copyBlobs = async (source: Content, target: Content): Promise<Copied> => {
     const there = await target.blobs.open(digest).catch(undefinedWhenDamaged)
     if (there?.size === blob.size) return void (kept += 1)
     // The source compares the content with its digest before its end.
-    await target.blobs.putStream(blob.chunks, Number.MAX_SAFE_INTEGER)
+    await target.blobs.putStream(blob.chunks, Number.MAX_SAFE_INTEGER, undefined, digest)
     copied += 1
     progress.note(copied + kept, 0)
   }

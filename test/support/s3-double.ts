@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Certified } from './certificates.js'
+import { refusalOf } from './s3-signature.js'
 
 /** What goes wrong between the service and the store. */
 export type S3Fault =
@@ -36,13 +37,13 @@ export interface FaultyRequests {
 
 /**
  * An S3 server in memory, over HTTP: objects, ranges, conditional writes, uploads in parts, copies and lists. It compares
- * content with the digest in the signature, and does not check the signature itself.
+ * content with the digest in the signature, and checks signatures in addresses, whose secret is `secret`.
  */
 export interface S3Double {
   /** Of a bucket of this server. */
   readonly url: string
   readonly port: number
-  readonly objects: Map<string, { content: Buffer; modified: Date }>
+  readonly objects: Map<string, { content: Buffer; modified: Date; etag?: string }>
   /** Uploads that were neither completed nor aborted. */
   readonly unfinished: () => number
   /** Method, path and query of each request, in their order. */
@@ -53,6 +54,7 @@ export interface S3Double {
   readonly have: (fault: S3Fault, on?: FaultyRequests) => void
   readonly haveNoFault: () => void
   readonly ignoreConditions: () => void
+  readonly ignoreMd5: () => void
   readonly stop: () => Promise<void>
 }
 
@@ -65,6 +67,7 @@ export const startS3Double = async (certified?: Certified, host = '127.0.0.1'): 
   const headers: IncomingMessage['headers'][] = []
   let faults: { fault: S3Fault; on: FaultyRequests; left: number }[] = []
   let isConditional = true
+  let comparesMd5 = true
   let [atOnce, most] = [0, 0]
 
   const faultOf = ({ method = '', url = '' }: IncomingMessage): S3Fault | undefined => {
@@ -83,8 +86,11 @@ export const startS3Double = async (certified?: Certified, host = '127.0.0.1'): 
     const digest = request.headers['x-amz-content-sha256']
     if (bucket !== BUCKET) return errorOf(404, 'NoSuchBucket')
     const md5 = createHash('md5').update(body).digest('base64')
-    if ((request.headers['content-md5'] ?? md5) !== md5) return errorOf(400, 'BadDigest')
-    if (body.length > 0 && digest !== createHash('sha256').update(body).digest('hex'))
+    if (comparesMd5 && (request.headers['content-md5'] ?? md5) !== md5) return errorOf(400, 'BadDigest')
+    const isPresigned = query.has('X-Amz-Signature')
+    const refusal = isPresigned ? refusalOf(request, 'secret') : undefined
+    if (refusal !== undefined) return errorOf(403, refusal)
+    if (!isPresigned && body.length > 0 && digest !== createHash('sha256').update(body).digest('hex'))
       return errorOf(400, 'XAmzContentSHA256Mismatch')
     const stored = (content: Buffer): Answer => {
       objects.set(key, { content, modified: new Date() })
@@ -122,8 +128,13 @@ export const startS3Double = async (certified?: Certified, host = '127.0.0.1'): 
           )
         }
         if (upload === undefined) return errorOf(404, 'NoSuchUpload')
+        const parts = [...upload].sort(([a], [b]) => a - b).map(([, part]) => part)
+        if (String(etagsIn(body)) !== String(parts.map(etagOf))) return errorOf(400, 'InvalidPart')
         uploads.delete(query.get('uploadId')!)
-        stored(Buffer.concat([...upload].sort(([a], [b]) => a - b).map(([, part]) => part)))
+        const sums = createHash('md5')
+        for (const part of parts) sums.update(createHash('md5').update(part).digest())
+        const etag = `"${sums.digest('hex')}-${parts.length}"`
+        objects.set(key, { content: Buffer.concat(parts), modified: new Date(), etag })
         return xml('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>')
       }
       case 'DELETE':
@@ -133,12 +144,13 @@ export const startS3Double = async (certified?: Certified, host = '127.0.0.1'): 
       case 'HEAD': {
         const found = objects.get(key)
         if (found === undefined) return { status: 404 }
-        return { status: 200, headers: { 'Content-Length': String(found.content.length) } }
+        const { content, etag = etagOf(content) } = found
+        return { status: 200, headers: { 'Content-Length': String(content.length), ETag: etag } }
       }
       default:
         return key === ''
           ? listOf(objects, query)
-          : objectOf(objects.get(key)?.content, request.headers.range)
+          : asAsked(objectOf(objects.get(key)?.content, request.headers.range), query)
     }
   }
 
@@ -202,6 +214,7 @@ export const startS3Double = async (certified?: Certified, host = '127.0.0.1'): 
     have: (fault, on = {}) => void faults.push({ fault, on, left: on.times ?? Infinity }),
     haveNoFault: () => void (faults = []),
     ignoreConditions: () => void (isConditional = false),
+    ignoreMd5: () => void (comparesMd5 = false),
     stop: async () => {
       server.close()
       server.closeAllConnections()
@@ -233,7 +246,20 @@ const errorOf = (status: number, code: string, headers = {}, members = '') =>
 
 const etagOf = (content: Buffer) => `"${createHash('md5').update(content).digest('hex')}"`
 
-const RANGE = /^bytes=(\d+)-(\d+)$/
+const etagsIn = (body: Buffer) =>
+  [...body.toString().matchAll(/<ETag>(.*?)<\/ETag>/g)].map(([, etag]) => etag!.replaceAll('&quot;', '"'))
+
+const asAsked = (answer: Answer, query: URLSearchParams): Answer => {
+  const headers = [...query].flatMap(([name, value]) => {
+    const [, header] = /^response-(.*)$/.exec(name) ?? []
+    return header === undefined ? [] : [[header, value] as const]
+  })
+  return answer.status >= 300
+    ? answer
+    : { ...answer, headers: { ...answer.headers, ...Object.fromEntries(headers) } }
+}
+
+const RANGE = /^bytes=(\d+)-(\d*)$/
 
 const sourceOf = ({ headers }: IncomingMessage, objects: S3Double['objects']): Buffer | undefined => {
   const named = headers['x-amz-copy-source']
@@ -249,7 +275,7 @@ const objectOf = (content: Buffer | undefined, range: string | undefined): Answe
   if (range === undefined) return { status: 200, headers: { ETag: etagOf(content) }, content }
   const [, start, last] = RANGE.exec(range)!
   if (Number(start) >= content.length) return errorOf(416, 'InvalidRange')
-  const part = content.subarray(Number(start), Number(last) + 1)
+  const part = content.subarray(Number(start), last === '' ? undefined : Number(last) + 1)
   const of = `bytes ${start}-${Number(start) + part.length - 1}/${content.length}`
   return { status: 206, headers: { 'Content-Range': of }, content: part }
 }

@@ -32,6 +32,8 @@ const IDENTITIES = {
 export interface S3Server {
   /** Of an own prefix of a bucket. */
   readonly bucketUrl: (bucket?: string) => string
+  /** Another name of this machine than the service uses. */
+  readonly publicEndpoint: string
   readonly createBucket: () => Promise<string>
   readonly client: S3Client
   readonly stop: () => Promise<void>
@@ -79,6 +81,7 @@ export const startS3Server = async (): Promise<S3Server> => {
   )
   return {
     bucketUrl: (bucket = shared) => `s3://${bucket}/${randomUUID()}?endpoint=${endpoint}`,
+    publicEndpoint: `http://localhost:${port}`,
     createBucket: create,
     client,
     stop: async () => {

@@ -3,7 +3,7 @@ import { CHUNK_BYTES, digestOf } from '../../kernel/content-digest.js'
 import { BlobsUnavailable, BlobTooLarge, type BlobStore } from '../../kernel/ports/blobs.js'
 import { BucketUnavailable, type Bucket } from '../../kernel/ports/bucket.js'
 import { noHealthReports, type HealthPart } from '../../kernel/ports/health.js'
-import { contentChecks, isDigest, only } from './content-checks.js'
+import { algorithmOf, contentChecks, isDigest, nameOf, only } from './content-checks.js'
 
 /** Where content is kept, by its digest. */
 export const BLOBS = 'blobs/'
@@ -37,15 +37,15 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
   const has = async (digest: string, size: number) =>
     !isDamaged(digest) && (await bucket.size(BLOBS + digest)) === size
 
-  const store = async (content: Uint8Array, digest: string, team?: string) => {
+  const store = async (content: Uint8Array, sha256: string, team?: string, digest = sha256) => {
     if (content.length > LARGE_BYTES && (await has(digest, content.length))) return digest
-    await bucket.put(BLOBS + digest, content, digest, team)
+    await bucket.put(BLOBS + digest, content, sha256, team)
     requireDigest(digest, digest)
     return digest
   }
 
   /** Sent while it arrives, under a name of its own, and copied to its digest once that is known. */
-  const putStream: BlobStore['putStream'] = async (source, limitBytes, team) => {
+  const putStream: BlobStore['putStream'] = async (source, limitBytes, team, copyOf) => {
     const partBytes = limitBytes > MOST_PARTS * 8 * MIB ? 16 * MIB : 8 * MIB
     const hash = createHash('sha256')
     let size = 0
@@ -60,7 +60,10 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
     const parts = inParts(counted(), partBytes)
     const first = await parts.next()
     const content = first.done === true ? new Uint8Array() : first.value
-    if (content.length < partBytes) return { digest: await store(content, hash.digest('hex'), team), size }
+    if (content.length < partBytes) {
+      const sha256 = hash.digest('hex')
+      return { digest: await store(content, sha256, team, nameOf(sha256, copyOf)), size }
+    }
 
     const incoming = INCOMING + randomUUID()
     const all = async function* () {
@@ -68,7 +71,7 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
       yield* parts
     }
     await bucket.upload(incoming, all(), team)
-    const digest = hash.digest('hex')
+    const digest = nameOf(hash.digest('hex'), copyOf)
     try {
       if (!(await has(digest, size))) await bucket.copy(incoming, BLOBS + digest, size, team)
       requireDigest(digest, digest)
@@ -81,7 +84,7 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
 
   const get = async (digest: string) => {
     const content = await bucket.get(BLOBS + digest)
-    if (content !== undefined) requireDigest(digest, await digestOf(content))
+    if (content !== undefined) requireDigest(digest, await digestOf(content, algorithmOf(digest)))
     return content
   }
 
@@ -94,12 +97,13 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
   }
 
   return {
+    direct: bucket.direct?.(BLOBS),
     put: (content, team) =>
       reported(
         'blobs',
         digestOf(content).then((digest) => store(content, digest, team)),
       ),
-    putStream: (source, limitBytes, team) => reported('blobs', putStream(source, limitBytes, team)),
+    putStream: (...asked) => reported('blobs', putStream(...asked)),
     get: async (digest) => (isDigest(digest) ? reported('blob-reads', get(digest)) : undefined),
     open: async (digest, range) => {
       if (!isDigest(digest)) return undefined

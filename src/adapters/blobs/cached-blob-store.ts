@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { LRUCache } from 'lru-cache'
 import { BlobsUnavailable, type BlobStore } from '../../kernel/ports/blobs.js'
 import type { HealthReports } from '../../kernel/ports/health.js'
-import { isDigest, only } from './content-checks.js'
+import { isSha256, only } from './content-checks.js'
 import { openFileBlobStore, pathOf } from './file-blob-store.js'
 
 /** Larger content is passed through. It is read whole, so this also bounds memory. */
@@ -40,7 +40,8 @@ export const openCachedBlobStore = (
   let fills = 0
 
   const fill = async (digest: string, content: Uint8Array) => {
-    if (content.length > LARGEST_BYTES || fills >= MOST_FILLS || sizes.has(digest)) return
+    if (!isSha256(digest) || content.length > LARGEST_BYTES || fills >= MOST_FILLS || sizes.has(digest))
+      return
     fills += 1
     try {
       await opened.put(content)
@@ -69,7 +70,8 @@ export const openCachedBlobStore = (
       void fill(digest, content)
       return digest
     },
-    putStream: (source, limitBytes, team) => store.putStream(source, limitBytes, team),
+    direct: store.direct,
+    putStream: (...asked) => store.putStream(...asked),
     get,
     open: async (digest, range) => {
       if (sizes.has(digest)) {
@@ -97,7 +99,7 @@ const opening = <A>(open: () => A, failed: (error: unknown) => void): A | undefi
 /** The least recently written first. */
 const filesIn = (directory: string) =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && isDigest(entry.name))
+    .filter((entry) => entry.isFile() && isSha256(entry.name))
     .map(({ name, parentPath }) => ({
       digest: name,
       stat: statSync(join(parentPath, name), { throwIfNoEntry: false }),

@@ -12,7 +12,7 @@ import {
 import { makePrivateDirectory, PRIVATE_FILE } from '../../kernel/private-files.js'
 import { noHealthReports } from '../../kernel/ports/health.js'
 import { CHUNK_BYTES, digestOf } from '../../kernel/content-digest.js'
-import { contentChecks, isDigest, only } from './content-checks.js'
+import { algorithmOf, contentChecks, isDigest, nameOf, only } from './content-checks.js'
 import { durableDirectories } from './durable-directories.js'
 
 /**
@@ -32,7 +32,7 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
 
   const get = async (digest: string) => {
     const content = await readFile(pathOf(root, digest)).catch(undefinedWhenMissing)
-    if (content !== undefined) requireDigest(digest, await digestOf(content))
+    if (content !== undefined) requireDigest(digest, await digestOf(content, algorithmOf(digest)))
     return content
   }
 
@@ -48,12 +48,13 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
     return true
   }
 
-  const write: BlobStore['putStream'] = async (source, limitBytes) => {
+  const write: BlobStore['putStream'] = async (source, limitBytes, _team, copyOf) => {
     const incomplete = join(incoming, randomUUID())
     try {
       const file = await open(incomplete, 'wx', PRIVATE_FILE)
       try {
-        const stored = await writeChunks(file, source, limitBytes)
+        const { digest: sha256, size } = await writeChunks(file, source, limitBytes)
+        const stored = { digest: nameOf(sha256, copyOf), size }
         const path = pathOf(root, stored.digest)
         await Promise.all([file.sync(), directories.make(dirname(path))])
         await rename(incomplete, path)
@@ -91,7 +92,7 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
 
   return {
     put: (content) => reported(mapDiskErrors(put(content))),
-    putStream: (source, limitBytes) => reported(mapDiskErrors(write(source, limitBytes))),
+    putStream: (...asked) => reported(mapDiskErrors(write(...asked))),
     get: async (digest) => (isDigest(digest) ? mapDiskErrors(get(digest)) : undefined),
     open: async (digest, range) => {
       if (!isDigest(digest)) return undefined

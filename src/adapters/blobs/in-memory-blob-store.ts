@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto'
 import { BlobTooLarge, type BlobRange, type BlobStore } from '../../kernel/ports/blobs.js'
+import { nameOf } from './content-checks.js'
 
 /** For tests. */
 export const openInMemoryBlobStore = (): BlobStore => {
   const blobs = new Map<string, Uint8Array>()
 
-  const keep = (content: Uint8Array): string => {
-    const digest = createHash('sha256').update(content).digest('hex')
+  const keep = (content: Uint8Array, copyOf?: string): string => {
+    const digest = nameOf(createHash('sha256').update(content).digest('hex'), copyOf)
     blobs.set(digest, content)
     return digest
   }
 
   return {
     put: async (content) => keep(Uint8Array.from(content)),
-    putStream: async (source, limitBytes) => {
+    putStream: async (source, limitBytes, _team, copyOf) => {
       const chunks: Uint8Array[] = []
       let size = 0
       for await (const chunk of source) {
@@ -21,7 +22,7 @@ export const openInMemoryBlobStore = (): BlobStore => {
         if (size > limitBytes) throw new BlobTooLarge(limitBytes)
         chunks.push(Uint8Array.from(chunk))
       }
-      return { digest: keep(Buffer.concat(chunks)), size }
+      return { digest: keep(Buffer.concat(chunks), copyOf), size }
     },
     get: async (digest) => {
       const content = blobs.get(digest)

@@ -21,6 +21,11 @@ export const probeBucket = async (bucket: Bucket): Promise<void> => {
       throw new BucketUnavailable(
         'the store of TALLYTREE_OBJECTS_URL gave back other content than was written',
       )
+    if (bucket.direct !== undefined && !(await bucket.comparesMd5(key)))
+      throw new BucketUnavailable(
+        'the store of TALLYTREE_OBJECTS_URL ignores Content-MD5, so that a client could store other content than it ' +
+          'names: leave out public_endpoint',
+      )
     for await (const { key: listed } of bucket.list(key)) if (listed !== key) break
     await refusedUpload(bucket)
   } finally {

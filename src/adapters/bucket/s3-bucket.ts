@@ -15,7 +15,16 @@ import { BucketUnavailable, type Bucket, type BucketEntry } from '../../kernel/p
 import type { BucketAddress } from '../../kernel/ports/objects-url.js'
 import { isSlowDown, statusOf, unavailable } from './failures.js'
 import { pacing } from './pace.js'
-import { ANSWER_MS, signedAs, uploadMs, uploadsOf, type AskOptions, type Sending } from './s3-uploads.js'
+import { directOf } from './s3-direct.js'
+import {
+  ANSWER_MS,
+  signedAs,
+  undefinedWhenMissing,
+  uploadMs,
+  uploadsOf,
+  type AskOptions,
+  type Sending,
+} from './s3-uploads.js'
 
 const CONNECT_MS = 5000
 /** For the next chunk of a response. */
@@ -27,9 +36,9 @@ const MOST_SOCKETS = 256
 
 /** A bucket of AWS or of another store. */
 export const openS3Bucket = (address: BucketAddress): Bucket => {
-  const { bucket: Bucket, prefix, region, endpoint, pathStyle } = address
+  const { bucket: Bucket, prefix, region, endpoint, pathStyle, publicEndpoint } = address
   const sockets = { maxSockets: MOST_SOCKETS, keepAlive: true }
-  const client = new S3Client({
+  const settings = {
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
     forcePathStyle: pathStyle,
@@ -38,7 +47,9 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_MS, httpAgent: sockets, httpsAgent: sockets },
-  })
+  } as const
+  const client = new S3Client(settings)
+  const publicClient = publicEndpoint && new S3Client({ ...settings, endpoint: publicEndpoint })
   const paced = pacing(isSlowDown)
 
   /** Sends a command; the time limit holds until the head of the response. */
@@ -195,13 +206,17 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
           if (Key === prefix + key) await send(new DeleteObjectCommand({ Bucket, Key, VersionId }))
       })
     },
+    direct: publicClient ? directOf({ address, asked, named }, publicClient) : undefined,
+    comparesMd5: (key) =>
+      asked('s3:PutObject', async ({ send }) => {
+        const content = { Body: 'content', ContentMD5: Buffer.alloc(16).toString('base64') }
+        const taken = send(new PutObjectCommand({ ...named(key), ...content })).then(() => true)
+        return !(await taken.catch((error: unknown) => {
+          if (statusOf(error) !== 400) throw error
+        }))
+      }),
     close: () => client.destroy(),
   }
-}
-
-const undefinedWhenMissing = (error: unknown): undefined => {
-  const { name } = error as Error
-  if (name !== 'NoSuchKey' && name !== 'NotFound') throw error
 }
 
 /** Chunks of a response. It is given up where none comes, but not while the reader takes its time. */

@@ -20,7 +20,7 @@ export const ANSWER_MS = 30_000
 const LEAST_BYTES_PER_MS = 256
 export const uploadMs = (bytes: number) => ANSWER_MS + bytes / LEAST_BYTES_PER_MS
 /** The store reads and writes the object meanwhile. */
-const COPY_MS = 300_000
+export const COPY_MS = 300_000
 const PARTS_AT_ONCE = 4
 /** Larger objects are copied in parts. */
 const LARGEST_COPY = 5 * 1024 ** 3
@@ -34,7 +34,7 @@ export interface AskOptions {
 }
 
 /** What uploads need of an opened bucket. */
-interface OpenedBucket {
+export interface OpenedBucket {
   readonly address: BucketAddress
   readonly asked: <A>(
     action: string,
@@ -138,6 +138,11 @@ export const uploadsOf = ({
   }
 
   return { upload, copy }
+}
+
+export const undefinedWhenMissing = (error: unknown): undefined => {
+  const { name } = error as Error
+  if (name !== 'NoSuchKey' && name !== 'NotFound') throw error
 }
 
 /** The signature names the digest, which the client then need not compute. */

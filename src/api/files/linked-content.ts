@@ -140,12 +140,12 @@ const storedBody = async (
 
 const readContent = async (
   services: ContentServices,
-  { params, headers }: RouteRequest,
+  request: RouteRequest,
 ): Promise<RouteResponse<never>> => {
-  const { may, of } = readLink(services, params['link']!)
+  const { may, of } = readLink(services, request.params['link']!)
   const [digest = '', name = ''] = of
   if (may !== 'read') throw new Failure('forbidden', 'The link is for storing.')
-  return contentOf(services, digest, name, headers)
+  return contentOf(services, digest, name, request)
 }
 
 /** The response of a route that reads a blob, or the range of it that the request names. */
@@ -157,6 +157,11 @@ export const contentResponse = {
       says: 'The range of the content.',
       schema: { type: 'string', format: 'binary' },
       type: 'application/octet-stream',
+    },
+    307: {
+      says: 'The content is at this address of the bucket, for 15 minutes.',
+      schema: { type: 'string' },
+      type: 'text/plain',
     },
     416: { says: 'The content has no such range.', schema: { type: 'string' }, type: 'text/plain' },
   },
@@ -170,8 +175,14 @@ export const contentOf = async (
   { blobs }: Pick<Ports, 'blobs'>,
   digest: string,
   path: string,
-  headers: RouteRequest['headers'],
+  { headers, stream: { method } }: Pick<RouteRequest, 'headers' | 'stream'>,
 ): Promise<RouteResponse<never>> => {
+  // An address is signed for one method.
+  if (blobs.direct !== undefined && method === 'GET') {
+    if ((await blobs.direct.size(digest)) === undefined) throw new BlobMissing(digest)
+    const Location = await blobs.direct.get(digest, fileNameIn(path))
+    return { status: 307, body: '', type: 'text/plain', headers: { Location } }
+  }
   const found = await blobs.open(digest)
   if (found === undefined) throw new BlobMissing(digest)
   const range = rangeIn(headers.range, found.size)

@@ -40,11 +40,11 @@ export const artifactContentRoutes = (services: ContentServices): readonly AnyRo
       response: contentResponse,
       errors: ['overloaded'],
       authorization: birthArtifact(services),
-      handle: async ({ project, artifact, params, headers }) => {
+      handle: async ({ project, artifact, params, ...request }) => {
         const stored = await storedByMd5(services, project, params['md5']!)
         if (stored === undefined || (await readDraft(services, project, artifact)) === undefined)
           throw noSuchFile()
-        return contentOf(services, stored.blob, params['name'] ?? '', headers)
+        return contentOf(services, stored.blob, params['name'] ?? '', request)
       },
     }),
   )

@@ -19,7 +19,7 @@ import { acknowledgeProjects, prepareProjects } from '../server/write-steps.js'
 
 export type GraphQlServices = Pick<
   Services,
-  keyof Ports | 'access' | 'reading' | 'throttle' | 'signer' | 'publicUrl' | 'compilePattern'
+  keyof Ports | 'access' | 'reading' | 'throttle' | 'signer' | 'publicUrl' | 'maxFileBytes' | 'compilePattern'
 >
 
 /** What all requests share. */

@@ -28,6 +28,7 @@ import {
 } from './run-changes.js'
 import {
   commitArtifact,
+  completeUpload,
   createArtifact,
   createArtifactFiles,
   createArtifactManifest,
@@ -37,6 +38,7 @@ import {
   type CreateArtifactInput,
   type CreateManifestInput,
 } from './uploads.js'
+import type { CompleteUploadInput } from './direct-uploads.js'
 import {
   addAliases,
   deleteAliases,
@@ -100,6 +102,7 @@ export const rootOf = (caller: Caller) => ({
   updateArtifactManifest: ({ input }: Input<UpdateManifestInput>) => updateArtifactManifest(caller, input),
   createArtifactManifest: ({ input }: Input<CreateManifestInput>) => createArtifactManifest(caller, input),
   createArtifactFiles: ({ input }: Input<CreateArtifactFilesInput>) => createArtifactFiles(caller, input),
+  completeMultipartUploadArtifact: ({ input }: Input<CompleteUploadInput>) => completeUpload(caller, input),
   commitArtifact: ({ input }: Input<{ readonly artifactID: string }>) => commitArtifact(caller, input),
   useArtifact: ({ input }: Input<UseArtifactInput>) => useArtifact(caller, input),
   updateArtifact: ({ input }: Input<UpdateArtifactInput>) => updateArtifact(caller, input),

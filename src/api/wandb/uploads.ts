@@ -4,7 +4,7 @@ import type { ArtifactDrafted } from '../../domain/artifacts/draft.js'
 import { alias as aliasCodec, artifactType, tag as tagCodec } from '../../domain/artifacts/events.js'
 import { isFilePath, PATH_RULE } from '../../domain/files/path.js'
 import { hexOfMd5 } from '../../domain/artifacts/manifest.js'
-import { commitDraft, draftArtifact, nameManifest, storedByMd5 } from '../../application/artifacts/uploads.js'
+import { commitDraft, draftArtifact, nameManifest } from '../../application/artifacts/uploads.js'
 import { giveClientId } from '../../application/artifacts/client-ids.js'
 import { Failure } from '../../application/failure.js'
 import type { Codec } from '../../kernel/codec/codec.js'
@@ -17,6 +17,12 @@ import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { MAX_PAGE, projectToWrite, type Caller } from './caller.js'
 import { artifactWithId, draftOf, findById, findNamed, placeOfId, type ArtifactPlace } from './artifacts.js'
+import {
+  completeDirectUpload,
+  uploadOf,
+  type CompleteUploadInput,
+  type UploadPartInput,
+} from './direct-uploads.js'
 import { idOf, partsOfId } from './ids.js'
 import { changeLinks } from './link-changes.js'
 import { artifactId, placeIn } from './places.js'
@@ -241,6 +247,8 @@ export interface CreateArtifactFilesInput {
     readonly artifactID: string
     readonly name: string
     readonly md5: string
+    /** Of a large file. */
+    readonly uploadPartsInput?: readonly UploadPartInput[] | null
   }[]
 }
 
@@ -253,28 +261,33 @@ export const createArtifactFiles = async (caller: Caller, { artifactFiles }: Cre
   const projects = new Map<string, string>()
   for (const id of new Set(artifactFiles.map(({ artifactID }) => artifactID)))
     projects.set(id, (await draftToWrite(caller, id)).project)
-  const edges = await inChunks(artifactFiles, AT_ONCE, async ({ artifactID, name, md5: base64 }) => {
+  const edges = await inChunks(artifactFiles, AT_ONCE, async (file) => {
+    const { artifactID, name, md5: base64, uploadPartsInput } = file
+    const parts = uploadPartsInput ?? []
+    caller.budget.spend('items', parts.length)
     const md5 = hexOfMd5(base64)
     if (md5 === undefined)
       throw new Failure('bad-request', `The md5 of the file ${name} should be in base64.`)
     if (!isFilePath(name))
       throw new Failure('bad-request', `${JSON.stringify(name)} is not valid: ${PATH_RULE}.`)
     const project = projects.get(artifactID)!
-    const isStored = (await storedByMd5(caller.services, project, md5)) !== undefined
     const node = {
       id: idOf('File', project, name, base64),
       name,
       displayName: name,
       directUrl: '',
-      uploadUrl: isStored ? null : caller.links.store(project, md5),
-      uploadHeaders: [],
       storagePath: md5,
-      uploadMultipartUrls: null,
       artifact: { id: artifactID },
+      ...(await uploadOf(caller, project, md5, parts)),
     }
     return { node, cursor: name }
   })
   return { files: { edges, pageInfo: { hasNextPage: false, endCursor: null } } }
+}
+
+export const completeUpload = async (caller: Caller, input: CompleteUploadInput) => {
+  const { project } = await draftToWrite(caller, input.artifactID)
+  return completeDirectUpload(caller, project, input)
 }
 
 export const commitArtifact = async (caller: Caller, { artifactID }: { readonly artifactID: string }) => {

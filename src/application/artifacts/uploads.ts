@@ -14,11 +14,13 @@ import { inChunks } from '../../kernel/in-chunks.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJsonInSteps } from '../../kernel/json/parse-in-steps.js'
-import { BlobMissing } from '../../kernel/ports/blobs.js'
+import { BlobMissing, directBlob } from '../../kernel/ports/blobs.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { throwIfRefused } from '../access/rights.js'
 import { Failure } from '../failure.js'
+import { storeFile } from '../files/files.js'
+import type { Services } from '../services.js'
 import type { Collections } from './collections.js'
 import { findVersion, versionWithId } from './find-version.js'
 
@@ -44,7 +46,7 @@ export const readDraft = async (ports: Pick<Ports, 'eventStore'>, project: strin
   return state.drafted === null ? undefined : { ...state, drafted: state.drafted }
 }
 
-type UploadPorts = Pick<Ports, 'eventStore' | 'ids' | 'blobs'>
+type UploadPorts = Pick<Services, 'eventStore' | 'ids' | 'blobs' | 'sha256' | 'maxFileBytes'>
 
 /** Names the manifest of a draft by its MD5; returns the position at which that can be read. */
 export const nameManifest =
@@ -73,7 +75,7 @@ interface Committed {
  * but not `latest`, which follows new versions only.
  */
 export const draftArtifact =
-  (ports: UploadPorts, collections: Collections) =>
+  (ports: Pick<UploadPorts, 'eventStore' | 'ids'>, collections: Collections) =>
   async (place: CollectionPlace, draft: ArtifactDrafted, cause: Cause) => {
     const state = await collections.read(place)
     const { type, live } = state
@@ -170,7 +172,7 @@ export const commitDraft =
       )
     const added = base === null ? undefined : await addedTo(ports, collections, place, base, listed.blob)
     const { entries, manifest } = added ?? { entries: own, manifest: { blob: listed.blob, md5 } }
-    const sizes = await inChunks(entries, AT_ONCE, (entry) => sizeOf(ports, project, entry))
+    const sizes = await inChunks(entries, AT_ONCE, (entry) => sizeOf(ports, project, entry, cause))
     // A client may claim any size for content that is elsewhere.
     const size = Math.min(
       Number.MAX_SAFE_INTEGER,
@@ -231,15 +233,27 @@ const addedTo = async (
 }
 
 const sizeOf = async (
-  ports: Pick<Ports, 'eventStore'>,
+  ports: UploadPorts,
   project: string,
   { path, digest, size, reference }: ManifestEntry,
+  cause: Cause,
 ): Promise<number> => {
   if (reference !== null) return size
-  const md5 = hexOfMd5(digest)
-  const file = md5 === undefined ? undefined : await storedByMd5(ports, project, md5)
-  if (file === undefined) throw incomplete(`the file ${path} was not uploaded.`)
-  return file.size
+  const md5 = hexOfMd5(digest) ?? ''
+  const stored = await storedByMd5(ports, project, md5)
+  if (stored !== undefined) return stored.size
+  const blob = directBlob(project, md5, ports.sha256)
+  const sent = await ports.blobs.direct?.size(blob)
+  if (sent === undefined) throw incomplete(`the file ${path} was not uploaded.`)
+  if (sent !== size)
+    throw incomplete(`the file ${path} has ${sent} bytes in the bucket, and ${size} in the manifest.`)
+  if (sent > ports.maxFileBytes)
+    throw incomplete(
+      `the file ${path} exceeds the limit of ${ports.maxFileBytes} bytes, which TALLYTREE_MAX_FILE_BYTES sets.`,
+    )
+  const file = { project_id: project, digest: md5Digest(md5), blob, size, wb_user_id: cause.actor }
+  await storeFile(ports, { type: 'StoreFile', file })(cause)
+  return size
 }
 
 /** The id of the version that was created or already had the content. */

@@ -11,7 +11,7 @@ export const fileStored = open('FileStored', {
     project_id: projectId,
     /** The digest that clients use for the file. */
     digest: string,
-    /** SHA-256 of the content: the blob's name. */
+    /** The blob's name: SHA-256 of the content, unless a client sent it to the bucket itself. */
     blob: string,
     size: int64,
   },

@@ -1,4 +1,4 @@
-import type { BlobRange } from './blobs.js'
+import type { BlobRange, DirectBlobs } from './blobs.js'
 import { OperatorError } from './operator-error.js'
 
 export interface BucketEntry {
@@ -32,6 +32,10 @@ export interface Bucket {
   list(start: string, after?: string): AsyncIterable<BucketEntry>
   /** Also earlier versions of the object, if the bucket keeps them. */
   delete(key: string): Promise<void>
+  /** Blobs below this start of their keys; undefined without an address of the store for clients. */
+  readonly direct: ((start: string) => DirectBlobs) | undefined
+  /** Whether the store refuses content that differs from the header Content-MD5. */
+  comparesMd5(key: string): Promise<boolean>
   close(): void
 }
 

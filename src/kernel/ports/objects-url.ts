@@ -10,16 +10,18 @@ export interface BucketAddress {
   /** Undefined for AWS itself. */
   readonly endpoint: string | undefined
   readonly pathStyle: boolean
+  /** Where clients reach the store. Without it all content passes the service. */
+  readonly publicEndpoint: string | undefined
 }
 
 const FORM =
   'must be the URL of a bucket, s3://bucket/prefix?region=eu-central-1, with endpoint=https://host for another store than AWS'
-const OPTIONS = new Set(['region', 'endpoint', 'path_style'])
+const OPTIONS = new Set(['region', 'endpoint', 'path_style', 'public_endpoint'])
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const PREFIX = /^[A-Za-z0-9!_.*'()/-]*$/
 const AZURE = /(^|\.)(blob|dfs)\.core\./i
 
-/** Parses `s3://bucket/prefix?region=…&endpoint=https://…&path_style=true`. */
+/** Parses `s3://bucket/prefix?region=…&endpoint=https://…&path_style=true&public_endpoint=https://…`. */
 export const bucketAddress = (text: string): E.Either<string, BucketAddress> => {
   const [, bucket = '', path = '', query = ''] = /^s3:\/\/([^/?#]*)\/?([^?#]*)\??([^#]*)$/.exec(text) ?? []
   if (bucket.includes('@'))
@@ -31,9 +33,12 @@ export const bucketAddress = (text: string): E.Either<string, BucketAddress> => 
   const unknown = [...options.keys()].find((name) => !OPTIONS.has(name))
   if (unknown !== undefined)
     return E.left(`has the unknown option ${unknown}; the options are ${[...OPTIONS].join(', ')}`)
-  const endpoint = options.get('endpoint') ?? undefined
-  if (endpoint !== undefined && !isOrigin(endpoint))
-    return E.left('endpoint must be the http:// or https:// address of a store without a path')
+  const [endpoint, publicEndpoint] = ['endpoint', 'public_endpoint'].map(
+    (name) => options.get(name) ?? undefined,
+  )
+  for (const [name, given] of Object.entries({ endpoint, public_endpoint: publicEndpoint }))
+    if (given !== undefined && !isOrigin(given))
+      return E.left(`${name} must be the http:// or https:// address of a store without a path`)
   if (endpoint !== undefined && AZURE.test(new URL(endpoint).hostname))
     return E.left("endpoint is Azure's blob service, which does not speak S3: put a gateway in front of it")
   const pathStyle = options.get('path_style') ?? String(endpoint !== undefined)
@@ -45,6 +50,7 @@ export const bucketAddress = (text: string): E.Either<string, BucketAddress> => 
     region: options.get('region') ?? (endpoint === undefined ? undefined : 'us-east-1'),
     endpoint,
     pathStyle: pathStyle === 'true',
+    publicEndpoint,
   })
 }
 

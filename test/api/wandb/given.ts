@@ -64,21 +64,24 @@ export const clientOf = (service: Client, project: string, options: { readonly k
       ),
     ).createArtifact.artifact as { id: string; state: string }
 
-  const fileLinks = async (artifactID: string, files: Readonly<Record<string, string>>) => {
+  const fileLinks = async (
+    artifactID: string,
+    files: Readonly<Record<string, string>>,
+    uploadPartsInput: readonly JsonObject[] = [],
+  ) => {
     const artifactFiles = Object.entries(files).map(([name, content]) => ({
       artifactID,
       name,
       md5: base64(content),
+      uploadPartsInput: [...uploadPartsInput],
     }))
     const { createArtifactFiles } = dataOf(
       await graphQl(
-        `mutation ($input: CreateArtifactFilesInput!) { createArtifactFiles(input: $input) { files { edges { node { name uploadUrl } } } } }`,
+        `mutation ($input: CreateArtifactFilesInput!) { createArtifactFiles(input: $input) { files { edges { node { ${FILE_LINK} } } } } }`,
         { input: { artifactFiles, storageLayout: 'V2', cloudRegionID: null } },
       ),
     )
-    return (
-      createArtifactFiles.files.edges as readonly { node: { name: string; uploadUrl: string | null } }[]
-    ).map(({ node }) => node)
+    return (createArtifactFiles.files.edges as readonly { node: FileLink }[]).map(({ node }) => node)
   }
 
   const manifestLink = async (
@@ -130,8 +133,8 @@ export const clientOf = (service: Client, project: string, options: { readonly k
   ) => {
     const { id, state } = await draft(collection, files, more)
     if (state === 'COMMITTED') return id
-    for (const { name, uploadUrl } of await fileLinks(id, files))
-      if (uploadUrl !== null) assert.equal((await put(uploadUrl, files[name]!)).status, 200)
+    for (const { name, uploadUrl, uploadHeaders } of await fileLinks(id, files))
+      if (uploadUrl !== null) assert.equal((await put(uploadUrl, files[name]!, uploadHeaders)).status, 200)
     const { text, uploadUrl } = await manifestLink(id, files)
     assert.equal((await put(uploadUrl, text)).status, 200)
     return dataOf(await commit(id)).commitArtifact.artifact.id as string
@@ -163,7 +166,27 @@ export const clientOf = (service: Client, project: string, options: { readonly k
   }
 }
 
-export const put = (url: string, content: string) => fetch(url, { method: 'PUT', body: content })
+interface FileLink {
+  readonly name: string
+  readonly uploadUrl: string | null
+  readonly uploadHeaders: readonly string[]
+  readonly storagePath: string
+  readonly uploadMultipartUrls: {
+    readonly uploadID: string
+    readonly uploadUrlParts: readonly { readonly partNumber: number; readonly uploadUrl: string }[]
+  } | null
+}
+
+const FILE_LINK =
+  'name uploadUrl uploadHeaders storagePath uploadMultipartUrls { uploadID uploadUrlParts { partNumber uploadUrl } }'
+
+/** Headers are `name:value`. */
+export const put = (url: string, content: string, headers: readonly string[] = []) =>
+  fetch(url, {
+    method: 'PUT',
+    body: content,
+    headers: headers.map((header) => header.split(':') as [string, string]),
+  })
 
 const md5 = (content: string) => createHash('md5').update(content)
 const base64 = (content: string): string => md5(content).digest('base64')

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
-import { BlobTooLarge, type BlobStore, type OpenedBlob } from '../../../src/kernel/ports/blobs.js'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { BlobTooLarge, directBlob, type BlobStore, type OpenedBlob } from '../../../src/kernel/ports/blobs.js'
 
 export interface BlobStoreUnderTest {
   readonly store: BlobStore
   readonly dispose: () => Promise<void>
 }
 
-export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex')
+export const sha256 = (content: Uint8Array | string): string =>
+  createHash('sha256').update(content).digest('hex')
+
+export const md5 = (content: Uint8Array, encoding: 'hex' | 'base64' = 'hex'): string =>
+  createHash('md5').update(content).digest(encoding)
+
+/** The name of content that a client stored itself, in some project. */
+export const directNameOf = (content: Uint8Array): string => directBlob(randomUUID(), md5(content), sha256)
 
 export async function* inChunks(content: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size)
@@ -49,6 +56,21 @@ export const blobStoreContract = (name: string, open: () => Promise<BlobStoreUnd
         assert.deepEqual(Buffer.from((await store.get(stored.digest)) ?? 'nothing'), content)
       })
     }
+
+    for (const size of [1_000, 9_000_000])
+      it(`keeps the name of a copy of ${size} bytes that a client stored itself`, async () => {
+        const { store } = opened
+        const content = randomBytes(size)
+        const digest = directNameOf(content)
+
+        assert.deepEqual(await store.putStream(inChunks(content, 1_000_000), size, undefined, digest), {
+          digest,
+          size,
+        })
+
+        assert.deepEqual(Buffer.from((await store.get(digest))!), content)
+        assert.deepEqual(await contentIn(await store.open(digest)), content)
+      })
 
     for (const size of [0, 1, 3_000_000]) {
       it(`opens ${size} bytes, with their size, as often as it is asked`, async () => {

@@ -8,11 +8,24 @@ import type { Bucket } from '../../../src/kernel/ports/bucket.js'
 import { openedBucket } from '../../support/buckets.js'
 import { startS3Double, type S3Double } from '../../support/s3-double.js'
 import { until } from '../../support/until.js'
-import { blobStoreContract, inChunks, sha256 } from './blob-store-contract.js'
+import { blobStoreContract, directNameOf, inChunks, sha256 } from './blob-store-contract.js'
+import { directBlobsContract } from './direct-blobs-contract.js'
 
 blobStoreContract('the blob store in a bucket', async () => {
   const double = await startS3Double()
   const bucket = await openedBucket(double.url)
+  return {
+    store: openBucketBlobStore(bucket),
+    dispose: async () => {
+      bucket.close()
+      await double.stop()
+    },
+  }
+})
+
+directBlobsContract(async () => {
+  const double = await startS3Double()
+  const bucket = await openedBucket(`${double.url}&public_endpoint=http://localhost:${double.port}`)
   return {
     store: openBucketBlobStore(bucket),
     dispose: async () => {
@@ -162,6 +175,15 @@ describe('the blob store in a bucket', () => {
 
     assert.ok(given < size)
     assert.match(health.reason('blob-content') ?? '', new RegExp(`${small} and 1 more|${large} and 1 more`))
+  })
+
+  it('finds content that a client stored itself and that differs from its MD5', async () => {
+    const content = randomBytes(500_000)
+    const digest = directNameOf(content)
+    double.objects.set(key(digest), { content: randomBytes(500_000), modified: new Date() })
+
+    await assert.rejects(store.get(digest), { name: 'BlobDamaged' })
+    await assert.rejects(buffer((await store.open(digest))!.chunks), { name: 'BlobDamaged' })
   })
 
   it('is refused content that was changed on the way', async () => {

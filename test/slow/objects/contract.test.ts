@@ -10,6 +10,7 @@ import { openBucketBlobStore } from '../../../src/adapters/blobs/bucket-blob-sto
 import { openBucketSecretStore } from '../../../src/adapters/secrets/bucket-secret-store.js'
 import { attemptRecordsContract } from '../../contract/attempt-records/attempt-records-contract.js'
 import { blobStoreContract, inChunks } from '../../contract/blobs/blob-store-contract.js'
+import { directBlobsContract } from '../../contract/blobs/direct-blobs-contract.js'
 import { secretStoreContract } from '../../contract/secrets/secret-store-contract.js'
 import { openedBucket } from '../../support/buckets.js'
 import { describeWithS3Server, startS3Server, type S3Server } from '../../support/s3-server.js'
@@ -26,6 +27,11 @@ describeWithS3Server('a bucket of SeaweedFS', () => {
 
   blobStoreContract('the blob store', async () => {
     const bucket = await opened()
+    return { store: openBucketBlobStore(bucket), dispose: async () => bucket.close() }
+  })
+
+  directBlobsContract(async () => {
+    const bucket = await openedBucket(`${server.bucketUrl()}&public_endpoint=${server.publicEndpoint}`)
     return { store: openBucketBlobStore(bucket), dispose: async () => bucket.close() }
   })
 

@@ -11,6 +11,7 @@ import { keyRingOf, secretsFile } from '../../../src/composition/secrets.js'
 import { readConfig } from '../../../src/config.js'
 import { newEvent } from '../../../src/kernel/event.js'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import { directNameOf, inChunks } from '../../contract/blobs/blob-store-contract.js'
 import { addressOf } from '../../support/buckets.js'
 import { tallytree } from '../../support/command.js'
 import { startS3Double, type S3Double } from '../../support/s3-double.js'
@@ -35,6 +36,12 @@ describe('tallytree objects copy', () => {
     const blobs = openFileBlobStore(join(directory, 'blobs'))
     const contents = [randomBytes(0), randomBytes(10), randomBytes(400_000), randomBytes(9_000_000)]
     const digests = await Promise.all(contents.map((content) => blobs.put(content)))
+    for (const content of contents.slice(1)) {
+      const digest = directNameOf(content)
+      await blobs.putStream(inChunks(content, 1_000_000), content.length, undefined, digest)
+      digests.push(digest)
+      contents.push(content)
+    }
     const secrets = await secretsOf(directory)
     await secrets.put(secret, 'value')
     await secrets.confirm(secret)
@@ -85,7 +92,8 @@ describe('tallytree objects copy', () => {
     const events = openSqliteEventStore(join(directory, 'events.db'))
     const blobs = openFileBlobStore(join(directory, 'blobs'))
     const content = randomBytes(300_000)
-    const digest = await blobs.put(content)
+    const digest = directNameOf(content)
+    await blobs.putStream(inChunks(content, 100_000), content.length, undefined, digest)
     const stored = {
       type: 'FileStored',
       data: {

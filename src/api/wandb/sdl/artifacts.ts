@@ -104,6 +104,12 @@ input CreateArtifactFilesInput {
   storageLayout: ArtifactStorageLayout
 }
 type CreateArtifactFilesPayload { files: FileConnection! }
+enum CompleteMultipartAction { Complete }
+input CompleteMultipartUploadArtifactInput {
+  completeMultipartAction: CompleteMultipartAction! completedParts: [UploadPartsInput!]! artifactID: ID!
+  storagePath: String! uploadID: String! clientMutationId: String
+}
+type CompleteMultipartUploadArtifactPayload { digest: String }
 input CommitArtifactInput { artifactID: ID! }
 type ArtifactPayload { artifact: Artifact! }
 input UseArtifactInput {

@@ -48,6 +48,8 @@ type Mutation {
   updateArtifactManifest(input: UpdateArtifactManifestInput!): ArtifactManifestPayload
   "Links to store files of a draft; none for content that the project has already."
   createArtifactFiles(input: CreateArtifactFilesInput!): CreateArtifactFilesPayload
+  "Makes a file of the parts that a client stored in the bucket."
+  completeMultipartUploadArtifact(input: CompleteMultipartUploadArtifactInput!): CompleteMultipartUploadArtifactPayload
   "Makes the draft a version, once all its content is stored."
   commitArtifact(input: CommitArtifactInput!): ArtifactPayload
   useArtifact(input: UseArtifactInput!): ArtifactPayload

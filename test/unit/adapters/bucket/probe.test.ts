@@ -90,6 +90,15 @@ describe('the probe of a bucket at the start', () => {
     await failsWith(/ignores If-None-Match/)
   })
 
+  it('names a store that ignores Content-MD5 where clients store content themselves', async () => {
+    double.ignoreMd5()
+    ;(await openedBucket(double.url)).close()
+    await failsWith(
+      /ignores Content-MD5.*leave out public_endpoint/,
+      `${double.url}&public_endpoint=http://store`,
+    )
+  })
+
   it('names a store that gives back something else', async () => {
     double.have({ kind: 'wrong content' }, { method: /GET/ })
     await failsWith(/gave back other content/)

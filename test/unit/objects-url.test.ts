@@ -11,6 +11,7 @@ describe('TALLYTREE_OBJECTS_URL', () => {
       region: undefined,
       endpoint: undefined,
       pathStyle: false,
+      publicEndpoint: undefined,
     })
     assert.deepEqual(read('s3://my.bucket/some/where/?region=eu-central-1'), {
       bucket: 'my.bucket',
@@ -18,6 +19,7 @@ describe('TALLYTREE_OBJECTS_URL', () => {
       region: 'eu-central-1',
       endpoint: undefined,
       pathStyle: false,
+      publicEndpoint: undefined,
     })
   })
 
@@ -28,9 +30,15 @@ describe('TALLYTREE_OBJECTS_URL', () => {
       prefix: 'p/',
       region: 'us-east-1',
       endpoint: 'https://store.internal:9000',
+      publicEndpoint: undefined,
     }
     assert.deepEqual(read(url), { ...store, pathStyle: true })
     assert.deepEqual(read(`${url}&path_style=false`), { ...store, pathStyle: false })
+  })
+
+  it('may name an address of the store for clients', () => {
+    const url = 's3://bucket?endpoint=http://store:9000&public_endpoint=https://store.example'
+    assert.equal(read(url)?.publicEndpoint, 'https://store.example')
   })
 
   for (const [url, message] of [
@@ -42,6 +50,7 @@ describe('TALLYTREE_OBJECTS_URL', () => {
     ['s3://bucket?regoin=x', /has the unknown option regoin/],
     ['s3://bucket?endpoint=store:9000', /endpoint must be the http/],
     ['s3://bucket?endpoint=http://store/path', /endpoint must be the http/],
+    ['s3://bucket?public_endpoint=https://store.example/path', /public_endpoint must be the http/],
     ['s3://bucket?path_style=yes', /path_style must be true or false/],
     [
       's3://bucket?endpoint=https://account.blob.core.windows.net',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +20,11 @@ const FILLED_WITHIN_MS = 3_600_000
 const CALLS = Number(process.env['TEST_CALLS'] ?? 3000)
 /** `dist/src/main.js` of an earlier release, to upgrade from in place of this one. */
 const EARLIER = process.env['TEST_EARLIER_MAIN']
+
+/** A user with the grants that the documentation asks for, where the database is `releases`. */
+const USER = [
+  ...readFileSync(join(ROOT, 'docs/scaling-out.md'), 'utf8').matchAll(/^(GRANT .*) TO tallytree;$/gm),
+].map(([, grant]) => `<query>${grant!.replace('tallytree', 'releases')}</query>`)
 
 /** This release with one more column, as the program of another build. */
 const releaseWithColumn = async (column: string): Promise<string> => {
@@ -144,14 +150,15 @@ describeWithClickHouseServer('an upgrade over servers', () => {
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'tallytree-upgrade-'))
-    clickHouse = await startClickHouseServer()
+    const user = `<user><password>hidden</password><profile>default</profile><grants>${USER.join('')}</grants></user>`
+    clickHouse = await startClickHouseServer({ users: user })
     double = await startChildDouble(join(directory, 'double.log'))
     environment = {
       TALLYTREE_DATA_DIR: join(directory, 'shared'),
       TALLYTREE_BOOTSTRAP_API_KEY: 'administrator-key-of-the-tests',
       TALLYTREE_ROLES: 'api,projector',
       EVENTSTORE_URL: double.url,
-      CLICKHOUSE_URL: `${clickHouse.url}/releases`,
+      CLICKHOUSE_URL: `${clickHouse.url.replace('//', '//user:hidden@')}/releases`,
     }
     serving = await start(EARLIER)
     const fill = async () => {

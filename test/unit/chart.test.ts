@@ -84,11 +84,12 @@ interface Manifest {
   }
 }
 
-const rendered = (given: readonly string[]) => {
-  const values = given.flatMap((value) => ['--set', value])
-  const flags = ['--kube-version', KUBERNETES.at(-1)!, ...values]
-  return spawnSync(HELM, ['template', 'tallytree', CHART, ...flags], { encoding: 'utf8' })
-}
+const helmTemplate = (...flags: readonly string[]) =>
+  spawnSync(HELM, ['template', 'tallytree', CHART, '--kube-version', KUBERNETES.at(-1)!, ...flags], {
+    encoding: 'utf8',
+  })
+
+const rendered = (given: readonly string[]) => helmTemplate(...given.flatMap((value) => ['--set', value]))
 
 const manifestsOf = (given: readonly string[]): { text: string; manifests: readonly Manifest[] } => {
   const { status, stdout, stderr } = rendered([BUCKET, ...given])
@@ -123,6 +124,14 @@ describe('the Helm chart', () => {
     assert.notEqual(status, 0)
     assert.match(stderr, /objects\.url is not set: name the bucket/)
     assert.match(rendered(['objects.url=https://bucket']).stderr, /objects\/url|objects\.url/)
+  })
+
+  itWith(HELM)('takes the values of docs/kubernetes.md', async () => {
+    const [, values] = /^```yaml\n(.*?)^```$/ms.exec(textOf('../../docs/kubernetes.md'))!
+    const file = join(await scratchDirectory(), 'values.yaml')
+    await writeFile(file, values!)
+    const { status, stderr } = helmTemplate('-f', file)
+    assert.equal(status, 0, stderr)
   })
 
   for (const [name, given] of Object.entries(GIVEN)) {

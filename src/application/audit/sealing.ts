@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { followLog } from '../../kernel/follow-log.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import type { EventPlace, EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
@@ -13,7 +14,7 @@ import { checkpointText, signNote } from '../../kernel/tlog/note.js'
 import { placesIn, sealsIn, type EventSeal, type ReadPlaces } from './seals.js'
 
 interface SealingPorts {
-  readonly eventStore: Pick<EventStore, 'readAll' | 'readPlaces' | 'head'>
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readAll' | 'readPlaces' | 'head'>
   readonly tree: LogTree
   readonly keys: LogKeys
   readonly clock: Clock
@@ -48,10 +49,10 @@ interface SealedLog {
   readonly proof: (position: Position) => Promise<string | undefined>
 }
 
-/** A checkpoint follows an event within this time. */
+/** A checkpoint follows an event after this time. */
 const EVERY_MS = 2000
 /** The log of a first start is empty for a moment. */
-const FIRST_WITHIN_MS = 50
+const FIRST_WITHIN_MS = 100
 const PLACES_AT_ONCE = 1024
 /** Steps are synced to the disk. */
 const LEAVES_IN_STEP = 16 * PLACES_AT_ONCE
@@ -79,22 +80,38 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
   let published = tree.latest()
   const grow = growing(ports, readPlaces)
 
+  let isStopped = false
+  let timer: NodeJS.Timeout | undefined
+  const sealIn = (ms: number) => {
+    if (!isStopped) timer ??= setTimeout(continually, ms).unref()
+  }
+  /** Also continues where events have no seal yet, or it failed. */
   const seal = async () => {
     try {
       await requireSealed()
-      published = (await grow()) ?? published
+      const { checkpoint, isWhole } = await grow()
+      published = checkpoint ?? published
+      if (!isWhole) sealIn(EVERY_MS)
       health.report('log-tree', null)
     } catch (error) {
       health.report('log-tree', error)
+      sealIn(EVERY_MS)
     }
   }
-  let timer: NodeJS.Timeout | undefined
   let sealing = Promise.resolve()
   const continually = () => {
-    sealing = seal().then(() => {
-      timer = setTimeout(continually, published === undefined ? FIRST_WITHIN_MS : EVERY_MS).unref()
-    })
+    timer = undefined
+    sealing = sealing.then(seal)
   }
+  const stopping = new AbortController()
+  const { stopped } = followLog({
+    eventStore,
+    after: await eventStore.head().catch(() => tree.position()),
+    withUnreadable: true,
+    onEvent: () => sealIn(published === undefined ? FIRST_WITHIN_MS : EVERY_MS),
+    onError: () => sealIn(EVERY_MS),
+    signal: stopping.signal,
+  })
   continually()
 
   return {
@@ -102,19 +119,28 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
     sealOf: sealsIn(eventStore, keys.salt),
     verifierKeys: () => keys.active(clock.now()).map(({ text }) => text),
     stop: async () => {
-      await sealing
+      isStopped = true
       clearTimeout(timer)
+      stopping.abort()
+      await stopped
+      await sealing
       await seal()
       tree.close()
     },
   }
 }
 
+interface Step {
+  readonly checkpoint: SignedCheckpoint | undefined
+  /** Whether the tree has all events up to the head. */
+  readonly isWhole: boolean
+}
+
 /** Returns a function that adds the events up to the head, and signs a checkpoint if there are any. */
 const growing = (
   { eventStore, tree, keys, clock, log }: SealingPorts,
   readPlaces: ReadPlaces,
-): (() => Promise<SignedCheckpoint | undefined>) => {
+): (() => Promise<Step>) => {
   let grown = growingTree(tree.size(), tree.tile)
   let [position, toldAt] = [tree.position(), performance.now()]
   let positions = new Map<number, Position>()
@@ -137,7 +163,7 @@ const growing = (
     log.info(event, { leaves: grown.size(), position: String(position) })
   }
 
-  /** Returns whether there may be more. */
+  /** Returns false at an event that has no seal yet. */
   const addSome = (places: readonly EventPlace[]): boolean => {
     for (const place of places) {
       if (!hasDigest(place)) return false
@@ -145,13 +171,16 @@ const growing = (
       grown.add(entryHash(place))
       position = place.position
     }
-    return places.length > 0
+    return true
   }
 
-  const addAll = async (head: Position) => {
+  const addAll = async (head: Position): Promise<boolean> => {
     const start = grown.size()
     let saved = start
-    while (position < head && addSome(await readPlaces(position, PLACES_AT_ONCE))) {
+    for (;;) {
+      const places = position < head ? await readPlaces(position, PLACES_AT_ONCE) : []
+      if (places.length === 0) return true
+      if (!addSome(places)) return false
       if (grown.size() - saved >= LEAVES_IN_STEP) {
         await save(undefined)
         saved = grown.size()
@@ -166,9 +195,10 @@ const growing = (
     try {
       toldAt = performance.now()
       const startedAt = toldAt
-      await addAll(await eventStore.head())
+      const isWhole = await addAll(await eventStore.head())
       if (toldAt > startedAt) tell('log.tree_grown')
-      return grown.size() > (tree.latest()?.size ?? 0) ? await save(sign()) : undefined
+      const isNew = grown.size() > (tree.latest()?.size ?? 0)
+      return { checkpoint: isNew ? await save(sign()) : undefined, isWhole }
     } catch (error) {
       // What was added may not be saved.
       grown = growingTree(tree.size(), tree.tile)

@@ -20,8 +20,9 @@ const entryText = ({ id, stream, revision, type, digest }: LogEntry): string => 
 
 export const entryBytes = (entry: LogEntry): Buffer => Buffer.from(entryText(entry))
 
-/** The leaf hash of an entry. Hashing a text takes half the time of hashing its bytes. */
-export const entryHash = (entry: LogEntry): Buffer => hash('sha256', `\0${entryText(entry)}`, 'buffer')
+/** The leaf hash of an entry. With texts it takes half the time that it takes with bytes. */
+export const entryHash = (entry: LogEntry): Buffer =>
+  Buffer.from(hash('sha256', `\0${entryText(entry)}`, 'binary'), 'latin1')
 
 /** Each entry after its length in two bytes. */
 export const entryBundle = (entries: readonly Uint8Array[]): Buffer =>

@@ -23,10 +23,10 @@ const EMPTY_ROOT = sha256(new Uint8Array())
 
 export const leafHash = (entry: Uint8Array): Buffer => sha256(Buffer.concat([LEAF, entry]))
 
-const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {
-  scratch.set(left, 1)
-  scratch.set(right, 1 + HASH_BYTES)
-  return sha256(scratch)
+/** The hash of a node, whose children are next to each other, in latin1: that takes half the time of a buffer. */
+const nodeHash = (hashes: Buffer, at: number): string => {
+  hashes.copy(scratch, 1, at, at + 2 * HASH_BYTES)
+  return hash('sha256', scratch, 'binary')
 }
 
 /** The largest power of two below `count`, at which RFC 6962 splits a tree. */
@@ -41,10 +41,17 @@ const splitOf = (count: number): number => {
  * smaller.
  */
 export const rootOver = (hashes: Uint8Array, first: number, count: number): Buffer => {
-  if (count === 1) return Buffer.from(hashes.subarray(first * HASH_BYTES, (first + 1) * HASH_BYTES))
-  const split = splitOf(count)
-  return nodeHash(rootOver(hashes, first, split), rootOver(hashes, first + split, count - split))
+  const nodes = Buffer.from(hashes.subarray(first * HASH_BYTES, (first + count) * HASH_BYTES))
+  for (let left = count; left > 1; left = Math.ceil(left / 2)) {
+    const pairs = Math.floor(left / 2)
+    for (let pair = 0; pair < pairs; pair += 1)
+      nodes.write(nodeHash(nodes, pair * 2 * HASH_BYTES), pair * HASH_BYTES, 'latin1')
+    if (left % 2 === 1) nodes.copy(nodes, pairs * HASH_BYTES, (left - 1) * HASH_BYTES, left * HASH_BYTES)
+  }
+  return nodes.subarray(0, HASH_BYTES)
 }
+
+const joined = (left: Uint8Array, right: Uint8Array): Buffer => rootOver(Buffer.concat([left, right]), 0, 2)
 
 /** A tree that grows to the right. Only its partial tiles are in memory. */
 export interface GrowingTree {
@@ -121,7 +128,7 @@ const rangeHash = (first: number, end: number, read: ReadTile): Buffer => {
   const split = splitOf(count)
   // Only a complete subtree is within one tile.
   if (count > 1 && split * 2 !== count)
-    return nodeHash(rangeHash(first, first + split, read), rangeHash(first + split, end, read))
+    return joined(rangeHash(first, first + split, read), rangeHash(first + split, end, read))
   let [level, unit] = [0, 1]
   for (; unit * TILE_HASHES <= count; unit *= TILE_HASHES) level += 1
   const at = first / unit
@@ -167,7 +174,7 @@ export const rootOfPath = (
   }
   if (index >= size || path.length !== isLeft.length) return undefined
   return path.reduce<Buffer>(
-    (below, hashed, at) => (isLeft[at] === true ? nodeHash(below, hashed) : nodeHash(hashed, below)),
+    (below, hashed, at) => (isLeft[at] === true ? joined(below, hashed) : joined(hashed, below)),
     Buffer.from(leaf),
   )
 }

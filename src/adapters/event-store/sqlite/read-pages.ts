@@ -97,7 +97,7 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
       : undefined,
     places: (position, limit) => {
       const range = { after: Number(position), upTo: durable(), limit }
-      const rows = placesInLog.iterate(range.after, range.upTo, limit)
+      const rows = placesInLog.all(range.after, range.upTo, limit)
       return [...inOrder(rows, range, places.hasEachPosition)].map(placeOf)
     },
     ofLog: (after, limit, types, withSeals = false) =>
@@ -139,11 +139,12 @@ type PlaceRow = readonly [
   revision: number,
   id: string,
   type: string,
-  digest: Buffer | null,
+  /** Empty for none. Reading text is cheaper than reading bytes. */
+  digest: string,
 ]
 
 const PLACES = `
-  SELECT position, name, revision, id, type, substr(seal, 17, 32)
+  SELECT position, name, revision, id, type, hex(substr(seal, 17, 32))
   FROM events LEFT JOIN streams USING (sid) WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
 `
 
@@ -153,7 +154,7 @@ const placeOf = ([position, stream, revision, id, type, digest]: PlaceRow): Even
   revision: BigInt(revision),
   id,
   type,
-  digest: digest ?? undefined,
+  digest: digest === '' ? undefined : Buffer.from(digest, 'hex'),
 })
 
 const damagedRow = ({ position, stream, revision, type }: IndexedPlace): Row => {

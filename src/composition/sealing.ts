@@ -17,7 +17,7 @@ import type { Stores } from './stores.js'
 export const logTreeFile = (dataDirectory: string): string => join(dataDirectory, 'log-tree.db')
 export const logKeysFile = (dataDirectory: string): string => join(dataDirectory, 'log-keys')
 
-type SealedConfig = Pick<Config, 'dataDirectory' | 'publicUrl' | 'roles'>
+type SealedConfig = Pick<Config, 'dataDirectory' | 'objects' | 'publicUrl' | 'roles'>
 type SealedStores = Pick<Stores, 'eventStore' | 'health'>
 
 interface OpenedSealing {
@@ -57,7 +57,8 @@ export const openSealing = async (
     }
   }
 
-  if (config.roles.has('api') && config.roles.has('projector'))
+  // With a bucket, nothing in the data directory lasts.
+  if (config.objects === null && config.roles.has('api') && config.roles.has('projector'))
     try {
       current = await start(config, stores, log)
     } catch (error) {

@@ -31,7 +31,7 @@ export const logRoutes = (services: Pick<Services, 'eventStore' | 'sealing'>): r
     if (current !== undefined) return current
     throw new Failure(
       'not-found',
-      'This process does not seal the log: ask another one with the roles api and projector.',
+      'This process does not seal the log: one with the roles api and projector does, without a bucket.',
     )
   }
   const checkpoint = () => {

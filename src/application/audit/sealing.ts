@@ -220,17 +220,15 @@ const sealedLog = (
   const placesOf = (tile: number, count: number) => readPlaces(tree.positionBefore(tile), count)
 
   const indices: SealedLog['indices'] = () => {
-    let [known, positions]: [number, readonly Position[]] = [-1, []]
+    let known: ReadonlyMap<Position, number> = new Map()
     return async (position) => {
-      const tile = tree.tileAt(position)
-      if (tile === undefined) return undefined
-      if (tile !== known || !positions.includes(position)) {
-        positions = (await placesOf(tile, TILE_HASHES)).map((place) => place.position)
-        known = tile
+      const tile = known.has(position) ? undefined : tree.tileAt(position)
+      if (tile !== undefined) {
+        const places = await placesOf(tile, TILE_HASHES)
+        known = new Map(places.map((place, at) => [place.position, tile * TILE_HASHES + at]))
       }
-      const at = positions.indexOf(position)
-      const index = tile * TILE_HASHES + at
-      return at >= 0 && index < size() ? index : undefined
+      const index = known.get(position)
+      return index !== undefined && index < size() ? index : undefined
     }
   }
 

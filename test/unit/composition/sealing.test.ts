@@ -43,9 +43,13 @@ describe('the process that seals the log', () => {
     await second.stop()
   })
 
-  it('has the roles api and projector', async () => {
-    for (const roles of ['api', 'projector,dispatcher']) {
-      const opened = await open({ TALLYTREE_ROLES: roles })
+  it('has the roles api and projector, and a data directory that lasts', async () => {
+    for (const environment of [
+      { TALLYTREE_ROLES: 'api' },
+      { TALLYTREE_ROLES: 'projector,dispatcher' },
+      { TALLYTREE_OBJECTS_URL: 's3://bucket' },
+    ] as const) {
+      const opened = await open(environment)
       assert.equal(opened.current(), undefined)
       await opened.stop()
     }

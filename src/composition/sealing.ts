@@ -23,6 +23,8 @@ type SealedStores = Pick<Stores, 'eventStore' | 'health'>
 interface OpenedSealing {
   /** Undefined in a process that does not seal the log, or does not yet. */
   readonly current: () => Sealing | undefined
+  /** Logs the keys. Not before the service can be reached, so that a start that fails says only why. */
+  readonly announce: () => void
   readonly stop: () => Promise<void>
 }
 
@@ -44,12 +46,17 @@ export const openSealing = async (
   let current: Sealing | undefined
   let takingOver: Promise<void> | undefined
 
+  const announce = () => {
+    if (current !== undefined) log.info('log.signed_by', { verifier_keys: [...current.verifierKeys()] })
+  }
+
   const takeOver = async () => {
     for (;;) {
       await sleep(TAKE_OVER_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
       if (signal.aborted) return
       try {
         current = await start(config, stores, log)
+        announce()
         return
       } catch (error) {
         if (!(error instanceof LogTreeInUse)) stores.health.report('log-tree', error)
@@ -68,6 +75,7 @@ export const openSealing = async (
     }
   return {
     current: () => current,
+    announce,
     stop: async () => {
       stopping.abort()
       await takingOver
@@ -93,9 +101,7 @@ const start = async (
     const keys = keysOf(tree, { treePath, keysPath, publicUrl })
     if (isReadableByOthers(keysPath))
       log.warn('log.keys_open_to_others', { path: keysPath, should: 'mode 0600' })
-    const sealing = await startSealing({ eventStore, tree, keys, clock: systemClock, log, health })
-    log.info('log.signed_by', { verifier_keys: [...sealing.verifierKeys()] })
-    return sealing
+    return await startSealing({ eventStore, tree, keys, clock: systemClock, log, health })
   } catch (error) {
     tree.close()
     throw error

@@ -158,6 +158,7 @@ const start = async (
   )
   const server = await listen(app.callback(), config, connectionLimit(openFileLimit(), log))
   address = server.address
+  sealing.announce()
   if (api !== undefined && config.publicUrl === null && !isLoopback(config.host))
     log.warn('http.any_host', {
       host: config.host,

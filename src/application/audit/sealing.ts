@@ -11,6 +11,7 @@ import { OperatorError } from '../../kernel/ports/operator-error.js'
 import { entryBundle, entryBytes, entryHash, proofText, type LogEntry } from '../../kernel/tlog/entries.js'
 import { growingTree, HASH_BYTES, inclusionPath, TILE_HASHES, widthOf } from '../../kernel/tlog/merkle.js'
 import { checkpointText, signNote } from '../../kernel/tlog/note.js'
+import { within } from '../../kernel/within.js'
 import { placesIn, sealsIn, type EventSeal, type ReadPlaces } from './seals.js'
 
 interface SealingPorts {
@@ -53,6 +54,8 @@ interface SealedLog {
 const EVERY_MS = 2000
 /** The log of a first start is empty for a moment. */
 const FIRST_WITHIN_MS = 100
+/** The log may be away. */
+const STOP_WITHIN_MS = 3000
 const PLACES_AT_ONCE = 1024
 /** Steps are synced to the disk. */
 const LEAVES_IN_STEP = 16 * PLACES_AT_ONCE
@@ -122,9 +125,7 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
       isStopped = true
       clearTimeout(timer)
       stopping.abort()
-      await stopped
-      await sealing
-      await seal()
+      await within(STOP_WITHIN_MS, Promise.all([stopped, sealing]).then(seal))
       tree.close()
     },
   }

@@ -8,7 +8,9 @@ import {
   type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { inChunks } from '../../kernel/in-chunks.js'
 import { md5In, type DirectBlobs } from '../../kernel/ports/blobs.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { statusOf, unavailable } from './failures.js'
 import { COPY_MS, undefinedWhenMissing, type OpenedBucket } from './s3-uploads.js'
 
@@ -53,9 +55,12 @@ export const directOf = (
     { step: 'finalizeRequest', priority: 'high', name: 'presign' },
   )
 
-  const signed = async (output: Promise<object>): Promise<string> => {
+  const pause = yielding()
+  /** Takes a millisecond, and a client asks for thousands at once. */
+  const signed = async (send: () => Promise<object>): Promise<string> => {
+    await pause()
     try {
-      return ((await output) as { readonly url: string }).url
+      return ((await send()) as { readonly url: string }).url
     } catch (error) {
       throw unavailable(address, 'signing an address', error)
     }
@@ -63,7 +68,7 @@ export const directOf = (
 
   return (start) => ({
     put: (digest) =>
-      signed(
+      signed(() =>
         client.send(
           new PutObjectCommand({ ...named(start + digest), ContentMD5: base64(md5In(digest) ?? '') }),
         ),
@@ -72,11 +77,11 @@ export const directOf = (
       const { UploadId = '' } = await asked('s3:PutObject (CreateMultipartUpload)', ({ send }) =>
         send(new CreateMultipartUploadCommand(named(start + digest))),
       )
-      const urls = parts.map(async ({ number, md5 }) => {
+      const urls = await inChunks(parts, 1, async ({ number, md5 }) => {
         const part = { ...named(start + digest), UploadId, PartNumber: number, ContentMD5: base64(md5) }
-        return { number, url: await signed(client.send(new UploadPartCommand(part))) }
+        return { number, url: await signed(() => client.send(new UploadPartCommand(part))) }
       })
-      return { upload: UploadId, urls: await Promise.all(urls) }
+      return { upload: UploadId, urls }
     },
     complete: (digest, UploadId, parts) =>
       asked(
@@ -97,7 +102,7 @@ export const directOf = (
         return found && hasMd5(found, md5In(digest) ?? '') ? (found.ContentLength ?? 0) : undefined
       }),
     get: (digest, name) =>
-      signed(
+      signed(() =>
         client.send(
           new GetObjectCommand({
             ...named(start + digest),

@@ -18,6 +18,7 @@ describe('artifacts that clients store in the bucket themselves', () => {
     service = await startRunningService({
       TALLYTREE_OBJECTS_URL: `${double.url}&public_endpoint=http://localhost:${double.port}`,
       TALLYTREE_MASTER_KEYS: `one:${randomBytes(32).toString('base64')}`,
+      TALLYTREE_MAX_FILE_BYTES: '100000',
       AWS_ACCESS_KEY_ID: 'key',
       AWS_SECRET_ACCESS_KEY: 'secret',
     })
@@ -93,6 +94,12 @@ describe('artifacts that clients store in the bucket themselves', () => {
     double.objects.set(key, { ...object, content: Buffer.from('cut'), etag: `"${md5('content')}"` })
 
     assert.match((await refusal()) ?? '', /the file a\.bin has 3 bytes in the bucket, and 7 in the manifest/)
+  })
+
+  it('are refused with a file that is larger than allowed', async () => {
+    const { refusal, uploadUrl, uploadHeaders } = await drafted('default/large', 'x'.repeat(100_001))
+    assert.equal((await put(uploadUrl, 'x'.repeat(100_001), uploadHeaders)).status, 200)
+    assert.match((await refusal()) ?? '', /the file a\.bin exceeds the limit of 100000 bytes/)
   })
 
   it('are not acknowledged while the bucket is away, and are later', async () => {

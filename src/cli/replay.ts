@@ -56,7 +56,7 @@ export const replay = async ({ to, from, objects, upTo }: Replay, config: Config
       const models = service === undefined ? null : digestsIn(await service.digestsAt(BigInt(position)))
       await writeDigests(to, { ...digests, models })
       const checkpoints = service === undefined ? checkpointsIn(named) : await service.checkpoints()
-      if (checkpoints !== undefined) await writeCheckpoints(to, checkpoints, events)
+      if (checkpoints !== undefined && repeated.length === 0) await writeCheckpoints(to, checkpoints, events)
       process.stdout.write(
         `copied ${copied} events to ${to}: ${events} in total, up to position ${position}\n`,
       )

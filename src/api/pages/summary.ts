@@ -86,16 +86,16 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
         waitFor: () => waitForPrices(reading, request, usage.hasCosts ? { list: null } : null),
         read: async (position) => {
           const read = async (selection: CallSelection) => {
-            const [from, to] = await bucketed(reader, selection, body)
-            const buckets = bucketsOf(from, to, body.buckets)
-            const { calls, byStatus } = await callsByStatus(reader, selection, buckets)
-            const facets = await facetsOf(reader, selection, { fields, calls, limit })
+            const [{ buckets, counts }, facets] = await Promise.all([
+              countsOf(reader, selection, body),
+              facetsOf(reader, selection, { fields, limit }),
+            ])
             return compressedJson(headers, {
-              calls,
+              calls: counts.calls,
               from_us: buckets.from,
               step_us: buckets.step,
-              by_status: Object.fromEntries(byStatus),
-              facets,
+              by_status: Object.fromEntries(counts.byStatus),
+              facets: facets.map(({ field, of, values }) => ({ field, of: of ?? counts.calls, values })),
             })
           }
           const selection = { projectId: project, filter, operation, position }
@@ -119,18 +119,26 @@ const bucketed = async (
   return [from, givenTo ?? Math.max(last + 1, from + 1)]
 }
 
+const countsOf = async (
+  reader: ClickHouseReader,
+  selection: CallSelection,
+  body: { readonly start: Instant | null; readonly end: Instant | null; readonly buckets: number },
+) => {
+  const [from, to] = await bucketed(reader, selection, body)
+  const buckets = bucketsOf(from, to, body.buckets)
+  return { buckets, counts: await callsByStatus(reader, selection, buckets) }
+}
+
 interface FacetsRequest {
   readonly fields: readonly string[]
-  /** Of the selection. */
-  readonly calls: number
   readonly limit: number
 }
 
-/** One read for all fields of columns, and one for all fields that are parsed. */
+/** One read for all fields of columns, and one for all fields that are parsed. `of` is null for all calls. */
 const facetsOf = async (
   reader: ClickHouseReader,
   selection: CallSelection,
-  { fields, calls, limit }: FacetsRequest,
+  { fields, limit }: FacetsRequest,
 ) => {
   const options = { contains: '', limit }
   const isOfNewest = (field: string) => !COLUMN_FIELDS.has(field)
@@ -146,10 +154,10 @@ const facetsOf = async (
     commonValues(reader, selection, ofAll, options),
   ])
   return fields.map((field) => {
-    if (field === MODEL) return { field, of: calls, values: models }
+    if (field === MODEL) return { field, of: null, values: models }
     return isOfNewest(field)
       ? { field, of: newest!.calls, values: newest!.values[ofNewest.indexOf(field)]! }
-      : { field, of: calls, values: all.values[ofAll.indexOf(field)]! }
+      : { field, of: null, values: all.values[ofAll.indexOf(field)]! }
   })
 }
 

@@ -2,7 +2,7 @@ import { fieldPath } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/errors.js'
 import { REF_SCHEME } from '../../domain/refs/ref.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
-import { textAtKeys } from '../expression/json.js'
+import { textAtKeys, textAtShort } from '../expression/json.js'
 import { asText } from '../expression/value.js'
 import { readableJson } from '../expression/readable-json.js'
 import { joined, raw, sql, type Sql } from '../sql.js'
@@ -107,16 +107,15 @@ const isNamedInAttributes = (name: string): boolean => Object.hasOwn(NAMED_IN_AT
 /** The keys of the attribute that the project names. */
 const END_USER_KEYS = raw(`(SELECT argMax(path, position) FROM end_user_attributes
   WHERE project_id = {project:String} AND position <= {position:UInt64})`)
-const OWN_END_USER = textAtKeys(raw('call_attributes'), `call_${isWide('attributes')}`, END_USER_KEYS)
+const ATTRIBUTES = raw('call_attributes')
+const OWN_END_USER = textAtKeys(ATTRIBUTES, END_USER_KEYS)
 
 /** The first of some attributes that has a value, in all projects after one that the project names. */
 const ofAttributes = (field: string, own: readonly Sql[] = []): Derived => ({
   kind: 'derived',
   value: (name) => {
     if (name !== field) return undefined
-    const usual = NAMED_IN_ATTRIBUTES[field]!.map(
-      (path) => sql`nullIf(${asText(columnValue(fieldOf('attributes'), path)!)}, '')`,
-    )
+    const usual = NAMED_IN_ATTRIBUTES[field]!.map((path) => textAtShort(ATTRIBUTES, path))
     return { type: 'text', sql: sql`coalesce(${joined([...own, ...usual])})` }
   },
 })

@@ -42,7 +42,7 @@ export interface FieldValues {
   readonly calls: number
 }
 
-export interface CommonValues {
+interface CommonValues {
   readonly calls: number
   /** Of each field. */
   readonly values: readonly (readonly FieldValues[])[]

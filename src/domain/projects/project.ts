@@ -58,7 +58,7 @@ const cachingChosen = open('CachingChosen', {
   required: { project_id: projectId, cache_seconds: cacheSeconds },
 })
 
-export const endUserAttributeChosen = open('EndUserAttributeChosen', {
+const endUserAttributeChosen = open('EndUserAttributeChosen', {
   says:
     "The path within the attributes of a project's calls that has the end user was set; empty for none. Reads look there " +
     'first from this position on, also in calls that were recorded before.',

@@ -63,6 +63,7 @@ export const Limits = ({ team }: { readonly team: string }) => {
       {rows.length > 0 && (
         <Table
           label="Limits"
+          isTall
           rows={rows}
           keyOf={({ scope }) => JSON.stringify(scope)}
           columns={[
@@ -179,15 +180,15 @@ const Forecast = ({ limit: { budget, used } }: { readonly limit: Limit }) => {
     <>
       <Time at={ends_at} />
       {at !== undefined && (
-        <span style={{ color: 'var(--danger)' }}>
+        <div style={{ color: 'var(--danger)', whiteSpace: 'normal' }}>
           {spent + reserved + unknown >= budget.amount ? (
-            ', used up'
+            'used up'
           ) : (
             <>
-              , at this rate used up <Time at={new Date(at).toISOString()} />
+              at this rate used up <Time at={new Date(at).toISOString()} />
             </>
           )}
-        </span>
+        </div>
       )}
     </>
   )

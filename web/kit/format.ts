@@ -121,3 +121,5 @@ export const opName = (op: string): string => /\/op\/([^/:]+)(:[^/]*)?$/.exec(op
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${wholeNumber(count)} ${count === 1 ? one : many}`
+
+export const isPast = (at: string | null): boolean => at !== null && Date.parse(at) <= Date.now()

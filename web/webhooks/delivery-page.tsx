@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { DeliveryState, waitingFor } from './delivery-state.js'
 import { JsonView } from '../kit/json-view.js'
+import { isPast } from '../kit/format.js'
 import { useIdInPath, usePlace } from '../kit/place.js'
 import { ActionFailed, Failed, Loading } from '../kit/states.js'
 import { Status, type Tone } from '../kit/status.js'
@@ -91,13 +92,21 @@ const isOver = (state: Detail['state']): boolean =>
 
 const Facts = ({ team, delivery }: { readonly team: string; readonly delivery: Detail }) => (
   <dl className="facts">
-    <dt>Next attempt</dt>
-    <dd>
-      <Time at={delivery.next_at} />
-      {delivery.waiting_reason !== null && `, waits ${waitingFor(delivery.waiting_reason)}`}
-    </dd>
-    <dt>Reason of its end</dt>
-    <dd>{delivery.reason ?? '—'}</dd>
+    {!isOver(delivery.state) && (
+      <>
+        <dt>Next attempt</dt>
+        <dd>
+          {isPast(delivery.next_at) ? 'now' : <Time at={delivery.next_at} />}
+          {delivery.waiting_reason !== null && `, waits ${waitingFor(delivery.waiting_reason)}`}
+        </dd>
+      </>
+    )}
+    {delivery.reason !== null && (
+      <>
+        <dt>Ended because</dt>
+        <dd>{delivery.reason}</dd>
+      </>
+    )}
     <dt>Automation</dt>
     <dd>
       <Link to="/$team/-/automations/$id" params={{ team, id: delivery.automation }}>
@@ -200,7 +209,7 @@ const AttemptView = ({
       {possible_duplicate && (
         <div className="secondary">The receiver may have got this attempt although no answer was read.</div>
       )}
-      {next_at !== null && isLast && (
+      {isLast && next_at !== null && !isPast(next_at) && (
         <div>
           Next attempt: <Time at={next_at} />
         </div>

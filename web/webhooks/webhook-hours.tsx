@@ -20,7 +20,8 @@ export const WebhookHours = ({ team, id }: { readonly team: string; readonly id:
   const shown = Array.from({ length: 24 }, (_, n) => last - (23 - n) * HOUR)
   const most = Math.max(1, ...[...known.values()].map(({ attempts }) => attempts))
   return (
-    <figure className="hours" aria-label="Attempts of the last 24 hours">
+    <figure className="hours">
+      <figcaption className="secondary">Attempts in the last 24 hours</figcaption>
       {shown.map((at) => (
         <Bar key={at} at={clockTime(at, zone)} hour={known.get(at)} most={most} />
       ))}

@@ -7,6 +7,7 @@ import { ConfirmButton } from '../kit/confirm.js'
 import { EditorForm } from '../kit/editor-form.js'
 import { isChangedFrom, useUnsaved } from '../kit/unsaved.js'
 import { useTitle } from '../kit/title.js'
+import { isPast } from '../kit/format.js'
 import { useIdInPath, usePlace } from '../kit/place.js'
 import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
 import { keysOfTeam } from '../kit/team-data.js'
@@ -179,9 +180,7 @@ const Facts = ({ team, webhook }: { readonly team: string; readonly webhook: Web
     {webhook.next_probe_at && (
       <>
         <dt>Next attempt</dt>
-        <dd>
-          <Time at={webhook.next_probe_at} />
-        </dd>
+        <dd>{isPast(webhook.next_probe_at) ? 'now' : <Time at={webhook.next_probe_at} />}</dd>
       </>
     )}
     {webhook.throttled_until && (

@@ -27,7 +27,7 @@ import { fieldValue, MODEL } from './fields.js'
 const MAX_FIELDS = 8
 
 /** Values within payloads take long to read, so that they are counted for the newest calls. */
-const PARSED = { most: 20_000, searched: 200_000 }
+const PARSED = { most: 20_000, searched: 100_000 }
 
 const facet = open('CallFacet', {
   says:

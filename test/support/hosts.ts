@@ -23,11 +23,6 @@ export interface Hosts {
 
 const ran = (program: string, ...args: readonly string[]) => spawnSync(program, args, { encoding: 'utf8' })
 
-const ip = (...args: readonly string[]) => {
-  const { status, stderr } = ran('ip', ...args)
-  if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`)
-}
-
 const isPossible =
   process.getuid?.() === 0 &&
   ran('unshare', '--net', 'ip', 'link', 'add', 'probe', 'type', 'bridge').status === 0
@@ -38,47 +33,58 @@ export const describeWithHosts: typeof describeWithClickHouseServer = isPossible
   : (title) =>
       describe.skip(`${title} (skipped: network namespaces need Linux, root and iproute2)`, () => undefined)
 
+/** Ends with this process, however that ends, and with it all its links. */
+const startNamespace = async () => {
+  const child = spawn('unshare', ['--net', 'sh', '-c', 'echo; exec cat'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  endWithThisProcess(child)
+  await once(child.stdout, 'data')
+  const within = ['nsenter', `--net=/proc/${child.pid}/ns/net`] as const
+  return {
+    pid: child.pid!,
+    within,
+    ip: (command: string) => {
+      const { status, stderr } = ran(...within, 'ip', ...command.split(' '))
+      if (status !== 0) throw new Error(`ip ${command}: ${stderr}`)
+    },
+    end: () => void child.kill('SIGKILL'),
+  }
+}
+
+/** The bridge is in a namespace too, so that nothing stays if this process is killed. */
 export const startHosts = async (count: number): Promise<Hosts> => {
   const subnet = `10.237.${process.pid % 256}`
-  const network = `${subnet}.0/24`
-  const name = `tt${process.pid}`
-  ip('link', 'add', name, 'type', 'bridge')
-  const remove = () => void ran('ip', 'link', 'delete', name)
-  process.once('exit', remove)
-  ip('address', 'add', `${subnet}.1/24`, 'dev', name)
-  ip('link', 'set', name, 'up')
+  const own = `tt${process.pid}`
+  const bridge = await startNamespace()
+  bridge.ip('link add bridge type bridge')
+  bridge.ip('link set bridge up')
+  bridge.ip(`link add own master bridge up type veth peer name ${own} netns ${process.pid}`)
+  ran('ip', 'address', 'add', `${subnet}.1/24`, 'dev', own)
+  ran('ip', 'link', 'set', own, 'up')
   const started: (Host & { readonly end: () => void })[] = []
   for (let number = 0; number < count; number += 1) {
-    // The namespace ends with its last process, and with it its links. This one ends with its input.
-    const child = spawn('unshare', ['--net', 'sh', '-c', 'echo; exec cat'], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    endWithThisProcess(child)
-    await once(child.stdout, 'data')
-    const link = `${name}h${number}`
+    const { pid, within, ip, end } = await startNamespace()
+    const link = `host${number}`
     const address = `${subnet}.${number + 11}`
-    const within = ['nsenter', `--net=/proc/${child.pid}/ns/net`]
-    ip('link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(child.pid))
-    ip('link', 'set', link, 'master', name, 'up')
-    for (const command of [`address add ${address}/24 dev eth0`, 'link set eth0 up', 'link set lo up']) {
-      const { status, stderr } = ran('nsenter', within[1]!, 'ip', ...command.split(' '))
-      if (status !== 0) throw new Error(`ip ${command}: ${stderr}`)
-    }
+    bridge.ip(`link add ${link} master bridge up type veth peer name eth0 netns ${pid}`)
+    ip(`address add ${address}/24 dev eth0`)
+    ip('link set eth0 up')
+    ip('link set lo up')
     started.push({
       address,
       within,
-      cutOff: () => ip('link', 'set', link, 'down'),
-      connect: () => ip('link', 'set', link, 'up'),
-      end: () => void child.kill('SIGKILL'),
+      cutOff: () => bridge.ip(`link set ${link} down`),
+      connect: () => bridge.ip(`link set ${link} up`),
+      end,
     })
   }
   return {
     address: `${subnet}.1`,
-    network,
+    network: `${subnet}.0/24`,
     hosts: started,
     stop: () => {
-      for (const host of started) host.end()
-      remove()
+      for (const host of [...started, bridge]) host.end()
     },
   }
 }

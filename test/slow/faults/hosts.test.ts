@@ -32,6 +32,7 @@ const LARGE = 200
 /** One call of this many failed, and has a webhook. */
 const FAILED = 20
 const REQUEST_MS = 20_000
+const LONG_MS = 300_000
 const KEY = 'administrator-key-of-the-tests'
 const SECRET = 'a secret that signs'
 const ROLES = ['projector', 'api', 'api', 'dispatcher'] as const
@@ -167,7 +168,7 @@ describeWithHosts('an installation whose processes are on hosts of their own', (
     await until(async () => {
       const { text } = accept(await service.post('/calls/query_stats', { project_id: project }))
       return (JSON.parse(text) as { count: number }).count === count
-    }, 300_000)
+    }, LONG_MS)
   }
 
   const assertNothingIsLost = async (project: string, count: number) => {
@@ -195,10 +196,14 @@ describeWithHosts('an installation whose processes are on hosts of their own', (
   }
 
   const untilHealthy = async () => {
-    for (const { service } of placed)
-      await until(
-        async () => (await service.send('GET', '/health').catch(() => undefined))?.text === '{"status":"ok"}',
-      )
+    for (const { role, service } of placed) {
+      let health: string | undefined
+      const isHealthy = async () => {
+        health = (await service.send('GET', '/health').catch(() => undefined))?.text
+        return health === '{"status":"ok"}'
+      }
+      await until(isHealthy, LONG_MS).catch(() => assert.fail(`${role}: ${health ?? 'no response'}`))
+    }
   }
 
   it('loses and doubles nothing when each process is killed and started on another host', async () => {

@@ -124,7 +124,7 @@ const expectedRoots = async (
   stored: LogTree | undefined,
 ): Promise<{ readonly expected: readonly Expected[]; readonly errors: string[] }> => {
   const copied = await readCheckpoints(directory)
-  const own = readLogKeys(logKeysFile(directory))?.active(new Date()) ?? []
+  const own = readLogKeys(logKeysFile(directory))?.all ?? []
   const texts = verifiers.length > 0 ? verifiers : (copied?.verifier_keys ?? [])
   const keys = verifiers.length > 0 ? texts.map(keyIn) : [...own, ...texts.map(keyIn)]
   const notes = [

@@ -20,7 +20,7 @@ export const printLogKeys = ({ dataDirectory }: DataDirectory): number => {
   const keys = readLogKeys(path)
   if (keys === undefined)
     throw new OperatorError(`${path} does not exist: the first start of the service makes it`)
-  for (const { text } of keys.active(new Date())) print(text)
+  for (const { text } of keys.all) print(text)
   return 0
 }
 

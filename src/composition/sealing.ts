@@ -47,7 +47,7 @@ export const openSealing = async (
   let takingOver: Promise<void> | undefined
 
   const announce = () => {
-    if (current !== undefined) log.info('log.signed_by', { verifier_keys: [...current.verifierKeys()] })
+    if (current !== undefined) log.info('log.signed_by', { verifier_keys: [...current.verifierKeys] })
   }
 
   const takeOver = async () => {

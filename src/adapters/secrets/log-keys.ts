@@ -30,6 +30,7 @@ export const readLogKeys = (path: string): LogKeys | undefined => {
   return (
     file && {
       origin: file.origin,
+      all: file.signers.map(({ key }) => key),
       active: (now) => file.signers.filter(({ until }) => until > now.getTime()).map(({ key }) => key),
       salt: createSecretKey(Buffer.from(file.salt, 'base64')),
     }
@@ -84,9 +85,10 @@ export const rotateLogKeys = async (path: string, now: Date): Promise<Date> => {
   if (file === undefined)
     throw new OperatorError(`${path} does not exist: the first start of the service makes it`)
   const end = now.getTime() + BOTH_SIGN_MS
-  const kept = file.signers
-    .filter(({ until }) => until > now.getTime())
-    .map(({ key, until }) => ({ key, until: key.type === 'cosignature' ? until : Math.min(until, end) }))
+  const kept = file.signers.map(({ key, until }) => ({
+    key,
+    until: key.type === 'cosignature' ? until : Math.min(until, end),
+  }))
   const added = { key: newSignerKey(file.origin, 'signature'), until: Infinity }
   await writeFileAtomic(path, textOf({ signers: [added, ...kept], salt: file.salt }), PRIVATE_FILE)
   return new Date(end)

@@ -66,7 +66,7 @@ export const logRoutes = (services: Pick<Services, 'eventStore' | 'sealing'>): r
           signed_at: signedAt.toISOString(),
           note,
         }))
-        return { body: { verifier_keys: verifierKeys(), previous: previous() ?? null, data } }
+        return { body: { verifier_keys: verifierKeys, previous: previous() ?? null, data } }
       },
     }),
     readDirectory({
@@ -132,7 +132,7 @@ export const logRoutes = (services: Pick<Services, 'eventStore' | 'sealing'>): r
 
 const signedLog = open('SignedLog', {
   required: {
-    /** The keys in use. */
+    /** Former ones are included. */
     verifier_keys: arrayOf(string),
     /** The last checkpoint of the log that this one replaced. */
     previous: nullable(string),

@@ -27,8 +27,8 @@ interface SealingPorts {
 export interface Sealing extends SealedLog {
   /** The salt and the digest of an event that was read with its seal. */
   readonly sealOf: (event: RecordedEvent) => EventSeal | undefined
-  /** The keys in use, as they are published. */
-  readonly verifierKeys: () => readonly string[]
+  /** As they are published. Former ones are included. */
+  readonly verifierKeys: readonly string[]
   /** Seals what the log has, and closes the tree. */
   readonly stop: () => Promise<void>
 }
@@ -68,7 +68,7 @@ const TELL_EVERY_MS = 5000
  * @throws OperatorError if the log is not the one that was signed, or lacks its end
  */
 export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
-  const { eventStore, tree, keys, clock, health } = ports
+  const { eventStore, tree, keys, health } = ports
   const readPlaces = placesIn(eventStore, keys.salt)
   let isSealedLog = false
   const requireSealed = async () => {
@@ -120,7 +120,7 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
   return {
     ...sealedLog(tree, readPlaces, () => published),
     sealOf: sealsIn(eventStore, keys.salt),
-    verifierKeys: () => keys.active(clock.now()).map(({ text }) => text),
+    verifierKeys: keys.all.map(({ text }) => text),
     stop: async () => {
       isStopped = true
       clearTimeout(timer)

@@ -5,7 +5,9 @@ import type { SignerKey } from '../tlog/note.js'
 export interface LogKeys {
   /** Names the log. */
   readonly origin: string
-  /** The keys that sign at a time, the newest first. */
+  /** The newest first. Former ones are included, because their checkpoints are still checked. */
+  readonly all: readonly SignerKey[]
+  /** The keys that sign at a time. */
   readonly active: (now: Date) => readonly SignerKey[]
   /** Secret. Makes the salts of events that have none in the log. */
   readonly salt: KeyObject

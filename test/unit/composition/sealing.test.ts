@@ -34,7 +34,7 @@ describe('the process that seals the log', () => {
     const second = await open()
     assert.equal(second.current(), undefined)
     await until(() => first.current()?.checkpoint() !== undefined)
-    const keys = first.current()!.verifierKeys().map(parseVerifierKey)
+    const keys = first.current()!.verifierKeys.map(parseVerifierKey)
     assert.match(keys[0]!.name, /^traces\.example\/log\/[0-9a-f]{8}$/)
     await first.stop()
     await eventStore.append(arbitraryStream(), 'none', [arbitraryEvent()])

@@ -216,6 +216,9 @@ describe('sealing the log', () => {
         .active(new Date(end.getTime() + 1))
         .every(({ text }) => text !== former!.text),
     )
+    await rotateLogKeys(at('log-keys'), new Date(end.getTime() + 1))
+    assert.equal(openNote(note, keys().all).signatures.length, 3)
+    assert.ok(keys().all.some(({ text }) => text === former!.text))
   })
 
   it('keeps the last checkpoint of each minute, then of each hour, then of each day', async () => {

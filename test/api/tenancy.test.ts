@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Answered } from '../support/client.js'
 import type { TestService } from '../support/service.js'
+import { until } from '../support/until.js'
 import { OF_WEBHOOKS } from './webhooks/given.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { OF_NEITHER } from './of-neither.js'
@@ -300,7 +301,7 @@ describe('tenants', () => {
     const team = `team-${randomUUID().slice(0, 8)}`
     const teams = async () => (await service.send('GET', '/api/teams?limit=1000')).text
     for (const path of ['/calls/query', '/trace/usage', '/calls/query_stats'])
-      assert.equal((await service.post(path, { project_id: `${team}/p` })).status, 200)
+      await until(async () => (await service.post(path, { project_id: `${team}/p` })).status === 200)
     assert.ok(!(await teams()).includes(team))
     await service.in(`${team}/p`).calls.start().json()
     assert.ok((await teams()).includes(team))

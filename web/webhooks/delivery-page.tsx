@@ -92,19 +92,18 @@ const isOver = (state: Detail['state']): boolean =>
 
 const Facts = ({ team, delivery }: { readonly team: string; readonly delivery: Detail }) => (
   <dl className="facts">
-    {!isOver(delivery.state) && (
+    {isOver(delivery.state) ? (
+      <>
+        <dt>Ended because</dt>
+        <dd>{delivery.reason ?? 'the receiver took it'}</dd>
+      </>
+    ) : (
       <>
         <dt>Next attempt</dt>
         <dd>
           {isPast(delivery.next_at) ? 'now' : <Time at={delivery.next_at} />}
           {delivery.waiting_reason !== null && `, waits ${waitingFor(delivery.waiting_reason)}`}
         </dd>
-      </>
-    )}
-    {delivery.reason !== null && (
-      <>
-        <dt>Ended because</dt>
-        <dd>{delivery.reason}</dd>
       </>
     )}
     <dt>Automation</dt>

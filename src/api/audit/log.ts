@@ -13,7 +13,7 @@ import { readDirectory } from '../server/route-kinds.js'
 const TEXT = 'text/plain; charset=utf-8'
 const BYTES = 'application/octet-stream'
 
-const text = (description: string) => ({ schema: { type: 'string', description }, type: TEXT })
+const text = (description: string) => ({ schema: { type: 'string', description }, type: 'text/plain' })
 const bytes = (description: string) => ({
   schema: { type: 'string', format: 'binary', description },
   type: BYTES,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import { COUNTS } from '../counts.js'
+import { until } from '../support/until.js'
 import { startPythonSdk, wandbVersions } from './python-sdk.js'
 
 describe('a program that logs with the package wandb', () => {
@@ -23,12 +24,17 @@ describe('a program that logs with the package wandb', () => {
         () => true,
       )
       const isOver = () => Promise.race([ended, sleep(0, false)])
-      await sleep(3000)
+      const storedVersions = async () => {
+        const stored = await service.send('GET', '/api/artifacts/default/outliving/data/versions?limit=1000')
+        return stored.status === 200 ? (stored.json()['data'] as readonly unknown[]).length : 0
+      }
+      await until(async () => (await isOver()) || (await storedVersions()) > 0)
       for (let round = 0; round < COUNTS.wandbKills && !(await isOver()); round += 1) {
         await sleep(700 + 137 * (round % 9))
         await (round % 5 === 4 ? service.stop() : service.kill('SIGKILL'))
         await service.restart()
       }
+      await until(async () => (await isOver()) || (await storedVersions()) > COUNTS.wandbKills)
       await writeFile(over, '')
       const { rows, versions } = await logging
       assert.ok(rows > 0 && versions.length > COUNTS.wandbKills, `${rows} rows, ${versions.length} versions`)

@@ -27,7 +27,7 @@ describe('long computations that yield', () => {
     for (const [at, entry] of log.entries()) if (entry !== 'turn') assert.equal(log[at + 1] ?? 'turn', 'turn')
   })
 
-  it('let one that began later go on before those that computed for longer', async () => {
+  it('resume the one that has used the least CPU time first', async () => {
     let isDone = false
     let rounds = 0
     const long = Array.from({ length: 20 }, async () => {

@@ -299,7 +299,10 @@ describe('tenants', () => {
 
   it('of the administrator come into being by being named', async () => {
     const team = `team-${randomUUID().slice(0, 8)}`
-    const teams = async () => (await service.send('GET', '/api/teams?limit=1000')).text
+    const teams = async () => {
+      const listed = accepted(await service.send('GET', '/api/teams?limit=1000'))
+      return JSON.stringify(listed)
+    }
     for (const path of ['/calls/query', '/trace/usage', '/calls/query_stats'])
       await until(async () => (await service.post(path, { project_id: `${team}/p` })).status === 200)
     assert.ok(!(await teams()).includes(team))

@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turnOfLoop, setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered } from '../../support/client.js'
 import { startTestService, type TestService } from '../../support/service.js'
+import { until } from '../../support/until.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 
 /** Text of this length takes a quarter of the memory for requests, as much as one request counts. */
 const LONG = 'x'.repeat(3_000_000)
 
+let sent = 0
 /** Sends an event without its end, and keeps the connection open. */
-const unfinished = does.beginningWith(['Hello'], (response) => response.write(`data: ${LONG}`))
+const unfinished = does.beginningWith(['Hello'], (response) =>
+  response.write(`data: ${LONG}`, () => (sent += 1)),
+)
+/** In which the service, in this process, reads all that was sent. */
+const TURNS = 1000
 
 describe('the memory for answers of upstreams', () => {
   let service: TestService
@@ -61,11 +67,13 @@ describe('the memory for answers of upstreams', () => {
   const withShareUsed = async (test: () => Promise<void>): Promise<void> => {
     gateway.upstream.behave(unfinished)
     const ending = new AbortController()
+    const before = sent
     const streams = [1, 2].map(() =>
       complete('a', 'held', { stream: true }, ending.signal).catch(() => undefined),
     )
-    await sleep(500)
     try {
+      await until(() => sent === before + streams.length)
+      for (let turn = 0; turn < TURNS; turn += 1) await turnOfLoop()
       await test()
     } finally {
       ending.abort()

@@ -96,6 +96,7 @@ export const COUNTS = {
   loadSeconds: repetitions(2, 20),
   callsUnderLoad: repetitions(5_000, 50_000),
   packingKills: repetitions(2, 40),
+  sealingKills: repetitions(3, 40),
   tornTails: repetitions(2, 40),
   rebuiltStateEvents: repetitions(30, 1_000),
   waitingDeliveries: repetitions(100, 10_000),

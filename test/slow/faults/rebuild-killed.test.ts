@@ -4,55 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { tallytree } from '../../support/command.js'
+import { CALLS_A_BATCH, writeSteadily } from '../../support/faults/write-steadily.js'
 import { scratchDirectory } from '../../support/scratch.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 
 const ROUNDS = COUNTS.rebuildKills
 const KILLS_A_ROUND = 2
 const PROJECT = 'default/rebuilt'
-const CALLS_A_BATCH = 50
 const BATCHES_BEFORE = 100
 const MAX_WAIT_MS = 2000
 const MAX_EXCHANGE_MS = 40
-
-/** Writes without a break, also while the service is away; answers how many calls were acknowledged. */
-const writeSteadily = (service: RunningService) => {
-  let isOver = false
-  let batches = 0
-  const write = async () => {
-    while (!isOver) {
-      const batch = callsOf(batches)
-      const answer = await service
-        .post('/v2/default/rebuilt/calls/complete', { batch })
-        .catch(() => undefined)
-      if (answer?.status === 200) batches += 1
-      await sleep(answer?.status === 200 ? 20 : 100)
-    }
-  }
-  const writing = write()
-  return {
-    written: () => batches * CALLS_A_BATCH,
-    stop: async () => {
-      isOver = true
-      await writing
-    },
-  }
-}
-
-/** A batch is repeated with the same ids until it is acknowledged. */
-const callsOf = (batch: number) =>
-  Array.from({ length: CALLS_A_BATCH }, (_, i) => ({
-    project_id: PROJECT,
-    id: `c-${batch}-${i}`,
-    trace_id: `trace-${batch}`,
-    parent_id: i === 0 ? null : `c-${batch}-${Math.floor(i / 2)}`,
-    op_name: 'work',
-    started_at: '2026-01-01T00:00:00Z',
-    ended_at: '2026-01-01T00:00:01Z',
-    attributes: {},
-    inputs: { text: 'x'.repeat(500) },
-    summary: { usage: { small: { requests: 1, prompt_tokens: i } } },
-  }))
 
 describe('a rebuild under kill -9', () => {
   let service: RunningService
@@ -95,7 +56,7 @@ describe('a rebuild under kill -9', () => {
   }
 
   it(`ends with the rows of the log, whatever was written meanwhile, ${ROUNDS} times`, async () => {
-    const writer = writeSteadily(service)
+    const writer = writeSteadily(service, PROJECT)
     while (writer.written() < BATCHES_BEFORE * CALLS_A_BATCH) await sleep(100)
     const states: string[] = []
 

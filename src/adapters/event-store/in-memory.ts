@@ -91,7 +91,7 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
           const stored = log.slice(Math.max(0, end - limit), Math.max(0, end)).reverse()
           const last = stored.at(-1)
           return {
-            events: stored.filter(({ type }) => types.has(type)).map(toEvent),
+            events: stored.filter(({ type }) => types?.has(type) ?? true).map(toEvent),
             atEnd: stored.length < limit,
             last: last && BigInt(last.position),
           }

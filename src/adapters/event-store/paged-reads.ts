@@ -25,12 +25,19 @@ export interface StreamRange {
 export interface Pages {
   /** Leaves out events of other types than `types`. */
   ofLog(after: Position, limit: number, types?: ReadonlySet<string>, withSeals?: boolean): LogPage
-  /** The newest events before a position, newest first, only of these types. */
-  backwards(before: Position | undefined, limit: number, types: ReadonlySet<string>): LogPage
+  /** The newest events before a position, newest first. Leaves out events of other types than `types`. */
+  backwards(
+    before: Position | undefined,
+    limit: number,
+    types?: ReadonlySet<string>,
+    withSeals?: boolean,
+  ): LogPage
   ofStream(stream: string, range: StreamRange, limit: number): Page
 }
 
 const PAGE_EVENTS = 500
+/** A reader that wants only the newest events of many types reads few of each. */
+const FIRST_PAGE_EVENTS = 100
 
 const pageSize = (left: number) => Math.min(left, PAGE_EVENTS)
 
@@ -78,10 +85,10 @@ export const pagedReads = (
     }
   },
 
-  readBackwards: async function* (types) {
-    for (let before: Position | undefined; ;) {
-      const page = pages.backwards(before, PAGE_EVENTS, types)
-      for (const event of page.events) if (event.unreadable === undefined) yield event
+  readBackwards: async function* (types, { withUnreadable = false, withSeals = false, ...options } = {}) {
+    for (let { before } = options, limit = FIRST_PAGE_EVENTS; ; limit = PAGE_EVENTS) {
+      const page = pages.backwards(before, limit, types, withSeals)
+      for (const event of page.events) if (withUnreadable || event.unreadable === undefined) yield event
       if (page.atEnd) return
       before = page.last
       await setImmediate()

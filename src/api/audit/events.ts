@@ -1,6 +1,7 @@
 import type { Services } from '../../application/services.js'
 import { Readable } from 'node:stream'
 import * as t from 'io-ts'
+import { invalid } from '../../application/failure.js'
 import { MAX_SCANNED, readableEvents } from '../../application/audit/events.js'
 import { catalogue } from '../../domain/catalogue.js'
 import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
@@ -8,6 +9,7 @@ import { withDefault } from '../../kernel/codec/containers.js'
 import { boolean, int64, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { jsonText } from '../../kernel/json/text.js'
+import { projectId } from '../../kernel/ids.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { anyKey } from '../server/authorization.js'
 import { linesOf } from '../server/json-pages.js'
@@ -27,7 +29,7 @@ export const positionText: Codec<Position> = new Codec<Position>(
   { type: 'integer', format: 'int64', minimum: 0 },
 )
 
-const limitText: Codec<number> = new Codec<number>(
+export const limitText: Codec<number> = new Codec<number>(
   'limit',
   (u): u is number => typeof u === 'number',
   (u, c) =>
@@ -57,11 +59,21 @@ const typesText: Codec<ReadonlySet<string>> = new Codec<ReadonlySet<string>>(
 
 const eventsQuery = closed('Events', {
   optional: {
+    /** `desc` is newest first. */
+    order: withDefault(oneOf('asc', 'desc'), 'asc' as const),
     /** Exclusive. */
     after: withDefault(positionText, 0n),
+    /** Exclusive. */
+    before: withDefault(positionText, undefined),
     /** The full name of a stream. */
     stream: withDefault(string, undefined),
     types: withDefault(typesText, undefined),
+    /** Only events that name this project, in their stream or their data. */
+    project_id: withDefault(projectId, undefined),
+    /** Only events of a thing of the project or its team, by its id or name in the name of the stream. Needs `project_id`. */
+    object: withDefault(string, undefined),
+    /** Only events that this user caused, by `actor` in their metadata. */
+    actor: withDefault(string, undefined),
     /** The maximum number of events; without it, all up to the head of the log at the time of the request. */
     limit: withDefault(limitText, undefined),
     /** `true` adds to each event its index and its salt, with which its entry in the tree of the log can be made. */
@@ -134,8 +146,8 @@ export const eventsRoute = ({ eventStore, sealing }: Pick<Services, 'eventStore'
     summary:
       "Read the log in order: all of it for the administrator, otherwise the events of the caller's teams and their " +
       'projects; events of webhooks, secrets, upstreams, limits and members need the role team_administrator. To resume an interrupted response, request the events after the position of its last complete line. ' +
-      `Without the administrator key a response ends after scanning ${MAX_SCANNED} events of the log, ` +
-      'with a line that has only `position`, to continue after, and `more`.',
+      `Without the administrator key, and with \`order=desc\`, \`project_id\` or \`actor\`, a response ends after scanning ${MAX_SCANNED} events of the log, ` +
+      'with a line that has only `position`, to continue after (with `order=desc`: before), and `more`.',
     query: eventsQuery,
     errors: ['overloaded'],
     response: {
@@ -148,8 +160,14 @@ export const eventsRoute = ({ eventStore, sealing }: Pick<Services, 'eventStore'
     authorization: anyKey,
     handle: async ({ query, principal }) => {
       const head = await eventStore.head()
+      const { project_id: project, ...range } = query
+      if (query.object !== undefined && project === undefined)
+        throw invalid([
+          { loc: ['query', 'object'], type: 'value_error', msg: 'Value error, "object" needs "project_id"' },
+        ])
       const seals = query.seal === 'true' ? sealing() : undefined
-      const events = readableEvents(eventStore, { ...query, head, sealOf: seals?.sealOf }, principal)
+      const request = { ...range, project, head, sealOf: seals?.sealOf }
+      const events = readableEvents(eventStore, request, principal)
       const lines = linesOfEvents(events, seals?.indices())
       const body = Readable.from(await prefetchFirst(lines), { objectMode: false })
       return { body, type: NDJSON, position: head }

@@ -8,6 +8,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { parseTilePath, type TilePath } from '../../kernel/tlog/entries.js'
 import { administratorKey, anyKey } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
+import { limitText } from './events.js'
 import { readDirectory } from '../server/route-kinds.js'
 
 const TEXT = 'text/plain; charset=utf-8'
@@ -56,17 +57,25 @@ export const logRoutes = (services: Pick<Services, 'eventStore' | 'sealing'>): r
       summary:
         'Past checkpoints of the event log, by size: the last one of each minute, after a day of each hour, and after 30 ' +
         'days of each day; and the keys that verify them.',
+      query: closed('CheckpointsQuery', {
+        optional: {
+          /** Only this number of the latest ones. */
+          limit: withDefault(limitText, undefined),
+        },
+      }),
       errors: ['not-found'],
       response: signedLog,
       authorization: anyKey,
-      handle: async () => {
+      handle: async ({ query: { limit } }) => {
         const { verifierKeys, previous, checkpoints } = sealed()
-        const data = checkpoints().map(({ size, signedAt, note }) => ({
+        const all = checkpoints().map(({ size, signedAt, note }) => ({
           size,
           signed_at: signedAt.toISOString(),
           note,
         }))
-        return { body: { verifier_keys: verifierKeys, previous: previous() ?? null, data } }
+        const sealed_since = all[0]?.signed_at ?? null
+        const data = limit === undefined ? all : all.slice(-limit)
+        return { body: { verifier_keys: verifierKeys, previous: previous() ?? null, sealed_since, data } }
       },
     }),
     readDirectory({
@@ -136,6 +145,8 @@ const signedLog = open('SignedLog', {
     verifier_keys: arrayOf(string),
     /** The last checkpoint of the log that this one replaced. */
     previous: nullable(string),
+    /** When the first checkpoint was signed. */
+    sealed_since: nullable(string),
     data: arrayOf(open('SignedCheckpoint', { required: { size: int64, signed_at: string, note: string } })),
   },
 })

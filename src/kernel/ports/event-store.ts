@@ -94,8 +94,18 @@ export interface EventStore {
   }): AsyncIterable<RecordedEvent>
   /** The next events in log order, exclusive of `after`. Absent if it is no cheaper than `readAll`. */
   readonly readPlaces?: (after: Position, limit: number) => Promise<readonly EventPlace[]>
-  /** The readable events of these types, newest first. All but those of calls are found by an index, where the store has one. */
-  readBackwards(types: ReadonlySet<string>): AsyncIterable<RecordedEvent>
+  /**
+   * The events of these types, or of all, newest first, exclusive of `before`. Where the store has an index, it finds all
+   * types by it but those of calls.
+   */
+  readBackwards(
+    types: ReadonlySet<string> | undefined,
+    options?: {
+      readonly before?: Position | undefined
+      readonly withUnreadable?: boolean
+      readonly withSeals?: boolean
+    },
+  ): AsyncIterable<RecordedEvent>
   /**
    * Reads to the head, emits `caughtUp`, then follows live until `signal` aborts. Exclusive of `after`. With `types`,
    * only events of these types are delivered; checkpoints advance past others, which may be some events late. Unreadable

@@ -179,8 +179,79 @@ describe('GET /api/events', () => {
     assert.deepEqual(await ask('?types=CallDeleted,FileStored&stream=access-directory'), [])
   })
 
+  it('goes back from any position, newest first, in pieces of any size', async () => {
+    const last = (await log()).slice(-20).toReversed()
+    const until = last.at(-1)!.position
+    const pieces: Line[] = []
+    for (let piece = await ask(`?order=desc&limit=3&after=${until}`); piece.length > 0;) {
+      pieces.push(...piece)
+      piece = await ask(`?order=desc&limit=3&after=${until}&before=${pieces.at(-1)!.position}`)
+    }
+    assert.deepEqual(pieces, last.slice(0, -1))
+    const { stream } = last.find(({ revision }) => revision !== '0') ?? last[0]!
+    assert.deepEqual(
+      await ask(`?order=desc&stream=${encodeURIComponent(stream)}`),
+      (await log()).filter((event) => event.stream === stream).toReversed(),
+    )
+    assert.deepEqual(await ask('?order=desc&before=0'), [])
+    assert.deepEqual(await ask(`?before=${last[3]!.position}&after=${last[5]!.position}`), [last[4]])
+    const sealed = await ask('?order=desc&limit=1&seal=true&types=ObjectPublished')
+    assert.deepEqual(
+      sealed,
+      await ask(`?stream=${encodeURIComponent(sealed[0]!.stream)}&seal=true&order=desc&limit=1`),
+    )
+  })
+
+  it('finds the events of a project, of an object and of an actor, both ways', async () => {
+    const project_id = `${own}/found-${randomUUID().slice(0, 8)}`
+    const start = await service.in(project_id).calls.start().json()
+    await service.in(`${other}/found`).calls.start({ id: start.id }).json()
+    await service.in(project_id).objects.create('x', {}).json()
+    await service.in(project_id).objects.create('x', { n: 2 }).json()
+    const options = { key: await service.teams.keyOf(own, `u-${randomUUID()}`, ['team_administrator']) }
+    const hook = { name: `hook-${randomUUID()}`, url: 'https://hooks.example/' }
+    const { id } = accepted(await service.post(`/api/teams/${own}/webhooks`, hook, options)) as { id: string }
+    const webhook = (await log()).find(({ stream }) => stream === `webhook-${id}`)!
+    const { actor } = webhook.metadata
+
+    const whole = await log()
+    const ofProject = whole.filter(({ data }) => data['project_id'] === project_id)
+    assert.ok(ofProject.length >= 3)
+    const ofCall = whole.filter(({ stream }) => stream === `call-${project_id}/${start.id}`)
+    for (const [query, expected] of [
+      ['', ofProject],
+      ['&types=ObjectPublished', ofProject.filter(({ type }) => type === 'ObjectPublished')],
+      [`&object=${start.id}`, ofCall],
+      ['&object=x', ofProject.filter(({ stream }) => stream === `object-${project_id}/x`)],
+      [`&object=${id}`, whole.filter(({ stream }) => stream === webhook.stream)],
+      [`&object=${id}&actor=${actor}`, [webhook]],
+      ['&actor=nobody', []],
+      ['&object=nothing', []],
+      [`&stream=${webhook.stream}`, [webhook]],
+    ] as const) {
+      assert.deepEqual(await ask(`?project_id=${project_id}${query}`), expected, query)
+      assert.deepEqual(
+        await ask(`?project_id=${project_id}&order=desc${query}`),
+        expected.toReversed(),
+        query,
+      )
+    }
+    assert.deepEqual(
+      await ask(`?actor=${actor}`),
+      whole.filter(({ metadata }) => metadata.actor === actor),
+    )
+    assert.deepEqual(await ask(`?project_id=${project_id}&order=desc`, key), ofProject.toReversed())
+    assert.deepEqual(await ask(`?project_id=${project_id}&object=${id}`, key), [])
+    assert.deepEqual(await ask(`?project_id=${other}/found`, key), [])
+    assert.deepEqual(await ask(`?project_id=${other}/found&object=${start.id}`, key), [])
+  })
+
   it('names the parameter that is wrong', async () => {
     for (const [name, values] of [
+      ['before', ['-1', 'x', '9223372036854775808']],
+      ['order', ['', 'DESC', 'newest']],
+      ['project_id', ['', 'x', 'a/b/c']],
+      ['object', ['x']],
       ['after', ['-1', '', 'x', '1e3', '9223372036854775808', '1&after=2']],
       ['limit', ['0', '-1', '', '1.5', 'all', '9'.repeat(30)]],
       ['types', ['', 'Unknown', 'CallStarted,', 'CallStarted,Unknown', 'callstarted']],
@@ -234,6 +305,26 @@ describe('GET /api/events of a member, over a log of which little is theirs', ()
       (await ask(`?after=${cursor.position}&types=CallStarted`)).map(({ more }) => more),
       [true],
     )
+  })
+
+  it('searches backwards within the same bound, for the administrator too', async () => {
+    const seen: Line[] = []
+    let answers = 0
+    for (let before: string | undefined = '9223372036854775807'; before !== undefined; answers += 1) {
+      const query = `/api/events?order=desc&project_id=mine/project&before=${before}`
+      const { text } = await service.send('GET', query)
+      const lines = text
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as Line & { more?: true })
+      seen.push(...lines.filter(({ more }) => more !== true))
+      before = lines.find(({ more }) => more === true)?.position
+    }
+    assert.deepEqual(
+      seen.map(({ type }) => type),
+      ['CallStarted', 'CallStarted'],
+    )
+    assert.equal(answers, 3)
   })
 
   for (const limit of ['', '&limit=1'])

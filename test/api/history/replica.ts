@@ -35,8 +35,8 @@ const partOf = (store: EventStore, from: Position, end: End): EventStore => ({
       yield event
     }
   },
-  readBackwards: async function* (types) {
-    for await (const event of store.readBackwards(types))
+  readBackwards: async function* (...range) {
+    for await (const event of store.readBackwards(...range))
       if (event.position <= end.position() && event.position > from) yield event
   },
   subscribeAll: async function* ({ after = 0n, signal } = {}) {

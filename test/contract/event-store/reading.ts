@@ -112,6 +112,34 @@ export const reading = (opened: Opened): void => {
         )
       }
     })
+
+    it('gives the events before a position, of all types or of some', async () => {
+      const { store } = opened()
+      const after = await store.head()
+      const types = ['AliasAdded', 'CallStarted', 'TagAdded']
+      const events = Array.from({ length: MANY }, (_, n) =>
+        arbitraryEvent({ type: types[n % types.length]! }),
+      )
+      await appendInParts(store, arbitraryStream(), events)
+      const recorded = await collect(store.readAll({ after, withSeals: true }))
+      const wholes = recorded.toReversed()
+
+      for (const wanted of [undefined, ['TagAdded', 'AliasAdded'], ['CallStarted']])
+        for (const at of [0, 1, 600, MANY - 1]) {
+          const before = recorded[at]!.position
+          const found = []
+          const types = wanted && new Set(wanted)
+          for await (const event of store.readBackwards(types, { before, withSeals: true })) {
+            if (event.position <= after) break
+            found.push(event)
+          }
+          const expected = wholes.filter(
+            ({ position, type }) => position < before && types?.has(type) !== false,
+          )
+          assert.deepEqual(found, expected, `${String(wanted)} before ${at}`)
+        }
+      assert.deepEqual(await collect(store.readBackwards(undefined, { before: 0n })), [])
+    })
   })
 
   describe('reading the log', () => {

@@ -224,17 +224,18 @@ const logReads =
 
 const backwardReads =
   ({ events, resumed, decode }: Source): Reads['readBackwards'] =>
-  (types) => {
-    let before: Position | undefined
+  (types, { before: start, withUnreadable = false, withSeals = false } = {}) => {
+    let before = start
     return resumed(async function* () {
-      for (let page = SHORT_PAGE; ; page = LONG_PAGE) {
+      // From position 0, the server would read from the end.
+      for (let page = SHORT_PAGE; before !== 0n; page = LONG_PAGE) {
         const request = logRequest({ from: before, types, backwards: true, maxCount: page })
         let count = 0
         for await (const event of events(request)) {
           count += 1
           before = positionOf(event)
-          const recorded = decode(event)
-          if (recorded !== undefined && recorded.unreadable === undefined) yield recorded
+          const recorded = decode(event, withSeals)
+          if (recorded !== undefined && (withUnreadable || recorded.unreadable === undefined)) yield recorded
         }
         if (count < page) return
       }

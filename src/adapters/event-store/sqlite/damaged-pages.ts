@@ -6,7 +6,7 @@ export const isCorrupt = (error: unknown): boolean =>
   error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CORRUPT')
 
 /** Indexes of `events`. */
-export const BY_STREAM = 'sqlite_autoindex_events_1'
+const BY_STREAM = 'sqlite_autoindex_events_1'
 export const BY_TYPE = 'events_by_type'
 
 export const DAMAGED_PAGE = 'its page of events.db is damaged'
@@ -61,12 +61,11 @@ export const eventPlaces = (db: Database.Database) => {
         return byPosition.get(position) ?? { position, sid: 0, stream: '', revision: 0, type: '' }
       })
     },
-    /** Finds events by a condition on the columns of one index. */
-    where: (index: string, condition: string, order: string) => {
-      const columns = index === BY_STREAM ? 'position, sid, revision' : 'position, 0, 0'
+    /** Finds events by a condition on the columns of the index by stream. */
+    where: (condition: string, order: string) => {
       const statement = db
         .prepare<(string | number)[], [number, number, number]>(
-          `SELECT ${columns} FROM events INDEXED BY ${index}
+          `SELECT position, sid, revision FROM events INDEXED BY ${BY_STREAM}
            WHERE ${condition} AND position <= ? ORDER BY ${order} LIMIT ?`,
         )
         .raw()

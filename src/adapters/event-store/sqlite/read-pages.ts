@@ -4,15 +4,7 @@ import type { EventPlace, Position, RecordedEvent } from '../../../kernel/ports/
 import type { HealthReports } from '../../../kernel/ports/health.js'
 import type { LogPage, Page, Pages } from '../paged-reads.js'
 import { unreadableEvent } from '../../../kernel/unreadable-event.js'
-import {
-  BY_STREAM,
-  BY_TYPE,
-  DAMAGED_PAGE,
-  eventPlaces,
-  isCorrupt,
-  orElse,
-  type IndexedPlace,
-} from './damaged-pages.js'
+import { BY_TYPE, DAMAGED_PAGE, eventPlaces, isCorrupt, orElse, type IndexedPlace } from './damaged-pages.js'
 import type { ReadTexts } from './event-texts.js'
 import { rowDamage, SEAL_TEXT } from './row-seal.js'
 import { findsByIdAlone, IS_INDEXED_TYPE, UNINDEXED_TYPES } from './schema.js'
@@ -59,9 +51,9 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
     for (const place of found)
       yield orElse(undefined, () => single.get(place.position, place.position, 1)) ?? damagedRow(place)
   }
-  const select = (index: string, condition: string, order: string) => {
+  const select = (condition: string, order: string) => {
     const statement = db.prepare<(string | number)[], Row>(reading(condition, order)).raw()
-    const found = places.where(index, condition, order)
+    const found = places.where(condition, order)
     return (...parameters: (string | number)[]): Rows => ({
       rows: () => statement.iterate(...parameters),
       single: () => singleRows(found(...parameters)),
@@ -72,10 +64,27 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
     rows: () => inOrder(inLog.iterate(after, upTo, limit), { after, upTo, limit }, places.hasEachPosition),
     single: () => singleRows(places.inLog(after, upTo, limit)),
   })
-  const forwards = select(BY_STREAM, 'sid = ? AND revision >= ?', 'revision')
-  const backwards = select(BY_STREAM, 'sid = ? AND revision <= ?', 'revision DESC')
-  const ofType = select(BY_TYPE, `${IS_INDEXED_TYPE} AND type = ?`, 'position DESC')
-  const newestFirst = select(BY_STREAM, 'true', 'position DESC')
+  const forwards = select('sid = ? AND revision >= ?', 'revision')
+  const backwards = select('sid = ? AND revision <= ?', 'revision DESC')
+  const positionsOf = db
+    .prepare<[string, number, number], number>(
+      `SELECT position FROM events INDEXED BY ${BY_TYPE}
+       WHERE ${IS_INDEXED_TYPE} AND type = ? AND position <= ? ORDER BY position DESC LIMIT ?`,
+    )
+    .pluck()
+  const newestOf = (types: ReadonlySet<string>, upTo: number, limit: number): Rows => {
+    const found = [...types]
+      .flatMap((type) =>
+        positionsOf
+          .all(type, upTo, limit)
+          .map((position): IndexedPlace => ({ position, sid: 0, stream: '', revision: 0, type })),
+      )
+      .sort((one, other) => other.position - one.position)
+      .slice(0, limit)
+    const rows = () => singleRows(found)
+    return { rows, single: rows }
+  }
+  const newestFirst = select('true', 'position DESC')
   const placesInLog = db.prepare<[number, number, number], PlaceRow>(PLACES).raw()
   const withId = db.prepare<[string, number, number], Row>(reading('id = ?', 'sid')).raw()
   const toEvent = (row: Row): RecordedEvent => {
@@ -102,17 +111,13 @@ export const readPages = ({ db, streams, texts, durable, health }: Reading): Rea
     },
     ofLog: (after, limit, types, withSeals = false) =>
       readPage(withSeals ? toSealedEvent : toEvent, ofLog(Number(after), durable(), limit), limit, types),
-    backwards: (before, limit, types) => {
+    backwards: (before, limit, types, withSeals = false) => {
       const upTo = before === undefined ? durable() : Math.min(durable(), Number(before) - 1)
-      if (UNINDEXED_TYPES.some((type) => types.has(type)))
-        return readPage(toEvent, newestFirst(upTo, limit), limit, types)
-      const pages = [...types].map((type) => readPage(toEvent, ofType(type, upTo, limit), limit))
-      const events = pages
-        .flatMap((page) => page.events)
-        // A page may end early: older events of other types come with the next page.
-        .filter(({ position }) => pages.every((page) => page.atEnd || position >= (page.last ?? 0n)))
-        .sort((one, other) => Number(other.position - one.position))
-      return { events, atEnd: pages.every((page) => page.atEnd), last: events.at(-1)?.position }
+      const rows =
+        types === undefined || UNINDEXED_TYPES.some((type) => types.has(type))
+          ? newestFirst(upTo, limit)
+          : newestOf(types, upTo, limit)
+      return readPage(withSeals ? toSealedEvent : toEvent, rows, limit, types)
     },
     ofStream: (name, range, limit) => {
       const stream = streams.find(name)

@@ -89,7 +89,11 @@ describe('a log with packed events', () => {
         .map(({ stream, ...options }) => {
           return (from: EventStore) => from.readStream(stream, withoutUndefined(options))
         }),
-      range.types.map((types) => (from: EventStore) => from.readBackwards(types)),
+      fc
+        .record({ types: fc.option(range.types, { nil: undefined }), before: range.position })
+        .map(({ types, before }) => {
+          return (from: EventStore) => from.readBackwards(types, { before })
+        }),
       fc.record({ after: range.position, types: range.types }).map((options) => {
         return (from: EventStore) => untilCaughtUp(from.subscribeAll(options))
       }),

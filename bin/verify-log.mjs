@@ -165,20 +165,30 @@ export const rawMembers = (line) => {
   return members
 }
 
-/** The entry that the tree has of an event, from its line of `GET /api/events?seal=true`. */
-export const entryOf = async (line) => {
-  const { id, stream, revision, type, salt, unreadable } = JSON.parse(line)
+/**
+ * The entry that the tree has of an event, from its line of `GET /api/events?seal=true`. The line of an erased event has
+ * the digest of its former content.
+ */
+export const entryOf = async (line) => (await readEvent(line)).entry
+
+const readEvent = async (line) => {
+  const { id, stream, revision, type, salt, erased, content, unreadable } = JSON.parse(line)
   require(unreadable === undefined, `event ${id} of ${stream} is not as it was written: ${unreadable}`)
+  const entryWith = (digest) => ({
+    entry: utf8.encode(JSON.stringify({ id, stream, revision, type, content: digest })),
+    erased: erased === true,
+  })
+  if (erased === true) return entryWith(content)
   require(salt !==
     undefined, `event ${id} of ${stream} has no salt: ask with seal=true and the administrator's key`)
   const { data, metadata } = rawMembers(line)
   const digest = await sha256(joined(bytesOf(salt), utf8.encode(`${data}\n${metadata}`)))
-  return utf8.encode(JSON.stringify({ id, stream, revision, type, content: base64Of(digest) }))
+  return entryWith(base64Of(digest))
 }
 
 /**
  * Builds the tree of events, given as an async iterable of lines, and compares it with signed checkpoints. Returns the
- * checkpoints; throws if one differs.
+ * checkpoints, each with how many of its events are erased; throws if one differs.
  */
 export const verifyEvents = async (lines, notes, keys, onProgress = () => undefined) => {
   const checkpoints = []
@@ -186,18 +196,23 @@ export const verifyEvents = async (lines, notes, keys, onProgress = () => undefi
   checkpoints.sort((one, other) => one.size - other.size)
   const tree = growingTree()
   let next = 0
+  let erased = 0
   const compare = async () => {
-    for (; checkpoints[next]?.size === tree.size(); next += 1)
+    for (; checkpoints[next]?.size === tree.size(); next += 1) {
+      checkpoints[next].erased = erased
       require(isEqual(
         await tree.root(),
         checkpoints[next].root,
       ), `the first ${tree.size()} events are not those that were signed` +
         (next === 0 ? '' : `; the first ${checkpoints[next - 1].size} are`))
+    }
   }
   await compare()
   for await (const line of lines) {
     if (next === checkpoints.length) break
-    await tree.add(await leafHash(await entryOf(line)))
+    const event = await readEvent(line)
+    await tree.add(await leafHash(event.entry))
+    if (event.erased) erased += 1
     await compare()
     onProgress(tree.size())
   }
@@ -298,9 +313,10 @@ const main = async () => {
       ? await verifyEvents(linesOf(createReadStream(events)), notes, keys)
       : await verifyService(url, process.env['TALLYTREE_API_KEY'] ?? '', keys, notes)
   require(checked.length > 0, 'there is no checkpoint to compare with')
-  for (const { origin, size, times } of checked)
+  for (const { origin, size, times, erased } of checked)
     console.log(
-      `${origin}: ${size} events are those that were signed ${times.map((time) => time.toISOString()).join()}`,
+      `${origin}: ${size} events are those that were signed ${times.map((time) => time.toISOString()).join()}` +
+        (erased === 0 ? '' : `, but the data of ${erased} was erased`),
     )
   return 0
 }

@@ -5,9 +5,10 @@ import { openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
 import { readLogKeys } from '../adapters/secrets/log-keys.js'
 import { logKeysFile, logTreeFile } from '../composition/sealing.js'
 import type { LogTree } from '../kernel/ports/log-tree.js'
+import { DIGEST_BYTES, SALT_BYTES } from '../kernel/event-seal.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { entryHash } from '../kernel/tlog/entries.js'
-import { growingTree, HASH_BYTES, TILE_HASHES, type Tile } from '../kernel/tlog/merkle.js'
+import { growingTree, HASH_BYTES, TILE_HASHES, widthOf, type Tile } from '../kernel/tlog/merkle.js'
 import {
   InvalidNote,
   openNote,
@@ -39,6 +40,13 @@ interface Expected {
   readonly named: string
 }
 
+interface Noted {
+  readonly note: string
+  readonly of: string
+  readonly size?: number
+  readonly signedAt?: Date
+}
+
 /** Builds the tree of the events, and compares it with the checkpoints and with the tree of the directory. */
 export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
   const { directory } = sources
@@ -49,6 +57,7 @@ export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
   let next = 0
   let positions: number[] = []
   let unsealed = 0
+  let erased = 0
   let isDifferent = false
 
   const compareRoot = () => {
@@ -62,15 +71,23 @@ export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
     }
   }
 
+  /** The last tile of each level, until it is full. */
+  const partial = new Map<number, Tile>()
   const compareTiles = () => {
-    for (const tile of tree.changed())
-      if (tile.level === 0 && stored !== undefined) errors.push(...leafErrors(tile, stored, positions))
+    if (stored === undefined) return void tree.changed()
+    for (const tile of tree.changed()) {
+      if (tile.level === 0) errors.push(...leafErrors(tile, stored, positions))
+      else if (tile.hashes.length === TILE_HASHES * HASH_BYTES) errors.push(...tileErrors(tile, stored))
+      if (tile.hashes.length === TILE_HASHES * HASH_BYTES) partial.delete(tile.level)
+      else if (tile.level > 0) partial.set(tile.level, tile)
+    }
     positions = []
   }
 
   return {
     add: (event) => {
       if (event.seal === '') unsealed += 1
+      if (event.seal.startsWith(NO_SALT)) erased += 1
       if (unsealed > 0) return
       positions.push(event.position)
       tree.add(entryHash({ ...event, revision: BigInt(event.revision), digest: digestIn(event.seal) }))
@@ -79,6 +96,7 @@ export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
     },
     end: () => {
       compareTiles()
+      if (stored !== undefined) for (const tile of partial.values()) errors.push(...tileErrors(tile, stored))
       stored?.close()
       const size = tree.size()
       const beyond = expected.slice(next)
@@ -88,28 +106,53 @@ export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
         )
       else if (beyond.length > 0)
         errors.push(`the log has ${size} events, but there is ${beyond.at(-1)!.named}: its end is missing`)
-      const summary = `tree of ${size} events: root ${tree.root().toString('base64')}, ${next} checkpoints compared`
+      const summary =
+        `tree of ${size} events: root ${tree.root().toString('base64')}, ${next} checkpoints compared` +
+        (erased === 0 ? '' : `, ${erased} events erased`)
       return { errors, summary }
     },
   }
 }
 
-const SALT_DIGITS = 32
-const DIGEST_DIGITS = 64
+const SALT_DIGITS = 2 * SALT_BYTES
+const DIGEST_DIGITS = 2 * DIGEST_BYTES
+const NO_SALT = '0'.repeat(SALT_DIGITS)
 
 const digestIn = (seal: string): Buffer =>
   Buffer.from(seal.slice(SALT_DIGITS, SALT_DIGITS + DIGEST_DIGITS), 'hex')
 
-const leafErrors = (
-  { index, hashes }: Tile,
-  stored: LogTree,
-  positions: readonly number[],
-): readonly string[] => {
+/** How many hashes of a tile the stored tree has, and these hashes. Undefined for none, and an error if they are missing. */
+const storedHashes = ({ level, index, hashes }: Tile, stored: LogTree) => {
+  const width = Math.min(hashes.length / HASH_BYTES, widthOf(level, index, stored.size()))
+  if (width <= 0) return undefined
+  try {
+    return { width, known: stored.tile(level, index).subarray(0, width * HASH_BYTES) }
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    return { width, known: undefined }
+  }
+}
+
+const tileErrors = (tile: Tile, stored: LogTree): readonly string[] => {
+  const found = storedHashes(tile, stored)
+  if (found === undefined) return []
+  const { width, known } = found
+  return known !== undefined && tile.hashes.subarray(0, width * HASH_BYTES).equals(known)
+    ? []
+    : [`tile ${tile.level}/${tile.index} of log-tree.db does not match the events`]
+}
+
+const leafErrors = (tile: Tile, stored: LogTree, positions: readonly number[]): readonly string[] => {
+  const { index, hashes } = tile
+  const found = storedHashes(tile, stored)
+  if (found === undefined) return []
+  const { width, known } = found
+  if (known?.length !== width * HASH_BYTES) return [`tile 0/${index} of log-tree.db is incomplete`]
   const first = index * TILE_HASHES
-  const width = Math.min(hashes.length / HASH_BYTES, stored.size() - first)
-  if (width <= 0) return []
-  const known = stored.tile(0, index)
   const errors: string[] = []
+  const last = positions[width - 1]
+  if (last !== undefined && stored.positionBefore(index + 1) !== BigInt(last))
+    errors.push(`tile 0/${index} of log-tree.db has the position of another event`)
   for (let at = 0; at < width; at += 1) {
     const [from, to] = [at * HASH_BYTES, (at + 1) * HASH_BYTES]
     if (!hashes.subarray(from, to).equals(known.subarray(from, to)))
@@ -127,19 +170,34 @@ const expectedRoots = async (
   const own = readLogKeys(logKeysFile(directory))?.all ?? []
   const texts = verifiers.length > 0 ? verifiers : (copied?.verifier_keys ?? [])
   const keys = verifiers.length > 0 ? texts.map(keyIn) : [...own, ...texts.map(keyIn)]
-  const notes = [
-    ...(stored?.checkpoints().map(({ note }) => ({ note, of: 'checkpoint' })) ?? []),
-    ...(copied?.data.map(({ note }) => ({ note, of: 'copied checkpoint' })) ?? []),
+  const notes: readonly Noted[] = [
+    ...(stored?.checkpoints().map((signed) => ({ ...signed, of: 'checkpoint' })) ?? []),
+    ...(copied?.data.map((one) => ({ ...one, of: 'copied checkpoint' })) ?? []),
     ...(checkpoint === undefined ? [] : [{ note: await readFile(checkpoint, 'utf8'), of: checkpoint }]),
   ]
   const errors: string[] = []
-  const expected = notes.flatMap(({ note, of }): readonly Expected[] => {
+  const latest = stored?.latest()?.size ?? 0
+  if (stored !== undefined && stored.size() < latest)
+    errors.push(
+      `log-tree.db has ${stored.size()} leaves, but there is the checkpoint of ${latest} events: tiles are missing`,
+    )
+  const expected = notes.flatMap((noted): readonly Expected[] => {
+    const { note, of } = noted
+    const named = noted.size === undefined ? `the ${of}` : `the ${of} of ${noted.size} events`
     try {
-      const { size, root } = parseCheckpoint(openNote(note, keys).text)
+      const { text, signatures } = openNote(note, keys)
+      const { size, root } = parseCheckpoint(text)
+      const seconds = noted.signedAt && Math.floor(noted.signedAt.getTime() / 1000)
+      const isAtTime = signatures.every(({ time }) => time === undefined || time === (seconds ?? time))
+      if (size !== (noted.size ?? size) || !isAtTime)
+        errors.push(`${named} is noted with the size or the time of another`)
+      const lines = note.slice(text.length + 1).split('\n').length - 1
+      if (noted.size !== undefined && verifiers.length === 0 && lines > signatures.length)
+        errors.push(`${named} has a signature of an unknown key`)
       return [{ size, root, named: `the ${of} of ${size} events` }]
     } catch (error) {
       if (!(error instanceof InvalidNote)) throw error
-      errors.push(`a ${of} is not valid: ${error.message}`)
+      errors.push(`${named} is not valid: ${error.message}`)
       return []
     }
   })

@@ -86,7 +86,8 @@ export const storedLog = (
       yield event.seal === undefined ? { ...event, seal: sealOf?.(event)?.salt } : event
   },
   eventAt: async ({ stream, revision }) => {
-    for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 })) return event
+    for await (const event of eventStore.readStream(stream, { from: revision, limit: 1, withSeals: true }))
+      return event
     return undefined
   },
   openBlob: (digest) => blobs.open(digest),

@@ -155,9 +155,10 @@ const currentFold = async <State, Command, Event extends DomainEvent>(
   stream: string,
 ): Promise<FoldOfStream<State>> => {
   const folds = keptFoldsOf(eventStore)
+  const erasures = folds.erasures()
   const fold = folds.get(decider, stream) ?? newFold(decider.initialState())
   await catchUp(eventStore, stream, fold, evolveBy(decider))
-  folds.keep(decider, stream, fold)
+  if (folds.erasures() === erasures) folds.keep(decider, stream, fold)
   return fold
 }
 

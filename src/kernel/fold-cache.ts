@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Decider, DomainEvent } from './decider.js'
 import type { Cause } from './event.js'
 import { catchUp, newFold, type FoldOfStream } from './kept-folds.js'
+import { onErased } from './erased-streams.js'
 import type { RecordedEvent } from './ports/event-store.js'
 import type { Ports } from './ports/ports.js'
 import { appendDecided, type ExecuteResult, type LoadedState } from './execute.js'
@@ -32,6 +33,11 @@ export const foldCache = <State>(
   maxWeight: number,
 ): FoldCache<State> => {
   const cache = new LRUCache<string, FoldOfStream<State>>({ maxSize: Math.max(1, maxWeight) })
+  let erasures = 0
+  onErased(eventStore, (streams) => {
+    erasures += 1
+    for (const stream of streams) cache.delete(stream)
+  })
   /** Serialises lookups of one stream, so that no event is folded twice. */
   const mutex = new KeyedMutex()
 
@@ -43,13 +49,14 @@ export const foldCache = <State>(
 
   return (stream, read) =>
     mutex.runExclusive(stream, async () => {
+      const erasuresBefore = erasures
       const fold = cache.get(stream) ?? newFold(initialState())
       try {
         return read(await readOn(stream, fold))
       } finally {
         // A fold over the limit is cached alone, until the next one is added.
         const size = Math.min(Math.max(1, weightOf(fold.state)), cache.maxSize)
-        if (fold.next > 0n) cache.set(stream, fold, { size })
+        if (fold.next > 0n && erasures === erasuresBefore) cache.set(stream, fold, { size })
       }
     })
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { onErased } from './erased-streams.js'
 import type { EventStore, Position, RecordedEvent } from './ports/event-store.js'
 import { StreamUnreadable } from './ports/event-store-errors.js'
 import { requireRevision } from './unreadable-event.js'
@@ -69,11 +70,19 @@ export interface KeptFolds {
     stream: string,
     fold: FoldOfStream<State>,
   ) => void
+  /** Changes when events are erased: a fold that was read before must not be kept. */
+  readonly erasures: () => number
 }
 
-const newKeptFolds = (): KeptFolds => {
+const newKeptFolds = (store: object): KeptFolds => {
   const cache = new LRUCache<string, KeptFold>({ maxSize: MOST_CHARACTERS })
+  let erasures = 0
+  onErased(store, (streams) => {
+    erasures += 1
+    for (const stream of streams) cache.delete(stream)
+  })
   return {
+    erasures: () => erasures,
     get: <State>({ initialState }: { readonly initialState: () => State }, stream: string) => {
       const kept = cache.get(stream)
       return kept?.initialState === initialState ? (kept.fold as FoldOfStream<State>) : undefined
@@ -89,7 +98,7 @@ const newKeptFolds = (): KeptFolds => {
 const ofStores = new WeakMap<object, KeptFolds>()
 
 export const keptFoldsOf = (store: object): KeptFolds => {
-  const folds = ofStores.get(store) ?? newKeptFolds()
+  const folds = ofStores.get(store) ?? newKeptFolds(store)
   ofStores.set(store, folds)
   return folds
 }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { parseCheckpoint } from '../../src/kernel/tlog/note.js'
 import { tallytree } from '../support/command.js'
+import { eraseInputs } from '../support/erase-inputs.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { until } from '../support/until.js'
 import { run } from './run-program.js'
@@ -118,6 +119,39 @@ describe('the signed tree of a log', () => {
     assert.equal(differs.code, 1)
     // Of the first checkpoint that differs, which may also be a copied one.
     assert.match(differs.stdout, /the first (\d+) events are not those of the [^;\n]+ of \1 events/)
+  })
+
+  it('stays the same when events are erased, also in a copy over HTTP and in one of the files', async () => {
+    await service.stop()
+    const erased = await eraseInputs(service.dataDirectory)
+    assert.ok(erased > 100)
+    const verified = await tallytree(['verify', service.dataDirectory, '--checkpoint', at('checkpoint.txt')])
+    assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+    assert.match(verified.stdout, new RegExp(`checkpoints compared, ${erased} events erased$`, 'm'))
+    const root = /root \S+/.exec(verified.stdout)![0]
+    const environment = { TALLYTREE_API_KEY: service.key }
+    const copied = async (from: string, name: string) => {
+      const replayed = await tallytree(['replay', '--from', from, '--to', at(name)], environment)
+      assert.deepEqual([replayed.code, replayed.stderr.includes('salts')], [0, false], replayed.stderr)
+      return (await tallytree(['verify', at(name)])).stdout
+    }
+    const ofFiles = await copied(service.dataDirectory, 'erased-files')
+    assert.ok(ofFiles.includes(root) && ofFiles.includes(`${erased} events erased`), ofFiles)
+
+    await service.restart()
+    const checked = await verifying('--url', service.address, '--checkpoint', 'earlier.txt')
+    assert.equal(checked.code, 0, checked.stderr)
+    assert.match(checked.stdout, new RegExp(`but the data of ${erased} was erased$`, 'm'))
+    const lines = (await textAt('/api/events?seal=true')).trimEnd().split('\n')
+    const erasedLines = lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter((line) => line['erased'])
+    assert.equal(erasedLines.length, erased)
+    assert.ok(erasedLines.every(({ salt, content }) => salt === undefined && typeof content === 'string'))
+    const overHttp = await copied(service.address, 'erased-http')
+    assert.match(overHttp, new RegExp(`${erased} events erased$`, 'm'))
+    const again = await copied(service.address, 'erased-http')
+    assert.match(again, new RegExp(`${erased} events erased$`, 'm'))
   })
 
   it('does not start on a log that is behind what was signed, until a new log names the old checkpoint', async () => {

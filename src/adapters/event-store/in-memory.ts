@@ -1,4 +1,6 @@
+import { announceErased } from '../../kernel/erased-streams.js'
 import { parseJson } from '../../kernel/json/parse.js'
+import { jsonText } from '../../kernel/json/text.js'
 import type { Appended, EventStore, Expected, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
 import { commitSignal } from './commit-signal.js'
@@ -7,6 +9,7 @@ import { pagedReads, type Page } from './paged-reads.js'
 import { serialise, type SerialisedEvent } from './serialise.js'
 
 interface Stored extends SerialisedEvent {
+  data: string
   readonly stream: string
   readonly revision: number
   readonly position: number
@@ -62,7 +65,7 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
     atEnd: events.length < limit,
   })
 
-  return {
+  const store: EventStore = {
     append: async (name, expected, newEvents) => {
       requireOpen()
       const { events } = serialise(name, newEvents)
@@ -114,6 +117,21 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
       const found = log.find((stored) => stored.id === id)
       return found && toEvent(found)
     },
+    erase: async (erasures) => {
+      const erased = { events: 0, bytes: 0 }
+      for await (const { position, data } of erasures) {
+        requireOpen()
+        const stored = log[Number(position) / GAP - 1]
+        if (stored === undefined) throw new Error(`the log has no event at position ${position}`)
+        const left = jsonText(data)
+        if (stored.data === left) continue
+        erased.events += 1
+        erased.bytes += Buffer.byteLength(stored.data) - Buffer.byteLength(left)
+        stored.data = left
+        announceErased(store, new Set([stored.stream]))
+      }
+      return erased
+    },
     checkWritable: async () => requireOpen(),
     head: async () => {
       requireOpen()
@@ -121,6 +139,7 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
     },
     close: async () => commits.close(),
   }
+  return store
 }
 
 const toEvent = ({

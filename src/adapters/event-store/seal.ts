@@ -1,14 +1,11 @@
 import { hash, randomFillSync } from 'node:crypto'
+import { isErased, SALT_BYTES, SEAL_BYTES } from '../../kernel/event-seal.js'
 
 /** Data and metadata of an event, as JSON. */
 export interface EventTexts {
   readonly data: string
   readonly metadata: string
 }
-
-const SALT_BYTES = 16
-const DIGEST_BYTES = 32
-export const SEAL_BYTES = SALT_BYTES + DIGEST_BYTES
 
 /** Larger texts are rare and get a buffer of their own. */
 const scratch = Buffer.allocUnsafe(262_144)
@@ -30,9 +27,14 @@ const digestOf = (salt: Buffer, { data, metadata }: EventTexts): string => {
 
 /**
  * Writes the seal of an event to the start of `into`: a random salt, so that a short text cannot be guessed from the digest,
- * and the digest. A copy keeps the salt of its original, so that both have the same digest.
+ * and the digest. A copy keeps the salt of its original, so that both have the same digest, or its whole seal if it was
+ * erased.
  */
 export const writeSeal = (into: Buffer, texts: EventTexts, original?: Uint8Array): void => {
+  if (original !== undefined && isErased(original)) {
+    into.set(original.subarray(0, SEAL_BYTES))
+    return
+  }
   if (original !== undefined) into.set(original.subarray(0, SALT_BYTES))
   else {
     if (salts.used === salts.bytes.length) {
@@ -45,6 +47,6 @@ export const writeSeal = (into: Buffer, texts: EventTexts, original?: Uint8Array
   into.write(digestOf(into, texts), SALT_BYTES, 'latin1')
 }
 
-/** Whether the seal matches the texts. */
+/** Whether the seal matches the texts. That of an erased event matches any. */
 export const isSealOf = (seal: Buffer, texts: EventTexts): boolean =>
-  seal.toString('latin1', SALT_BYTES, SEAL_BYTES) === digestOf(seal, texts)
+  isErased(seal) || seal.toString('latin1', SALT_BYTES, SEAL_BYTES) === digestOf(seal, texts)

@@ -4,6 +4,7 @@ import { decode } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
+import { erasedSeal } from '../../kernel/event-seal.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { LogSource } from '../../kernel/ports/log-source.js'
@@ -31,7 +32,7 @@ const line = decode(
       data: jsonObject,
       metadata: jsonObject,
     },
-    optional: { salt: withDefault(string, undefined) },
+    optional: { salt: withDefault(string, undefined), content: withDefault(string, undefined) },
   }),
 )
 
@@ -80,8 +81,7 @@ export const openRemoteService = async (url: string, apiKey: string): Promise<Re
     readAll: (after) => eventsAfter(ask, path, after),
     eventAt: async ({ stream, position }) => {
       const query = new URLSearchParams({ stream, after: String(position - 1n), limit: '1' })
-      for await (const event of eventsOf(await askPatiently(ask, `/api/events?${query.toString()}`)))
-        return event
+      for await (const event of eventsOf(await askPatiently(ask, `${path}${query.toString()}`))) return event
       return undefined
     },
     openBlob: async (digest) => {
@@ -143,7 +143,7 @@ const eventIn = (text: string): RecordedEvent => {
   }
   const decoded = line(parsed)
   if (E.isLeft(decoded)) throw new OperatorError('the service did not respond with events')
-  const { revision, position, recorded_at, metadata, salt, ...event } = decoded.right
+  const { revision, position, recorded_at, metadata, salt, content, ...event } = decoded.right
   return {
     ...event,
     metadata: metadata as EventMetadata,
@@ -151,8 +151,14 @@ const eventIn = (text: string): RecordedEvent => {
     position: BigInt(position),
     recordedAt: new Date(recorded_at),
     size: text.length,
-    seal: salt === undefined ? undefined : Buffer.from(salt, 'base64'),
+    seal: sealIn(salt, content),
   }
+}
+
+/** An erased event comes with its digest in place of its salt. */
+const sealIn = (salt: string | undefined, digest: string | undefined): Buffer | undefined => {
+  if (digest !== undefined) return erasedSeal(Buffer.from(digest, 'base64'))
+  return salt === undefined ? undefined : Buffer.from(salt, 'base64')
 }
 
 const LINE_FEED = 10

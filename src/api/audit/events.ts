@@ -8,6 +8,7 @@ import { Codec, describedAs, refuse } from '../../kernel/codec/codec.js'
 import { withDefault } from '../../kernel/codec/containers.js'
 import { boolean, int64, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
+import { isErased, SALT_BYTES } from '../../kernel/event-seal.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { projectId } from '../../kernel/ids.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
@@ -76,7 +77,7 @@ const eventsQuery = closed('Events', {
     actor: withDefault(string, undefined),
     /** The maximum number of events; without it, all up to the head of the log at the time of the request. */
     limit: withDefault(limitText, undefined),
-    /** `true` adds to each event its index and its salt, with which its entry in the tree of the log can be made. */
+    /** `true` adds to each event its index and its salt, or `erased` and `content`, with which its entry in the tree of the log can be made. */
     seal: withDefault(oneOf('true', 'false'), 'false'),
   },
 })
@@ -100,8 +101,12 @@ const eventLine = open('RecordedEvent', {
   optional: {
     /** How many events the log has before it. Absent while no checkpoint covers it. */
     index: int64,
-    /** In base64. Absent where the data is not shown whole. */
+    /** In base64. Absent where the data is not shown whole, and where it was erased. */
     salt: string,
+    /** True if the data is only what an erasure left. */
+    erased: boolean,
+    /** In base64: the digest that the entry of an erased event has in the tree of the log. */
+    content: string,
   },
 })
 
@@ -124,11 +129,15 @@ const cursorLine = open('EventsCursor', { required: { position: digits, more: bo
 const cursorLineOf = (position: Position): string =>
   `${JSON.stringify({ position: String(position), more: true })}\n`
 
-/** The seal of the event is its salt. */
+/** The seal as a line has it, which a copy can be made with. */
+const sealMembers = (seal: Uint8Array) =>
+  isErased(seal) ? { erased: true, content: base64Of(seal.subarray(SALT_BYTES)) } : { salt: base64Of(seal) }
+
+const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')
+
 const lineOf = (event: RecordedEvent, index: number | undefined): string => {
   const { id, type, stream, revision, position, recordedAt, data, metadata, unreadable, seal } = event
-  const salt = seal && Buffer.from(seal).toString('base64')
-  const sealed = { ...(index === undefined ? {} : { index }), ...(salt === undefined ? {} : { salt }) }
+  const sealed = { ...(index === undefined ? {} : { index }), ...(seal && sealMembers(seal)) }
   const place = { id, type, stream, revision: String(revision), position: String(position) }
   const line =
     unreadable === undefined

@@ -1,5 +1,6 @@
 import { catalogue } from '../../domain/catalogue.js'
 import { mayRead, mayReadFrom, projectOfStream, visibleData } from '../../domain/access/visible.js'
+import { isErased, sealToCopy } from '../../kernel/event-seal.js'
 import { entityOf } from '../../kernel/ids.js'
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Principal } from '../principal.js'
@@ -22,7 +23,7 @@ interface EventsRequest {
   readonly object: string | undefined
   readonly actor: string | undefined
   readonly limit: number | undefined
-  /** Reads the events with their salts, in place of their seals. */
+  /** Reads the events with what a copy needs of their seals. */
   readonly sealOf?: ((event: RecordedEvent) => EventSeal | undefined) | undefined
 }
 
@@ -58,8 +59,11 @@ export async function* readableEvents(
     last = position
     if (!isWanted(event) || !mayRead(principal, event)) continue
     const data = visibleData(principal, event)
+    const sealed = sealOf?.(event)
+    const seal = sealed && sealToCopy(Buffer.concat([sealed.salt, sealed.digest]))
     // With the salt, they could guess what they may not see.
-    yield { ...event, data, seal: data === event.data ? sealOf?.(event)?.salt : undefined }
+    const mayHaveSeal = data === event.data || (seal !== undefined && isErased(seal))
+    yield { ...event, data, seal: mayHaveSeal ? seal : undefined }
     left -= 1
     if (left === 0) return
   }

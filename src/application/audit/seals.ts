@@ -1,9 +1,7 @@
 import { createHmac, hash, type KeyObject } from 'node:crypto'
+import { SALT_BYTES, SEAL_BYTES } from '../../kernel/event-seal.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { EventPlace, EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
-
-const SALT_BYTES = 16
-const SEAL_BYTES = 48
 
 export interface EventSeal {
   readonly salt: Buffer

@@ -22,7 +22,7 @@ export interface NewEvent {
   readonly type: string
   readonly data: JsonObject
   readonly metadata: EventMetadata
-  /** Of the event that this one copies; the copy keeps its salt. */
+  /** Of the event that this one copies: its salt, or, of an erased one, its whole seal. See kernel/event-seal.ts. */
   readonly seal?: Uint8Array | undefined
 }
 
@@ -48,6 +48,19 @@ export interface Appended {
 export interface EventPlace extends Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'type' | 'position'> {
   /** SHA-256(salt ‖ data ‖ 0x0A ‖ metadata); undefined for an event that has no seal yet. */
   readonly digest: Uint8Array | undefined
+}
+
+/** What is left of an event's data. */
+export interface Erasure {
+  readonly position: Position
+  readonly data: JsonObject
+}
+
+/** What was erased. An event that had this data already does not count. */
+export interface Erased {
+  readonly events: number
+  /** Of data as JSON, by which the events became shorter. */
+  readonly bytes: number
 }
 
 export type TailItem =
@@ -118,6 +131,11 @@ export interface EventStore {
   }): AsyncIterable<TailItem>
   /** Finds an event by id, also an unreadable one. Absent if the store would have to read the whole log. */
   readonly findEvent?: (id: string) => Promise<RecordedEvent | undefined>
+  /**
+   * Replaces the data of events, for ever: their digests stay, their salts are destroyed. Resolves once nothing of the former
+   * data is in the files of the store. Repeating it is harmless. Absent if events cannot be changed.
+   */
+  readonly erase?: (erasures: AsyncIterable<Erasure>) => Promise<Erased>
   /**
    * Tests whether an append can succeed, without writing an event.
    *

@@ -123,7 +123,8 @@ export const openNote = (note: string, known: readonly VerifierKey[]): OpenedNot
   const signatures = lines.flatMap((line) => {
     const [, name, base64 = ''] = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/.exec(line) ?? []
     const bytes = Buffer.from(base64, 'base64')
-    if (name === undefined || bytes.length < ID_BYTES) throw new InvalidNote('a signature line is malformed')
+    if (name === undefined || bytes.length < ID_BYTES || bytes.toString('base64') !== base64)
+      throw new InvalidNote('a signature line is malformed')
     const id = bytes.subarray(0, ID_BYTES)
     const key = known.find((one) => one.name === name && one.id.equals(id))
     return key === undefined ? [] : [verified(key, text, bytes.subarray(ID_BYTES))]

@@ -7,6 +7,7 @@ import { parseJson } from '../../../src/kernel/json/parse.js'
 import { parseProof } from '../../../src/kernel/tlog/entries.js'
 import { leafHash, rootOfPath, rootOver } from '../../../src/kernel/tlog/merkle.js'
 import { openNote, parseCheckpoint, parseVerifierKey } from '../../../src/kernel/tlog/note.js'
+import { each } from '../../contract/event-store/erasing.js'
 import type { TestService } from '../../support/service.js'
 import { accepted, textIn } from '../calls/given.js'
 import { sharedService } from '../shared-service.js'
@@ -130,6 +131,20 @@ describe('the signed tree of the event log', () => {
     assert.match(bundle.text, /"stream":"access-directory"/)
     for (const path of ['0/999', '0/x001', '7/000.p/1', '00/000.p/1', 'entries/999', '0/000.p/256'])
       assert.equal((await get(`/api/log/tile/${path}`)).status, 404, path)
+  })
+
+  it('sends the digest in place of the salt after the data was erased', async () => {
+    const started = (events: readonly SealedLine[]) => events.find(({ type }) => type === 'CallStarted')!
+    const before = started(await eventsOf('', key))
+    const [data, metadata] = [jsonText(before.data), jsonText(before.metadata)]
+    const hash = createHash('sha256').update(Buffer.from(before.salt!, 'base64'))
+    const content = hash.update(`${data}\n${metadata}`).digest('base64')
+    const left = { ...before.data, inputs: { erased: true } }
+    await service.stores.eventStore.erase!(each([{ position: BigInt(before.position), data: left }]))
+
+    const { salt: _, ...unsalted } = before
+    const expected = { ...unsalted, data: left, erased: true, content }
+    assert.deepEqual(started(await eventsOf('', key)), expected)
   })
 
   it('gives no salt where the key sees the data in part', async () => {

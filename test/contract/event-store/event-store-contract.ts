@@ -1,4 +1,5 @@
 import { appending } from './appending.js'
+import { erasing } from './erasing.js'
 import { laws } from './laws.js'
 import { reading } from './reading.js'
 import { refusing } from './refusing.js'
@@ -24,7 +25,17 @@ export const eventStoreContract = (name: string, open: OpenStore): void => {
       current = undefined
     })
 
-    for (const topic of [appending, repeating, roundTrip, reading, subscribing, refusing, restarting, laws])
+    for (const topic of [
+      appending,
+      repeating,
+      roundTrip,
+      reading,
+      subscribing,
+      refusing,
+      restarting,
+      erasing,
+      laws,
+    ])
       topic(opened)
   })
 }

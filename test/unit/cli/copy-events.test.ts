@@ -22,6 +22,7 @@ import { digestsOf } from '../../../src/projections/audit/queries.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import { insertBatch } from '../../../src/projections/runtime/insert-batch.js'
 import { newEvent } from '../../../src/kernel/event.js'
+import { each } from '../../contract/event-store/erasing.js'
 import { append, PROJECT, startOf } from '../projections/given-log.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import {
@@ -313,6 +314,23 @@ describe('a copied log', () => {
     const other = openInMemoryEventStore()
     for (const id of ['a', 'b', 'c']) await append(other, 'CallStarted', startOf(id))
     await assert.rejects(copied(storedLog(other, blobs), blobs, 'resumed'), /contains another log/)
+  })
+
+  it('is continued after the source erased the last event that was copied', async () => {
+    const store = openSqliteEventStore(join(directory, 'erased.db'))
+    const blobs = openInMemoryBlobStore()
+    const source = storedLog(store, blobs)
+    await append(store, 'CallStarted', startOf('a'))
+    await copied(source, blobs, 'continued')
+    const data = { ...startOf('a'), inputs: { erased: true } }
+    await store.erase!(each([{ position: await store.head(), data }]))
+    await append(store, 'CallStarted', startOf('b'))
+    const { path } = await copied(source, blobs, 'continued')
+    const copy = openSqliteEventStore(path)
+    assert.equal((await all(copy.readAll())).length, 2)
+    assert.deepEqual(await copy.readPlaces!(0n, 9), await store.readPlaces!(0n, 9))
+    await copy.close()
+    await store.close()
   })
 
   it('is refused for a key that may not read the whole log', async () => {

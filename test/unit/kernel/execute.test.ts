@@ -11,6 +11,8 @@ import {
   EventTooLarge,
   StoreUnavailable,
 } from '../../../src/kernel/ports/event-store-errors.js'
+import { collect } from '../../contract/event-store/collect.js'
+import { each } from '../../contract/event-store/erasing.js'
 
 interface Counted {
   readonly type: 'Counted'
@@ -98,6 +100,16 @@ describe('commands on a long stream', () => {
       state,
       (await countedIn(eventStore, 's')).map(({ by }) => by),
     )
+  })
+
+  it('are decided on what is left after an event was erased', async () => {
+    const { eventStore } = await given()
+    const write = writing(eventStore)
+    await write('s', 'first-0')
+    const [first] = await collect(eventStore.readStream('s', { limit: 1 }))
+    await eventStore.erase!(each([{ position: first!.position, data: { n: 0, by: 'erased' } }]))
+    const { state } = await write('s', 'first-1')
+    assert.equal(state[0], 'erased')
   })
 
   it('are decided as before after an append that failed', async () => {

@@ -6,6 +6,7 @@ import { newEvent } from '../../../src/kernel/event.js'
 import { foldCache } from '../../../src/kernel/fold-cache.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
+import { each } from '../../contract/event-store/erasing.js'
 import { afterEvents } from '../../support/append-next.js'
 
 const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
@@ -41,6 +42,18 @@ const arbitrarySteps: fc.Arbitrary<readonly Step[]> = fc.array(
 )
 
 describe('folds that are kept', () => {
+  it('are read again after events of their streams were erased, also while they are read', async () => {
+    const eventStore = openInMemoryEventStore()
+    const stateOf = foldCache({ eventStore }, listing, 100)
+    await eventStore.append('a', 'none', [anEvent(1), anEvent(2)])
+    assert.deepEqual(await stateOf('a', listed), [1, 2])
+    const position = (await eventStore.head()) / 2n
+    const looking = stateOf('a', listed)
+    await eventStore.erase!(each([{ position, data: { n: 0 } }]))
+    await looking
+    assert.deepEqual(await stateOf('a', listed), [0, 2])
+  })
+
   it('are what the log says, whoever writes meanwhile, however many look, and however little is kept', () =>
     fc.assert(
       fc.asyncProperty(arbitrarySteps, fc.nat(12), async (steps, most) => {

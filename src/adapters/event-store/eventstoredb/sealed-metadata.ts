@@ -1,4 +1,5 @@
-import { isSealOf, SEAL_BYTES, writeSeal, type EventTexts } from '../seal.js'
+import { SEAL_BYTES } from '../../../kernel/event-seal.js'
+import { isSealOf, writeSeal, type EventTexts } from '../seal.js'
 
 /** The seal is the last member of the metadata, which is sealed without it. */
 const BEFORE = ',"seal":"'

@@ -15,7 +15,7 @@ interface CachedPack {
 /** As many readers as usual read the log at once, each has its pack. */
 const CACHED_PACKS = 16
 
-export const eventTexts = (db: Database): ReadTexts => {
+export const eventTexts = (db: Database): { readonly read: ReadTexts; readonly forget: () => void } => {
   const select = db
     .prepare<[number], [first: number, last: number, texts: Buffer]>(
       'SELECT first, last, texts FROM packs WHERE last >= ? ORDER BY last LIMIT 1',
@@ -23,7 +23,7 @@ export const eventTexts = (db: Database): ReadTexts => {
     .raw()
   const cache = new LRUCache<number, CachedPack>({ max: CACHED_PACKS })
 
-  const read = (position: number): CachedPack | undefined => {
+  const readPack = (position: number): CachedPack | undefined => {
     const found = select.get(position)
     if (found === undefined || found[0] > position) return undefined
     const [first, last, texts] = found
@@ -32,9 +32,12 @@ export const eventTexts = (db: Database): ReadTexts => {
     return pack
   }
 
-  return (position, data, metadata) => {
-    if (data !== '') return { data, metadata }
-    const pack = cache.find((one) => one.first <= position && position <= one.last) ?? read(position)
-    return pack?.textsAt?.(position)
+  return {
+    read: (position, data, metadata) => {
+      if (data !== '') return { data, metadata }
+      const pack = cache.find((one) => one.first <= position && position <= one.last) ?? readPack(position)
+      return pack?.textsAt?.(position)
+    },
+    forget: () => cache.clear(),
   }
 }

@@ -77,7 +77,7 @@ export const openLogCopy = (path: string): LogCopy => {
   )
   const forwards = select('ORDER BY position')
   const backwards = select('ORDER BY position DESC')
-  const texts = eventTexts(db)
+  const texts = eventTexts(db).read
   const withTexts = (event: WrittenEvent): WrittenEvent => ({
     ...event,
     ...texts(event.position, event.data, event.metadata),

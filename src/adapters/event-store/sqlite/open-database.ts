@@ -7,6 +7,7 @@ import {
   writeFileSync,
   existsSync,
   fstatSync,
+  openSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
@@ -19,6 +20,8 @@ import { ensureSchema } from './schema.js'
 
 export interface OpenDatabase {
   readonly db: Database.Database
+  /** A descriptor of the file, for reads. */
+  readonly file: number
   /** Resolves once every transaction that was committed when it was called is on the disk. */
   readonly sync: () => Promise<void>
   /** @throws StoreUnavailable when the files were moved or deleted meanwhile */
@@ -57,17 +60,21 @@ export const openDatabase = (path: string): OpenDatabase => {
     // up the event loop.
     db.pragma('synchronous = NORMAL')
     db.pragma('cache_size = -65536')
+    // Overwrites what is deleted, so that nothing of an erased event stays in unused parts of the file.
+    db.pragma('secure_delete = ON')
     db.transaction(ensureSchema).immediate(db)
     notePid(path)
-    return whole(path, db, openDurably(`${path}-wal`))
+    const writeAheadLog = openDurably(`${path}-wal`)
+    return whole(path, db, openSync(path, 'r'), writeAheadLog)
   } catch (cause) {
     db?.close()
     throw isBusy(cause) ? new StoreInUse(refusal(path), { cause }) : unusable(path, cause)
   }
 }
 
-const whole = (path: string, db: Database.Database, writeAheadLog: number): OpenDatabase => ({
+const whole = (path: string, db: Database.Database, file: number, writeAheadLog: number): OpenDatabase => ({
   db,
+  file,
   sync: () => dataSync(writeAheadLog),
   requireInPlace: () => requireInPlace(path, writeAheadLog),
   tryRoom: (bytes) => {
@@ -81,6 +88,8 @@ const whole = (path: string, db: Database.Database, writeAheadLog: number): Open
     rmSync(pidFile(path), { force: true })
     closeSync(writeAheadLog)
     db.close()
+    // Not before, because the locks of the process end with it.
+    closeSync(file)
   },
 })
 

@@ -14,6 +14,7 @@ export interface RecentEvents {
   page(after: Position, limit: number, types?: ReadonlySet<string>): LogPage | undefined
   /** The events of a stream from a revision on, as they were written; undefined where they go further back, or nothing of it is kept. */
   ofStream(stream: string, from: bigint, limit: number): Page | undefined
+  forget(): void
 }
 
 interface Recent {
@@ -60,6 +61,10 @@ export const recentEvents = (): RecentEvents => {
       if (first === undefined || first.event.revision > from) return undefined
       const { events, atEnd } = pageOf(before, last, Number(from - first.event.revision), limit)
       return { events: events.map(asWritten), atEnd }
+    },
+    forget: () => {
+      newer = emptyHalf()
+      older = emptyHalf()
     },
   }
 }

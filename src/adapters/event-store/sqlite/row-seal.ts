@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
-import { isSealOf, SEAL_BYTES, writeSeal, type EventTexts } from '../seal.js'
+import { SEAL_BYTES } from '../../../kernel/event-seal.js'
+import { isSealOf, writeSeal, type EventTexts } from '../seal.js'
 
 /** What a row has besides its texts. */
 export interface RowPlace {

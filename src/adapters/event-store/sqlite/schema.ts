@@ -53,11 +53,27 @@ const UNSEALED_VERSIONS: readonly unknown[] = [1, 2, 3]
 export const findsByIdAlone = (db: Database): boolean =>
   db.prepare("SELECT name FROM pragma_index_info('sqlite_autoindex_events_2')").pluck().get() === 'id'
 
+/** The application id of files in which deleted content was always overwritten. */
+const OVERWRITES = 0x54_74_6c_31
+
+/** Whether deleted content of earlier releases may be anywhere in the file. */
+export const mayHaveRemains = (db: Database): boolean =>
+  db.pragma('application_id', { simple: true }) !== OVERWRITES
+
+/** Rewrites the whole file. Also gives a file of the first releases the layout in which it can shrink. */
+export const compact = (db: Database): void => {
+  db.pragma('auto_vacuum = INCREMENTAL')
+  db.exec('VACUUM')
+  db.pragma(`application_id = ${OVERWRITES}`)
+}
+
 /** Makes the tables in a new file; refuses a file whose layout, or whose events, this program does not know. */
 export const ensureSchema = (db: Database): void => {
   const version = db.pragma('user_version', { simple: true })
-  if (version === 0) db.exec(SCHEMA)
-  else if (version === VERSION || UNSEALED_VERSIONS.includes(version)) refuseLaterEvents(db)
+  if (version === 0) {
+    db.exec(SCHEMA)
+    db.pragma(`application_id = ${OVERWRITES}`)
+  } else if (version === VERSION || UNSEALED_VERSIONS.includes(version)) refuseLaterEvents(db)
   else
     throw new StoreUnavailable(
       `the event log has schema version ${String(version)}, this release supports ${VERSION}`,

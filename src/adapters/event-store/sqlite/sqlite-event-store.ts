@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3'
+import { announceErased } from '../../../kernel/erased-streams.js'
 import type { EventStore } from '../../../kernel/ports/event-store.js'
 import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { noHealthReports } from '../../../kernel/ports/health.js'
@@ -7,6 +8,7 @@ import { pagedReads, type Pages } from '../paged-reads.js'
 import { serialise } from '../serialise.js'
 import { appendWriter } from './append-writer.js'
 import { groupCommit } from './group-commit.js'
+import { openEraser } from './eraser.js'
 import { eventTexts } from './event-texts.js'
 import { openDatabase, unusable, type OpenDatabase } from './open-database.js'
 import { startPacker, type Packing } from './packer.js'
@@ -37,7 +39,7 @@ export const openSqliteEventStore = (
 }
 
 export const sqliteEventStoreOn = (
-  { db, sync, requireInPlace, tryRoom, close }: OpenDatabase,
+  { db, file, sync, requireInPlace, tryRoom, close }: OpenDatabase,
   health = noHealthReports,
   packing?: Packing,
 ): EventStore => {
@@ -48,7 +50,7 @@ export const sqliteEventStoreOn = (
   const group = groupCommit({ db, writer, requireInPlace, tryRoom, sync, commits, recent, health })
   const texts = eventTexts(db)
   const packer =
-    packing && startPacker({ db, group, commits, health, sealer: openSealer(db, texts) }, packing)
+    packing && startPacker({ db, group, commits, health, sealer: openSealer(db, texts.read) }, packing)
 
   let closing: Promise<void> | undefined
 
@@ -88,11 +90,27 @@ export const sqliteEventStoreOn = (
       ),
   })
 
-  const pages = readPages({ db, streams, texts, durable: group.durable, health })
+  const pages = readPages({ db, streams, texts: texts.read, durable: group.durable, health })
   const { withId } = pages
   const findEvent: EventStore['findEvent'] = withId && (async (id) => reading(() => withId(id)))
 
-  return {
+  const eraser = openEraser({
+    db,
+    file,
+    texts: texts.read,
+    durable: group.durable,
+    requireWritable: () => {
+      requireOpen()
+      group.requireWritable()
+    },
+    forget: (erased) => {
+      recent.forget()
+      texts.forget()
+      announceErased(store, erased)
+    },
+  })
+
+  const store: EventStore = {
     append: (stream, expected, events) =>
       new Promise((resolve, reject) => {
         requireOpen()
@@ -100,6 +118,7 @@ export const sqliteEventStoreOn = (
       }),
     ...pagedReads(whileOpen(pages), commits),
     ...(findEvent && { findEvent }),
+    erase: eraser.erase,
     readPlaces: async (after, limit) => reading(() => pages.places(after, limit)),
     checkWritable: async () => {
       requireOpen()
@@ -111,8 +130,9 @@ export const sqliteEventStoreOn = (
     },
     close: () => {
       commits.close()
-      closing ??= Promise.all([packer?.stop(), group.finished()]).then(close)
+      closing ??= Promise.all([packer?.stop(), group.finished(), eraser.stopped()]).then(close)
       return closing
     },
   }
+  return store
 }

@@ -13,6 +13,7 @@ import {
   bucketUrl,
   clickHouseUrl,
   connectionString,
+  witnesses,
   type Role,
 } from './config/codecs.js'
 import { decode } from './kernel/codec/codec.js'
@@ -22,6 +23,7 @@ import { open } from './kernel/codec/struct.js'
 import { textLike } from './kernel/codec/text.js'
 import { IDENTIFIER } from './kernel/ports/clickhouse-url.js'
 import type { BucketAddress } from './kernel/ports/objects-url.js'
+import type { Witness } from './kernel/tlog/note.js'
 import { OperatorError } from './kernel/ports/operator-error.js'
 import { VENDOR } from './domain/webhooks/signing.js'
 import { masterKeys, type MasterKeyText } from './domain/secrets/master-keys.js'
@@ -48,6 +50,7 @@ const environment = open('Environment', {
     TALLYTREE_STOP_SECONDS: withDefault(integer(10, 3600), 10),
     TALLYTREE_CORS_ORIGINS: withDefault(origins, []),
     TALLYTREE_PUBLIC_URL: nullableText(publicUrl),
+    TALLYTREE_WITNESSES: withDefault(witnesses, []),
     TALLYTREE_OTLP_EXPORT_URL: nullableText(collectorUrl),
     TALLYTREE_VENDOR: withDefault(
       textLike(
@@ -104,6 +107,8 @@ export interface Config {
   readonly corsOrigins: readonly string[]
   /** The address under which browsers and programs reach the service, without a path. */
   readonly publicUrl: string | null
+  /** Servers that cosign the checkpoints of the log. */
+  readonly witnesses: readonly Witness[]
   /** The OTLP collector that receives spans of this service's requests. */
   readonly otlpExportUrl: string | null
   readonly webhooks: {
@@ -150,6 +155,10 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     throw new OperatorError(
       'CLICKHOUSE_URL: several hosts need CLICKHOUSE_CLUSTER, because all must have the same rows',
     )
+  if (env.TALLYTREE_WITNESSES.length > 0 && env.TALLYTREE_OBJECTS_URL !== null)
+    throw new OperatorError(
+      'TALLYTREE_WITNESSES: there is no checkpoint to cosign, because a log with TALLYTREE_OBJECTS_URL is not sealed',
+    )
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,
@@ -172,6 +181,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     vendor: env.TALLYTREE_VENDOR,
     corsOrigins: env.TALLYTREE_CORS_ORIGINS,
     publicUrl: env.TALLYTREE_PUBLIC_URL,
+    witnesses: env.TALLYTREE_WITNESSES,
     otlpExportUrl: env.TALLYTREE_OTLP_EXPORT_URL,
     webhooks: {
       allowCidrs: env.TALLYTREE_WEBHOOK_ALLOW_CIDRS,

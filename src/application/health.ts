@@ -57,6 +57,12 @@ const PARTS: Readonly<Record<HealthPart, Part>> = {
         ? `new events are not sealed (${codeOf(error.cause) ?? codeOf(error) ?? error.name})`
         : undefined,
   },
+  'log-witnesses': {
+    failed: 'log.witness_failed',
+    resumed: 'log.witness_resumed',
+    reasonOf: (error) =>
+      error instanceof Error ? `witnesses do not cosign checkpoints: ${error.message}` : undefined,
+  },
   blobs: {
     failed: 'blobs.writes_failed',
     resumed: 'blobs.writes_resumed',

@@ -94,9 +94,10 @@ export const checkProof = async (file: string, keys: readonly string[]): Promise
     const { origin, size, root } = parseCheckpoint(text)
     if (rootOfPath(leafHash(proof.entry), proof.index, size, proof.path)?.equals(root) !== true)
       throw new InvalidNote('the path does not lead to the root of the checkpoint')
-    const time = signatures.find((one) => one.time !== undefined)?.time
     print(`event ${proof.index} of ${size} in ${origin}: ${proof.entry.toString()}`)
-    if (time !== undefined) print(`recorded before ${new Date(time * 1000).toISOString()}`)
+    for (const { key, time } of signatures)
+      if (time !== undefined)
+        print(`recorded before ${new Date(time * 1000).toISOString()}, cosigned by ${key.name}`)
     return 0
   } catch (error) {
     if (!(error instanceof InvalidNote)) throw error

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
 import { openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
 import { isReadableByOthers } from '../adapters/secrets/key-file.js'
 import { makeLogKeys, readLogKeys } from '../adapters/secrets/log-keys.js'
@@ -17,7 +18,7 @@ import type { Stores } from './stores.js'
 export const logTreeFile = (dataDirectory: string): string => join(dataDirectory, 'log-tree.db')
 export const logKeysFile = (dataDirectory: string): string => join(dataDirectory, 'log-keys')
 
-type SealedConfig = Pick<Config, 'dataDirectory' | 'objects' | 'publicUrl' | 'roles'>
+type SealedConfig = Pick<Config, 'dataDirectory' | 'objects' | 'publicUrl' | 'roles' | 'witnesses'>
 type SealedStores = Pick<Stores, 'eventStore' | 'health'>
 
 interface OpenedSealing {
@@ -89,7 +90,7 @@ const mayPass = (error: unknown): error is Error =>
   error instanceof LogTreeInUse || isNoSpace(error) || (error instanceof Error && isNoSpace(error.cause))
 
 const start = async (
-  { dataDirectory, publicUrl }: SealedConfig,
+  { dataDirectory, publicUrl, witnesses }: SealedConfig,
   { eventStore, health }: SealedStores,
   log: Log,
 ): Promise<Sealing> => {
@@ -101,7 +102,12 @@ const start = async (
     const keys = keysOf(tree, { treePath, keysPath, publicUrl })
     if (isReadableByOthers(keysPath))
       log.warn('log.keys_open_to_others', { path: keysPath, should: 'mode 0600' })
-    return await startSealing({ eventStore, tree, keys, clock: systemClock, log, health })
+    const ports = { eventStore, tree, keys, clock: systemClock, log, health }
+    return await startSealing(
+      witnesses.length === 0
+        ? ports
+        : { ...ports, witnessing: { witnesses, client: undiciUpstreamClient() } },
+    )
   } catch (error) {
     tree.close()
     throw error

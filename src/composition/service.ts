@@ -245,7 +245,8 @@ const healthChecks = (
   engineFails,
   isReady: caughtUpOnce(eventStore, readSide),
   quarantined: readSide.quarantined,
-  unreadableEvents: () => health.unreadableEvents() ?? health.reason('log-tree'),
+  unreadableEvents: () =>
+    health.unreadableEvents() ?? health.reason('log-tree') ?? health.reason('log-witnesses'),
   readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
   writesBlocked: () => health.writesBlocked(eventStore),
   filesFail: () =>

@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { Codec, leaf, refuse } from '../kernel/codec/codec.js'
 import { textLike } from '../kernel/codec/text.js'
 import { clickHouseAddress } from '../kernel/ports/clickhouse-url.js'
+import { parseVerifierKey, type Witness } from '../kernel/tlog/note.js'
 import { bucketAddress, type BucketAddress } from '../kernel/ports/objects-url.js'
 
 /** A whole number in an environment variable. */
@@ -126,6 +127,41 @@ export const bucketUrl = new Codec<BucketAddress>(
   (u, c) => {
     const address = bucketAddress(String(u))
     return E.isRight(address) ? t.success(address.right) : refuse(u, c, 'value_error', address.left)
+  },
+  { type: 'string' },
+)
+
+/** Verifiers accept 16 signatures: two of the log, and two more after rotations of its key. */
+const MAX_WITNESSES = 12
+
+const witnessesIn = (word: string): readonly Witness[] => {
+  const [, key = '', address = ''] = /^(\S+?)@(https?:\/\/\S+?)\/*$/.exec(word) ?? []
+  const parsed = E.tryCatch(
+    () => parseVerifierKey(key),
+    () => undefined,
+  )
+  return E.isRight(parsed) && parsed.right.type === 'cosignature' && URL.canParse(address)
+    ? [{ key: parsed.right, address }]
+    : []
+}
+
+/** A comma-separated list of witnesses. */
+export const witnesses = new Codec<readonly Witness[]>(
+  'witnesses',
+  (u): u is readonly Witness[] => Array.isArray(u),
+  (u, c) => {
+    const words = wordsIn(u)
+    const found = words.flatMap(witnessesIn)
+    const names = new Set(found.map(({ key }) => key.name))
+    return names.size === words.length && words.length <= MAX_WITNESSES
+      ? t.success(found)
+      : refuse(
+          u,
+          c,
+          'value_error',
+          `must be a comma-separated list of at most ${MAX_WITNESSES} witnesses, each with the verifier key of its cosignatures, a name of ` +
+            'its own, and its address: NAME+ID+BASE64@https://witness.example',
+        )
   },
   { type: 'string' },
 )

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { readConfig } from '../../src/config.js'
+import { newSignerKey } from '../../src/kernel/tlog/note.js'
 
 const SERVERS = { EVENTSTORE_URL: 'esdb://localhost:2113?tls=false', CLICKHOUSE_URL: 'http://localhost:8123' }
 
@@ -201,6 +202,37 @@ describe('the configuration', () => {
         { TALLYTREE_CORS_ORIGINS: origins },
         /^TALLYTREE_CORS_ORIGINS: must be a comma-separated list of origins/,
       )
+  })
+
+  it('takes witnesses with their keys, and no two with one name', () => {
+    const [one, other] = ['a.example/w', 'b.example/w'].map((name) => newSignerKey(name, 'cosignature').text)
+    const { witnesses } = readConfig({
+      TALLYTREE_WITNESSES: `${one}@https://a.example/, ${other}@http://10.0.0.1:8080/w`,
+    })
+    assert.deepEqual(
+      witnesses.map(({ key, address }) => [key.text, address]),
+      [
+        [one, 'https://a.example'],
+        [other, 'http://10.0.0.1:8080/w'],
+      ],
+    )
+    const many = Array.from({ length: 13 }, (_, n) => newSignerKey(`w${n}.example`, 'cosignature').text)
+    for (const text of [
+      one,
+      `${one}@a.example`,
+      'https://a.example',
+      `${one}@https://a.example,${one}@https://b.example`,
+      `${newSignerKey('a.example/w', 'signature').text}@https://a.example`,
+      many.map((key) => `${key}@https://a.example`).join(),
+    ])
+      refused(
+        { TALLYTREE_WITNESSES: text! },
+        /^TALLYTREE_WITNESSES: must be a comma-separated list of at most 12 witnesses/,
+      )
+    refused(
+      { TALLYTREE_WITNESSES: `${one}@https://a.example`, TALLYTREE_OBJECTS_URL: 's3://bucket' },
+      /^TALLYTREE_WITNESSES: there is no checkpoint to cosign/,
+    )
   })
 
   it('takes an empty variable for one that is not there', () => {

@@ -40,13 +40,17 @@ const VERSION = 1
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Keeps the last checkpoint of each minute, hour or day, by its age, and the latest. */
+/**
+ * Keeps the last checkpoint of each minute, hour or day, by its age, and the latest. Those with cosignatures of witnesses
+ * are counted apart, because a slow witness may cosign only some.
+ */
 const THIN = `
   DELETE FROM checkpoints WHERE size NOT IN (
     SELECT max(size) FROM checkpoints GROUP BY
       CASE WHEN signed_at > @now - ${DAY_MS} THEN signed_at / 60000
            WHEN signed_at > @now - ${30 * DAY_MS} THEN -signed_at / ${HOUR_MS}
-           ELSE -signed_at / ${DAY_MS} END
+           ELSE -signed_at / ${DAY_MS} END,
+      length(note) - length(replace(note, '—', ''))
   )
 `
 
@@ -138,6 +142,9 @@ const treeIn = (db: Database.Database, writeAheadLog: number): LogTree => {
   const insertCheckpoint = db.prepare<[number, number, string]>(
     'INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?)',
   )
+  const cosign = db.prepare<[number, number, string, string]>(
+    'INSERT INTO checkpoints VALUES (?, ?, ?) ON CONFLICT (size) DO UPDATE SET note = note || ?',
+  )
   const select = 'SELECT size, signed_at AS signedAt, note FROM checkpoints ORDER BY size'
   const checkpoints = db.prepare<[], CheckpointRow>(select)
   const latest = db.prepare<[], CheckpointRow>(`${select} DESC LIMIT 1`)
@@ -175,6 +182,10 @@ const treeIn = (db: Database.Database, writeAheadLog: number): LogTree => {
     previous: () => db.prepare<[], string>('SELECT note FROM previous').pluck().get(),
     save: async (step) => {
       write.immediate(step)
+      await dataSync(writeAheadLog)
+    },
+    cosign: async ({ size, signedAt, note }, line) => {
+      cosign.run(size, signedAt.getTime(), note + line, line)
       await dataSync(writeAheadLog)
     },
     close: () => {

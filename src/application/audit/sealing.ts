@@ -12,6 +12,7 @@ import { entryBundle, entryBytes, entryHash, proofText, type LogEntry } from '..
 import { growingTree, HASH_BYTES, inclusionPath, TILE_HASHES, widthOf } from '../../kernel/tlog/merkle.js'
 import { checkpointText, signNote } from '../../kernel/tlog/note.js'
 import { within } from '../../kernel/within.js'
+import { askWitnesses, type WitnessingPorts } from './witnessing.js'
 import { placesIn, sealsIn, type EventSeal, type ReadPlaces } from './seals.js'
 
 interface SealingPorts {
@@ -21,6 +22,7 @@ interface SealingPorts {
   readonly clock: Clock
   readonly log: Pick<Log, 'info'>
   readonly health: HealthReports
+  readonly witnessing?: Pick<WitnessingPorts, 'witnesses' | 'client'>
 }
 
 /** The Merkle tree of the log in this process, which signs its checkpoints. */
@@ -68,7 +70,7 @@ const TELL_EVERY_MS = 5000
  * @throws OperatorError if the log is not the one that was signed, or lacks its end
  */
 export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
-  const { eventStore, tree, keys, health } = ports
+  const { eventStore, tree, keys, health, witnessing } = ports
   const readPlaces = placesIn(eventStore, keys.salt)
   let isSealedLog = false
   const requireSealed = async () => {
@@ -82,6 +84,12 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
   })
   let published = tree.latest()
   const grow = growing(ports, readPlaces)
+  const addCosignature = async (checkpoint: SignedCheckpoint, line: string) => {
+    await tree.cosign(checkpoint, line)
+    if (published?.size === checkpoint.size) published = { ...published, note: published.note + line }
+  }
+  const witnesses =
+    witnessing && askWitnesses({ ...witnessing, tile: tree.tile, health, onCosigned: addCosignature })
 
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
@@ -94,6 +102,7 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
       await requireSealed()
       const { checkpoint, isWhole } = await grow()
       published = checkpoint ?? published
+      if (published !== undefined) witnesses?.ask(published)
       if (!isWhole) sealIn(EVERY_MS)
       health.report('log-tree', null)
     } catch (error) {
@@ -126,6 +135,7 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
       clearTimeout(timer)
       stopping.abort()
       await within(STOP_WITHIN_MS, Promise.all([stopped, sealing]).then(seal))
+      await witnesses?.stop()
       tree.close()
     },
   }

@@ -6,6 +6,7 @@ export type HealthPart =
   | 'event-log-packs'
   | 'event-log-reads'
   | 'log-tree'
+  | 'log-witnesses'
   | 'blobs'
   | 'blob-reads'
   | 'blob-cache'

@@ -32,11 +32,16 @@ export interface LogTree {
   /** The position of the last event before a tile of level 0. */
   readonly positionBefore: (index: number) => Position
   readonly latest: () => SignedCheckpoint | undefined
-  /** By size: the last one of each minute, after a day of each hour, and after 30 days of each day. */
+  /**
+   * By size: the last one of each minute, after a day of each hour, and after 30 days of each day, for each number of
+   * signatures.
+   */
   readonly checkpoints: () => readonly SignedCheckpoint[]
   /** The last checkpoint of the log that this one replaced. */
   readonly previous: () => string | undefined
   /** All or nothing, durable when it resolves. */
   readonly save: (step: TreeStep) => Promise<void>
+  /** Adds a signature line to a checkpoint, also to one that is no longer kept. Durable when it resolves. */
+  readonly cosign: (checkpoint: SignedCheckpoint, line: string) => Promise<void>
   readonly close: () => void
 }

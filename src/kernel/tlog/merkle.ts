@@ -157,6 +157,24 @@ export const inclusionPath = (index: number, size: number, read: ReadTile): read
   return path
 }
 
+/** The hashes that show that a tree of `size` leaves begins with the first `old` ones (RFC 6962, 2.1.2). */
+export const consistencyPath = (old: number, size: number, read: ReadTile): readonly Buffer[] => {
+  if (old === 0) return []
+  const path: Buffer[] = []
+  let [first, end] = [0, size]
+  while (old < end) {
+    const middle = first + splitOf(end - first)
+    if (old <= middle) {
+      path.unshift(rangeHash(middle, end, read))
+      end = middle
+    } else {
+      path.unshift(rangeHash(first, middle, read))
+      first = middle
+    }
+  }
+  return first === 0 ? path : [rangeHash(first, end, read), ...path]
+}
+
 /** The root that a path leads to. Undefined if the path has another length. */
 export const rootOfPath = (
   leaf: Uint8Array,

@@ -40,10 +40,24 @@ export interface Checkpoint {
   readonly root: Buffer
 }
 
+/** A witness cosigns a checkpoint only if it continues those before: https://c2sp.org/tlog-witness. */
+export interface Witness {
+  readonly key: VerifierKey
+  /** Without a slash at the end. */
+  readonly address: string
+}
+
+interface KnownSignature {
+  readonly key: VerifierKey
+  /** Of a cosignature, in seconds since 1970. */
+  readonly time: number | undefined
+  readonly line: string
+}
+
 export interface OpenedNote {
   readonly text: string
-  /** The signatures of known keys. `time` is that of a cosignature, in seconds since 1970. */
-  readonly signatures: readonly { readonly key: VerifierKey; readonly time: number | undefined }[]
+  /** Those of known keys. */
+  readonly signatures: readonly KnownSignature[]
 }
 
 /** A note that is not well-formed, or that no known key has signed. */
@@ -127,18 +141,18 @@ export const openNote = (note: string, known: readonly VerifierKey[]): OpenedNot
       throw new InvalidNote('a signature line is malformed')
     const id = bytes.subarray(0, ID_BYTES)
     const key = known.find((one) => one.name === name && one.id.equals(id))
-    return key === undefined ? [] : [verified(key, text, bytes.subarray(ID_BYTES))]
+    return key === undefined ? [] : [{ key, time: verifiedTime(key, text, bytes.subarray(ID_BYTES)), line }]
   })
   if (signatures.length === 0) throw new InvalidNote('no known key has signed the note')
   return { text, signatures }
 }
 
-const verified = (key: VerifierKey, text: string, bytes: Buffer): OpenedNote['signatures'][number] => {
+const verifiedTime = (key: VerifierKey, text: string, bytes: Buffer): number | undefined => {
   const timed = key.type === 'cosignature' ? TIME_BYTES : 0
   if (bytes.length === timed + SIGNATURE_BYTES) {
     const time = timed === 0 ? undefined : Number(bytes.readBigUInt64BE())
     const content = time === undefined ? Buffer.from(text) : cosigned(text, time)
-    if (verify(null, content, key.key, bytes.subarray(timed))) return { key, time }
+    if (verify(null, content, key.key, bytes.subarray(timed))) return time
   }
   throw new InvalidNote(`the signature of ${key.name} is wrong`)
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import {
+  consistencyPath,
   growingTree,
   HASH_BYTES,
   inclusionPath,
@@ -11,6 +12,7 @@ import {
   widthOf,
   type ReadTile,
 } from '../../../../src/kernel/tlog/merkle.js'
+import { isConsistent } from '../../../support/witness.js'
 
 const sha256 = (...parts: readonly Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
 
@@ -84,6 +86,22 @@ describe('the Merkle tree', () => {
         assert.notDeepEqual(rootOfPath(leafHash(entries[wrong]!), index, count, path), root)
         assert.notDeepEqual(rootOfPath(leafHash(entries[index]!), wrong, count, path), root)
       }),
+    )
+  })
+
+  it('proves that it continues each earlier size, and no other tree', () => {
+    fc.assert(
+      fc.property(size, fc.nat(), fc.nat(), (count, one, other) => {
+        const entries = entriesOf(count)
+        const { read } = treeOf(entries)
+        const [first, wrong] = [one % (count + 1), other % (count + 1)]
+        const head = (at: number) => ({ size: at, root: rootAt(at, read) })
+        const proof = consistencyPath(first, count, read)
+        assert.ok(isConsistent(head(first), head(count), proof))
+        if (wrong !== first && wrong > 0 && first > 0)
+          assert.ok(!isConsistent({ size: first, root: head(wrong).root }, head(count), proof))
+      }),
+      { numRuns: 15 },
     )
   })
 

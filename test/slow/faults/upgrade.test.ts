@@ -4,19 +4,21 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { endCall, startCall } from '../../../src/application/calls/record.js'
+import { instantOf } from '../../../src/kernel/codec/instant.js'
 import { describeWithClickHouseServer, startClickHouseServer } from '../../support/clickhouse-server.js'
 import type { ClickHouseServer } from '../../support/clickhouse-server.js'
 import { compiled, ROOT } from '../../support/compiled.js'
 import { startChildDouble, type ChildDouble } from '../../support/eventstoredb-protocol-double/child.js'
+import { keepCalls } from '../../support/eventstoredb-protocol-double/kept-calls.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 import { goneWithThisProcess } from '../../support/scratch.js'
 import { until } from '../../support/until.js'
 
 const PROJECT = 'releases/project'
 const BATCH = 100
-const WRITERS_BEFORE = 4
 const FILLED_WITHIN_MS = 3_600_000
-/** Before the first upgrade. */
+/** In the log before the first release starts. */
 const CALLS = Number(process.env['TEST_CALLS'] ?? 3000)
 /** `dist/src/main.js` of an earlier release, to upgrade from in place of this one. */
 const EARLIER = process.env['TEST_EARLIER_MAIN']
@@ -25,6 +27,22 @@ const EARLIER = process.env['TEST_EARLIER_MAIN']
 const USER = [
   ...readFileSync(join(ROOT, 'docs/scaling-out.md'), 'utf8').matchAll(/^(GRANT .*) TO tallytree;$/gm),
 ].map(([, grant]) => `<query>${grant!.replace('tallytree', 'releases')}</query>`)
+
+const callOf = (n: number) => ({
+  project_id: PROJECT,
+  id: `call-${n}`,
+  trace_id: `call-${n}`,
+  started_at: instantOf(new Date('2026-01-01T00:00:00Z')),
+  ended_at: instantOf(new Date('2026-01-01T00:00:01Z')),
+  attributes: {},
+  inputs: {},
+  summary: { usage: { small: { requests: 1, prompt_tokens: 5 } } },
+})
+
+const writesOf = (n: number) => {
+  const call = callOf(n)
+  return [startCall(call.id, { ...call, op_name: 'op' }), endCall(call)]
+}
 
 /** This release with one more column, as the program of another build. */
 const releaseWithColumn = async (column: string): Promise<string> => {
@@ -46,6 +64,8 @@ const releaseWithColumn = async (column: string): Promise<string> => {
   return join(folder, 'main.js')
 }
 
+const secondsSince = (from: number) => Math.round((performance.now() - from) / 1000)
+
 /** Over a log and a ClickHouse server: a release starts beside another one, and takes over once its tables are filled. */
 describeWithClickHouseServer('an upgrade over servers', () => {
   let directory: string
@@ -56,7 +76,7 @@ describeWithClickHouseServer('an upgrade over servers', () => {
   let serving: RunningService
   let [begun, written] = [0, 0]
   let position = '0'
-  let [isFilled, isOver] = [false, false]
+  let isOver = false
   let loads: readonly Promise<void>[]
   /** `behind` counts reads that named a position which the read models did not reach within the time of a request. */
   const answers = { read: 0, behind: 0, written: 0 }
@@ -67,26 +87,13 @@ describeWithClickHouseServer('an upgrade over servers', () => {
     return service
   }
 
-  const write = async (size = BATCH) => {
+  const write = async () => {
     const first = begun
-    begun += size
-    const batch = Array.from({ length: size }, (_, n) => ({
-      project_id: PROJECT,
-      id: `call-${first + n}`,
-      trace_id: `call-${first + n}`,
-      op_name: 'op',
-      started_at: '2026-01-01T00:00:00Z',
-      ended_at: '2026-01-01T00:00:01Z',
-      attributes: {},
-      inputs: {},
-      summary: { usage: { small: { requests: 1, prompt_tokens: 5 } } },
-    }))
-    const send = () => serving.post('/v2/releases/project/calls/complete', { batch })
-    let answer = await send()
-    // On a busy machine the event store falls behind the first writers.
-    while (answer.status === 503 && !isFilled) answer = await send()
+    begun += BATCH
+    const batch = Array.from({ length: BATCH }, (_, n) => ({ ...callOf(first + n), op_name: 'op' }))
+    const answer = await serving.post('/v2/releases/project/calls/complete', { batch })
     assert.equal(answer.status, 200, answer.text)
-    written += size
+    written += BATCH
     position = answer.headers.get('tallytree-position')!
     answers.written += 1
   }
@@ -134,8 +141,9 @@ describeWithClickHouseServer('an upgrade over servers', () => {
     const startedAt = performance.now()
     const next = await start(main)
     await until(() => isReady(next), FILLED_WITHIN_MS)
-    const seconds = Math.round((performance.now() - startedAt) / 1000)
-    console.log(`      ${JSON.stringify({ calls: written, secondsUntilReady: seconds, ...answers })}`)
+    console.log(
+      `      ${JSON.stringify({ calls: written, secondsUntilReady: secondsSince(startedAt), ...answers })}`,
+    )
     serving = next
     await sleep(1000)
     assert.equal(await before.stop(), 0)
@@ -155,6 +163,7 @@ describeWithClickHouseServer('an upgrade over servers', () => {
     directory = await mkdtemp(join(tmpdir(), 'tallytree-upgrade-'))
     const user = `<user><password>hidden</password><profile>default</profile><grants>${USER.join('')}</grants></user>`
     clickHouse = await startClickHouseServer({ users: user })
+    await keepCalls(join(directory, 'double.log'), CALLS, writesOf)
     double = await startChildDouble(join(directory, 'double.log'))
     environment = {
       TALLYTREE_DATA_DIR: join(directory, 'shared'),
@@ -164,12 +173,11 @@ describeWithClickHouseServer('an upgrade over servers', () => {
       CLICKHOUSE_URL: `${clickHouse.url.replace('//', '//user:hidden@')}/releases`,
     }
     serving = await start(EARLIER)
-    const fill = async () => {
-      while (begun < CALLS) await write(5 * BATCH)
-    }
-    await Promise.all(Array.from({ length: WRITERS_BEFORE }, fill))
-    isFilled = true
+    begun = written = CALLS
+    await write()
+    const startedAt = performance.now()
     await until(() => isReady(serving), FILLED_WITHIN_MS)
+    console.log(`      ${JSON.stringify({ calls: written, secondsUntilProjected: secondsSince(startedAt) })}`)
     loads = [repeat(write), repeat(read)]
     for (const load of loads) load.catch(() => undefined)
   })

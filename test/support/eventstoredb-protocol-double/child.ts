@@ -52,10 +52,12 @@ interface Running {
   readonly url: string
 }
 
+/** For millions of events. */
+const HEAP = '--max-old-space-size=12288'
 const PROGRAM = 'test/support/eventstoredb-protocol-double/program.ts'
 
 const launch = async (host: string, port: number, path: string | undefined): Promise<Running> => {
-  const args = [await bundled(PROGRAM), host, String(port), ...(path === undefined ? [] : [path])]
+  const args = [HEAP, await bundled(PROGRAM), host, String(port), ...(path === undefined ? [] : [path])]
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   endWithThisProcess(child)
   const lines = createInterface(child.stdout)

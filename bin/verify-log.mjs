@@ -3,25 +3,63 @@
 // docs/auditing.md has its use; the formats are those of C2SP: signed-note, tlog-checkpoint, tlog-cosignature, tlog-proof.
 
 const utf8 = new TextEncoder()
+/** Bytes as a string, one character each: they hash and join faster than arrays. */
+const binaryOf = (bytes) => String.fromCharCode(...bytes)
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-const base64Of = (bytes) => btoa(String.fromCharCode(...bytes))
-const isEqual = (one, other) => one.length === other.length && one.every((byte, at) => byte === other[at])
 
-const joined = (...parts) => {
-  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let end = 0
-  for (const part of parts) {
-    all.set(part, end)
-    end += part.length
+// SHA-256. What browsers have is asynchronous, and would make every step of the tree so.
+
+const bitsOf = (root) => {
+  const primes = []
+  for (let one = 2; primes.length < 64; one += 1)
+    if (primes.every((prime) => one % prime !== 0)) primes.push(one)
+  return Uint32Array.from(primes, (prime) => (prime ** (1 / root) % 1) * 2 ** 32)
+}
+const [FIRST, ROUNDS] = [bitsOf(2).slice(0, 8), bitsOf(3)]
+const rotated = (word, by) => (word >>> by) | (word << (32 - by))
+
+const sha256InScript = (content) => {
+  const bytes = typeof content === 'string' ? utf8.encode(content) : content
+  const padded = new DataView(new ArrayBuffer(Math.ceil((bytes.length + 9) / 64) * 64))
+  new Uint8Array(padded.buffer).set(bytes)
+  padded.setUint8(bytes.length, 0x80)
+  padded.setBigUint64(padded.byteLength - 8, BigInt(bytes.length) * 8n)
+  const [state, words] = [FIRST.slice(), new Int32Array(64)]
+  for (let block = 0; block < padded.byteLength; block += 64) {
+    let [a, b, c, d, e, f, g, h] = state
+    for (let at = 0; at < 64; at += 1) {
+      const early = words[at - 15]
+      const late = words[at - 2]
+      words[at] =
+        at < 16
+          ? padded.getInt32(block + at * 4)
+          : words[at - 16] +
+            (rotated(early, 7) ^ rotated(early, 18) ^ (early >>> 3)) +
+            words[at - 7] +
+            (rotated(late, 17) ^ rotated(late, 19) ^ (late >>> 10))
+      const high = (h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g))) | 0
+      const one = (high + ROUNDS[at] + words[at]) | 0
+      const other = ((rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0
+      h = g
+      g = f
+      f = e
+      e = (d + one) | 0
+      d = c
+      c = b
+      b = a
+      a = (one + other) | 0
+    }
+    for (const [at, word] of [a, b, c, d, e, f, g, h].entries()) state[at] += word
   }
-  return all
+  const hashed = new DataView(new ArrayBuffer(32))
+  for (const [at, word] of state.entries()) hashed.setUint32(at * 4, word)
+  return binaryOf(new Uint8Array(hashed.buffer))
 }
 
-/** Node's own digest takes a tenth of the time of WebCrypto, which browsers have. */
 const nodeCrypto = await import(/* webpackIgnore: true */ 'node:crypto').catch(() => undefined)
-const sha256 = nodeCrypto
-  ? async (bytes) => new Uint8Array(nodeCrypto.createHash('sha256').update(bytes).digest())
-  : async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+/** Of bytes, or of a text in UTF-8; as a binary string. */
+export const sha256 =
+  nodeCrypto?.hash === undefined ? sha256InScript : (content) => nodeCrypto.hash('sha256', content, 'binary')
 
 class Invalid extends Error {}
 const require = (holds, reason) => {
@@ -38,10 +76,9 @@ export const parseKey = async (text) => {
   const [, name, id, base64] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/.exec(text.trim()) ?? []
   require(name !== undefined, 'the verifier key must be NAME+ID+BASE64')
   const typed = bytesOf(base64)
-  const hashed = (await sha256(joined(utf8.encode(`${name}\n`), typed))).slice(0, 4)
-  require(typed.length === 33, 'the verifier key has another length')
-  require([...hashed].map((byte) => byte.toString(16).padStart(2, '0')).join('') ===
-    id, 'the verifier key has another id')
+  const hashed = sha256(Uint8Array.of(...utf8.encode(`${name}\n`), ...typed)).slice(0, 4)
+  const named = binaryOf(id.match(/../g).map((digits) => parseInt(digits, 16)))
+  require(typed.length === 33 && hashed === named, 'the verifier key has another length or id')
   const key = await crypto.subtle.importKey('raw', typed.slice(1), 'Ed25519', true, ['verify'])
   return { name, id: hashed, type: typed[0], key }
 }
@@ -57,7 +94,7 @@ const openNote = async (note, keys) => {
     const [, name, base64] = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/.exec(line) ?? []
     require(name !== undefined, 'a signature line is malformed')
     const bytes = bytesOf(base64)
-    const key = keys.find((one) => one.name === name && isEqual(one.id, bytes.slice(0, 4)))
+    const key = keys.find((one) => one.name === name && one.id === binaryOf(bytes.slice(0, 4)))
     if (key === undefined || ![SIGNATURE, COSIGNATURE].includes(key.type)) continue
     const timed = key.type === COSIGNATURE ? 8 : 0
     const seconds = bytes.slice(4, 4 + timed).reduce((sum, byte) => sum * 256 + byte, 0)
@@ -83,16 +120,21 @@ export const openCheckpoint = async (note, keys) => {
   require(/^\d{1,15}$/.test(size ?? '') &&
     /^[A-Za-z0-9+/]{43}=$/.test(root ?? ''), 'the note is no checkpoint')
   require(keys.some((key) => key.name === origin), `the checkpoint is of another log, ${origin}`)
-  return { origin, size: Number(size), root: bytesOf(root), times }
+  return { origin, size: Number(size), root: atob(root), times }
 }
 
 // The Merkle tree of RFC 6962
 
-const LEAF = Uint8Array.of(0)
-const NODE = Uint8Array.of(1)
+const leafHash = (entry) => sha256(`\0${entry}`)
 
-const leafHash = (entry) => sha256(joined(LEAF, entry))
-const nodeHash = (left, right) => sha256(joined(NODE, left, right))
+const node = new Uint8Array(65).fill(1)
+const nodeHash = (left, right) => {
+  for (let at = 0; at < 32; at += 1) {
+    node[1 + at] = left.charCodeAt(at)
+    node[33 + at] = right.charCodeAt(at)
+  }
+  return sha256(node)
+}
 
 /** A tree that grows. Keeps the roots of its complete subtrees, one of each size, the largest first. */
 const growingTree = () => {
@@ -100,24 +142,18 @@ const growingTree = () => {
   let size = 0
   return {
     size: () => size,
-    add: async (leaf) => {
+    add: (leaf) => {
       let hashed = leaf
-      for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2)
-        hashed = await nodeHash(subtrees.pop(), hashed)
+      for (let rest = size; rest % 2 === 1; rest = (rest - 1) / 2) hashed = nodeHash(subtrees.pop(), hashed)
       subtrees.push(hashed)
       size += 1
     },
-    root: async () => {
-      if (size === 0) return sha256(new Uint8Array())
-      let hashed = subtrees.at(-1)
-      for (let at = subtrees.length - 2; at >= 0; at -= 1) hashed = await nodeHash(subtrees[at], hashed)
-      return hashed
-    },
+    root: () => (size === 0 ? sha256('') : subtrees.reduceRight((right, left) => nodeHash(left, right))),
   }
 }
 
 /** The root that an audit path leads to. */
-const rootOfPath = async (leaf, index, size, path) => {
+const rootOfPath = (leaf, index, size, path) => {
   require(index < size, 'the index is not in the tree')
   let [first, end] = [0, size]
   const sides = []
@@ -132,7 +168,7 @@ const rootOfPath = async (leaf, index, size, path) => {
   require(sides.length === path.length, 'the path has another length')
   let hashed = leaf
   for (const [at, sibling] of path.entries())
-    hashed = sides[at] ? await nodeHash(hashed, sibling) : await nodeHash(sibling, hashed)
+    hashed = sides[at] ? nodeHash(hashed, sibling) : nodeHash(sibling, hashed)
   return hashed
 }
 
@@ -141,53 +177,72 @@ const rootOfPath = async (leaf, index, size, path) => {
 /** The members of a JSON object as they are written, because parsing would lose digits of large numbers. */
 export const rawMembers = (line) => {
   const members = {}
-  let [depth, start, name, inText] = [0, -1, undefined, false]
-  for (let at = 0; at < line.length; at += 1) {
-    const character = line[at]
-    if (inText) {
-      if (character === '\\') at += 1
-      else if (character === '"') inText = false
-      continue
-    }
-    if (character === '"') {
-      inText = true
-      if (depth === 1 && start < 0) start = at
-    } else if (character === ':' && depth === 1 && name === undefined) {
-      name = JSON.parse(line.slice(start, at))
-      start = at + 1
-    } else if (depth === 1 && (character === ',' || character === '}')) {
-      if (name !== undefined) members[name] = line.slice(start, at).trim()
-      ;[start, name] = [-1, undefined]
-    }
-    if (character === '{' || character === '[') depth += 1
-    else if (character === '}' || character === ']') depth -= 1
+  let [depth, name, start] = [0, undefined, undefined]
+  for (const { 0: token, index } of line.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g)) {
+    if (depth === 1 && token === ':') start = index + 1
+    else if (depth === 1 && (token === ',' || token === '}')) {
+      members[name] = line.slice(start, index)
+      start = undefined
+    } else if (depth === 1 && start === undefined) name = JSON.parse(token)
+    if (token === '{' || token === '[') depth += 1
+    else if (token === '}' || token === ']') depth -= 1
   }
   return members
+}
+
+// As the service writes most lines; others take longer. Text cannot pass for a member, because its quotes are escaped.
+const HEAD =
+  /^\{"id":("[^"\\]*"),"type":("[^"\\]*"),"stream":("[^"\\]*"),"revision":("\d+"),"position":"\d+","recorded_at":"[^"\\]*","data":/
+const BEFORE_METADATA = ',"metadata":'
+const TAIL = /^(\{[^{}]*\})(?:,"index":\d+)?,"salt":"([A-Za-z0-9+/=]+)"\}$/
+
+const quickly = (line) => {
+  const head = HEAD.exec(line)
+  const split = line.lastIndexOf(BEFORE_METADATA)
+  const tail = head === null || split < 0 ? null : TAIL.exec(line.slice(split + BEFORE_METADATA.length))
+  if (tail === null) return undefined
+  const [before, id, type, stream, revision] = head
+  const [, metadata, salt] = tail
+  return { id, type, stream, revision, salt, data: line.slice(before.length, split), metadata }
+}
+
+let scratch = new Uint8Array(65_536)
+
+const digestOf = (salt, data, metadata) => {
+  const salted = atob(salt)
+  const most = salted.length + 3 * (data.length + 1 + metadata.length)
+  if (scratch.length < most) scratch = new Uint8Array(2 * most)
+  for (let at = 0; at < salted.length; at += 1) scratch[at] = salted.charCodeAt(at)
+  const { written } = utf8.encodeInto(`${data}\n${metadata}`, scratch.subarray(salted.length))
+  return btoa(sha256(scratch.subarray(0, salted.length + written)))
+}
+
+const entryWith = ({ id, stream, revision, type }, content) =>
+  `{"id":${id},"stream":${stream},"revision":${revision},"type":${type},"content":"${content}"}`
+
+const readEvent = (line) => {
+  const known = quickly(line)
+  if (known !== undefined)
+    return { entry: entryWith(known, digestOf(known.salt, known.data, known.metadata)), erased: false }
+  const { salt, erased, content, unreadable, ...event } = JSON.parse(line)
+  const named = `event ${event.id} of ${event.stream}`
+  require(unreadable === undefined, `${named} is not as it was written: ${unreadable}`)
+  require(erased === true ||
+    salt !== undefined, `${named} has no salt: ask with seal=true and the administrator's key`)
+  const { data, metadata } = rawMembers(line)
+  for (const name of ['id', 'stream', 'revision', 'type']) event[name] = JSON.stringify(event[name])
+  const digest = erased === true ? content : digestOf(salt, data, metadata)
+  return { entry: entryWith(event, digest), erased: erased === true }
 }
 
 /**
  * The entry that the tree has of an event, from its line of `GET /api/events?seal=true`. The line of an erased event has
  * the digest of its former content.
  */
-export const entryOf = async (line) => (await readEvent(line)).entry
-
-const readEvent = async (line) => {
-  const { id, stream, revision, type, salt, erased, content, unreadable } = JSON.parse(line)
-  require(unreadable === undefined, `event ${id} of ${stream} is not as it was written: ${unreadable}`)
-  const entryWith = (digest) => ({
-    entry: utf8.encode(JSON.stringify({ id, stream, revision, type, content: digest })),
-    erased: erased === true,
-  })
-  if (erased === true) return entryWith(content)
-  require(salt !==
-    undefined, `event ${id} of ${stream} has no salt: ask with seal=true and the administrator's key`)
-  const { data, metadata } = rawMembers(line)
-  const digest = await sha256(joined(bytesOf(salt), utf8.encode(`${data}\n${metadata}`)))
-  return entryWith(base64Of(digest))
-}
+export const entryOf = (line) => readEvent(line).entry
 
 /**
- * Builds the tree of events, given as an async iterable of lines, and compares it with signed checkpoints. Returns the
+ * Builds the tree of events, given as an async iterable of lists of lines, and compares it with signed checkpoints. Returns the
  * checkpoints, each with how many of its events are erased; throws if one differs.
  */
 export const verifyEvents = async (lines, notes, keys, onProgress = () => undefined) => {
@@ -197,25 +252,24 @@ export const verifyEvents = async (lines, notes, keys, onProgress = () => undefi
   const tree = growingTree()
   let next = 0
   let erased = 0
-  const compare = async () => {
+  const compare = () => {
     for (; checkpoints[next]?.size === tree.size(); next += 1) {
       checkpoints[next].erased = erased
-      require(isEqual(
-        await tree.root(),
-        checkpoints[next].root,
-      ), `the first ${tree.size()} events are not those that were signed` +
+      require(tree.root() ===
+        checkpoints[next].root, `the first ${tree.size()} events are not those that were signed` +
         (next === 0 ? '' : `; the first ${checkpoints[next - 1].size} are`))
     }
   }
-  await compare()
-  for await (const line of lines) {
-    if (next === checkpoints.length) break
-    const event = await readEvent(line)
-    await tree.add(await leafHash(event.entry))
-    if (event.erased) erased += 1
-    await compare()
-    onProgress(tree.size())
-  }
+  compare()
+  for await (const some of lines)
+    for (const line of some) {
+      if (next === checkpoints.length) return checkpoints
+      const event = readEvent(line)
+      tree.add(leafHash(event.entry))
+      if (event.erased) erased += 1
+      compare()
+      onProgress(tree.size())
+    }
   require(next ===
     checkpoints.length, `there are ${tree.size()} events, but a checkpoint of ${checkpoints.at(-1)?.size} was signed`)
   return checkpoints
@@ -229,27 +283,27 @@ export const verifyProof = async (text, keys) => {
   require(/^extra \S+$/.test(extra ?? '') &&
     /^index \d{1,15}$/.test(index ?? ''), 'the proof names no entry or index')
   const checkpoint = await openCheckpoint(text.slice(end + 2), keys)
-  const entry = bytesOf(extra.slice('extra '.length))
+  const entry = new TextDecoder().decode(bytesOf(extra.slice('extra '.length)))
   const at = Number(index.slice('index '.length))
-  const root = await rootOfPath(await leafHash(entry), at, checkpoint.size, path.map(bytesOf))
-  require(isEqual(root, checkpoint.root), 'the path does not lead to the root of the checkpoint')
-  return { entry: JSON.parse(new TextDecoder().decode(entry)), index: at, checkpoint }
+  const hashes = path.map((hashed) => atob(hashed))
+  const root = rootOfPath(leafHash(entry), at, checkpoint.size, hashes)
+  require(root === checkpoint.root, 'the path does not lead to the root of the checkpoint')
+  return { entry: JSON.parse(entry), index: at, checkpoint }
 }
 
-/** The lines of a stream of bytes. */
-export async function* linesOf(chunks) {
-  const decoder = new TextDecoder()
+/** The lines of a text that comes in pieces, some at a time. */
+export async function* linesOf(pieces) {
   let rest = ''
-  for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+  for await (const piece of pieces) {
+    const lines = (rest + piece).split('\n')
     rest = lines.pop()
-    yield* lines.filter((line) => line !== '')
+    yield lines.filter((line) => line !== '')
   }
   require(rest === '', 'the last line is incomplete')
 }
 
-async function* chunksOf(body) {
-  const reader = body.getReader()
+async function* piecesOf(stream) {
+  const reader = stream.getReader()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
@@ -269,7 +323,12 @@ export const verifyService = async (url, apiKey, keys, earlier = [], onProgress 
   const latest = await (await get('/api/log/checkpoint')).text()
   const { size } = await openCheckpoint(latest, keys)
   const events = await get(`/api/events?seal=true&limit=${Math.max(size, 1)}`)
-  return verifyEvents(linesOf(chunksOf(events.body)), [...earlier, latest], keys, onProgress)
+  return verifyEvents(
+    linesOf(piecesOf(events.body.pipeThrough(new TextDecoderStream()))),
+    [...earlier, latest],
+    keys,
+    onProgress,
+  )
 }
 
 // The command
@@ -308,9 +367,10 @@ const main = async () => {
     for (const time of signed.times) console.log(`recorded before ${time.toISOString()}`)
     return 0
   }
+  const large = { encoding: 'utf8', highWaterMark: 262_144 }
   const checked =
     url === undefined
-      ? await verifyEvents(linesOf(createReadStream(events)), notes, keys)
+      ? await verifyEvents(linesOf(createReadStream(events, large)), notes, keys)
       : await verifyService(url, process.env['TALLYTREE_API_KEY'] ?? '', keys, notes)
   require(checked.length > 0, 'there is no checkpoint to compare with')
   for (const { origin, size, times, erased } of checked)

@@ -81,7 +81,7 @@ export const startPages = async (traces = 40, pages = 400): Promise<Pages> => {
   return { service, open, close, stop }
 }
 
-const launch = (): Promise<Browser> =>
+export const launch = (): Promise<Browser> =>
   chromium.launch({
     executablePath: CHROMIUM,
     args: [

@@ -6,8 +6,11 @@ import { dateTime64, SQL_TIME, timeRange } from './clickhouse-values.js'
 import { unlessRefused } from './refused.js'
 import { joined, raw, select, sql, typed, type Sql } from './sql.js'
 
-/** Reads the rows of a table that is ordered by `started_at`, each key once: `SELECT`, `FROM` and `WHERE`. */
-export type MergedRows = (columns: Sql, table: Table, where: Sql) => Sql
+/**
+ * Reads the rows of a table that is ordered by `started_at`, each key once: `SELECT`, `FROM` and `WHERE`. `ofUnmerged` is the
+ * same condition where it is cheaper on rows that need no merge.
+ */
+export type MergedRows = (columns: Sql, table: Table, where: Sql, ofUnmerged?: Sql) => Sql
 
 /** Merges all rows. */
 export const ALL_MERGED: MergedRows = (columns, table, where) =>
@@ -154,8 +157,8 @@ const dayRanges = async (
 /** Merges only rows within ranges. */
 const mergingWithin =
   (ranges: readonly TimeRange[]): MergedRows =>
-  (columns, table, where) => {
-    const unmerged = sql`SELECT ${columns} FROM ${raw(table)} WHERE ${where}`
+  (columns, table, where, ofUnmerged = where) => {
+    const unmerged = sql`SELECT ${columns} FROM ${raw(table)} WHERE ${ofUnmerged}`
     if (ranges.length === 0) return unmerged
     const within = joined(
       ranges.map(

@@ -11,7 +11,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { CallSelection } from '../../projections/calls/select.js'
-import { callExtent, callsByStatus, newestOf, type Buckets } from '../../projections/calls/summary.js'
+import { callCounts, callExtent, newestOf, type Buckets } from '../../projections/calls/summary.js'
 import { commonValues } from '../../projections/calls/values.js'
 import { cachedBooks } from '../../projections/prices/cached-books.js'
 import { commonModels } from '../../projections/usage/query/model-values.js'
@@ -72,7 +72,7 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
     project: inBody,
     handle: (request) => {
       const { body, headers, project, reader } = request
-      const { filter, fields, limit } = body
+      const { filter, fields } = body
       const operation = body.query?.$expr ?? null
       requireBoundedFilter(filter)
       requireFields(
@@ -86,16 +86,15 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
         waitFor: () => waitForPrices(reading, request, usage.hasCosts ? { list: null } : null),
         read: async (position) => {
           const read = async (selection: CallSelection) => {
-            const [{ buckets, counts }, facets] = await Promise.all([
-              countsOf(reader, selection, body),
-              facetsOf(reader, selection, { fields, limit }),
-            ])
+            const { buckets, counts, facets } = await summaryOf(reader, selection, body)
             return compressedJson(headers, {
               calls: counts.calls,
               from_us: buckets.from,
               step_us: buckets.step,
-              by_status: Object.fromEntries(counts.byStatus),
-              facets: facets.map(({ field, of, values }) => ({ field, of: of ?? counts.calls, values })),
+              by_status: Object.fromEntries(
+                [...counts.ofStatus].map(([status, { buckets }]) => [status, buckets]),
+              ),
+              facets,
             })
           }
           const selection = { projectId: project, filter, operation, position }
@@ -119,47 +118,49 @@ const bucketed = async (
   return [from, givenTo ?? Math.max(last + 1, from + 1)]
 }
 
-const countsOf = async (
-  reader: ClickHouseReader,
-  selection: CallSelection,
-  body: { readonly start: Instant | null; readonly end: Instant | null; readonly buckets: number },
-) => {
-  const [from, to] = await bucketed(reader, selection, body)
-  const buckets = bucketsOf(from, to, body.buckets)
-  return { buckets, counts: await callsByStatus(reader, selection, buckets) }
-}
-
-interface FacetsRequest {
+interface SummaryRequest {
+  readonly start: Instant | null
+  readonly end: Instant | null
+  readonly buckets: number
   readonly fields: readonly string[]
   readonly limit: number
 }
 
-/** One read for all fields of columns, and one for all fields that are parsed. `of` is null for all calls. */
-const facetsOf = async (
-  reader: ClickHouseReader,
-  selection: CallSelection,
-  { fields, limit }: FacetsRequest,
-) => {
+const summaryOf = async (reader: ClickHouseReader, selection: CallSelection, asked: SummaryRequest) => {
+  const { fields, limit } = asked
+  const ofColumns = fields.filter((field) => COLUMN_FIELDS.has(field))
+  const parsed = fields.filter((field) => field !== MODEL && field !== STATUS && !COLUMN_FIELDS.has(field))
   const options = { contains: '', limit }
-  const isOfNewest = (field: string) => !COLUMN_FIELDS.has(field)
-  const named = fields.filter((field) => field !== MODEL)
-  const [ofNewest, ofAll] = [named.filter(isOfNewest), named.filter((field) => !isOfNewest(field))]
+  const countsOf = async () => {
+    const [from, to] = await bucketed(reader, selection, asked)
+    const buckets = bucketsOf(from, to, asked.buckets)
+    return { buckets, counts: await callCounts(reader, selection, buckets, { names: ofColumns, limit }) }
+  }
   const valuesOfNewest = async () =>
-    ofNewest.length === 0
+    parsed.length === 0
       ? null
-      : commonValues(reader, await newestOf(reader, selection, PARSED), ofNewest, options)
-  const [models, newest, all] = await Promise.all([
+      : commonValues(reader, await newestOf(reader, selection, PARSED), parsed, { ...options, areFew: true })
+  const [{ buckets, counts }, models, newest] = await Promise.all([
+    countsOf(),
     fields.includes(MODEL) ? modelsOf(reader, selection, options) : null,
     valuesOfNewest(),
-    commonValues(reader, selection, ofAll, options),
   ])
-  return fields.map((field) => {
-    if (field === MODEL) return { field, of: null, values: models }
-    return isOfNewest(field)
-      ? { field, of: newest!.calls, values: newest!.values[ofNewest.indexOf(field)]! }
-      : { field, of: null, values: all.values[ofAll.indexOf(field)]! }
+  const facets = fields.map((field) => {
+    if (parsed.includes(field))
+      return { field, of: newest!.calls, values: newest!.values[parsed.indexOf(field)]! }
+    if (field === MODEL) return { field, of: counts.calls, values: models }
+    const values = field === STATUS ? statusValues(counts) : counts.values[ofColumns.indexOf(field)]!
+    return { field, of: counts.calls, values: values.slice(0, limit) }
   })
+  return { buckets, counts, facets }
 }
+
+const STATUS = 'summary.weave.status'
+
+const statusValues = ({ ofStatus }: Pick<Awaited<ReturnType<typeof callCounts>>, 'ofStatus'>) =>
+  [...ofStatus]
+    .map(([value, { calls }]) => ({ value, calls }))
+    .toSorted((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1))
 
 /** Null if there is too much usage to count. */
 const modelsOf = (
@@ -174,15 +175,8 @@ const modelsOf = (
       throw error
     })
 
-/** Fields that are read without parsing JSON. */
-const COLUMN_FIELDS = new Set([
-  'op_name',
-  'summary.weave.status',
-  'summary.weave.trace_name',
-  'wb_user_id',
-  'thread_id',
-  'turn_id',
-])
+/** Fields that are read without parsing JSON, besides the status. */
+const COLUMN_FIELDS = new Set(['op_name', 'summary.weave.trace_name', 'wb_user_id', 'thread_id', 'turn_id'])
 
 const SECOND = 1_000_000
 const [MINUTE, HOUR, DAY] = [60 * SECOND, 3600 * SECOND, 86_400 * SECOND] as const

@@ -7,8 +7,8 @@ import { ALL_MERGED } from '../unmerged-rows.js'
 import {
   atTimes,
   compileSelection,
-  DELETED_KEYS,
   KEY_FIRST,
+  NOT_DELETED,
   readManyCalls,
   SETTINGS,
   type CallKey,
@@ -122,12 +122,10 @@ const pageBehind = (
   range: readonly Sql[],
   limit: number,
   skipped: number,
-): Sql => {
-  const notDeleted = sql`(started_at, id) NOT IN ${DELETED_KEYS}`
-  return sql`(started_at, id) IN (SELECT DISTINCT call_started_at, call_id
-      FROM (${candidates(sql`call_started_at, call_id`, [...range, notDeleted])})
+): Sql =>
+  sql`(started_at, id) IN (SELECT DISTINCT call_started_at, call_id
+      FROM (${candidates(sql`call_started_at, call_id`, [...range, NOT_DELETED])})
       ORDER BY ${order} ${limitSql(limit, skipped)})`
-}
 
 /** After a call in the order of starts; calls that started at once are in the order of ids. */
 const afterKey = (direction: OrderBy['direction'], { started_at, id }: CallKey): Sql => {

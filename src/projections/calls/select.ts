@@ -58,6 +58,8 @@ export const DELETED = [STARTED, sql`deleted_position <= {position:UInt64}`]
 export const DELETED_KEYS = sql`(SELECT started_at, id FROM calls
   WHERE project_id = {project:String} AND deleted_position <= {position:UInt64})`
 
+export const NOT_DELETED = sql`(started_at, id) NOT IN ${DELETED_KEYS}`
+
 const whereAll = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`` : sql`WHERE ${allOf(conditions)}`
 
@@ -79,6 +81,8 @@ export interface CompiledSelection {
   readonly candidatePosition: 'call_started_position' | 'call_ended_position'
   /** Candidates are the selected calls, but for deleted and repeated ones. */
   readonly isDecidedByCandidates: boolean
+  /** Candidates are rows of starts. */
+  readonly isDecidedByStart: boolean
   readonly isLocated: boolean
   readonly isOfRunning: boolean
   /** Few rows are read: conditions on the key locate the calls, or the range of starts is short. */
@@ -131,8 +135,9 @@ export const compileSelection = (asked: CallSelection, sortBy: readonly OrderBy[
       const where = whereAll([...ofStart, ...ofRest])
       const joined = sql`${joins(range)} ${more}`
       const used = columnsIn(sql`${columns} ${where} ${joined} ${order} call_id`)
-      const inner = allOf([...common, ...range, ...visible, ...ofEnd])
-      return sql`SELECT ${columns} FROM (${rows(used, 'calls', inner)}) AS selected ${joined} ${where}`
+      const inner = [...common, ...range, ...visible, ...ofEnd]
+      const read = rows(used, 'calls', allOf(inner), allOf(inner.map(ofUnmerged)))
+      return sql`SELECT ${columns} FROM (${read}) AS selected ${joined} ${where}`
     },
     candidates: (columns, keyRange = []) => {
       const where = whereAll(isDecidedByEnd ? [...ofStart, ...ofRest] : ofStart)
@@ -143,6 +148,7 @@ export const compileSelection = (asked: CallSelection, sortBy: readonly OrderBy[
     },
     candidatePosition: isDecidedByEnd ? 'call_ended_position' : 'call_started_position',
     isDecidedByCandidates: isDecidedByStart || isDecidedByEnd,
+    isDecidedByStart,
     isLocated: located.isLocated,
     isOfRunning,
     isFew,

@@ -1,11 +1,12 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import { microseconds, type Instant } from '../../kernel/codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import { instantFrom, timeRange } from '../clickhouse-values.js'
-import { raw, select, sql, typed } from '../sql.js'
+import { joined, raw, select, sql, typed } from '../sql.js'
 import { sourceOf } from './fields.js'
 import { conjunctsOf, isDecidedBy } from './locate.js'
 import { callIds, WITHOUT_READING_AHEAD } from './pages.js'
-import { compileSelection, readManyCalls, SETTINGS, type CallSelection } from './select.js'
+import { compileSelection, NOT_DELETED, readManyCalls, SETTINGS, type CallSelection } from './select.js'
+import { countedFields, SHOWN_VALUE, type CommonValues } from './values.js'
 
 /** The times between which calls started, in microseconds since 1970. */
 export interface CallExtent {
@@ -23,23 +24,30 @@ const STARTED_US = raw('toUnixTimestamp64Micro(assumeNotNull(call_started_at))')
 export const callExtent = async (reader: ClickHouseReader, selection: CallSelection): Promise<CallExtent> => {
   const compiled = compileSelection(selection, [])
   if (compiled.isDecidedByCandidates) {
-    const startOf = async (direction: 'asc' | 'desc') => {
-      const sortBy = [{ field: 'started_at', direction }] as const
-      const [call] = await callIds(reader)({ ...selection, sortBy, limit: 1, offset: 0 })
-      return call === undefined ? 0 : Number(microseconds(instantFrom(call.started_at)))
+    const starts = compiled.candidates(sql`call_started_at`, [NOT_DELETED])
+    const startOf = async (direction: 'ASC' | 'DESC') => {
+      const [row] = await select<{ started: number }>(
+        reader,
+        sql`SELECT toFloat64(${STARTED_US}) AS started FROM (${starts})
+        ORDER BY call_started_at ${raw(direction)} LIMIT 1 ${SETTINGS}, ${WITHOUT_READING_AHEAD}`,
+      )
+      return row?.started ?? 0
     }
-    const [first, last] = await Promise.all([startOf('asc'), startOf('desc')])
+    const [first, last] = await Promise.all([startOf('ASC'), startOf('DESC')])
     return { first, last }
   }
-  const [row] = await readManyCalls(reader, compiled, (rows) =>
-    select<CallExtent>(
-      reader,
-      sql`SELECT toFloat64(min(started)) AS first, toFloat64(max(started)) AS last
-      FROM (${compiled.selected(sql`${STARTED_US} AS started`, { rows })}) ${SETTINGS}`,
+  return readManyCalls(reader, compiled, async (rows) =>
+    extentOf(
+      await select(
+        reader,
+        sql`${EXTENT} FROM (${compiled.selected(sql`${STARTED_US} AS started`, { rows })}) ${SETTINGS}`,
+      ),
     ),
   )
-  return row!
 }
+
+const EXTENT = sql`SELECT toFloat64(min(started)) AS first, toFloat64(max(started)) AS last`
+const extentOf = ([row]: readonly CallExtent[]): CallExtent => row!
 
 export interface Buckets {
   /** In microseconds since 1970, and microseconds. */
@@ -48,39 +56,64 @@ export interface Buckets {
   readonly count: number
 }
 
-/** How many calls are selected, and by status how many of them started in each bucket. */
-export interface CallCounts {
-  readonly calls: number
-  readonly byStatus: ReadonlyMap<string, readonly number[]>
+interface CallCounts extends CommonValues {
+  readonly ofStatus: ReadonlyMap<string, StatusCounts>
 }
 
+interface StatusCounts {
+  readonly calls: number
+  /** How many of them started in each bucket. */
+  readonly buckets: readonly number[]
+}
+
+/** There are fewer statuses. */
+const MAX_STATUSES = 10
+const STATUS_PLACE = -1
+
 /**
- * The number of calls that started in each bucket, by status.
+ * The number of calls by status, over all time and in each bucket of their start, and the values of each field that most of
+ * them have. One read for all: each would read the same rows.
  *
  * @throws UnknownField
  */
-export const callsByStatus = async (
+export const callCounts = async (
   reader: ClickHouseReader,
   selection: CallSelection,
   { from, step, count }: Buckets,
+  { names, limit }: { readonly names: readonly string[]; readonly limit: number },
 ): Promise<CallCounts> => {
   const compiled = compileSelection(selection, [])
   const bucket = sql`intDiv(${STARTED_US} - ${typed('Int64', BigInt(from))}, ${typed('Int64', BigInt(step))}) AS bucket`
+  const { columns, joins, keys, places, sets } = countedFields(names)
+  const status = sql`${bucket}, toNullable(toString(call_status)) AS status`
   const rows = await readManyCalls(reader, compiled, (merged) =>
-    select<{ bucket: number; status: string; calls: number }>(
+    select<{ place: number; bucket: number; value: string; calls: number }>(
       reader,
-      sql`SELECT toFloat64(bucket) AS bucket, status, toFloat64(count()) AS calls
-      FROM (${compiled.selected(sql`${bucket}, call_status AS status`, { rows: merged })})
-      GROUP BY bucket, status ${SETTINGS}`,
+      sql`SELECT toFloat64(at) AS place, toFloat64(bucket) AS bucket, ${SHOWN_VALUE}, toFloat64(sum(counted)) AS calls
+      FROM (SELECT multiIf(${joined([...places, raw(`grouping(status) = 0, ${STATUS_PLACE}, NULL`)])}) AS at, bucket,
+          coalesce(${joined([...keys, raw('status')])}) AS whole, count() AS counted
+        FROM (${compiled.selected(joined([status, ...columns]), { rows: merged, joins })})
+        GROUP BY GROUPING SETS (${joined([raw('(bucket, status)'), ...sets])}))
+      WHERE whole IS NOT NULL
+      GROUP BY place, bucket, value ORDER BY place, calls DESC, value
+      LIMIT ${typed('UInt64', Math.max(limit, MAX_STATUSES))} BY place, bucket ${SETTINGS}`,
     ),
   )
-  const byStatus = new Map<string, number[]>()
-  for (const { bucket: at, status, calls } of rows) {
-    const counts = byStatus.get(status) ?? Array<number>(count).fill(0)
-    if (at >= 0 && at < count) counts[at] = calls
-    byStatus.set(status, counts)
+  const ofStatus = new Map<string, { calls: number; buckets: number[] }>()
+  for (const { place, bucket: at, value, calls } of rows) {
+    if (place !== STATUS_PLACE) continue
+    const counts = ofStatus.get(value) ?? { calls: 0, buckets: Array<number>(count).fill(0) }
+    counts.calls += calls
+    if (at >= 0 && at < count) counts.buckets[at] = calls
+    ofStatus.set(value, counts)
   }
-  return { calls: rows.reduce((sum, { calls }) => sum + calls, 0), byStatus }
+  return {
+    calls: [...ofStatus.values()].reduce((sum, { calls }) => sum + calls, 0),
+    ofStatus,
+    values: names.map((_, index) =>
+      rows.flatMap(({ place, value, calls }) => (place === index ? [{ value, calls }] : [])).slice(0, limit),
+    ),
+  }
 }
 
 const END_OF_TIME = instantFrom('2299-12-31 23:59:59.999999')
@@ -99,11 +132,27 @@ export const newestOf = async (
 ): Promise<CallSelection> => {
   const from = await startOfNewest(reader, selection, searched)
   const within = { ...selection, began: { from, to: END_OF_TIME } }
-  const sortBy = [{ field: 'started_at', direction: 'desc' }] as const
-  const [last] = await callIds(reader)({ ...within, sortBy, limit: 1, offset: most - 1 })
+  const last = await newestBehind(reader, within, most - 1)
   return last === undefined
     ? within
     : { ...selection, began: { from: instantFrom(last.started_at), to: END_OF_TIME } }
+}
+
+/** Where candidates decide, no rows are merged. */
+const newestBehind = async (reader: ClickHouseReader, selection: CallSelection, offset: number) => {
+  const { candidates, isDecidedByCandidates } = compileSelection(selection, [])
+  if (!isDecidedByCandidates) {
+    const sortBy = [{ field: 'started_at', direction: 'desc' }] as const
+    const [call] = await callIds(reader)({ ...selection, sortBy, limit: 1, offset })
+    return call
+  }
+  const [call] = await select<{ started_at: string }>(
+    reader,
+    sql`SELECT call_started_at AS started_at
+    FROM (SELECT DISTINCT call_started_at, call_id FROM (${candidates(sql`call_started_at, call_id`, [NOT_DELETED])}))
+    ORDER BY call_started_at DESC LIMIT 1 OFFSET ${typed('UInt64', offset)} ${SETTINGS}`,
+  )
+  return call
 }
 
 /** When the first of the newest calls started that meet the conditions on the key. Rows are not merged. */

@@ -3,9 +3,9 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { fieldValue, type Fields } from '../expression/fields.js'
 import { asText } from '../expression/value.js'
 import { joined, raw, select, sql, typed, type Sql } from '../sql.js'
-import { statementFields } from './fields.js'
+import { sourceOf, statementFields } from './fields.js'
 import { NO_FILTER } from './filter.js'
-import { compileSelection, readManyCalls, SETTINGS, type CallSelection } from './select.js'
+import { compileSelection, NOT_DELETED, readManyCalls, SETTINGS, type CallSelection } from './select.js'
 
 /** Cells and values are shown on one line, so more characters are of no use. */
 const CHARACTERS = 300
@@ -42,14 +42,34 @@ export interface FieldValues {
   readonly calls: number
 }
 
-interface CommonValues {
+export interface CommonValues {
   readonly calls: number
   /** Of each field. */
   readonly values: readonly (readonly FieldValues[])[]
 }
 
+/** A value of a row that was counted as `whole`. */
+export const SHOWN_VALUE = raw(`leftUTF8(whole, ${CHARACTERS}) AS value`)
+
 /**
- * The values of each field that most calls have, and the number of all calls, from one read. `contains` ignores case.
+ * The columns of fields whose values are counted by grouping sets, their names, and for `multiIf` which of them a row counts.
+ *
+ * @throws UnknownField
+ */
+export const countedFields = (names: readonly string[]) => {
+  const { fields, joins } = statementFields()
+  const keys = names.map((_, index) => raw(`key_${index}`))
+  const columns = names.map((name, index) => sql`${asText(fieldValue(fields, name))} AS ${keys[index]!}`)
+  return {
+    ...{ columns, keys, joins: joins() },
+    places: keys.map((key, index) => sql`grouping(${key}) = 0, ${raw(String(index))}`),
+    sets: keys.map((key) => sql`(${key})`),
+  }
+}
+
+/**
+ * The values of each field that most calls have, and the number of all calls, from one read. `contains` ignores case. Few
+ * calls are not merged where the rows of their starts have all that is read, as planning the merge takes longer.
  *
  * @throws UnknownField
  */
@@ -57,30 +77,42 @@ export const commonValues = async (
   reader: ClickHouseReader,
   selection: CallSelection,
   names: readonly string[],
-  { contains, limit }: { readonly contains: string; readonly limit: number },
+  { contains, limit, areFew = false }: ValuesOptions,
 ): Promise<CommonValues> => {
   if (names.length === 0) return { calls: 0, values: [] }
-  const { fields, joins } = statementFields()
-  const keys = names.map((_, index) => raw(`key_${index}`))
-  const columns = joined(
-    names.map((name, index) => sql`${asText(fieldValue(fields, name))} AS ${keys[index]!}`),
-  )
-  const places = joined(keys.map((key, index) => sql`grouping(${key}) = 0, ${raw(String(index))}`))
+  const { columns, joins, keys, places, sets } = countedFields(names)
   const compiled = compileSelection(selection, [])
-  const rows = await readManyCalls(reader, compiled, (merged) =>
+  const count = (calls: Sql) =>
     select<{ place: number; value: string | null; calls: string }>(
       reader,
-      sql`SELECT toFloat64(at) AS place, leftUTF8(whole, ${raw(String(CHARACTERS))}) AS value, sum(counted) AS calls
-      FROM (SELECT multiIf(${places}, -1) AS at, coalesce(${joined(keys)}) AS whole, count() AS counted
-        FROM (${compiled.selected(columns, { rows: merged, joins: joins() })})
-        GROUP BY GROUPING SETS ((), ${joined(keys.map((key) => sql`(${key})`))}))
+      sql`SELECT toFloat64(at) AS place, ${SHOWN_VALUE}, sum(counted) AS calls
+      FROM (SELECT multiIf(${joined(places)}, -1) AS at, coalesce(${joined(keys)}) AS whole, count() AS counted
+        FROM (${calls}) GROUP BY GROUPING SETS ((), ${joined(sets)}))
       WHERE at < 0 OR whole IS NOT NULL AND (${contains} = '' OR positionCaseInsensitiveUTF8(value, ${contains}) > 0)
       GROUP BY place, value ORDER BY place, calls DESC, value LIMIT ${typed('UInt64', limit)} BY place ${SETTINGS}`,
-    ),
-  )
+    )
+  const isOfStarts = compiled.isDecidedByStart && names.every((name) => IN_STARTS.has(sourceOf(name)))
+  const rows =
+    areFew && isOfStarts
+      ? await count(
+          sql`${compiled.candidates(joined([...columns, sql`call_started_at, call_id`]), [NOT_DELETED])}
+          LIMIT 1 BY call_started_at, call_id`,
+        )
+      : await readManyCalls(reader, compiled, (merged) =>
+          count(compiled.selected(joined(columns), { rows: merged, joins })),
+        )
   const at = (wanted: number) =>
     rows
       .filter(({ place }) => place === wanted)
       .map(({ value, calls }) => ({ value: value ?? '', calls: Number(calls) }))
   return { calls: at(-1)[0]?.calls ?? 0, values: names.map((_, index) => at(index)) }
 }
+
+interface ValuesOptions {
+  readonly contains: string
+  readonly limit: number
+  /** At most some 100,000 calls are selected. */
+  readonly areFew?: boolean
+}
+
+const IN_STARTS = new Set<string | undefined>(['key', 'start'])

@@ -242,7 +242,7 @@ const costSql = (cost: Cost): string => {
 }
 
 /** The name of a model of a key: see `variantKey`. */
-const modelSql = (key: string): string =>
+export const modelSql = (key: string): string =>
   `replaceAll(replaceAll(toString(substringIndex(${key}, char(31), 1)), char(30, 70), char(31)), char(30, 69), char(30))`
 
 /** The rows with the keys that they are grouped by. */

@@ -89,6 +89,18 @@ describeInBrowser('the pages of a team', () => {
     assert.equal(new URL(page.url()).pathname, `/${PROJECT}/traces`)
   })
 
+  it('can be reached from the account page, whether or not a project was open before', async () => {
+    const page = await pages.open('/-/account')
+    const rail = page.getByRole('navigation', { name: 'Pages' })
+    await rail.getByRole('link', { name: /^Deliveries/ }).waitFor()
+    await page.goto(`/${PROJECT}/traces`)
+    await page.getByText('answer_question').first().waitFor()
+    await page.goto('/-/account')
+    await rail.getByRole('link', { name: 'Traces' }).click()
+    await page.getByText('answer_question').first().waitFor()
+    assert.equal(new URL(page.url()).pathname, `/${PROJECT}/traces`)
+  })
+
   it('show a webhook as failed that accepted none of its messages', async () => {
     const page = await pages.open('/acme/-/webhooks')
     await page.getByText('none of 1 accepted').waitFor()

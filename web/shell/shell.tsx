@@ -15,13 +15,18 @@ import { useSetting, useZone } from '../kit/settings.js'
 /** The frame of all pages: header, rail and the page itself. */
 export const Shell = () => {
   const place = usePlace()
-  const { team } = place
-  const [lastProject, setLastProject] = useSetting(`project.${team}`, '')
   const { user } = useSession()
+  const isMember = (team: string) => user.teams.some((one) => one.team === team)
+  const [lastTeam, setLastTeam] = useSetting('team', '')
+  // Pages of no team keep the rail of the team that was open last.
+  const team = place.team || (isMember(lastTeam) ? lastTeam : (user.teams[0]?.team ?? ''))
+  const [lastProject, setLastProject] = useSetting(`project.${team}`, '')
   useEffect(() => {
-    if (place.project !== '' && user.teams.some((one) => one.team === team)) setLastProject(place.project)
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the setter is another function each time
-  }, [team, place.project, user])
+    if (!isMember(place.team)) return
+    setLastTeam(place.team)
+    if (place.project !== '') setLastProject(place.project)
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the setters are other functions each time
+  }, [place.team, place.project, user])
   // The pages of the team keep the way back to the project.
   const project = place.project === '' && team !== '' ? lastProject : place.project
   const [isRailOpen, setRailOpen] = useState(false)

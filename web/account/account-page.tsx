@@ -198,9 +198,10 @@ const Sessions = () => {
               </>
             ),
           },
-          { label: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },
+          { label: 'Ends', width: 116, cell: ({ expires_at }) => <Time at={expires_at} /> },
           {
             label: '',
+            width: 90,
             cell: ({ id, current }) => (
               <Button
                 size="compact-sm"

@@ -87,7 +87,7 @@ const columnsIn = (
   },
   { label: 'Last execution', width: 150, cell: ({ last_fired_at }) => <Time at={last_fired_at ?? null} /> },
   {
-    label: '24 h',
+    label: 'Fired in 24 h',
     width: 130,
     isNumber: true,
     cell: ({ fired_24h, failed_24h }) =>

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf, type Schemas } from '../kit/api.js'
+import { AppLink } from '../kit/app-link.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { ActionFailed, Empty, Failed, Loading } from '../kit/states.js'
 import { Table, type Column } from '../kit/table.js'
@@ -47,7 +48,13 @@ export const TeamKeys = ({ team }: { readonly team: string }) => {
   if (keys.isError) return <Failed error={keys.error} what="The keys" onRetry={() => void keys.refetch()} />
   if (!keys.isSuccess) return <Loading what="keys" />
   const rows = keys.data.data
-  if (rows.length === 0) return <Empty title="The members of this team have no API keys" />
+  if (rows.length === 0)
+    return (
+      <Empty title="The members of this team have no API keys">
+        Programs use the gateway with an API key. Members make theirs on{' '}
+        <AppLink href="/-/account">their account page</AppLink>.
+      </Empty>
+    )
   return (
     <>
       <ActionFailed error={revoke.error} what="The revocation" />

@@ -56,8 +56,8 @@ export const HomePage = () => {
                 </Link>
               ),
             },
-            { label: 'Calls', isNumber: true, cell: ({ calls }) => wholeNumber(calls) },
-            { label: 'Last call', cell: ({ last_call_at }) => <Time at={last_call_at} /> },
+            { label: 'Calls', width: 90, isNumber: true, cell: ({ calls }) => wholeNumber(calls) },
+            { label: 'Last call', width: 110, cell: ({ last_call_at }) => <Time at={last_call_at} /> },
           ]}
         />
       )}

@@ -44,11 +44,7 @@ const columnsIn = (team: string): readonly Column<Webhook>[] => [
         '—'
       ),
   },
-  {
-    label: 'Used by',
-    width: 140,
-    cell: ({ used_by }) => (used_by ?? []).map(({ name }) => name).join(', ') || '—',
-  },
+  { label: 'Used by', cell: ({ used_by }) => (used_by ?? []).map(({ name }) => name).join(', ') || '—' },
   { label: 'Endpoint URL', cell: ({ url }) => <span title={url ?? ''}>{url ?? '—'}</span> },
 ]
 

@@ -146,7 +146,7 @@ try {
     ['comparison', `/${PROJECT}/evaluations/compare?runs=${compared.join(',')}`, 'Regressions'],
     ['traces', `/${PROJECT}/traces`, 'answer_question'],
     ['trace', trace, 'Started'],
-    ['automation', `/${TEAM}/-/automations/${automation}`, 'Newest matching event'],
+    ['automation', `/${TEAM}/-/automations/${automation}`, 'Newest event that it fired for'],
   ] as const
   const OTHERS = [
     ['usage-by-three', `/${PROJECT}/usage?by=model,op,end_user`, 'gpt-4o-mini'],

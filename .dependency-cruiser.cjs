@@ -6,7 +6,7 @@ const PURE_KERNEL =
 const FEATURES = [
   ...['projects', 'secrets', 'access', 'service', 'refs', 'files', 'objects', 'artifacts', 'runs'],
   ...['annotation-queues', 'feedback', 'prices', 'calls', 'usage', 'otel', 'tables', 'evaluations'],
-  ...['webhooks', 'training', 'gateway', 'rebuilds', 'wandb', 'audit', 'pages'],
+  ...['webhooks', 'training', 'gateway', 'rebuilds', 'erasures', 'wandb', 'audit', 'pages'],
 ]
 
 /** Files that import a later feature. Remove a file once it does not. */

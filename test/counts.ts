@@ -71,6 +71,7 @@ export const COUNTS = {
   rescoreKills: repetitions(2, 30),
   rescoredRows: repetitions(200, 2_000),
   rebuildKills: repetitions(2, 10),
+  erasureKills: repetitions(3, 20),
   /** Cuts a rebuild off after every so many exchanged tables. */
   rebuildCutStep: repetitions(20, 1),
   migrationRaces: repetitions(1, 20),

@@ -8,6 +8,7 @@ import { auditRoutes } from './audit/routes.js'
 import { automationRoutes } from './webhooks/routes.js'
 import { costRoutes } from './prices/routes.js'
 import { deliveryRoutes } from './webhooks/deliveries/routes.js'
+import { erasureRoutes } from './erasures/routes.js'
 import { evaluationRuleRoutes } from './evaluations/rules.js'
 import { evaluationRoutes } from './evaluations/routes.js'
 import { feedbackReadRoute } from './feedback/read.js'
@@ -97,6 +98,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...projectRoutes(services),
   projectInfoRoute(services),
   ...storageRoutes(services),
+  ...erasureRoutes(services),
   ...graphQlRoutes(services, shared),
   ...accessRoutes(services),
   ...secretRoutes(services),

@@ -23,6 +23,8 @@ import { errorName } from '../projections/runtime/error-name.js'
 import { blocksOf } from '../projections/runtime/table-note.js'
 import { startProjector, type Projector } from '../projections/runtime/projector.js'
 import { startTotals } from '../projections/usage/totals-pass.js'
+import { KeyedMutex } from '../kernel/keyed-mutex.js'
+import { startErasing } from './erasing.js'
 import { keepTables } from './keep-tables.js'
 import { lostLog } from './own-log.js'
 import type { Stores } from './stores.js'
@@ -106,6 +108,8 @@ export const openReadSide = async (
     nextInsert: projector.nextInsert,
     log,
   })
+  const tableChanges = new KeyedMutex()
+  const exclusively = (work: () => Promise<void>) => tableChanges.runExclusive('tables', work)
   const tables = keepTables({
     ...stores,
     log,
@@ -123,11 +127,20 @@ export const openReadSide = async (
         clock,
         tablesCreatedAt,
         nextInsert: projector.nextInsert,
+        exclusively,
         projector: { reached: projector.reached, whileStopped },
       }),
   })
+  const erasing = await startErasing({
+    ...stores,
+    projector,
+    // Rows of evaluations that were read before must not be stored afterwards.
+    exclusively: (work) => exclusively(() => evaluationRows.whileStopped(work)),
+    log,
+  })
   return {
     ...projector,
+    generation: () => `${projector.generation()}${erasing.generation()}`,
     lagging: projector,
     rebuilding: tables.refilling,
     failing: () => projector.failing() ?? tables.refilling() ?? lateness(projector.lagMs()),
@@ -137,6 +150,7 @@ export const openReadSide = async (
     stop: async () => {
       stopping.abort()
       await dropping
+      await erasing.stop()
       await tables.stop()
       await evaluationRows.stop()
       await totals.stop()

@@ -10,6 +10,7 @@ import type { AnyCodec } from '../kernel/codec/codec.js'
 import { deliveryEvents } from './webhooks/deliveries/events.js'
 import { evaluationEvents } from './evaluations/evaluation-run.js'
 import { evaluationRuleEvents } from './evaluations/rules/rule.js'
+import { erasureEvents } from './erasures/erasure.js'
 import { feedbackEvents } from './feedback/feedback.js'
 import { fileEvents } from './files/file.js'
 import { intakeEvents } from './intake/events.js'
@@ -86,5 +87,6 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'redrive', stream: 'redrive-<id>', events: redriveEvents },
   { name: 'upstream', stream: 'upstreams', events: upstreamEvents },
   { name: 'limit', stream: 'limits-<team>', events: limitEvents },
+  { name: 'erasure', stream: 'erasure-<entity>/<project>/<id>', events: erasureEvents },
   { name: 'rebuild', stream: 'rebuild-<id>', events: rebuildEvents },
 ]

@@ -12,6 +12,8 @@ export interface Column<Value> {
   readonly type: string
   /** How queries compare and sort it. */
   readonly kind?: 'text' | 'number' | 'instant' | 'json'
+  /** For columns with content: what an erasure leaves of a value, in SQL. */
+  readonly erased?: string
   /** The value of a row to insert, by default as it is. */
   readonly write?: (value: Value) => unknown
   /** The value of a row that was read, by default as it is. */
@@ -47,6 +49,12 @@ export const nullable = <Value>(column: Column<Value>): NullableColumn<Value> =>
   const type = inner === undefined ? `Nullable(${column.type})` : `LowCardinality(Nullable(${inner}))`
   return { ...column, type, isNullable: true } as NullableColumn<Value>
 }
+
+/** A column with content, and what an erasure leaves of a value. */
+export const erasable = <C extends { readonly type: string }>(column: C, erased = 'NULL'): C => ({
+  ...column,
+  erased,
+})
 
 /** What rows with the same key become. */
 export const aggregate = <Value>(name: 'any' | 'min', column: Column<Value>): Column<Value> => ({

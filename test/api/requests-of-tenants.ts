@@ -209,6 +209,11 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'POST /file/content': fileIn,
   'POST /files/content': fileIn,
   'GET /api/projects/{entity}/{project}': () => ({}),
+  'POST /api/projects/{entity}/{project}/erasures': () => ({
+    body: { selection: { filter: { call_ids: [CALL] } }, reason: 'a test', dry_run: true },
+  }),
+  'GET /api/projects/{entity}/{project}/erasures': () => ({}),
+  'GET /api/projects/{entity}/{project}/erasures/{id}': () => ({}),
   'PUT /api/projects/{entity}/{project}': () => ({ body: { usage_reporting: 'own' } }),
   [`POST ${COLLECTION}/versions`]: () => ({ body: VERSION }),
   [`GET ${COLLECTION}/versions`]: () => ({}),
@@ -281,6 +286,18 @@ export const OF_REGISTRIES: Readonly<Record<string, (team: string) => Ask>> = {
   [`DELETE ${REGISTERED}/versions/{version}/tags/{tag}`]: (team) => ({ query: `?team=${team}` }),
 }
 
+const append = (service: TestService, stream: string, type: string, data: JsonObject) => {
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'test', schemaVersion: 1 }
+  return appendNext(service.stores.eventStore, stream, [{ id: randomUUID(), type, data, metadata }])
+}
+
+/** The erasure of a call that does not exist. */
+const makeErasure = (service: TestService, project_id: string) =>
+  append(service, `erasure-${project_id}/something`, 'ErasureRequested', {
+    ...{ project_id, id: 'something', requested_at: '2026-01-01T00:00:00.000000Z', requested_by: 'test' },
+    ...{ reason: 'a test', filter: { call_ids: ['unknown'] } },
+  })
+
 /** A queue, an item and its call, under the names of the paths; the service would choose other ids. */
 const makeQueue = async (service: TestService, project_id: string, key: string): Promise<void> => {
   const client = service.in(project_id).with({ key })
@@ -301,11 +318,7 @@ const makeQueue = async (service: TestService, project_id: string, key: string):
       { ...item, ...call, display_fields: [], added_by: '', created_at: at },
     ],
   ] as const) {
-    const metadata = { correlationId: 'c', causationId: 'c', actor: 'test', schemaVersion: 1 }
-    const event = { id: randomUUID(), type, data, metadata }
-    const { position } = await appendNext(service.stores.eventStore, `${stream}-${project_id}/something`, [
-      event,
-    ])
+    const { position } = await append(service, `${stream}-${project_id}/something`, type, data)
     const options = { key, headers: { 'Tallytree-Min-Position': String(position) } }
     accepted(await service.post('/calls/query_stats', { project_id }, options))
   }
@@ -354,6 +367,7 @@ export const makeFor = async (
     accepted(await service.send('PUT', '/objs/something/aliases', body, { key }))
   }
   if (path.startsWith('/annotation_queues/something')) await makeQueue(service, project_id, key)
+  if (path.includes('/erasures/')) await makeErasure(service, project_id)
   if (path.startsWith('/api/runs/') || path.endsWith('/file_stream'))
     await post(`/api/runs/${project_id}`, RUN)
   if (!path.startsWith('/obj')) return

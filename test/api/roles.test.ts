@@ -66,6 +66,10 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
     ['team administrator', 'project administrator'],
     () => ({ body: { usage_reporting: 'own' } }),
   ],
+  'POST /api/projects/{entity}/{project}/erasures': [
+    TEAM,
+    () => ({ body: { selection: { filter: { call_ids: ['nothing'] } }, reason: 'a test', dry_run: true } }),
+  ],
   'GET /api/inference/upstreams': [TEAM, (team) => ({ query: `?team=${team}` })],
   'POST /api/inference/upstreams': [TEAM, (team) => ({ body: anUpstream({ team }) })],
   'POST /api/automations': [

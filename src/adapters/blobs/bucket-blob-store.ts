@@ -105,6 +105,9 @@ export const openBucketBlobStore = (bucket: Bucket, health = noHealthReports): B
       ),
     putStream: (...asked) => reported('blobs', putStream(...asked)),
     get: async (digest) => (isDigest(digest) ? reported('blob-reads', get(digest)) : undefined),
+    delete: async (digest) => {
+      if (isDigest(digest)) await reported('blobs', bucket.delete(BLOBS + digest))
+    },
     open: async (digest, range) => {
       if (!isDigest(digest)) return undefined
       const size = await reported('blob-reads', bucket.size(BLOBS + digest))

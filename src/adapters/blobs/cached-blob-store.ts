@@ -73,6 +73,11 @@ export const openCachedBlobStore = (
     direct: store.direct,
     putStream: (...asked) => store.putStream(...asked),
     get,
+    delete: async (digest) => {
+      sizes.delete(digest)
+      await store.delete(digest)
+      await opened.delete(digest)
+    },
     open: async (digest, range) => {
       if (sizes.has(digest)) {
         const content = await get(digest)

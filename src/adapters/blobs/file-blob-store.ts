@@ -94,6 +94,9 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
     put: (content) => reported(mapDiskErrors(put(content))),
     putStream: (...asked) => reported(mapDiskErrors(write(...asked))),
     get: async (digest) => (isDigest(digest) ? mapDiskErrors(get(digest)) : undefined),
+    delete: async (digest) => {
+      if (isDigest(digest)) await mapDiskErrors(rm(pathOf(root, digest), { force: true }))
+    },
     open: async (digest, range) => {
       if (!isDigest(digest)) return undefined
       const path = pathOf(root, digest)

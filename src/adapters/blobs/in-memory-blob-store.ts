@@ -28,6 +28,7 @@ export const openInMemoryBlobStore = (): BlobStore => {
       const content = blobs.get(digest)
       return content && Uint8Array.from(content)
     },
+    delete: async (digest) => void blobs.delete(digest),
     open: async (digest, range) => {
       const content = blobs.get(digest)
       return content && { size: content.length, chunks: copyOf(content, range) }

@@ -17,6 +17,7 @@ const CREATE = /^CREATE TABLE IF NOT EXISTS [\w.]+/
 const FORMS = [
   CREATE,
   /^DROP TABLE IF EXISTS [\w.]+/,
+  /^ALTER TABLE [\w.]+/,
   /^EXCHANGE TABLES [\w.]+ AND [\w.]+/,
   /^CREATE DATABASE IF NOT EXISTS \w+/,
   /^DROP DATABASE IF EXISTS \w+/,

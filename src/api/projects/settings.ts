@@ -3,18 +3,25 @@ import { withDefault } from '../../kernel/codec/containers.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import {
   cacheSeconds,
+  contentDays,
   endUserAttribute,
   recordLevel,
   usageReporting,
   type ProjectState,
 } from '../../domain/projects/project.js'
+import { requireErasable } from '../../application/projects/erasable.js'
 import { changeSettings, projectNow } from '../../application/projects/projects.js'
 import { inPath } from '../server/authorization.js'
-import { requireProjectAdministrator } from '../../application/access/rights.js'
+import { requireProjectAdministrator, requireTeamAdministrator } from '../../application/access/rights.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute } from '../server/route.js'
 import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
+
+const retention = closed('Retention', {
+  says: 'After `content_days` days the content of calls is erased; 0 for never. Figures stay.',
+  required: { content_days: contentDays },
+})
 
 const chosen = closed('ProjectSettings', {
   says: 'Absent fields keep their values; at least one field is required.',
@@ -25,6 +32,8 @@ const chosen = closed('ProjectSettings', {
     cache_seconds: withDefault(cacheSeconds, null),
     /** Read before the usual attributes; empty for none. */
     end_user_attribute: withDefault(endUserAttribute, null),
+    /** Needs the role team_administrator. */
+    retention: withDefault(retention, null),
   },
 })
 
@@ -34,14 +43,22 @@ const settings = open('ProjectSettingsResponse', {
     record: recordLevel,
     cache_seconds: cacheSeconds,
     end_user_attribute: endUserAttribute,
+    retention,
   },
 })
 
-const settingsOf = ({ usageReporting, record, cacheSeconds, endUserAttribute }: ProjectState) => ({
+const settingsOf = ({
+  usageReporting,
+  record,
+  cacheSeconds,
+  endUserAttribute,
+  contentDays: content_days,
+}: ProjectState) => ({
   usage_reporting: usageReporting,
   record,
   cache_seconds: cacheSeconds,
   end_user_attribute: endUserAttribute,
+  retention: { content_days },
 })
 
 const readSettings = (services: Pick<Services, 'eventStore' | 'access' | 'reading'>): AnyRoute =>
@@ -64,15 +81,23 @@ const writeSettings = (services: WriteServices): AnyRoute =>
     path: '/api/projects/:entity/:project',
     summary:
       "Set how a project's calls report usage, which attribute names their end users, and how its completions are recorded and " +
-      'cached; all apply from the returned log position on. Needs the role project_administrator for the project.',
+      'cached, and when content is erased; all apply from the returned log position on. Needs the role project_administrator for the project.',
     body: chosen,
     response: settings,
     project: inPath,
-    errors: ['forbidden'],
+    errors: ['forbidden', 'conflict'],
     handle: ({ body, project, principal }) => {
       requireProjectAdministrator(services.access, principal, project)
+      if (body.retention !== null) {
+        requireTeamAdministrator(services.access, principal, project)
+        if (body.retention.content_days > 0) requireErasable(services)
+      }
       if (Object.values(body).every((value) => value === null))
-        throw invalidField([], 'missing', 'Give usage_reporting, record, cache_seconds or end_user_attribute')
+        throw invalidField(
+          [],
+          'missing',
+          'Give usage_reporting, record, cache_seconds, end_user_attribute or retention',
+        )
       return writing(changeSettings(services, project, body), ({ state }) => settingsOf(state))
     },
   })

@@ -44,6 +44,15 @@ export const requireProjectAdministrator = (
     requireRole(access, principal, entityOf(project), projectAdministrator(projectNameOf(project)))
 }
 
+/** Requires the role team_administrator of the team of a project. */
+export const requireTeamAdministrator = (
+  access: { readonly directory: () => Directory },
+  principal: Principal,
+  project: string,
+): void => {
+  if (!principal.administrator) requireRole(access, principal, entityOf(project), 'team_administrator')
+}
+
 /** Throws the refusal of a command as a failure with `body` as further members. */
 export const throwIfRefused = (refusal: Refusal | undefined, body: JsonObject = {}): void => {
   if (refusal !== undefined) throw new Failure(refusal.kind, refusal.reason, { body })

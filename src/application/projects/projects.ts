@@ -20,6 +20,7 @@ interface ProjectSettings {
   readonly record: RecordLevel | null
   readonly cache_seconds: number | null
   readonly end_user_attribute: string | null
+  readonly retention: { readonly content_days: number } | null
 }
 
 /** Null keeps a setting. */
@@ -27,7 +28,7 @@ export const changeSettings =
   (
     ports: Pick<Ports, 'eventStore' | 'ids'>,
     project_id: string,
-    { usage_reporting, record, cache_seconds, end_user_attribute }: ProjectSettings,
+    { usage_reporting, record, cache_seconds, end_user_attribute, retention }: ProjectSettings,
   ) =>
   (cause: Cause) => {
     const commands: ProjectCommand[] = []
@@ -36,6 +37,8 @@ export const changeSettings =
     if (cache_seconds !== null) commands.push({ type: 'ChooseCaching', project_id, cache_seconds })
     if (end_user_attribute !== null)
       commands.push({ type: 'ChooseEndUserAttribute', project_id, end_user_attribute })
+    if (retention !== null)
+      commands.push({ type: 'ChooseRetention', project_id, content_days: retention.content_days })
     return execute(ports)(projectDecider, projectStream(project_id), commands, cause)
   }
 

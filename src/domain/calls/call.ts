@@ -1,5 +1,6 @@
 import type * as t from 'io-ts'
 import { nullable, nullableText } from '../../kernel/codec/containers.js'
+import { erasable, erased } from '../../kernel/codec/erasable.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -25,6 +26,7 @@ import {
   sameStart,
   sameTrace,
 } from './content.js'
+import { erasedCallData } from './erased.js'
 import { reportedUsage, type ReportedUsage } from './usage/reported.js'
 import { callSource } from './source.js'
 import { usageByStart } from './usage/output-report.js'
@@ -44,28 +46,33 @@ const knownEnd = open('KnownEnd', {
   optional: { exception: nullableText(string) },
 })
 
-export const callStarted = open('CallStarted', {
-  says: 'A call started. The first start is kept.',
-  required: {
-    ...startFields.required,
-    trace_id: id,
-    /** Source of the trace id: the client, the parent's start, or the call's own id. */
-    trace_from: oneOf('client', 'parent', 'call'),
-  },
-  optional: {
-    ...startFields.optional,
-    source: nullable(callSource),
-    /** The user of the key that wrote the start. */
-    wb_user_id: nullableText(string),
-    end: nullable(knownEnd),
-  },
-})
+export const callStarted = erasable(
+  open('CallStarted', {
+    says: 'A call started. The first start is kept.',
+    required: {
+      ...startFields.required,
+      trace_id: id,
+      /** Source of the trace id: the client, the parent's start, or the call's own id. */
+      trace_from: oneOf('client', 'parent', 'call'),
+    },
+    optional: {
+      ...startFields.optional,
+      source: nullable(callSource),
+      /** The user of the key that wrote the start. */
+      wb_user_id: nullableText(string),
+      end: nullable(knownEnd),
+      erased,
+    },
+  }),
+)
 
-export const callEnded = open('CallEnded', {
-  says: 'A call ended, with its reported usage. The first end is kept.',
-  required: { ...endFields.required, usage: reportedUsage },
-  optional: { ...endFields.optional, start: nullable(knownStart) },
-})
+export const callEnded = erasable(
+  open('CallEnded', {
+    says: 'A call ended, with its reported usage. The first end is kept.',
+    required: { ...endFields.required, usage: reportedUsage },
+    optional: { ...endFields.optional, start: nullable(knownStart), erased },
+  }),
+)
 
 /** The start of the call, by which its rows are ordered; null if it has not started. */
 const startedAt = nullable(instant)
@@ -82,15 +89,21 @@ const callDeleted = open('CallDeleted', {
   optional: { trace_id: nullableText(id), started_at: startedAt },
 })
 
-const conflictingCallStartReported = open('ConflictingCallStartReported', {
-  says: 'A start that conflicts with the recorded one was rejected. Stored for audit only.',
-  required: { ...ofCall, start: callStart },
-})
+const conflictingCallStartReported = erasable(
+  open('ConflictingCallStartReported', {
+    says: 'A start that conflicts with the recorded one was rejected. Stored for audit only.',
+    required: { ...ofCall, start: callStart },
+    optional: { erased },
+  }),
+)
 
-const conflictingCallEndReported = open('ConflictingCallEndReported', {
-  says: 'An end that conflicts with the recorded one was rejected. Stored for audit only.',
-  required: { ...ofCall, end: callEnd },
-})
+const conflictingCallEndReported = erasable(
+  open('ConflictingCallEndReported', {
+    says: 'An end that conflicts with the recorded one was rejected. Stored for audit only.',
+    required: { ...ofCall, end: callEnd },
+    optional: { erased },
+  }),
+)
 
 export const callEvents = {
   CallStarted: callStarted,
@@ -226,6 +239,8 @@ const decideStart = (state: CallState, command: StartCall) => {
   const { start, parentTrace, source, userId } = command
   const { project_id, id } = start
   if (state.start !== null) {
+    // It cannot be compared, and must not be recorded again.
+    if (state.start.erased === true) return nothing
     const isSpan = source === 'otel' && state.start.source === 'otel'
     // Either report was made while the span ran. Which other spans have its id is not known before its end.
     if (isSpan && (command.isRunning === true || state.end === null)) return nothing
@@ -262,12 +277,20 @@ const decideStart = (state: CallState, command: StartCall) => {
     wb_user_id: userId,
     end,
   }
-  return { events: [{ type: 'CallStarted', data }] } satisfies Decision<CallEvent>
+  return { events: [asErased({ type: 'CallStarted', data }, state.end)] } satisfies Decision<CallEvent>
 }
+
+/** The event without its content if that of the other part of the call was erased: the call was to be erased as a whole. */
+const asErased = <Event extends CallEvent>(
+  event: Event,
+  other: { readonly erased?: boolean | undefined } | null,
+) =>
+  other?.erased === true ? { ...event, data: erasedCallData(event.type, event.data) as Event['data'] } : event
 
 const decideEnd = (state: CallState, { end, usage }: EndCall) => {
   const { project_id, id } = end
   if (state.end !== null) {
+    if (state.end.erased === true) return nothing
     if (sameEnd(end, state.end)) return nothing
     return conflict('end', state.otherEnds.has(fingerprint(end)), {
       type: 'ConflictingCallEndReported',
@@ -277,7 +300,7 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
   const start = state.start && knownStartOf(state.start)
   const known = state.start === null ? usage : usageByStart(state.start, end, usage)
   const data: CallEnded = withDigitsOf(end, { usage: known, start, ...end })
-  return { events: [{ type: 'CallEnded', data }] } satisfies Decision<CallEvent>
+  return { events: [asErased({ type: 'CallEnded', data }, state.start)] } satisfies Decision<CallEvent>
 }
 
 /** The part of a start that its end repeats. */

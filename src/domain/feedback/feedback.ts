@@ -1,5 +1,6 @@
 import type * as t from 'io-ts'
 import { nullableText } from '../../kernel/codec/containers.js'
+import { erasable, erased } from '../../kernel/codec/erasable.js'
 import { instant, type Instant } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -10,15 +11,18 @@ import { canonicalJson } from '../../kernel/json/canonical.js'
 
 const ofFeedback = { project_id: projectId, id }
 
-export const feedbackGiven = open('FeedbackGiven', {
-  says: 'Feedback was created on a call or an object. The first feedback with an id is kept.',
-  required: { ...contentFields.required, created_at: instant },
-  optional: {
-    ...contentFields.optional,
-    /** The user of the key that wrote it. */
-    wb_user_id: nullableText(string),
-  },
-})
+export const feedbackGiven = erasable(
+  open('FeedbackGiven', {
+    says: 'Feedback was created on a call or an object. The first feedback with an id is kept.',
+    required: { ...contentFields.required, created_at: instant },
+    optional: {
+      ...contentFields.optional,
+      /** The user of the key that wrote it. */
+      wb_user_id: nullableText(string),
+      erased,
+    },
+  }),
+)
 
 const feedbackReplaced = open('FeedbackReplaced', {
   says: 'Feedback was replaced by another. Reads exclude it from this position on.',
@@ -39,7 +43,7 @@ export const feedbackEvents = {
 export type FeedbackGiven = t.TypeOf<typeof feedbackGiven>
 
 /** Fields set by the client. */
-export type FeedbackContent = Omit<FeedbackGiven, 'created_at' | 'wb_user_id'>
+export type FeedbackContent = Omit<FeedbackGiven, 'created_at' | 'wb_user_id' | 'erased'>
 
 export type FeedbackEvent = EventOf<typeof feedbackEvents>
 
@@ -114,6 +118,7 @@ const decideGiven = (
     return { events: [{ type: 'FeedbackGiven', data }] }
   }
   if (gone) return refused('conflict', 'This feedback was purged or replaced. Use another id.')
+  if (given.erased === true) return nothing
   const { wb_user_id: _user, created_at: _when, ...known } = given
   if (sameFeedback(content, known)) return nothing
   return refused(

@@ -22,6 +22,9 @@ export type RecordLevel = t.TypeOf<typeof recordLevel>
 /** For how long an answer of a model is given again to equal requests; 0 for never. */
 export const cacheSeconds = integerBetween(0, 30 * 86_400)
 
+/** After how many days the content of calls is erased; 0 for never. */
+export const contentDays = integerBetween(0, 36_500)
+
 /** The path within the attributes of calls that has the end user; empty for none. */
 export const endUserAttribute = pathIn(textUpToCharacters(200), true)
 
@@ -65,6 +68,13 @@ const endUserAttributeChosen = open('EndUserAttributeChosen', {
   required: { project_id: projectId, end_user_attribute: endUserAttribute },
 })
 
+const retentionChosen = open('RetentionChosen', {
+  says:
+    'After how many days the content of the calls of a project is erased was set; 0 for never. It also applies to calls that ' +
+    'are recorded already.',
+  required: { project_id: projectId, content_days: contentDays },
+})
+
 export const projectEvents = {
   UsageReportingChosen: usageReportingChosen,
   ProjectCreated: projectCreated,
@@ -72,6 +82,7 @@ export const projectEvents = {
   RecordingChosen: recordingChosen,
   CachingChosen: cachingChosen,
   EndUserAttributeChosen: endUserAttributeChosen,
+  RetentionChosen: retentionChosen,
 }
 
 export type ProjectEvent = EventOf<typeof projectEvents>
@@ -102,6 +113,12 @@ export interface ChooseEndUserAttribute {
   readonly end_user_attribute: string
 }
 
+export interface ChooseRetention {
+  readonly type: 'ChooseRetention'
+  readonly project_id: string
+  readonly content_days: number
+}
+
 export interface CreateProject {
   readonly type: 'CreateProject'
   readonly project_id: string
@@ -121,6 +138,7 @@ export type ProjectCommand =
   | ChooseRecording
   | ChooseCaching
   | ChooseEndUserAttribute
+  | ChooseRetention
   | CreateProject
   | DescribeProject
 
@@ -129,6 +147,7 @@ export interface ProjectState {
   readonly record: RecordLevel
   readonly cacheSeconds: number
   readonly endUserAttribute: string
+  readonly contentDays: number
   /** Null for a project that was never created explicitly. */
   readonly createdAt: string | null
   readonly description: string | null
@@ -141,6 +160,7 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
     record: 'all',
     cacheSeconds: 0,
     endUserAttribute: '',
+    contentDays: 0,
     createdAt: null,
     description: null,
     repo: null,
@@ -156,6 +176,8 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
         return { ...state, cacheSeconds: event.data.cache_seconds }
       case 'EndUserAttributeChosen':
         return { ...state, endUserAttribute: event.data.end_user_attribute }
+      case 'RetentionChosen':
+        return { ...state, contentDays: event.data.content_days }
       case 'ProjectCreated':
         return { ...state, createdAt: event.data.created_at }
       case 'ProjectDescribed':
@@ -192,6 +214,12 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
         return state.endUserAttribute === end_user_attribute
           ? nothing
           : { events: [{ type: 'EndUserAttributeChosen', data: { project_id, end_user_attribute } }] }
+      }
+      case 'ChooseRetention': {
+        const { content_days } = command
+        return state.contentDays === content_days
+          ? nothing
+          : { events: [{ type: 'RetentionChosen', data: { project_id, content_days } }] }
       }
       case 'CreateProject':
         return state.createdAt !== null

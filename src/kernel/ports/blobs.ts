@@ -25,6 +25,8 @@ export interface BlobStore {
    * for a range of a large blob, which is not checked.
    */
   open(digest: string, range?: BlobRange): Promise<OpenedBlob | undefined>
+  /** Without effect if there is no such blob. */
+  delete(digest: string): Promise<void>
   /** Undefined where all content passes the service. */
   readonly direct?: DirectBlobs | undefined
 }

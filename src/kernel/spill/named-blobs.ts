@@ -7,6 +7,12 @@ const digestIn = (place: Json | undefined): readonly string[] =>
 const blobIn = (place: Json | undefined): readonly string[] =>
   isJsonObject(place) && typeof place['blob'] === 'string' ? [place['blob']] : []
 
+/** A report of a conflict has a whole start or end. */
+const spilledIn = (holder: Json | undefined): readonly string[] =>
+  isJsonObject(holder) && isJsonObject(holder['spilled'])
+    ? Object.values(holder['spilled']).flatMap(digestIn)
+    : []
+
 /** A list of files that is a blob itself. */
 const MANIFEST = 'manifest'
 
@@ -14,7 +20,7 @@ const WITH_BLOB: ReadonlySet<string> = new Set(['FileStored', 'RunFileStored'])
 
 /** Digests of all blobs that an event refers to: spilled fields, file content, a refused element. */
 export const blobsNamedBy = ({ type, data }: Pick<RecordedEvent, 'type' | 'data'>): readonly string[] => [
-  ...(isJsonObject(data['spilled']) ? Object.values(data['spilled']).flatMap(digestIn) : []),
+  ...[data, data['start'], data['end']].flatMap(spilledIn),
   ...digestIn(data['raw_blob']),
   ...(WITH_BLOB.has(type) && typeof data['blob'] === 'string' ? [data['blob']] : []),
   ...blobIn(data[MANIFEST]),

@@ -10,6 +10,8 @@ interface CallColumn {
   readonly kind?: 'text' | 'number' | 'instant' | 'json'
   /** Every call has a value. */
   readonly isRequired?: true
+  /** For columns with content: what an erasure leaves of a value, in SQL. Rows of erased events bring figures back. */
+  readonly erased?: string
   /** JSON text that a query may leave unread. */
   readonly isPayload?: true
 }
@@ -38,14 +40,14 @@ export const CALL_COLUMNS = {
   turn_id: { type: 'Nullable(String)', from: 'start', kind: 'text' },
   ended_at: { type: "Nullable(DateTime64(6, 'UTC'))", from: 'end', kind: 'instant' },
   end_status: { type: 'LowCardinality(Nullable(String))', from: 'end' },
-  exception: { type: 'Nullable(String)', from: 'end', kind: 'text' },
-  attributes: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true },
-  inputs: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true },
-  output: { type: 'Nullable(String)', from: 'end', kind: 'json', isPayload: true },
-  summary: { type: 'Nullable(String)', from: 'end', kind: 'json', isPayload: true },
-  otel_dump: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true },
-  input_refs: { type: 'Nullable(String)', from: 'start' },
-  output_refs: { type: 'Nullable(String)', from: 'end' },
+  exception: { type: 'Nullable(String)', from: 'end', kind: 'text', erased: "'erased'" },
+  attributes: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true, erased: "'{}'" },
+  inputs: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true, erased: "'{}'" },
+  output: { type: 'Nullable(String)', from: 'end', kind: 'json', isPayload: true, erased: "'null'" },
+  summary: { type: 'Nullable(String)', from: 'end', kind: 'json', isPayload: true, erased: "'{}'" },
+  otel_dump: { type: 'Nullable(String)', from: 'start', kind: 'json', isPayload: true, erased: 'NULL' },
+  input_refs: { type: 'Nullable(String)', from: 'start', erased: 'NULL' },
+  output_refs: { type: 'Nullable(String)', from: 'end', erased: 'NULL' },
   wb_user_id: { type: 'LowCardinality(Nullable(String))', from: 'start', kind: 'text' },
   wb_run_id: { type: 'Nullable(String)', from: 'start', kind: 'text' },
   wb_run_step: { type: 'Nullable(Int64)', from: 'start', kind: 'number' },

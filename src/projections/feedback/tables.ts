@@ -1,4 +1,4 @@
-import { computed, instant, json, nullable, position, table, text } from '../table.js'
+import { computed, erasable, instant, json, nullable, position, table, text } from '../table.js'
 
 /**
  * One row a piece of feedback. What gives it and what purges it each set their own columns; the engine keeps the last value of each
@@ -11,8 +11,8 @@ export const FEEDBACK = table(
     id: text,
     weave_ref: nullable(text),
     feedback_type: nullable(text),
-    payload: nullable(json),
-    creator: nullable(text),
+    payload: erasable(nullable(json), "'{}'"),
+    creator: erasable(nullable(text)),
     created_at: nullable(instant),
     annotation_ref: nullable(text),
     runnable_ref: nullable(text),
@@ -25,11 +25,11 @@ export const FEEDBACK = table(
     span_conversation_id: nullable(text),
     span_trace_id: nullable(text),
     scorer_trace_id: nullable(text),
-    scorer_tags: nullable(json),
-    scorer_tag_reasons: nullable(json),
+    scorer_tags: erasable(nullable(json)),
+    scorer_tag_reasons: erasable(nullable(json)),
     scorer_tag_confidences: nullable(json),
     scorer_ratings: nullable(json),
-    scorer_rating_reasons: nullable(json),
+    scorer_rating_reasons: erasable(nullable(json)),
     scorer_rating_confidences: nullable(json),
     wb_user_id: nullable(text),
     /** Of the payload columns. */

@@ -13,6 +13,8 @@ export interface RebuilderOptions extends Omit<RebuildOptions, 'signal'> {
   readonly tablesCreatedAt: Position
   /** Resolves after the next insert of projected rows, which may hold a request, or on abort. */
   readonly nextInsert: (timeoutMs: number, signal: AbortSignal) => Promise<unknown>
+  /** Runs while no content of the tables is erased. */
+  readonly exclusively: (work: () => Promise<void>) => Promise<void>
 }
 
 const PAUSE_MS = 1000
@@ -22,7 +24,7 @@ const MAX_REQUESTS = 1000
 export const startRebuilder = (options: RebuilderOptions): { readonly stop: () => Promise<void> } => {
   const stopping = new AbortController()
   const { signal } = stopping
-  const { clickHouse, clock, log, tablesCreatedAt, nextInsert } = options
+  const { clickHouse, clock, log, tablesCreatedAt, nextInsert, exclusively } = options
 
   const next = async (): Promise<Rebuild | undefined> => {
     const unfinished = await rebuildsIn(clickHouse.writer, UNFINISHED, MAX_REQUESTS)
@@ -54,7 +56,7 @@ export const startRebuilder = (options: RebuilderOptions): { readonly stop: () =
     while (!signal.aborted) {
       try {
         const request = await next()
-        if (request !== undefined) await run(request)
+        if (request !== undefined) await exclusively(() => run(request))
         else {
           await change
           change = nextInsert(Infinity, signal)

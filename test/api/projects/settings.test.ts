@@ -22,10 +22,14 @@ describe('how a project’s calls report usage', () => {
         record: 'all',
         cache_seconds: 0,
         end_user_attribute: '',
+        retention: { content_days: 0 },
       })
       await writesNothing(service, async () => accepted(await put(project, { usage_reporting })))
       const read = accepted(await service.send('GET', `/api/projects/${project}`))
-      assert.deepEqual(read, { usage_reporting, record: 'all', cache_seconds: 0, end_user_attribute: '' })
+      assert.deepEqual(read, {
+        ...{ usage_reporting, record: 'all', cache_seconds: 0, end_user_attribute: '' },
+        retention: { content_days: 0 },
+      })
     }
     assert.equal((await eventsOf(service, `project-${project}`)).length, 3)
   })
@@ -47,19 +51,22 @@ describe('how a project’s calls report usage', () => {
   it('is chosen apart from what is recorded of completions, and together with it', async () => {
     const project = someProject()
     const both = { usage_reporting: 'own', record: 'metadata', cache_seconds: 60, end_user_attribute: 'a.b' }
-    assert.deepEqual(accepted(await put(project, both)), both)
+    const retention = { content_days: 0 }
+    assert.deepEqual(accepted(await put(project, both)), { ...both, retention })
     await writesNothing(service, async () => accepted(await put(project, both)))
     assert.deepEqual(accepted(await put(project, { usage_reporting: 'auto' })), {
       usage_reporting: 'auto',
       record: 'metadata',
       cache_seconds: 60,
       end_user_attribute: 'a.b',
+      retention,
     })
     assert.deepEqual(accepted(await put(project, { record: 'all', cache_seconds: 0 })), {
       usage_reporting: 'auto',
       record: 'all',
       cache_seconds: 0,
       end_user_attribute: 'a.b',
+      retention,
     })
     for (const record of ['', 'none', null, 1, {}])
       assert.deepEqual(told(await put(project, { record })), ['literal_error record'])

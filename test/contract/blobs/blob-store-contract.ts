@@ -107,6 +107,21 @@ export const blobStoreContract = (name: string, open: () => Promise<BlobStoreUnd
         )
     })
 
+    it('has a deleted blob no more, until it is stored again', async () => {
+      const { store } = opened
+      const content = randomBytes(1000)
+      const digest = await store.put(content)
+      assert.ok((await store.get(digest)) !== undefined)
+
+      await store.delete(digest)
+      await store.delete(digest)
+
+      assert.equal(await store.get(digest), undefined)
+      assert.equal(await store.open(digest), undefined)
+      assert.equal(await store.put(content), digest)
+      assert.deepEqual(Buffer.from((await store.get(digest))!), content)
+    })
+
     it('gives back ranges of small content', async () => {
       const { store } = opened
       const digest = await store.put(Buffer.from('0123456789'))

@@ -18,12 +18,12 @@ const after = (events: readonly FeedbackEvent[], from: FeedbackState = initialSt
   events.reduce(evolve, from)
 
 const arbitraryGiving = arbitraryOf(feedbackGiven).map(
-  ({ created_at: _when, wb_user_id: _user, ...content }): FeedbackCommand & { type: 'GiveFeedback' } => ({
-    type: 'GiveFeedback',
-    content,
-    userId: 'ada',
-    now,
-  }),
+  ({
+    created_at: _when,
+    wb_user_id: _user,
+    erased: _erased,
+    ...content
+  }): FeedbackCommand & { type: 'GiveFeedback' } => ({ type: 'GiveFeedback', content, userId: 'ada', now }),
 )
 
 describe('the decider of feedback', () => {

@@ -1,0 +1,147 @@
+import { requireTeamAdministrator } from '../../application/access/rights.js'
+import { requireBoundedFilter } from '../../application/calls/filter.js'
+import {
+  ERASURE_STAGES,
+  erasureOf,
+  latestErasures,
+  previewErasure,
+} from '../../application/erasures/erasures.js'
+import { writeErasure } from '../../application/erasures/job.js'
+import { requireErasable } from '../../application/projects/erasable.js'
+import { erasureSelection, selectionAt } from '../../application/erasures/selection.js'
+import { Failure, invalidField } from '../../application/failure.js'
+import type { Services } from '../../application/services.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { boolean, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { textUpToCharacters } from '../../kernel/codec/text.js'
+import { compileSelection } from '../../projections/calls/select.js'
+import { inPath } from '../server/authorization.js'
+import { repeatableId } from '../server/idempotency.js'
+import { presentConditionsIn } from '../server/read-conditions.js'
+import type { AnyRoute } from '../server/route.js'
+import { alsoReads, changeProject, idempotent, readProjectLog } from '../server/route-kinds.js'
+
+const PATH = '/api/projects/:entity/:project/erasures'
+
+const erasureRequest = closed('ErasureRequest', {
+  required: { selection: erasureSelection, reason: textUpToCharacters(1000) },
+  optional: {
+    /** Only answers what would be erased. */
+    dry_run: withDefault(boolean, false),
+  },
+})
+
+const erasure = open('Erasure', {
+  required: {
+    id: string,
+    state: oneOf(...ERASURE_STAGES),
+    requested_at: instant,
+    requested_by: string,
+    reason: string,
+    selected_calls: number,
+    /** Of the receipts so far. */
+    calls: number,
+    events: number,
+    bytes: number,
+    /** Damaged events, which were left as they are. */
+    unreadable: number,
+    blobs_deleted: number,
+    /** Ranges of the positions of changed events, such as `17-19,23`. */
+    positions: arrayOf(string),
+  },
+  optional: { finished_at: nullable(instant) },
+})
+
+const preview = open('ErasurePreview', {
+  says: 'What would be erased. Bytes are those of the JSON of inputs, attributes, outputs, summaries and exceptions.',
+  required: { calls: number, bytes: number, oldest: nullable(instant) },
+})
+
+type ErasureServices = Pick<Services, 'eventStore' | 'clock' | 'ids' | 'sha256' | 'access' | 'reading'>
+
+export const erasureRoutes = (services: ErasureServices): readonly AnyRoute[] => [
+  requestErasure(services),
+  listErasures(services),
+  showErasure(services),
+]
+
+const requestErasure = (services: ErasureServices): AnyRoute =>
+  changeProject(services, {
+    method: 'post',
+    path: PATH,
+    summary:
+      'Erases the content of calls for ever: inputs, outputs, attributes, exceptions and their files. Times, models, usage, costs ' +
+      'and status stay. With dry_run it only answers what would be erased. Needs the role team_administrator.',
+    body: erasureRequest,
+    requestHeaders: ['Tallytree-Min-Position', ...idempotent.requestHeaders],
+    errors: [...alsoReads.errors, ...idempotent.errors, 'forbidden', 'bad-request'],
+    response: open('ErasureResponse', {
+      optional: { erasure: nullable(erasure), preview: nullable(preview) },
+    }),
+    project: inPath,
+    handle: async (request) => {
+      const { body, project, principal, headers, reader } = request
+      const { selection, reason, dry_run } = body
+      requireTeamAdministrator(services.access, principal, project)
+      requireErasable(services)
+      requireBoundedFilter(selection.filter)
+      if (selection.filter === null && selection.query === null)
+        throw invalidField(['selection'], 'missing', 'Give filter or query')
+      compileSelection(selectionAt(project, selection, 0n), [])
+      if (dry_run) {
+        const conditions = { ...presentConditionsIn(headers), stale: false }
+        const position = await services.reading.waitForNow(project, conditions)
+        const found = await previewErasure(reader, project, selection, position)
+        return () => ({ body: { erasure: null, preview: found } })
+      }
+      const id = repeatableId(services, request, 'erasure', project)
+      return async (cause) => {
+        const { filter, query, with_descendants } = selection
+        const { position, readableAt } = await writeErasure(services, {
+          type: 'RequestErasure',
+          request: {
+            ...{ project_id: project, id, requested_at: instantOf(services.clock.now()) },
+            ...{ requested_by: principal.userId, reason, with_descendants, erased: false },
+            filter,
+            query,
+          },
+        })(cause)
+        const requested = (await erasureOf(services, project, id)) ?? null
+        return { body: { erasure: requested, preview: null }, position, readableAt }
+      }
+    },
+  })
+
+const MANY = 100
+
+const listErasures = (services: ErasureServices): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: PATH,
+    summary:
+      'Lists the latest erasures of content in a project, newest first, with their progress and receipts.',
+    response: open('ErasureList', { required: { data: arrayOf(erasure) } }),
+    project: inPath,
+    handle:
+      ({ project }) =>
+      async () => ({ body: { data: await latestErasures(services, project, MANY) } }),
+  })
+
+const showErasure = (services: ErasureServices): AnyRoute =>
+  readProjectLog(services, {
+    method: 'get',
+    path: `${PATH}/:id`,
+    summary: 'The progress and the receipt of an erasure.',
+    errors: ['not-found'],
+    response: erasure,
+    project: inPath,
+    handle:
+      ({ project, params }) =>
+      async () => {
+        const found = await erasureOf(services, project, params['id'] ?? '')
+        if (found === undefined) throw new Failure('not-found', 'Erasure not found.')
+        return { body: found }
+      },
+  })

@@ -1,0 +1,174 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { callStream } from '../../domain/calls/call.js'
+import { feedbackStream } from '../../domain/feedback/feedback.js'
+import {
+  erasureDecider,
+  erasureStream,
+  type ErasureCommand,
+  type ErasureState,
+} from '../../domain/erasures/erasure.js'
+import { decode } from '../../kernel/codec/codec.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import type { Cause } from '../../kernel/event.js'
+import { commandsOf, load } from '../../kernel/execute.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Erasure, EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { feedbackIdsOn } from '../../projections/erasures/feedback-ids.js'
+import { selectedCalls } from '../../projections/erasures/selected-calls.js'
+import { erasuresOf, hasContent } from './erase-events.js'
+import { erasureSelection, namedCalls, selectionAt } from './selection.js'
+import { deleteUnnamed } from './unnamed-blobs.js'
+
+/** Calls of one receipt. */
+const CALLS_AT_ONCE = 1000
+
+export interface ErasingPorts extends Pick<Ports, 'blobs' | 'ids' | 'clock'> {
+  readonly eventStore: EventStore
+  readonly reader: ClickHouseReader
+  /** Aborted at the stop: the next start continues. */
+  readonly signal: AbortSignal
+  /** Waits until the rows of all events up to the position are inserted. */
+  readonly waitUntilProjected: (position: Position) => Promise<void>
+  /** Removes the content of calls from the read models, and inserts the rows of their events again. */
+  readonly clearReadModels: (
+    projectId: string,
+    ids: readonly string[],
+    events: AsyncIterable<readonly RecordedEvent[]>,
+  ) => Promise<void>
+}
+
+/** Writes to the stream of an erasure. */
+export const writeErasure = commandsOf(erasureDecider, (command: ErasureCommand) => {
+  const { project_id, id } = subjectOf(command)
+  return erasureStream(project_id, id)
+})
+
+const subjectOf = (command: ErasureCommand): OfErasure => {
+  switch (command.type) {
+    case 'RequestErasure':
+      return command.request
+    case 'NoteErased':
+      return command.erased
+    case 'FinishErasure':
+      return command.finished
+    default:
+      return command
+  }
+}
+
+interface OfErasure {
+  readonly project_id: string
+  readonly id: string
+}
+
+/**
+ * Carries out a requested erasure. It can be killed at any moment and repeated: calls are selected before the first is erased, and
+ * a repetition erases the same events, so that the store can remove what is left in its files.
+ */
+export const runErasure = async (
+  ports: ErasingPorts,
+  { project_id, id }: OfErasure,
+  requested: RecordedEvent,
+): Promise<void> => {
+  const { eventStore, ids, clock, waitUntilProjected } = ports
+  const { erase } = eventStore
+  const correlationId = requested.id
+  const cause: Cause = { correlationId, causationId: correlationId, actor: requested.metadata.actor }
+  const stateNow = async (): Promise<ErasureState> =>
+    (await load({ eventStore }, erasureDecider, erasureStream(project_id, id))).state
+  const note = (command: ErasureCommand) => writeErasure({ eventStore, ids }, command)(cause)
+
+  if (erase === undefined || (await stateNow()).finished !== null) return
+  await selectCalls(ports, { project_id, id }, await stateNow(), note)
+  const { selected } = await stateNow()
+
+  const streamsOf = streamsOfCalls(ports, project_id)
+  // Feedback is found by the read model.
+  await waitUntilProjected(await eventStore.head())
+  const erasures = async function* (): AsyncGenerator<Erasure> {
+    for (const [part, callIds] of selected.entries()) {
+      ports.signal.throwIfAborted()
+      const { erasures, receipt } = await erasuresOf(ports, await streamsOf(callIds))
+      await note({ type: 'NoteErased', erased: { project_id, id, part, calls: callIds.length, ...receipt } })
+      yield* erasures
+    }
+    const { position, data } = requested
+    yield { position, data: { ...data, query: null, erased: true } }
+  }
+  await erase.call(eventStore, erasures())
+  await waitUntilProjected(await eventStore.head())
+  const events = async function* () {
+    for (const part of selected) {
+      ports.signal.throwIfAborted()
+      yield await eventsOf(ports, await streamsOf(part))
+    }
+  }
+  await ports.clearReadModels(project_id, selected.flat(), events())
+  const { receipts } = await stateNow()
+  const blobs_deleted = await deleteUnnamed(
+    ports,
+    receipts.flatMap(({ blobs }) => blobs),
+  )
+  const finished = { project_id, id, finished_at: instantOf(clock.now()), blobs_deleted }
+  await note({ type: 'FinishErasure', finished })
+}
+
+type Note = (command: ErasureCommand) => Promise<unknown>
+
+/** Notes the calls of the selection, each once, as of the end of the log. */
+const selectCalls = async (
+  { reader, eventStore, waitUntilProjected }: ErasingPorts,
+  { project_id, id }: OfErasure,
+  { request, selected, isSelected }: ErasureState,
+  note: Note,
+): Promise<void> => {
+  if (isSelected || request === null) return
+  const { filter, query, with_descendants } = request
+  const decoded = decode(erasureSelection)({ filter, query, with_descendants })
+  if (E.isLeft(decoded)) throw new Error('the selection of the erasure cannot be decoded')
+  const known = new Set(selected.flat())
+  let part: string[] = []
+  const add = async (callIds: readonly string[]) => {
+    for (const callId of callIds) {
+      if (known.has(callId)) continue
+      known.add(callId)
+      if (part.push(callId) < CALLS_AT_ONCE) continue
+      await note({ type: 'SelectCalls', project_id, id, call_ids: part, is_last: false })
+      part = []
+    }
+  }
+  const named = namedCalls(decoded.right)
+  if (named === undefined) {
+    const position = await eventStore.head()
+    await waitUntilProjected(position)
+    const selection = selectionAt(project_id, decoded.right, position)
+    for await (const page of selectedCalls(reader, selection, with_descendants))
+      await add(page.map((call) => call.id))
+  } else await add(named)
+  await note({ type: 'SelectCalls', project_id, id, call_ids: part, is_last: true })
+}
+
+const streamsOfCalls =
+  ({ reader }: Pick<ErasingPorts, 'reader'>, projectId: string) =>
+  async (callIds: readonly string[]): Promise<readonly string[]> => [
+    ...callIds.map((callId) => callStream(projectId, callId)),
+    ...(await feedbackIdsOn(reader, projectId, callIds)).map((id) => feedbackStream(projectId, id)),
+  ]
+
+const eventsOf = async (
+  { eventStore }: Pick<ErasingPorts, 'eventStore'>,
+  streams: readonly string[],
+): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  for (const stream of streams)
+    for await (const event of eventStore.readStream(stream, { withUnreadable: true }))
+      if (hasContent(event))
+        throw new ContentRecorded(`${stream} got content while it was erased; it is erased again`)
+      else if (event.unreadable === undefined) events.push(event)
+  return events
+}
+
+class ContentRecorded extends Error {
+  override readonly name = 'ContentRecorded'
+}

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runErasure } from '../application/erasures/job.js'
+import { requestByPolicy } from '../application/erasures/policy.js'
+import { systemClock, systemIds } from '../adapters/system/system.js'
+import type { ErasureRequested } from '../domain/erasures/erasure.js'
+import { followLog } from '../kernel/follow-log.js'
+import type { EventStore, Position } from '../kernel/ports/event-store.js'
+import type { Log } from '../kernel/ports/log.js'
+import { projections } from '../projections/all.js'
+import { clearContent } from '../projections/erasures/clear-content.js'
+import { rebuildsIn } from '../projections/rebuilds/queries.js'
+import { errorName } from '../projections/runtime/error-name.js'
+import { insertBatch } from '../projections/runtime/insert-batch.js'
+import type { Projector } from '../projections/runtime/projector.js'
+import type { Stores } from './stores.js'
+
+interface ErasingOptions extends Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'> {
+  readonly projector: Pick<Projector, 'waitFor'>
+  /** Runs while the read models are not rebuilt. */
+  readonly exclusively: (work: () => Promise<void>) => Promise<void>
+  readonly log: Pick<Log, 'info' | 'error'>
+}
+
+export interface Erasing {
+  /** Changes when content is erased: what was cached before must not be shown. */
+  readonly generation: () => string
+  readonly stop: () => Promise<void>
+}
+
+const WAIT_MS = 1000
+const POLICY_EVERY_MS = 3_600_000
+
+/** Carries out requested erasures one after another, an interrupted one first. */
+export const startErasing = async (options: ErasingOptions): Promise<Erasing> => {
+  const { eventStore, blobs, clickHouse, projector, exclusively, log } = options
+  if (eventStore.erase === undefined) return { generation: () => '', stop: () => Promise.resolve() }
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let cleared = 0
+
+  const clearReadModels: Parameters<typeof runErasure>[0]['clearReadModels'] = async (
+    projectId,
+    ids,
+    events,
+  ) => {
+    const clear = async () => {
+      // A rebuild that was interrupted has rows with content, and is continued first.
+      if ((await rebuildsIn(clickHouse.writer, ['running', 'swapping'], 1)).length > 0) return
+      await clearContent(clickHouse, projectId, ids, signal)
+      for await (const batch of events)
+        await insertBatch({ clickHouse: clickHouse.writer, blobs, eventStore, projections }, batch)
+      cleared += 1
+    }
+    for (;;) {
+      const before = cleared
+      await exclusively(clear)
+      if (cleared > before) return
+      await sleep(WAIT_MS, undefined, { signal, ref: false })
+    }
+  }
+  const ports = {
+    eventStore,
+    blobs,
+    ids: systemIds,
+    clock: systemClock,
+    reader: clickHouse.reader,
+    signal,
+    waitUntilProjected: async (position: Position) => {
+      while (!(await projector.waitFor(position, WAIT_MS))) signal.throwIfAborted()
+    },
+    clearReadModels,
+  }
+  const onError = (error: unknown) => {
+    if (!signal.aborted) log.error('erasure.failed', { error: errorName(error), reason: reasonOf(error) })
+  }
+  const follower = followLog({
+    eventStore,
+    types: new Set(['ErasureRequested', 'RetentionChosen']),
+    after: await beforeUnfinished(eventStore),
+    onEvent: async (event) => {
+      if (event.type === 'RetentionChosen') return requestByPolicy(ports)
+      const { project_id, id } = event.data as unknown as ErasureRequested
+      await runErasure(ports, { project_id, id }, event)
+      log.info('erasure.finished', { project: project_id, id })
+    },
+    onError,
+    signal,
+  })
+  const byPolicy = () =>
+    (looking ??= requestByPolicy(ports)
+      .catch(onError)
+      .finally(() => (looking = undefined)))
+  let looking: Promise<void> | undefined
+  const timer = setInterval(() => void byPolicy(), POLICY_EVERY_MS).unref()
+  void byPolicy()
+  return {
+    generation: () => `.${cleared}`,
+    stop: async () => {
+      clearInterval(timer)
+      stopping.abort()
+      await looking
+      await follower.stopped
+    },
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const ENDS = new Set(['ErasureRequested', 'ErasureFinished'])
+
+/** The position before the oldest request that has not finished. */
+const beforeUnfinished = async (eventStore: EventStore): Promise<Position> => {
+  const finished = new Set<unknown>()
+  let before = await eventStore.head()
+  for await (const { type, data, position } of eventStore.readBackwards(ENDS)) {
+    if (type === 'ErasureFinished') finished.add(data['id'])
+    else if (!finished.has(data['id'])) before = position - 1n
+  }
+  return before
+}

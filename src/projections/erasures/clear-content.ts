@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { REF_SCHEME } from '../../domain/refs/ref.js'
+import type { ClickHouse, ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
+import { CALLS } from '../calls/tables.js'
+import { EVALUATION_ROWS } from '../evaluations/tables.js'
+import { FEEDBACK } from '../feedback/tables.js'
+
+/** The calls whose content is erased. A mutation reads them from a table, because a statement with many ids takes long. */
+const ERASED_CALLS = 'erased_calls'
+const OF_FEEDBACK = `concat('${REF_SCHEME}', project_id, '/call/', id)`
+const IDS_AT_ONCE = 10_000
+const POLL_MS = 100
+
+interface HasContent {
+  readonly name: string
+  readonly columns: Readonly<Record<string, { readonly type: string; readonly erased?: string }>>
+}
+
+/** Of a constant NULL, the engine would only write the map of nulls, and keep the values in the file. */
+const NULL = "materialize(CAST(NULL, 'Nullable(String)'))"
+
+/** What an erasure leaves of the columns that have content. A value that is not in a row stays so. */
+const assignments = ({ columns }: HasContent): string =>
+  Object.entries(columns)
+    .flatMap(([name, { erased }]) =>
+      erased === undefined
+        ? []
+        : [`${name} = ${erased === 'NULL' ? NULL : `if(isNull(${name}), NULL, ${erased})`}`],
+    )
+    .join(', ')
+
+/** The mutations that remove the content of calls. Stored rows of evaluations are made again from their calls. */
+const MUTATIONS: Readonly<Record<string, string>> = {
+  [CALLS.name]: `UPDATE ${assignments(CALLS)} WHERE (project_id, id) IN (SELECT project_id, id FROM ${ERASED_CALLS})`,
+  [FEEDBACK.name]: `UPDATE ${assignments(FEEDBACK)} WHERE (project_id, ifNull(weave_ref, '')) IN (SELECT project_id, ${OF_FEEDBACK} FROM ${ERASED_CALLS})`,
+  [EVALUATION_ROWS.name]: `DELETE WHERE project_id IN (SELECT project_id FROM ${ERASED_CALLS})`,
+}
+
+const TABLES = Object.keys(MUTATIONS)
+
+/**
+ * Removes the content of calls from all rows of the read models, and from the files of parts that are no longer used. Resolves once
+ * it is gone. Rows of erased events, inserted afterwards, bring the figures of attributes and summaries back.
+ */
+export const clearContent = async (
+  { writer }: Pick<ClickHouse, 'writer'>,
+  projectId: string,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const drop = () => writer.command(`DROP TABLE IF EXISTS ${ERASED_CALLS} SYNC`)
+  await drop()
+  await writer.command(
+    `CREATE TABLE IF NOT EXISTS ${ERASED_CALLS} (project_id String, id String)\nENGINE = MergeTree\nORDER BY (project_id, id)`,
+  )
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE)
+    await writer.insert({
+      table: ERASED_CALLS,
+      columns: ['project_id', 'id'],
+      values: ids.slice(from, from + IDS_AT_ONCE).map((id) => [projectId, id]),
+    })
+  for (const [table, mutation] of Object.entries(MUTATIONS))
+    await writer.command(
+      `ALTER TABLE ${table} ${mutation} SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`,
+    )
+  await until(async () => (await unfinishedMutations(writer)) === 0, signal)
+  await removeInactiveParts(writer, signal)
+  await drop()
+}
+
+const unfinishedMutations = async (writer: ClickHouseWriter): Promise<number> => {
+  const rows = await writer.query<{ table: string; reason: string }>(
+    `SELECT table, latest_fail_reason AS reason FROM system.mutations
+    WHERE database = currentDatabase() AND table IN {tables:Array(String)} AND NOT is_done`,
+    { tables: TABLES },
+  )
+  const failed = rows.find(({ reason }) => reason !== '')
+  if (failed !== undefined) throw new MutationFailed(`a mutation of the table ${failed.table} fails`)
+  return rows.length
+}
+
+class MutationFailed extends Error {
+  override readonly name = 'MutationFailed'
+}
+
+/** The engine keeps replaced parts for minutes, in case the machine crashes; these were synced. */
+const removeInactiveParts = async (writer: ClickHouseWriter, signal: AbortSignal): Promise<void> => {
+  const inactive = () =>
+    writer.query<{ name: string; table: string }>(
+      `SELECT table, name FROM system.parts
+      WHERE NOT active AND database = currentDatabase() AND table IN {tables:Array(String)}`,
+      { tables: TABLES },
+    )
+  const keyOf = ({ name, table }: { readonly name: string; readonly table: string }) => `${table}/${name}`
+  const replaced = new Set((await inactive()).map(keyOf))
+  if (replaced.size === 0) return
+  for (const table of TABLES)
+    await writer.command(`ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 0`)
+  await until(async () => (await inactive()).every((part) => !replaced.has(keyOf(part))), signal)
+  for (const table of TABLES) await writer.command(`ALTER TABLE ${table} RESET SETTING old_parts_lifetime`)
+}
+
+/** @throws the reason of the abort */
+const until = async (isDone: () => Promise<boolean>, signal: AbortSignal): Promise<void> => {
+  while (!(await isDone())) {
+    signal.throwIfAborted()
+    await sleep(POLL_MS)
+  }
+}

@@ -1,0 +1,68 @@
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import { SQL_TIME } from '../clickhouse-values.js'
+import type { CallId } from '../calls/pages.js'
+import { compileSelection, KEY_FIRST, type CallSelection } from '../calls/select.js'
+import { NO_FILTER } from '../calls/filter.js'
+import { raw, select, sql, typed } from '../sql.js'
+import { withDescendants } from '../usage/queries.js'
+
+/** Few enough that their ids fit in a statement. */
+const PAGE = 1000
+
+const COLUMNS = sql`call_id AS id, call_started_at AS started_at, call_bytes AS bytes`
+
+/**
+ * The selected calls in the order of their starts, deleted ones too.
+ *
+ * @throws UnknownField
+ */
+async function* matchingCalls(
+  reader: ClickHouseReader,
+  selection: CallSelection,
+): AsyncGenerator<readonly CallId[]> {
+  const compiled = compileSelection(selection, [])
+  const visible = [sql`started_position <= {position:UInt64}`]
+  let last: CallId | undefined
+  do {
+    const range =
+      last === undefined ? [] : [sql`(started_at, id) > (${typed(SQL_TIME, last.started_at)}, ${last.id})`]
+    const rows = await select<CallId>(
+      reader,
+      sql`${compiled.selected(COLUMNS, { range, visible })}
+      ORDER BY call_started_at, call_id LIMIT ${raw(String(PAGE))} ${KEY_FIRST}`,
+    )
+    if (rows.length > 0) yield rows
+    last = rows.length < PAGE ? undefined : rows.at(-1)
+  } while (last !== undefined)
+}
+
+/**
+ * The selected calls, deleted ones too, each once, and all calls below them if asked for.
+ *
+ * @throws UnknownField
+ */
+export async function* selectedCalls(
+  reader: ClickHouseReader,
+  selection: CallSelection,
+  isWithDescendants: boolean,
+): AsyncGenerator<readonly CallId[]> {
+  if (!isWithDescendants) {
+    yield* matchingCalls(reader, selection)
+    return
+  }
+  const { projectId, position } = selection
+  const seen = new Set<string>()
+  for await (const page of matchingCalls(reader, selection)) {
+    const named = page.map(({ id }) => id)
+    const below = await withDescendants(reader)(projectId, named, position)
+    const call_ids = below.filter((id) => !seen.has(id))
+    for (const id of call_ids) seen.add(id)
+    for (let from = 0; from < call_ids.length; from += PAGE)
+      yield* matchingCalls(reader, {
+        projectId,
+        position,
+        operation: null,
+        filter: { ...NO_FILTER, call_ids: call_ids.slice(from, from + PAGE) },
+      })
+  }
+}

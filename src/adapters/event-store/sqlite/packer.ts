@@ -46,6 +46,8 @@ interface PackedStore {
   readonly commits: Pick<CommitSignal, 'count' | 'after'>
   readonly health: HealthReports
   readonly sealer: Sealer
+  /** Changes when events are erased. */
+  readonly erasures: () => number
 }
 
 const PACK_BYTES = 131_072
@@ -57,7 +59,7 @@ const TELL_EVERY_MS = 10_000
  * rows, because reading some of them would unpack as many packs.
  */
 export const startPacker = (
-  { db, group, commits, health, sealer }: PackedStore,
+  { db, group, commits, health, sealer, erasures }: PackedStore,
   { newest, events: most, freePages, rest, quietRest, idleMs, onSealing }: Packing,
 ): Packer => {
   const stopping = new AbortController()
@@ -109,7 +111,11 @@ export const startPacker = (
     const isSealing = sealSome()
     const found = next()
     if (found === undefined) return giveBack() || isSealing
-    if (found.events.length > 0) write(found.events, await pack(found.events))
+    const erasuresBefore = erasures()
+    const texts = found.events.length > 0 ? await pack(found.events) : undefined
+    // One of the events may have been erased while they were packed.
+    if (erasures() !== erasuresBefore) return true
+    if (texts !== undefined) write(found.events, texts)
     after = found.upTo
     return true
   }

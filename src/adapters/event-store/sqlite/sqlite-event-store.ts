@@ -49,8 +49,13 @@ export const sqliteEventStoreOn = (
   const recent = recentEvents()
   const group = groupCommit({ db, writer, requireInPlace, tryRoom, sync, commits, recent, health })
   const texts = eventTexts(db)
+  let erasures = 0
   const packer =
-    packing && startPacker({ db, group, commits, health, sealer: openSealer(db, texts.read) }, packing)
+    packing &&
+    startPacker(
+      { db, group, commits, health, sealer: openSealer(db, texts.read), erasures: () => erasures },
+      packing,
+    )
 
   let closing: Promise<void> | undefined
 
@@ -104,6 +109,7 @@ export const sqliteEventStoreOn = (
       group.requireWritable()
     },
     forget: (erased) => {
+      erasures += 1
       recent.forget()
       texts.forget()
       announceErased(store, erased)

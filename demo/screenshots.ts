@@ -130,6 +130,11 @@ try {
   const upstream = await first(`/api/inference/upstreams?team=${TEAM}`)
   await new Promise((resolve) => setTimeout(resolve, 3000))
   const delivery = await first(`/api/deliveries?team=${TEAM}&state=retrying`)
+  const events = await fetch(
+    `${service.address}/api/events?order=desc&project_id=${PROJECT}&types=ObjectPublished&limit=1`,
+    { headers: { authorization: `Bearer ${key}` } },
+  )
+  const { position: event } = JSON.parse(await events.text()) as { position: string }
   const trace = `/${PROJECT}/traces/${answer!.trace_id}?call=${chat?.id ?? answer!.id}`
   const [crawl] = await find('index_documentation')
   const { rows: runs } = (await sender(service.address, key)('POST', '/api/pages/evaluations', {
@@ -158,6 +163,9 @@ try {
     ['rules', `/${PROJECT}/evaluations/rules`, 'Rules'],
     ['leaderboards', `/${PROJECT}/evaluations/leaderboards`, 'Leaderboards'],
     ['training', `/${PROJECT}/training`, 'Training'],
+    ['history', `/${PROJECT}/history`, 'object published'],
+    ['event', `/${PROJECT}/history?event=${event}`, 'Metadata'],
+    ['as-of', `/${PROJECT}/traces?as_of=${event}`, 'As of position'],
     ['upstreams', `/${TEAM}/-/gateway/upstreams`, 'Upstreams'],
     ['upstream', `/${TEAM}/-/gateway/upstreams/${upstream}`, 'Base URL'],
     ['new-upstream', `/${TEAM}/-/gateway/upstreams/new`, 'Base URL'],

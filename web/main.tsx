@@ -38,7 +38,8 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError } from './kit/api.js'
+import { ApiError, readAsOf } from './kit/api.js'
+import { headersAsOf, keyAsOf, rememberPosition } from './kit/as-of.js'
 import { nonce } from './kit/boot.js'
 import { Queries } from './kit/queries.js'
 import { router } from './shell/router.js'
@@ -48,12 +49,15 @@ import { cssVariables, theme } from './kit/theme.js'
 // For the package that locks scrolling under dialogs.
 setNonce(nonce)
 
+readAsOf({ headers: headersAsOf, onPosition: rememberPosition })
+
 /** Retries what may succeed later: the service is starting, catching up, or not reachable. */
 const isTransient = (error: Error): boolean => !(error instanceof ApiError) || error.status === 503
 
 const queries = new Queries({
   defaultOptions: {
     queries: {
+      queryKeyHashFn: keyAsOf,
       staleTime: 30_000,
       retry: (failures, error) => failures < 3 && isTransient(error),
       retryDelay: (failures, error) =>

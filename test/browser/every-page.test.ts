@@ -29,6 +29,10 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   [`/${PROJECT}/threads/a-thread`, 'On its way.'],
   [`/${PROJECT}/threads/a-thread?density=details&turn=turn-2`, 'timeout'],
   ['/acme/empty/threads', 'No threads yet'],
+  [`/${PROJECT}/history`, 'object published'],
+  [`/${PROJECT}/history?object=prompt&event={published}`, 'Be brief.'],
+  ['/acme/empty/history', 'No changes in acme/empty yet'],
+  [`/${PROJECT}/traces?as_of={published}`, 'As of position'],
   [`/${PROJECT}/compare?calls=turn-1,turn-2&all=1`, 'On its way.'],
   [`/${PROJECT}/compare`, 'Two calls are compared'],
   [`/${PROJECT}/traces/turn-1?call=turn-1&diff=turn-2`, 'On its way.'],
@@ -98,6 +102,11 @@ describeInBrowser('every page', () => {
       .in(PROJECT)
       .calls.query({ filter: { op_names: ['read_page'] }, query: FAILED, limit: 1 })
       .json()
+    const events = await service.send(
+      'GET',
+      `/api/events?order=desc&project_id=${PROJECT}&object=prompt&limit=1`,
+    )
+    ids['published'] = (JSON.parse(events.text) as { position: string }).position
     ids['failed'] = calls[0]!['id'] as string
     ids['trace'] = calls[0]!['trace_id'] as string
   })

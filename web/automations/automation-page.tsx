@@ -2,6 +2,7 @@ import { Button, Tabs } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Fragment } from 'react'
+import { HistoryLink } from '../history/history-link.js'
 import { api, dataOf, type Automation } from '../kit/api.js'
 import { automationIn, draftOfAutomation, EVENT_LABELS, FIELD_LABELS } from './automation-draft.js'
 import { AutomationEditor } from './automation-editor.js'
@@ -89,6 +90,7 @@ export const AutomationPage = () => {
         <h1>{found.name}</h1>
         <Status tone={found.enabled ? 'ok' : 'plain'}>{found.enabled ? 'enabled' : 'disabled'}</Status>
         <span className="spacer" />
+        <HistoryLink object={found.id} />
         {canAutomate && <Actions team={team} automation={found} onChanged={onSaved} />}
       </div>
       {found.broken && (

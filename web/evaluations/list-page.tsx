@@ -5,6 +5,7 @@ import { useMemo, useState } from 'react'
 import { api } from '../kit/api.js'
 import { AppLink } from '../kit/app-link.js'
 import { plural } from '../kit/format.js'
+import { withAsOf } from '../kit/as-of.js'
 import { useKeys } from '../kit/keys.js'
 import { useAddress, usePlace } from '../kit/place.js'
 import { SearchBox } from '../kit/search-box.js'
@@ -77,7 +78,7 @@ export const EvaluationsPage = () => {
     k: () => move(-1),
     x: () => toggle(rows[at]?.id),
     Enter: () => open(rows[at]),
-    o: () => rows[at] !== undefined && window.open(hrefOf(team, project, rows[at].id), '_blank'),
+    o: () => rows[at] !== undefined && window.open(withAsOf(hrefOf(team, project, rows[at].id)), '_blank'),
     c: () => canCompare && void navigate({ href: compareHref }),
   })
   return (

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { HistoryLink } from '../history/history-link.js'
 import { api, ApiError, dataOf } from '../kit/api.js'
 import { AppLink } from '../kit/app-link.js'
 import { duration, wholeNumber } from '../kit/format.js'
@@ -55,6 +56,7 @@ export const EvaluationRunPage = () => {
         </h1>
         <RunStatus status={run.status} />
         <span className="spacer" />
+        <HistoryLink object={run.id} />
         <Link
           to="/$team/$project/traces/$trace"
           params={{ team, project, trace: run.trace_id }}

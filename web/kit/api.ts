@@ -67,9 +67,32 @@ const refuse = async (response: Response): Promise<never> => {
 
 export const api = createClient<paths>({ baseUrl: '' })
 
+const AS_OF = 'Tallytree-As-Of'
+
+interface ReadsAsOf {
+  /** For a read of a path. */
+  readonly headers: (path: string) => Readonly<Record<string, string>>
+  readonly onPosition: (asOf: string, position: string) => void
+}
+
+let readsAsOf: ReadsAsOf = { headers: () => ({}), onPosition: () => undefined }
+
+/** Which state is read, and what is called with the position that an answer had. */
+export const readAsOf = (reads: ReadsAsOf): void => {
+  readsAsOf = reads
+}
+
 api.use({
-  onResponse: async ({ response }) => {
+  onRequest: ({ request, schemaPath }) => {
+    for (const [name, value] of Object.entries(readsAsOf.headers(schemaPath)))
+      // Further pages of a list name the position of the first.
+      if (!request.headers.has(name)) request.headers.set(name, value)
+    return undefined
+  },
+  onResponse: async ({ request, response }) => {
     if (!response.ok) await refuse(response)
+    const [asOf, position] = [request.headers.get(AS_OF), response.headers.get('tallytree-position')]
+    if (asOf !== null && position !== null) readsAsOf.onPosition(asOf, position)
     return undefined
   },
 })
@@ -82,7 +105,7 @@ export const dataOf = async <Data>(answered: Promise<{ data?: Data }>): Promise<
 export const textOf = async (path: string, body: object, signal?: AbortSignal): Promise<string> => {
   const response = await fetch(path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...readsAsOf.headers(path) },
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   })

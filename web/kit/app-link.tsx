@@ -1,11 +1,13 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes } from 'react'
+import { withAsOf } from './as-of.js'
 
 type Attributes = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href' | 'onClick'>
 
 /** A link to a page by its whole address, which opens without loading the application again. */
-export const AppLink = ({ href, ...attributes }: Attributes & { readonly href: string }) => {
+export const AppLink = ({ href: to, ...attributes }: Attributes & { readonly href: string }) => {
   const navigate = useNavigate()
+  const href = withAsOf(to)
   return (
     <a
       href={href}

@@ -1,8 +1,10 @@
+import { headersAsOf } from './as-of.js'
+
 /** Saves the answer to a request as a file. */
 export const download = async (path: string, body: object, name: string): Promise<void> => {
   const response = await fetch(path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headersAsOf(path) },
     body: JSON.stringify(body),
   })
   if (!response.ok) throw new Error(`The service answered ${response.status}.`)

@@ -4,15 +4,22 @@ import { useKeys } from './keys.js'
 import { onSubmit } from './on-submit.js'
 import { useAddress } from './place.js'
 
-/** The text search of a list, in the address as `q`. */
-export const SearchBox = ({ label }: { readonly label: string }) => {
-  const [{ q = '' }, setAddress] = useAddress()
+interface SearchBoxProps {
+  readonly label: string
+  /** In the address. */
+  readonly name?: string
+  readonly placeholder?: string
+}
+
+/** A text that a list is searched for, in the address. */
+export const SearchBox = ({ label, name = 'q', placeholder = 'Search' }: SearchBoxProps) => {
+  const [{ [name]: q = '' }, setAddress] = useAddress()
   const input = useRef<HTMLInputElement>(null)
   const [text, setText] = useState(q)
   useEffect(() => setText(q), [q])
-  useKeys({ '/': () => input.current?.focus() })
+  useKeys(name === 'q' ? { '/': () => input.current?.focus() } : {})
   const search = () => {
-    if (text.trim() !== q) setAddress({ q: text.trim() })
+    if (text.trim() !== q) setAddress({ [name]: text.trim() })
   }
   return (
     <form onSubmit={onSubmit(search)}>
@@ -20,7 +27,7 @@ export const SearchBox = ({ label }: { readonly label: string }) => {
         ref={input}
         size="xs"
         aria-label={label}
-        placeholder="Search"
+        placeholder={placeholder}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
         onBlur={search}

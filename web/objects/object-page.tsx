@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { HistoryLink } from '../history/history-link.js'
 import { textOf } from '../kit/api.js'
 import { memberAt, spanText, stringOf, valueAt } from '../kit/json-scan.js'
 import { CopyButton } from '../kit/copy.js'
@@ -44,6 +45,7 @@ export const ObjectPage = () => {
         <h1>{name}</h1>
         <span className="secondary">v{member('version_index')}</span>
         <span className="spacer" />
+        <HistoryLink object={name} />
         <CopyButton text={`weave:///${projectId}/${stringOf(member('kind'))}/${name}:${digest}`}>
           Copy the reference
         </CopyButton>

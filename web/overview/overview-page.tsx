@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useEffect, useRef } from 'react'
+import { useAsOf } from '../kit/as-of.js'
 import { FirstTrace } from '../kit/first-trace.js'
 import { usePlace } from '../kit/place.js'
 import { RangePicker } from '../kit/range-picker.js'
@@ -14,6 +15,7 @@ import { FailuresTable, OverviewTables } from './overview-tables.js'
 export const OverviewPage = () => {
   const place = usePlace()
   const { overview, errors, again } = useOverview()
+  const isPresent = useAsOf() === ''
   useTitle('Overview')
   const shown = overview.data
   const wasEmpty = useRef(false)
@@ -23,7 +25,7 @@ export const OverviewPage = () => {
     wasEmpty.current = shown?.has_calls === false
     // eslint-disable-next-line react-hooks/exhaustive-deps -- only when the first call has come
   }, [shown?.has_calls])
-  if (shown?.has_calls === false) return <FirstTrace isLive={again} />
+  if (shown?.has_calls === false && isPresent) return <FirstTrace isLive={again} />
   return (
     <div className="page">
       <div className="bar">

@@ -14,6 +14,7 @@ export const PROJECT_PAGES: readonly PageLink[] = [
   { label: 'Usage', path: 'usage', key: 'u' },
   { label: 'Evaluations', path: 'evaluations', key: 'e' },
   { label: 'Training', path: 'training', key: 'm' },
+  { label: 'History', path: 'history', key: 'l' },
 ]
 
 export const TEAM_PAGES: readonly PageLink[] = [

@@ -4,7 +4,9 @@ import {
   createRouter,
   lazyRouteComponent,
   redirect,
+  retainSearchParams,
 } from '@tanstack/react-router'
+import { isPageAsOf } from '../kit/as-of-pages.js'
 import { parseSearch, printSearch, type Search } from '../kit/search.js'
 import { Shell } from './shell.js'
 import { HomePage } from './home-page.js'
@@ -35,7 +37,12 @@ const NotFound = () => {
 }
 
 const page = <Path extends string>(path: Path, component: ReturnType<typeof lazyRouteComponent>) =>
-  createRoute({ getParentRoute: () => root, path, component })
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    component,
+    ...(isPageAsOf(path) ? { search: { middlewares: [retainSearchParams<Search>(['as_of'])] } } : {}),
+  })
 
 const encoded = (params: object): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -97,6 +104,10 @@ const routeTree = root.addChildren([
   page(
     '/$team/$project/training',
     lazyRouteComponent(() => import('../training/list-page.js'), 'TrainingPage'),
+  ),
+  page(
+    '/$team/$project/history',
+    lazyRouteComponent(() => import('../history/history-page.js'), 'HistoryPage'),
   ),
   page(
     '/$team/$project/training/$model',

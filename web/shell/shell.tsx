@@ -6,6 +6,8 @@ import { shortNumber } from '../kit/format.js'
 import { useSession } from '../kit/session.js'
 import { useKeys } from '../kit/keys.js'
 import { PROJECT_PAGES, projectHref, TEAM_PAGES } from './pages.js'
+import { AsOfBanner, AsOfDialog } from './as-of.js'
+import { isPageAsOf } from '../kit/as-of-pages.js'
 import { Palette } from './palette.js'
 import { usePlace } from '../kit/place.js'
 import { ProjectSwitcher } from '../kit/project-switcher.js'
@@ -33,6 +35,7 @@ export const Shell = () => {
   const [rail, setRail] = useSetting('rail', 'shown')
   const counts = useRailCounts(team)
   const [isPaletteOpen, setPaletteOpen] = useState(false)
+  const [isAsOfShown, setAsOfShown] = useState(false)
   const [areKeysShown, setKeysShown] = useState(false)
   const isNarrow = useMediaQuery('(max-width: 767px)')
   const path = useRouterState({ select: ({ location }) => location.pathname })
@@ -89,6 +92,11 @@ export const Shell = () => {
           .map((item) => (
             <RailLink key={item.to} to={item.to} label={item.label} isExact={item.path === ''} />
           ))}
+        {isPageAsOf(path) && (
+          <button type="button" onClick={() => setAsOfShown(true)}>
+            As of …
+          </button>
+        )}
         {team !== '' && <h2>{team}</h2>}
         {items
           .filter(({ to }) => to.includes('/-/'))
@@ -97,8 +105,10 @@ export const Shell = () => {
           ))}
       </nav>
       <main id="content" tabIndex={-1}>
+        <AsOfBanner onChange={() => setAsOfShown(true)} />
         <Outlet />
       </main>
+      {isAsOfShown && <AsOfDialog onClose={() => setAsOfShown(false)} />}
       {isPaletteOpen && <Palette onClose={() => setPaletteOpen(false)} />}
       <Modal opened={areKeysShown} onClose={() => setKeysShown(false)} title="Keys">
         <KeyList />

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { AppLink } from '../kit/app-link.js'
 import { Cost } from '../kit/cost.js'
 import { duration, plural, wholeNumber } from '../kit/format.js'
+import { withAsOf } from '../kit/as-of.js'
 import { useKeys } from '../kit/keys.js'
 import { CodeBlock } from '../kit/long-text.js'
 import { Name } from '../kit/marked.js'
@@ -33,7 +34,7 @@ export const ThreadsPage = () => {
     j: () => move(1),
     k: () => move(-1),
     Enter: () => rows[at] !== undefined && void navigate({ href: hrefOf(rows[at]) }),
-    o: () => rows[at] !== undefined && window.open(hrefOf(rows[at]), '_blank'),
+    o: () => rows[at] !== undefined && window.open(withAsOf(hrefOf(rows[at])), '_blank'),
   })
   return (
     <div className="page">

@@ -1,5 +1,6 @@
 import { useRef } from 'react'
 import type { Schemas } from '../kit/api.js'
+import { withAsOf } from '../kit/as-of.js'
 import { duration, opName, wholeNumber } from '../kit/format.js'
 import type { Column } from './list-columns.js'
 import { Cost } from '../kit/cost.js'
@@ -96,7 +97,7 @@ export const Cell = ({ column, row, value, href, onOpen }: CellProps) => {
       return (
         <a
           className="strong"
-          href={href}
+          href={withAsOf(href)}
           title={row.op_name}
           onClick={(event) => {
             if (event.ctrlKey || event.metaKey || event.shiftKey) return

@@ -1,6 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { HistoryLink } from '../history/history-link.js'
 import { textOf } from '../kit/api.js'
 import { duration, wholeNumber } from '../kit/format.js'
 import { CopyButton } from '../kit/copy.js'
@@ -91,6 +92,7 @@ export const CallDetail = ({ call: head, onSelect, children }: Props) => {
         </h2>
         <CallStatus status={head.status} />
         <span className="spacer" />
+        <HistoryLink object={id} />
         <CopyButton text={id}>Copy id</CopyButton>
         {children}
       </div>

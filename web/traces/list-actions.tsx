@@ -2,6 +2,7 @@ import { Button, Menu } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, dataOf } from '../kit/api.js'
+import { useAsOf } from '../kit/as-of.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { CopyButton } from '../kit/copy.js'
 import { plural, wholeNumber } from '../kit/format.js'
@@ -27,6 +28,7 @@ export const ListActions = ({
   const queries = useQueryClient()
   const navigate = useNavigate()
   const { body } = useListQuestion()
+  const isPresent = useAsOf() === ''
   const ids = selection.rows.map(({ id }) => id)
   const count = ids.length
   const remove = useMutation({
@@ -87,6 +89,7 @@ export const ListActions = ({
         <Menu.Target>
           <Button size="compact-xs" variant="default" loading={exported.isPending}>
             Export {what}
+            {!isPresent && ' of now'}
           </Button>
         </Menu.Target>
         <Menu.Dropdown>

@@ -20,6 +20,7 @@ import { hrefOf, type Row } from './call-cells.js'
 import { ColumnPicker } from './column-picker.js'
 import { FilterBar } from './filter-bar.js'
 import { FirstTrace } from '../kit/first-trace.js'
+import { useAsOf, withAsOf } from '../kit/as-of.js'
 import { useKeys } from '../kit/keys.js'
 import { useNews } from './list-news.js'
 import { NothingMatches } from './nothing-matches.js'
@@ -44,6 +45,7 @@ export const TracesPage = () => {
   const [search, setAddress] = useAddress()
   const { filter = '', q = '', range = '', sort = '-started_at', roots = '1', live = '' } = search
   const navigate = useNavigate()
+  const asOf = useAsOf()
   const queries = useQueryClient()
   const { columns, setColumns, widths, setWidth, resetWidths } = useColumns()
   useTitle(roots === '1' ? 'Traces' : 'All calls')
@@ -103,7 +105,7 @@ export const TracesPage = () => {
     const ids = [...new Set(rows.map(({ trace_id }) => trace_id))]
     rememberList(projectId, { ids, href: here, opened: row.id })
     const href = hrefOf(team, project, row)
-    if (inNewTab) window.open(href, '_blank')
+    if (inNewTab) window.open(withAsOf(href), '_blank')
     else void navigate({ href })
   }
   const { hasNextPage, isFetchingNextPage, fetchNextPage, isPlaceholderData } = list
@@ -118,7 +120,8 @@ export const TracesPage = () => {
     void list.refetch()
     for (const kind of ['summary', 'sums']) void queries.invalidateQueries({ queryKey: [kind, projectId] })
   }
-  const isFiltered = conjunctsIn(filter).length > 0 || q !== '' || range !== '' || roots !== '1'
+  const isFiltered =
+    conjunctsIn(filter).length > 0 || q !== '' || range !== '' || roots !== '1' || asOf !== ''
   if (list.isSuccess && rows.length === 0 && !isFiltered)
     return <FirstTrace isLive={() => void list.refetch()} />
   return (

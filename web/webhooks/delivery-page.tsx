@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { HistoryLink } from '../history/history-link.js'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { DeliveryState, waitingFor } from './delivery-state.js'
 import { JsonView } from '../kit/json-view.js'
@@ -47,6 +48,7 @@ export const DeliveryPage = () => {
         <h1>Delivery</h1>
         <DeliveryState state={found.state} />
         <span className="spacer" />
+        <HistoryLink object={found.id} />
         {canAutomate && <Actions delivery={found} />}
       </div>
       <Facts team={team} delivery={found} />

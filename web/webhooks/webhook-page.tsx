@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { HistoryLink } from '../history/history-link.js'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { EditorForm } from '../kit/editor-form.js'
@@ -88,6 +89,7 @@ export const WebhookPage = () => {
         <h1>{found.name}</h1>
         <WebhookState webhook={found} />
         <span className="spacer" />
+        <HistoryLink object={id} />
         <Button
           component={Link}
           variant="default"

@@ -149,6 +149,18 @@ export const readState = async <State, Command, Event extends DomainEvent>(
   stream: string,
 ): Promise<State> => (await currentFold(ports, decider, stream)).state
 
+/** The state of a stream as of a position, from its events up to there. */
+export const readStateAt = async <State, Command, Event extends DomainEvent>(
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  decider: Decider<State, Command, Event>,
+  stream: string,
+  at: Position,
+): Promise<State> => {
+  const fold = newFold(decider.initialState())
+  await catchUp(eventStore, stream, fold, evolveBy(decider), at)
+  return fold.state
+}
+
 const currentFold = async <State, Command, Event extends DomainEvent>(
   { eventStore }: Pick<Ports, 'eventStore'>,
   decider: Decider<State, Command, Event>,

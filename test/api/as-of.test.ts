@@ -107,6 +107,57 @@ describe('a read as of an earlier point', () => {
       }
   })
 
+  it('sees a run as it was', async () => {
+    const project = someProject()
+    const before = await service.stores.eventStore.head()
+    const path = `/api/runs/${project}`
+    const position = positionOf(await service.post(path, { name: 'a run', id: 'r' }))
+    const logged = positionOf(await service.post(`${path}/r/metrics`, { metrics: { loss: 1 }, step: 1 }))
+    accepted(await service.post(`${path}/r/metrics`, { metrics: { loss: 2 }, step: 2 }))
+    accepted(await service.post(`${path}/r/finish`, { state: 'finished' }))
+
+    const run = (point: bigint) => service.send('GET', `${path}/r`, undefined, asOf(point))
+    assert.equal((await run(before)).status, 404)
+    for (const [point, last_logged] of [
+      [position, null],
+      [logged, { metrics: { loss: 1 }, step: 1 }],
+    ] as const) {
+      const answer = await run(point)
+      assert.equal(positionOf(answer), point)
+      const { state, ended_at, last_logged: last } = accepted(answer)
+      assert.deepEqual({ state, ended_at, last }, { state: 'running', ended_at: null, last: last_logged })
+    }
+    assert.equal(accepted(await service.send('GET', `${path}/r`))['state'], 'finished')
+  })
+
+  it('sees the versions of an artifact as they were, with their aliases and tags', async () => {
+    const project = someProject()
+    const before = await service.stores.eventStore.head()
+    const path = `/api/artifacts/${project}/model/versions`
+    const version = (n: number) => service.post(path, { metadata: { n }, aliases: ['best'] })
+    const first = positionOf(await version(0))
+    accepted(await service.post(`${path}/v0/tags`, { tag: 'checked' }))
+    accepted(await version(1))
+
+    const read = (point: bigint, of = '') => service.send('GET', `${path}${of}`, undefined, asOf(point))
+    assert.equal((await read(before)).status, 404)
+    const shown = ({ version, aliases, tags }: Record<string, unknown>) => ({ version, aliases, tags })
+    const asItWas = { version: 'v0', aliases: ['best', 'latest'], tags: [] }
+    const { data } = accepted(await read(first)) as { data: Record<string, unknown>[] }
+    assert.deepEqual(data.map(shown), [asItWas])
+    assert.deepEqual(shown(accepted(await read(first, '/best'))), asItWas)
+    assert.equal((await read(first, '/v1')).status, 404)
+    assert.deepEqual(shown(accepted(await service.send('GET', `${path}/v0`))), {
+      ...asItWas,
+      aliases: [],
+      tags: ['checked'],
+    })
+    const head = await service.stores.eventStore.head()
+    assert.equal((await read(head + 1000n)).status, 400)
+    for (const of of [`/api/runs/${project}`, `/api/artifacts/${project}`])
+      assertRefused(await service.send('GET', of, undefined, asOf(first)))
+  })
+
   it('is refused where only the present is known', async () => {
     const project_id = someProject()
     for (const [path, body] of [

@@ -10,7 +10,9 @@ import { pageOf, pageQuery } from '../server/page.js'
 import { inPath } from '../server/authorization.js'
 import { invalidField } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { readProjectLog, idempotent, writeProject } from '../server/route-kinds.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { isAsOf } from '../server/read-conditions.js'
+import { alsoAsOf, readProjectLog, idempotent, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 import { artifactVersion, createdVersion, newVersion, type NewVersion } from './codecs.js'
 import type { Collections } from '../../application/artifacts/collections.js'
@@ -70,13 +72,15 @@ const listVersionsRoute = (services: VersionServices, collections: Collections):
     summary:
       "Lists a collection's versions by number; pages of large versions may be shorter than the limit.",
     query: pageQuery,
+    ...alsoAsOf,
     response: pageOf(artifactVersion),
     project: inPath,
     handle: (request) => {
       const place = placeInPath(request)
-      return async () => ({
-        body: await listVersions(services, collections)(place, request.query, versionJson),
-      })
+      return async (position) => {
+        const list = listVersions(services, readsOf(collections, request, position))
+        return { body: await list(place, request.query, versionJson) }
+      }
     },
   })
 
@@ -85,14 +89,26 @@ const readVersionRoute = (services: VersionServices, collections: Collections): 
     method: 'get',
     path: `${COLLECTION}/versions/:version`,
     summary: 'Reads a version by its name, such as v3, or by an alias, such as latest.',
+    ...alsoAsOf,
     response: artifactVersion,
     project: inPath,
     handle: (request) => {
       const place = placeInPath(request)
       const version = request.params['version']!
-      return async () => ({ body: versionJson(await readVersion(services, collections)(place, version)) })
+      return async (position) => {
+        const read = readVersion(services, readsOf(collections, request, position))
+        return { body: versionJson(await read(place, version)) }
+      }
     },
   })
+
+/** Reads of collections as of now, or of the position that the request names. */
+const readsOf = (
+  collections: Collections,
+  { headers }: Pick<RouteRequest, 'headers'>,
+  position: Position,
+): Pick<Collections, 'read'> =>
+  isAsOf(headers) ? { read: (place) => collections.readAt(place, position) } : collections
 
 /** What a body says a version is. @throws Failure that names what is too much of it */
 const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {

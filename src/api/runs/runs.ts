@@ -13,7 +13,8 @@ import { inPath } from '../server/authorization.js'
 import { emptyResponse } from '../server/empty-response.js'
 import { Failure } from '../../application/failure.js'
 import type { AnyRoute, RouteRequest } from '../server/route.js'
-import { readProjectLog, idempotent, writeProject } from '../server/route-kinds.js'
+import { isAsOf } from '../server/read-conditions.js'
+import { alsoAsOf, readProjectLog, idempotent, writeProject } from '../server/route-kinds.js'
 import { writing, type PlannedWrite } from '../server/run.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
@@ -113,10 +114,14 @@ const showRun = (services: RunServices, runs: Runs, history: RunHistory): AnyRou
     method: 'get',
     path: `${RUNS}/:run`,
     summary: 'Reads a run: its user, its state and the last values of its metrics.',
+    ...alsoAsOf,
     response: run,
     project: inPath,
-    handle: (request) => async () => {
-      const found = await runs.read(request.project, runInPath(request), (kept) => ({ ...kept }))
+    handle: (request) => async (position) => {
+      const [project, id] = [request.project, runInPath(request)]
+      const found = isAsOf(request.headers)
+        ? await runs.readAt(project, id, position, (kept) => kept)
+        : await runs.read(project, id, (kept) => ({ ...kept }))
       if (found?.state.started == null) throw noSuchRun()
       const { started, ended, details, config, summary, fork, lines } = found.state
       const inherited = await history.inherited({ project: request.project, run: started.run_id })

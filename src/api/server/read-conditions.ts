@@ -15,6 +15,9 @@ export const readConditionsIn = (headers: IncomingHttpHeaders): ReadConditions =
   stale: isStale(headers),
 })
 
+/** Whether a request reads an earlier state. */
+export const isAsOf = (headers: IncomingHttpHeaders): boolean => headers[AS_OF] !== undefined
+
 /** The conditions in the headers of a request to a route that only reads the present: refuses `Tallytree-As-Of`. */
 export const presentConditionsIn = (headers: IncomingHttpHeaders): PresentConditions => {
   refuseAsOf(headers)

@@ -86,6 +86,9 @@ const AS_OF: Described = {
   errors: [...PRESENT.errors, 'bad-request'],
 }
 
+/** For reads of another kind that also know earlier states. */
+export const alsoAsOf = { requestHeaders: ['Tallytree-As-Of'], errors: ['bad-request'] } as const
+
 const LOG: Described = { ...PRESENT, errors: ['overloaded', 'not-yet-readable'] }
 
 const WRITE: Described = {

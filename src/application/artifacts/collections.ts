@@ -5,8 +5,8 @@ import { collectionStream, type CollectionPlace } from '../../domain/artifacts/p
 import { registeredDecider } from '../../domain/artifacts/registered-decider.js'
 import type { CollectionState } from '../../domain/artifacts/state.js'
 import type { Cause } from '../../kernel/event.js'
-import { execute, readState, type ExecuteResult } from '../../kernel/execute.js'
-import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import { execute, readState, readStateAt, type ExecuteResult } from '../../kernel/execute.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
 type Write<Command, Event> = (
@@ -18,6 +18,8 @@ type Write<Command, Event> = (
 export interface Collections {
   /** A collection as of now. */
   readonly read: (place: CollectionPlace) => Promise<CollectionState>
+  /** As `read`, as of a position. */
+  readonly readAt: (place: CollectionPlace, at: Position) => Promise<CollectionState>
   /** The event that made a collection; undefined if there is none. */
   readonly first: (place: CollectionPlace) => Promise<RecordedEvent | undefined>
   readonly write: Write<ArtifactCommand, ArtifactEvent>
@@ -26,6 +28,7 @@ export interface Collections {
 
 export const openCollections = (ports: Pick<Ports, 'eventStore' | 'ids'>): Collections => ({
   read: (place) => readState(ports, artifactDecider, collectionStream(place)),
+  readAt: (place, at) => readStateAt(ports, artifactDecider, collectionStream(place), at),
   first: async (place) => {
     for await (const event of ports.eventStore.readStream(collectionStream(place), { limit: 1 })) return event
     return undefined

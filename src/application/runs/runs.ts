@@ -16,8 +16,9 @@ import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 import type { Cause } from '../../kernel/event.js'
 import { appendDecided, type ExecuteResult } from '../../kernel/execute.js'
 import { foldCache } from '../../kernel/fold-cache.js'
+import { catchUp, newFold } from '../../kernel/kept-folds.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { jsonTextInSteps } from '../../kernel/json/text-in-steps.js'
 import { utf8Bytes } from '../../kernel/codec/text.js'
 import { spill } from '../../kernel/spill/spill.js'
@@ -44,6 +45,13 @@ export interface KeptRun {
 export interface Runs {
   /** Undefined if there is no such run. `read` must not keep the run, which later events change in place. */
   readonly read: <A>(project: string, run: string, read: (run: KeptRun) => A) => Promise<A | undefined>
+  /** As `read`, as of a position. */
+  readonly readAt: <A>(
+    project: string,
+    run: string,
+    at: Position,
+    read: (run: KeptRun) => A,
+  ) => Promise<A | undefined>
   /** As `read`, also of a run that was deleted: a fork keeps the rows that it began with. */
   readonly readOrigin: Runs['read']
   /** The rows of a chunk of a run. */
@@ -71,16 +79,7 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
   const folds = foldCache<KeptRun>(
     ports,
     {
-      initialState: () => ({
-        state: runDecider.initialState(),
-        steps: new LoggedSteps(),
-        history: noLines(),
-        output: { system: noLines(), console: noLines() },
-        highestStep: 0,
-        endedAt: null,
-        lastMetrics: null,
-        updatedAt: null,
-      }),
+      initialState: noRun,
       evolve: withEvent,
       weightOf: ({ state, steps, history, output }) =>
         1 +
@@ -152,6 +151,12 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
   return {
     read: (project, run, read) =>
       readOrigin(project, run, (kept) => (kept.state.deleted ? undefined : read(kept))),
+    readAt: async (project, run, at, read) => {
+      const fold = newFold(noRun())
+      await catchUp(ports.eventStore, runStream(project, run), fold, withEvent, at)
+      const { started, deleted } = fold.state.state
+      return started === null || deleted ? undefined : read(fold.state)
+    },
     readOrigin,
     rowsOf,
     write: (command, cause) => {
@@ -167,6 +172,17 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
     },
   }
 }
+
+const noRun = (): KeptRun => ({
+  state: runDecider.initialState(),
+  steps: new LoggedSteps(),
+  history: noLines(),
+  output: { system: noLines(), console: noLines() },
+  highestStep: 0,
+  endedAt: null,
+  lastMetrics: null,
+  updatedAt: null,
+})
 
 /** Rows of metrics are alike: as gzip they take less than half the space. */
 const withPackedLines = async <Data extends HistoryLogged | RunOutputLogged>(

@@ -58,16 +58,21 @@ export const namesOf = async (
 export const isWaiting = (state: DeliveryPhase): boolean =>
   state === 'pending' || state === 'retrying' || state === 'held'
 
-/** The names of deliveries' webhooks and automations, and what they wait for. Reads each webhook once. */
+/**
+ * The names of deliveries' webhooks and automations, and what they wait for, which is not known of the past. Reads each
+ * webhook once.
+ */
 export const describeDeliveries = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   deliveries: readonly Pick<StoredDelivery, 'webhook' | 'automation' | 'state' | 'next_at' | 'changed_at'>[],
+  isPast = false,
 ) => {
   const webhooks = deliveries.flatMap(({ webhook }) => webhook ?? [])
   const automations = deliveries.map(({ automation }) => automation)
   const names = await namesOf(services, { webhooks, automations })
   const receivers = new Map<string, Parameters<typeof waitOf>[1]>()
-  for (const id of new Set(deliveries.flatMap(({ webhook, state }) => (isWaiting(state) && webhook) || []))) {
+  const waiting = isPast ? [] : deliveries.filter(({ state }) => isWaiting(state))
+  for (const id of new Set(waiting.flatMap(({ webhook }) => webhook ?? []))) {
     const webhook = await webhookById(services, id)
     if (webhook === null || webhook.deleted) continue
     const { enabled, content } = webhook

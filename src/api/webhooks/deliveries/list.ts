@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Services } from '../../../application/services.js'
 import { rosterOf } from '../../../application/webhooks/current-state.js'
 import { namesAfter } from '../../../domain/webhooks/names/names.js'
@@ -11,9 +12,9 @@ import {
 } from '../../../projections/webhooks/queries.js'
 import { memberOfTeam } from '../../server/authorization.js'
 import { pageOf } from '../../server/page.js'
-import { presentConditionsIn } from '../../server/read-conditions.js'
+import { isAsOf, presentConditionsIn, readConditionsIn } from '../../server/read-conditions.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
-import { readPresent } from '../../server/route-kinds.js'
+import { alsoAsOf, readPresent } from '../../server/route-kinds.js'
 import { ofAutomation } from '../one-automation.js'
 import {
   automationDeliveriesQuery,
@@ -52,11 +53,17 @@ export const listOfAutomation = (
     path: '/api/automations/:id/deliveries',
     summary: "Lists an automation's deliveries, newest first. Needs membership in its team.",
     query: automationDeliveriesQuery,
+    ...alsoAsOf,
     response: pageOf(deliveryJson),
     authorization: ofAutomation(services),
     scope: ({ team }) => ackScopeOf(team),
-    handle: ({ automation, team, query, reader }) =>
-      listed(services, reader, { ...query, team, automation: automation.id }),
+    handle: ({ automation, team, query, reader, headers }) =>
+      asOf(
+        services,
+        team,
+        headers,
+        listed(services, reader, { ...query, team, automation: automation.id }, headers),
+      ),
   })
 
 export const listOfTeam = (
@@ -67,10 +74,12 @@ export const listOfTeam = (
     path: '/api/deliveries',
     summary: "Lists a team's deliveries, newest first. Needs membership in the team.",
     query: deliveriesQuery,
+    ...alsoAsOf,
     response: pageOf(deliveryJson),
     authorization: memberOfTeam(services.access),
     scope: ({ team }) => ackScopeOf(team),
-    handle: ({ query, reader }) => listed(services, reader, query),
+    handle: ({ query, reader, headers }) =>
+      asOf(services, query.team, headers, listed(services, reader, query, headers)),
   })
 
 export const countsRoute = (
@@ -83,14 +92,14 @@ export const countsRoute = (
       "Counts a team's deliveries by state, by webhook and by automation, with the filters of the list. Needs membership " +
       'in the team.',
     query: deliveryCountsQuery,
+    ...alsoAsOf,
     response: deliveryCountsJson,
     authorization: memberOfTeam(services.access),
     scope: ({ team }) => ackScopeOf(team),
-    handle:
-      ({ query: { team, ...filters }, reader }) =>
-      async (position) => {
-        const all = await deliveryQuery(services, reader, { team, position }, filters)
-        const disabled = await disabledWebhooks(services, reader, all)
+    handle: ({ query: { team, ...filters }, reader, headers }) =>
+      asOf(services, team, headers, async (position) => {
+        const all = await deliveryQuery(services, reader, { team, position }, filters, isAsOf(headers))
+        const disabled = isAsOf(headers) ? [] : await disabledWebhooks(services, reader, all)
         const counts = await deliveryCounts(reader)({ ...all, disabled })
         const sum = (keyOf: (count: DeliveryCount) => string | null) => {
           const sums = new Map<string, number>()
@@ -120,8 +129,16 @@ export const countsRoute = (
             ),
           },
         }
-      },
+      }),
   })
+
+/** How deliveries are read as of now, or of the position or time that the headers name. */
+const asOf = <Answer>(
+  { reading }: Pick<Services, 'reading'>,
+  team: string,
+  headers: IncomingHttpHeaders,
+  read: (position: Position) => Promise<Answer>,
+) => ({ waitFor: () => reading.waitForAsOf(ackScopeOf(team), readConditionsIn(headers)), read })
 
 interface Listing extends DeliveryFilters {
   readonly team: string
@@ -133,14 +150,15 @@ const listed = (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock'>,
   reader: ClickHouseReader,
   { team, limit, after, ...filters }: Listing,
+  headers: IncomingHttpHeaders,
 ) => {
   const before = cursorIn(['query', 'after'], after)
   return async (position: Position) => {
-    const query = await deliveryQuery(services, reader, { team, position }, filters)
+    const query = await deliveryQuery(services, reader, { team, position }, filters, isAsOf(headers))
     const found = await deliveriesOf(reader)({ ...query, before }, limit + 1)
     const stored = found.slice(0, limit)
     const next = found.length > limit ? String(stored.at(-1)!.position) : null
-    const described = await describeDeliveries(services, stored)
+    const described = await describeDeliveries(services, stored, isAsOf(headers))
     const data = stored.map(({ position: _, changed_at: __, ...delivery }, index) => ({
       ...delivery,
       ...described[index]!,
@@ -149,16 +167,20 @@ const listed = (
   }
 }
 
-/** The query of filters. Only states that depend on it need to know the disabled webhooks. */
+/**
+ * The query of filters. Only states that depend on it need to know the disabled webhooks, which are not known of the
+ * past.
+ */
 export const deliveryQuery = async (
   services: Pick<Services, 'eventStore' | 'ids'>,
   reader: ClickHouseReader,
   { team, position }: Pick<DeliveryQuery, 'team' | 'position'>,
   { state: states, q, event_type, source_event, ...filters }: DeliveryFilters,
+  isPast = false,
 ): Promise<DeliveryQuery> => {
   const text = q === undefined ? undefined : await textQuery(services, team, q)
   const query = { ...filters, team, position, text, eventType: event_type, sourceEvent: source_event }
-  if (states?.some(isWaiting) !== true) return { ...query, states }
+  if (isPast || states?.some(isWaiting) !== true) return { ...query, states }
   return { ...query, states, disabled: await disabledWebhooks(services, reader, query) }
 }
 

@@ -62,6 +62,45 @@ describe('the delivery log', () => {
     assert.equal(detail.source.type, 'AliasAdded')
   })
 
+  it('lists and counts deliveries as they were at an earlier position', async () => {
+    const { service } = sending
+    const given = await givenAutomation(sending, answers(204))
+    const before = await service.stores.eventStore.head()
+    await given.aliasAdded('prod')
+    const [delivery] = await all(given, 'succeeded', 1)
+    const positions = new Map<string, bigint>()
+    for await (const { type, position } of service.stores.eventStore.readStream(`delivery-${delivery!.id}`))
+      positions.set(type, position)
+
+    for (const [position, states] of [
+      [before, []],
+      [positions.get('DeliveryScheduled')!, ['pending']],
+      [positions.get('AttemptStarted')!, ['in_flight']],
+      [positions.get('AttemptFinished')!, ['succeeded']],
+    ] as const) {
+      const read = async (path: string) => {
+        const headers = { 'Tallytree-As-Of': String(position) }
+        const answer = await service.send('GET', path, undefined, { headers })
+        assert.equal(answer.headers.get('tallytree-position'), String(position), answer.text)
+        return accepted(answer)
+      }
+      for (const path of [
+        `/api/deliveries?team=${given.team}`,
+        `/api/automations/${given.automation}/deliveries?`,
+      ]) {
+        const { data } = (await read(path)) as { data: Listed[] }
+        assert.deepEqual(
+          data.map(({ state }) => state),
+          states,
+        )
+        const { data: some } = (await read(`${path}&state=pending,in_flight`)) as { data: Listed[] }
+        assert.equal(some.length, states.filter((state) => state !== 'succeeded').length)
+      }
+      const { by_state } = await read(`/api/deliveries/counts?team=${given.team}`)
+      assert.deepEqual(Object.keys(by_state as object), states)
+    }
+  })
+
   it('links to the call that an event is about', async () => {
     const given = await givenTeam(sending.service)
     const { url, received } = await sending.receiver(answers(204))

@@ -7,9 +7,10 @@ const OF_PROJECT: Kinds = [
     'CallStarted CallEnded CallRenamed CallDeleted ConflictingCallStartReported ConflictingCallEndReported',
   ],
   ['intake', 'ElementRefused'],
+  ['erasure', 'ErasureRequested CallsSelectedForErasure CallsErased ErasureFinished'],
   [
     'project',
-    'UsageReportingChosen ProjectCreated ProjectDescribed RecordingChosen CachingChosen EndUserAttributeChosen',
+    'UsageReportingChosen ProjectCreated ProjectDescribed RecordingChosen CachingChosen EndUserAttributeChosen RetentionChosen',
   ],
   [
     'object',

@@ -16,6 +16,7 @@ import {
   parseVerifierKey,
   type VerifierKey,
 } from '../kernel/tlog/note.js'
+import { checkErasures } from './check-erasures.js'
 import { readCheckpoints } from './checkpoints-file.js'
 
 /** What the events of a copy must match. */
@@ -57,7 +58,7 @@ export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
   let next = 0
   let positions: number[] = []
   let unsealed = 0
-  let erased = 0
+  const erasures = checkErasures()
   let isDifferent = false
 
   const compareRoot = () => {
@@ -87,7 +88,7 @@ export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
   return {
     add: (event) => {
       if (event.seal === '') unsealed += 1
-      if (event.seal.startsWith(NO_SALT)) erased += 1
+      erasures.add(event)
       if (unsealed > 0) return
       positions.push(event.position)
       tree.add(entryHash({ ...event, revision: BigInt(event.revision), digest: digestIn(event.seal) }))
@@ -98,6 +99,8 @@ export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
       compareTiles()
       if (stored !== undefined) for (const tile of partial.values()) errors.push(...tileErrors(tile, stored))
       stored?.close()
+      const { erased, errors: unnamed } = erasures.end()
+      errors.push(...unnamed)
       const size = tree.size()
       const beyond = expected.slice(next)
       if (unsealed > 0)
@@ -116,7 +119,6 @@ export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
 
 const SALT_DIGITS = 2 * SALT_BYTES
 const DIGEST_DIGITS = 2 * DIGEST_BYTES
-const NO_SALT = '0'.repeat(SALT_DIGITS)
 
 const digestIn = (seal: string): Buffer =>
   Buffer.from(seal.slice(SALT_DIGITS, SALT_DIGITS + DIGEST_DIGITS), 'hex')

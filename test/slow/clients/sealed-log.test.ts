@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tallytree } from '../../support/command.js'
+import { eraseInputs } from '../../support/erase-inputs.js'
 import { startChildDouble } from '../../support/eventstoredb-protocol-double/child.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 import { skip } from '../../support/skipping.js'
@@ -52,6 +53,7 @@ for (const [kind, openStore] of Object.entries(stores))
       const ran = await run(program, all, directory, {})
       assert.match(ran.stdout, /[1-9]\d* passed, 0 failed\n$/)
       assert.equal(ran.code, 0)
+      return ran.stdout
     }
     const write = async (calls: number) => {
       for (let n = 0; n < calls; n += 100) {
@@ -74,5 +76,30 @@ for (const [kind, openStore] of Object.entries(stores))
       await service!.kill('SIGKILL')
       await service!.restart()
       await verify('-old', 'earlier')
+    })
+
+    it('accepts it after an erasure, and a copy of it in another store', async function () {
+      if (kind !== 'SQLite') return skip(this, 'events of an EventStoreDB cannot be erased')
+      await service!.stop()
+      const erased = await eraseInputs(service!.dataDirectory)
+      await service!.restart()
+      const { dataDirectory } = service!
+      assert.match(await verify('-old', 'earlier'), new RegExp(`, ${erased} are erased$`, 'm'))
+      const copy = join(directory, 'copy')
+      await service!.stop()
+      const replayed = await tallytree(['replay', '--from', dataDirectory, '--to', copy])
+      assert.equal(replayed.code, 0, replayed.stderr)
+      for (const name of ['log-keys', 'log-tree.db']) await cp(join(dataDirectory, name), join(copy, name))
+      const original = service!
+      service = await startRunningService({
+        TALLYTREE_DATA_DIR: copy,
+        TALLYTREE_BOOTSTRAP_API_KEY: original.key,
+      })
+      try {
+        assert.match(await verify('-old', 'earlier'), new RegExp(`, ${erased} are erased$`, 'm'))
+      } finally {
+        await service.remove()
+        service = original
+      }
     })
   })

@@ -7,7 +7,7 @@ import type { KeyHolder } from './look-ups.js'
 
 /** Streams of one project, by the names in the catalogue. */
 const OF_PROJECT =
-  /^(?:call|intake|project|object|table|file|feedback|price|artifact|draft|run|evaluation|evaluation_rules|annotation_queue|annotation_item|fine_tuning)-([A-Za-z0-9._-]{1,128}\/[^/]{1,256})(?:\/|$)/
+  /^(?:call|intake|project|object|table|file|feedback|price|artifact|draft|run|evaluation|evaluation_rules|annotation_queue|annotation_item|fine_tuning|erasure)-([A-Za-z0-9._-]{1,128}\/[^/]{1,256})(?:\/|$)/
 
 /** Streams whose name contains their team. */
 const OF_TEAM = /^(?:registry|registered|names|secret|limits)-([A-Za-z0-9._-]{1,128})(?:\/|$)/

@@ -11,6 +11,7 @@ import { callDecider } from '../../../src/domain/calls/call.js'
 import { catalogue } from '../../../src/domain/catalogue.js'
 import type { Decider, DomainEvent } from '../../../src/kernel/decider.js'
 import { deliveryDecider } from '../../../src/domain/webhooks/deliveries/decider.js'
+import { erasureDecider } from '../../../src/domain/erasures/erasure.js'
 import { evaluationRuleDecider } from '../../../src/domain/evaluations/rules/rule.js'
 import { evaluationDecider } from '../../../src/domain/evaluations/evaluation-run.js'
 import { feedbackDecider } from '../../../src/domain/feedback/feedback.js'
@@ -49,6 +50,7 @@ const deciders = {
   automation: automationDecider,
   call: callDecider,
   delivery: deliveryDecider,
+  erasure: erasureDecider,
   'evaluation run': evaluationDecider,
   'evaluation rule': evaluationRuleDecider,
   feedback: feedbackDecider,

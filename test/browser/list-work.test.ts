@@ -56,6 +56,33 @@ describeInBrowser('work with the list of traces', () => {
     assert.equal(overflow, 0)
   })
 
+  it('erases the content of selected calls, after a preview and with a receipt', async () => {
+    const calls = pages.service.in(PROJECT).calls
+    const started_at = new Date().toISOString()
+    await calls.start({ id: 'to-erase', started_at, inputs: { secret: 'blue heron' } }).json()
+    await calls.end('to-erase', { ended_at: started_at, output: 'blue heron' }).json()
+    const page = await opened('?q=heron')
+    await boxes(page).first().check()
+    await page.getByRole('button', { name: 'Erase content' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/Inputs, outputs, attributes and exceptions of 1 call, with all below/).waitFor()
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('asked for by a customer')
+    await dialog.getByRole('button', { name: 'Erase for ever' }).click()
+    await dialog.getByText('1 of 1 call, 2 events').waitFor({ timeout: 100_000 })
+    await dialog.getByText('Erased', { exact: true }).waitFor({ timeout: 100_000 })
+    const { inputs, output } = await calls.read('to-erase')
+    assert.deepEqual([inputs, output], [{}, null])
+
+    await page.goto(`/${PROJECT}/traces/to-erase`)
+    await page.getByText('The content of this call was erased.').waitFor()
+    await page.goto('/acme/-/settings/projects')
+    await page.getByRole('button', { name: 'Settings of support' }).click()
+    await page
+      .getByRole('region', { name: 'Erasures' })
+      .getByText(/asked for by a customer/)
+      .waitFor()
+  })
+
   it('names the end user of each trace, and filters by one with a click', async () => {
     await pages.service
       .in(PROJECT)

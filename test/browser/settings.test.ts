@@ -156,17 +156,19 @@ describeInBrowser('what administrators do on the pages', () => {
     assert.equal(await direction(), 'rtl')
   })
 
-  it('says how a project reports usage and names its end users', async () => {
+  it('says how a project reports usage, names its end users and keeps content', async () => {
     const page = await pages.open('/acme/-/settings/projects')
     await page.getByRole('button', { name: 'Settings of support' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('radio', { name: 'With descendants' }).check()
     await dialog.getByRole('textbox', { name: 'Attribute with the end user' }).fill('customer.id')
+    await dialog.getByRole('textbox', { name: 'Days after which content is erased' }).fill('400')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
     const settings = await read(`/api/projects/${PROJECT}`)
     assert.equal(settings['usage_reporting'], 'rolled_up')
     assert.equal(settings['end_user_attribute'], 'customer.id')
+    assert.deepEqual(settings['retention'], { content_days: 400 })
   })
 
   it('creates and revokes a key, and ends another session', async () => {

@@ -201,7 +201,7 @@ const Sessions = () => {
           { label: 'Ends', width: 116, cell: ({ expires_at }) => <Time at={expires_at} /> },
           {
             label: '',
-            width: 90,
+            width: 106,
             cell: ({ id, current }) => (
               <Button
                 size="compact-sm"

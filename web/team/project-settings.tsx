@@ -1,9 +1,11 @@
-import { Button, Radio, TextInput } from '@mantine/core'
+import { Button, NumberInput, Radio, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Erasures } from '../erasures/receipt.js'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { NotSaved, problemAt } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
+import { useRights } from '../kit/session.js'
 import { FormDialog, isChangedFrom } from '../kit/unsaved.js'
 import { Failed, Loading } from '../kit/states.js'
 
@@ -24,7 +26,7 @@ const RECORDING: readonly (readonly [value: Settings['record'], label: string, d
   ['metadata', 'Metadata', 'Only who asked which model when, and what it used.'],
 ]
 
-/** How a project's calls report usage and name their end users, and how much of its completions is recorded. */
+/** How a project's calls report usage and name their end users, what is recorded of its completions, and how long content is kept. */
 export const ProjectSettingsDialog = ({
   team,
   project,
@@ -47,7 +49,16 @@ export const ProjectSettingsDialog = ({
       {settings.isError && <Failed error={settings.error} what="The settings" />}
       {settings.isPending && <Loading what="settings" />}
       {settings.isSuccess && (
-        <SettingsForm path={path} draft={draft ?? settings.data} onDraft={setDraft} onSaved={onClose} />
+        <>
+          <SettingsForm
+            path={path}
+            saved={settings.data}
+            draft={draft ?? settings.data}
+            onDraft={setDraft}
+            onSaved={onClose}
+          />
+          <Erasures path={path} />
+        </>
       )}
     </FormDialog>
   )
@@ -55,20 +66,31 @@ export const ProjectSettingsDialog = ({
 
 const SettingsForm = ({
   path,
+  saved,
   draft,
   onDraft,
   onSaved,
 }: {
   readonly path: { readonly entity: string; readonly project: string }
+  readonly saved: Settings
   readonly draft: Settings
   readonly onDraft: (draft: Settings) => void
   readonly onSaved: () => void
 }) => {
   const queries = useQueryClient()
+  const { isTeamAdministrator } = useRights(path.entity)
+  const { retention, ...others } = draft
   const save = useMutation({
-    mutationFn: () => dataOf(api.PUT('/api/projects/{entity}/{project}', { params: { path }, body: draft })),
-    onSuccess: (saved) => {
-      queries.setQueryData(['project settings', path.entity, path.project], saved)
+    mutationFn: () =>
+      dataOf(
+        api.PUT('/api/projects/{entity}/{project}', {
+          params: { path },
+          // Who may not change the retention may change the rest.
+          body: isChangedFrom(saved.retention, retention) ? draft : others,
+        }),
+      ),
+    onSuccess: (written) => {
+      queries.setQueryData(['project settings', path.entity, path.project], written)
       onSaved()
     },
   })
@@ -104,8 +126,23 @@ const SettingsForm = ({
         error={problemAt(save.error, 'end_user_attribute')}
         onChange={(event) => onDraft({ ...draft, end_user_attribute: event.currentTarget.value })}
       />
+      <NumberInput
+        label="Days after which content is erased"
+        description={
+          isTeamAdministrator
+            ? '0 for never. Inputs, outputs and attributes of older calls are erased for ever; usage and costs stay.'
+            : '0 for never. It needs the role team_administrator.'
+        }
+        disabled={!isTeamAdministrator}
+        min={0}
+        allowDecimal={false}
+        value={retention.content_days}
+        error={problemAt(save.error, 'retention', 'content_days')}
+        onChange={(value) => onDraft({ ...draft, retention: { content_days: Number(value) } })}
+      />
       <p className="secondary" style={{ margin: 0 }}>
-        Changes apply from now on. Answers as of an earlier time do not change.
+        Changes apply from now on. Answers as of an earlier time do not change, but show no content that is
+        erased.
       </p>
       <NotSaved error={save.error} what="The project" />
       <Button type="submit" loading={save.isPending}>

@@ -3,11 +3,13 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, dataOf } from '../kit/api.js'
 import { useAsOf } from '../kit/as-of.js'
+import { EraseContentButton } from '../erasures/erase-content.js'
 import { ConfirmButton } from '../kit/confirm.js'
 import { CopyButton } from '../kit/copy.js'
 import { plural, wholeNumber } from '../kit/format.js'
 import { useAddress, usePlace } from '../kit/place.js'
 import { printSearch } from '../kit/search.js'
+import { useRights } from '../kit/session.js'
 import { ActionFailed } from '../kit/states.js'
 import type { Selection } from './selection.js'
 import { useListQuestion } from './use-summary.js'
@@ -29,6 +31,7 @@ export const ListActions = ({
   const navigate = useNavigate()
   const { body } = useListQuestion()
   const isPresent = useAsOf() === ''
+  const { isTeamAdministrator } = useRights(team)
   const ids = selection.rows.map(({ id }) => id)
   const count = ids.length
   const remove = useMutation({
@@ -80,6 +83,9 @@ export const ListActions = ({
           >
             With everything below. This cannot be undone.
           </ConfirmButton>
+          {isTeamAdministrator && isPresent && (
+            <EraseContentButton path={{ entity: team, project }} callIds={ids} />
+          )}
           <Button size="compact-xs" variant="default" onClick={selection.clear}>
             Clear selection
           </Button>

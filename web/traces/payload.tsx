@@ -45,6 +45,7 @@ export const partsOfCall = (text: string) => {
     thread: word('thread_id'),
     asked: parsed(inputs),
     answered: parsed(output),
+    isErased: ['attributes', 'summary'].some((of) => member(of, 'tallytree', 'erased') === 'true'),
   }
 }
 
@@ -61,6 +62,7 @@ export const Payload = ({ text }: { readonly text: string }) => {
   useKeys({ m: () => isConversation && switchView() })
   return (
     <div className="page" style={{ padding: 0, gap: 12 }}>
+      {call.isErased && <p className="notice">The content of this call was erased.</p>}
       {call.exception !== 'null' && (
         <pre className="notice mono" data-tone="danger" style={{ margin: 0, whiteSpace: 'pre-wrap' }}>
           <Marked text={stringOf(call.exception)} />

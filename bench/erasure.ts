@@ -64,8 +64,8 @@ const projected = async () => {
 
 await projected()
 const before = space()
-const until = performance.now() + READS_MS
-const alone = await reads(() => performance.now() > until)
+const end = performance.now() + READS_MS
+const alone = await reads(() => performance.now() > end)
 
 const erasures = `/api/projects/${PROJECT}/erasures`
 const begin = performance.now()
@@ -74,7 +74,8 @@ const { erasure } = (await ask(erasures, { selection: { filter: { op_names: OPS 
 }
 let isFinished = false
 const meanwhile = reads(() => isFinished)
-for (let state = ''; state !== 'finished'; await sleep(500)) {
+for (let state = ''; state !== 'finished';) {
+  await sleep(500)
   const now = (await ask(`${erasures}/${erasure.id}`)) as { state: string; calls: number }
   if (now.state !== state)
     console.log(`${((performance.now() - begin) / 1000).toFixed(0)} s: ${now.state}, ${now.calls} calls`)

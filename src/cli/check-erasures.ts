@@ -13,8 +13,8 @@ type Range = readonly [number, number]
 const NO_SALT = '0'.repeat(2 * SALT_BYTES)
 
 /**
- * Compares erased events with the receipts, which are events of the tree themselves. Whoever can write the file can make an event
- * look erased, but not without a receipt that everybody can see.
+ * Compares erased events with the receipts, which are events of the tree themselves. With access to the file an event can be
+ * made to look erased, but not without a receipt that everybody can see.
  */
 export const checkErasures = (): ErasureCheck => {
   const erased: number[] = []

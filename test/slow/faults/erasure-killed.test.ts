@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
+import { readAgain } from '../../support/faults/read-again.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 
 const KILLS = COUNTS.erasureKills
@@ -20,14 +21,7 @@ describe('an erasure under kill -9', () => {
   before(async () => (service = await startRunningService()))
   after(() => service.remove())
 
-  const read = async (method: string, path: string, body?: unknown): Promise<JsonObject> => {
-    for (let tries = 0; ; tries += 1) {
-      const answer = await service.send(method, path, body).catch(() => undefined)
-      if (answer?.status === 200) return JSON.parse(answer.text) as JsonObject
-      assert.ok(answer?.status !== 500 && tries < 240, `${path}: ${answer?.text.slice(0, 300)}`)
-      await sleep(250)
-    }
-  }
+  const read = (method: string, path: string, body?: unknown) => readAgain(service, method, path, body)
   const secret = `planted-${randomUUID()}`
   const filesWithSecret = (): readonly string[] =>
     readdirSync(service.dataDirectory, { recursive: true, withFileTypes: true })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { tallytree } from '../../support/command.js'
 import { CALLS_A_BATCH, writeSteadily } from '../../support/faults/write-steadily.js'
 import { scratchDirectory } from '../../support/scratch.js'
+import { readAgain } from '../../support/faults/read-again.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 
 const ROUNDS = COUNTS.rebuildKills
@@ -20,15 +20,7 @@ describe('a rebuild under kill -9', () => {
   before(async () => (service = await startRunningService()))
   after(() => service.remove())
 
-  /** Repeats the request until it can be answered. */
-  const read = async (method: string, path: string, body?: unknown): Promise<JsonObject> => {
-    for (let tries = 0; ; tries += 1) {
-      const answer = await service.send(method, path, body).catch(() => undefined)
-      if (answer?.status === 200) return JSON.parse(answer.text) as JsonObject
-      assert.ok(answer?.status !== 500 && tries < 240, `${path}: ${answer?.text.slice(0, 300)}`)
-      await sleep(250)
-    }
-  }
+  const read = (method: string, path: string, body?: unknown) => readAgain(service, method, path, body)
 
   const stateOf = async (id: string) => (await read('GET', `/api/admin/rebuilds/${id}`))['state'] as string
   const exchanges = () => service.output().split('"event":"rebuild.exchanging"').length

@@ -15,7 +15,7 @@ describe('the event types of the history', () => {
       for (const type of types.split(' ')) assert.ok(typesOf.get(thing)?.includes(type), `${thing}: ${type}`)
   })
 
-  it('are shown by default, without those that a call or a run has many of', () => {
+  it('leave out frequent events of calls and runs by default', () => {
     for (const type of ['CallDeleted', 'ObjectPublished', 'RunStarted']) assert.ok(CHANGES.includes(type))
     for (const type of ['CallStarted', 'CallEnded', 'MetricsLogged', 'DeliveryScheduled'])
       assert.ok(!CHANGES.includes(type))

@@ -39,7 +39,7 @@ describe('equal content that several runs log with the package wandb', () => {
       dataOf(
         await client.graphQl(
           `query ($id: ID!) { artifact(id: $id) { id versionIndex state aliases { alias } tags { name } fileCount
-            currentManifest { file { directUrl } } files { edges { node { name } } } } }`,
+            currentManifest { id } files { edges { node { name } } } } }`,
           { id },
         ),
       ).artifact

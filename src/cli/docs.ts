@@ -25,7 +25,7 @@ Besides its data, every event has: \`id\` (a UUID), \`stream\`, \`revision\` (fr
 whole log), \`recordedAt\`, and metadata: \`correlationId\` (the request's id), \`causationId\`, \`actor\` (a user, or
 \`system\`) and \`schemaVersion\`. Events written by the gateway have \`part\` \`inference\`.
 
-Absent optional fields are null in the event.
+Absent optional fields are null in the event. An event whose content was erased has \`erased\` true.
 `
 
 /** The event catalogue as a Markdown page. */

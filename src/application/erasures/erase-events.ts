@@ -1,5 +1,4 @@
-import { erasedCallData } from '../../domain/calls/erased.js'
-import { erasedFeedbackData } from '../../domain/feedback/erased.js'
+import { erasedData } from '../../domain/erased-data.js'
 import type { CallsErased } from '../../domain/erasures/erasure.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { isJsonObject } from '../../kernel/json/json.js'
@@ -10,9 +9,6 @@ import type { SpilledFields } from '../../kernel/spill/fields.js'
 import { FieldUnreadable, readBack } from '../../kernel/spill/read-back.js'
 
 type Receipt = Omit<CallsErased, 'project_id' | 'id' | 'part' | 'calls'>
-
-const erasedData = (type: string, data: JsonObject): JsonObject | undefined =>
-  erasedCallData(type, data) ?? erasedFeedbackData(type, data)
 
 type ReadingPorts = Pick<Ports, 'eventStore' | 'blobs'>
 

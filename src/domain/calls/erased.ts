@@ -1,3 +1,4 @@
+import { erasedText } from '../../kernel/erased-content.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 
@@ -14,9 +15,6 @@ const FIGURES_OF_ATTRIBUTES: Members = {
 }
 
 const FIGURES_OF_SUMMARY: Members = { tallytree: ['metering', 'owed', 'price', 'latency_ms', 'cancelled'] }
-
-/** In place of the text of an exception: whether a call failed is a figure. */
-const ERASED_TEXT = 'erased'
 
 /**
  * What an erasure leaves of the data of a call's event: ids, names, times, model, usage, costs and status. Undefined for events
@@ -53,17 +51,15 @@ const ofEnd = (end: JsonObject): JsonObject => ({
     ...pick(end['summary'], ['usage', 'status_counts']),
     ...figuresIn(end['summary'], FIGURES_OF_SUMMARY),
   }),
-  exception: withoutText(end['exception']),
+  exception: erasedText(end['exception']),
   spilled: {},
 })
 
 const exceptionErased = (end: Json | undefined): Json =>
-  partly(end, ({ exception }) => ({ exception: withoutText(exception) }))
+  partly(end, ({ exception }) => ({ exception: erasedText(exception) }))
 
 const partly = (value: Json | undefined, left: (value: JsonObject) => JsonObject): Json =>
   isJsonObject(value) ? withDigitsOf(value, { ...value, ...left(value) }) : (value ?? null)
-
-const withoutText = (exception: Json | undefined): Json => ((exception ?? null) === null ? null : ERASED_TEXT)
 
 /** Readers see that content was erased, in place of missing content. */
 const withMark = (figures: JsonObject): JsonObject => {

@@ -1,5 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { numbersIn } from '../../kernel/erased-content.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 
 /** Scores of scorers and people. Other payloads are notes and reactions, which are content as a whole. */
 const WITH_SCORES = /^wandb\.(?:runnable|annotation)\./
@@ -22,15 +23,4 @@ export const erasedFeedbackData = (type: string, data: JsonObject): JsonObject |
     spilled: {},
     erased: true,
   })
-}
-
-/** Members that are numbers or truth values, or have some. */
-const numbersIn = (value: Json | undefined): Json | undefined => {
-  if (typeof value === 'number' || typeof value === 'boolean') return value
-  if (!isJsonObject(value)) return undefined
-  const kept = Object.entries(value).flatMap(([name, member]) => {
-    const left = numbersIn(member)
-    return left === undefined ? [] : [[name, left] as const]
-  })
-  return kept.length === 0 ? undefined : withDigitsOf(value, Object.fromEntries(kept))
 }

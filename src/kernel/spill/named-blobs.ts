@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import type { RecordedEvent } from '../ports/event-store.js'
 
 const digestIn = (place: Json | undefined): readonly string[] =>
@@ -16,12 +16,25 @@ const spilledIn = (holder: Json | undefined): readonly string[] =>
 /** A list of files that is a blob itself. */
 const MANIFEST = 'manifest'
 
-const WITH_BLOB: ReadonlySet<string> = new Set(['FileStored', 'RunFileStored'])
+/** The fields with the name of a blob. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  FileStored: ['blob'],
+  RunFileStored: ['blob'],
+  DataFileUploaded: ['blob'],
+  TrainingJobCreated: ['input', 'validation'],
+  TrajectoriesLogged: ['content'],
+}
+
+const namedIn = (type: string, data: JsonObject): readonly string[] =>
+  (Object.hasOwn(NAMES, type) ? NAMES[type]! : []).flatMap((field) => {
+    const name = data[field]
+    return typeof name === 'string' && name !== '' ? [name] : []
+  })
 
 /** Digests of all blobs that an event refers to: spilled fields, file content, a refused element. */
 export const blobsNamedBy = ({ type, data }: Pick<RecordedEvent, 'type' | 'data'>): readonly string[] => [
   ...[data, data['start'], data['end']].flatMap(spilledIn),
   ...digestIn(data['raw_blob']),
-  ...(WITH_BLOB.has(type) && typeof data['blob'] === 'string' ? [data['blob']] : []),
+  ...namedIn(type, data),
   ...blobIn(data[MANIFEST]),
 ]

@@ -1,0 +1,9 @@
+import type { ErasureRule, ErasureRules } from '../../kernel/erased-content.js'
+
+const ofAutomation: ErasureRule = () => ({ payload: '', description: null, query: null })
+
+export const webhookErasures: ErasureRules = {
+  AutomationCreated: ofAutomation,
+  AutomationChanged: ofAutomation,
+  DeliveryScheduled: () => ({ variables: {} }),
+}

@@ -163,12 +163,14 @@ describeInBrowser('what administrators do on the pages', () => {
     await dialog.getByRole('radio', { name: 'With descendants' }).check()
     await dialog.getByRole('textbox', { name: 'Attribute with the end user' }).fill('customer.id')
     await dialog.getByRole('textbox', { name: 'Days after which content is erased' }).fill('400')
+    await dialog.getByRole('checkbox', { name: 'with feedback' }).check()
+    await dialog.getByText('No call is that old now.').waitFor()
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
     const settings = await read(`/api/projects/${PROJECT}`)
     assert.equal(settings['usage_reporting'], 'rolled_up')
     assert.equal(settings['end_user_attribute'], 'customer.id')
-    assert.deepEqual(settings['retention'], { content_days: 400 })
+    assert.deepEqual(settings['retention'], { content_days: 400, except: ['with_feedback'] })
   })
 
   it('creates and revokes a key, and ends another session', async () => {

@@ -1,7 +1,8 @@
-import { Button, NumberInput, Radio, TextInput } from '@mantine/core'
+import { Button, Radio, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Erasures } from '../erasures/receipt.js'
+import { RetentionFields } from '../erasures/retention.js'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { NotSaved, problemAt } from '../kit/form-errors.js'
 import { onSubmit } from '../kit/on-submit.js'
@@ -126,19 +127,12 @@ const SettingsForm = ({
         error={problemAt(save.error, 'end_user_attribute')}
         onChange={(event) => onDraft({ ...draft, end_user_attribute: event.currentTarget.value })}
       />
-      <NumberInput
-        label="Days after which content is erased"
-        description={
-          isTeamAdministrator
-            ? '0 for never. Inputs, outputs and attributes of older calls are erased for ever; usage and costs stay.'
-            : '0 for never. It needs the role team_administrator.'
-        }
-        disabled={!isTeamAdministrator}
-        min={0}
-        allowDecimal={false}
-        value={retention.content_days}
-        error={problemAt(save.error, 'retention', 'content_days')}
-        onChange={(value) => onDraft({ ...draft, retention: { content_days: Number(value) } })}
+      <RetentionFields
+        path={path}
+        retention={retention}
+        isAllowed={isTeamAdministrator}
+        error={save.error}
+        onChange={(chosen) => onDraft({ ...draft, retention: chosen })}
       />
       <p className="secondary" style={{ margin: 0 }}>
         Changes apply from now on. Answers as of an earlier time do not change, but show no content that is

@@ -98,7 +98,7 @@ const requestErasure = (services: ErasureServices): AnyRoute =>
       }
       const id = repeatableId(services, request, 'erasure', project)
       return async (cause) => {
-        const { filter, query, with_descendants } = selection
+        const { filter, query, with_descendants, except } = selection
         const { position, readableAt } = await writeErasure(services, {
           type: 'RequestErasure',
           request: {
@@ -106,6 +106,7 @@ const requestErasure = (services: ErasureServices): AnyRoute =>
             ...{ requested_by: principal.userId, reason, with_descendants, erased: false },
             filter,
             query,
+            except,
           },
         })(cause)
         const requested = (await erasureOf(services, project, id)) ?? null

@@ -5,6 +5,7 @@ import {
   cacheSeconds,
   contentDays,
   endUserAttribute,
+  exceptions,
   recordLevel,
   usageReporting,
   type ProjectState,
@@ -19,8 +20,12 @@ import { readProjectLog, writeProject } from '../server/route-kinds.js'
 import { writing } from '../server/run.js'
 
 const retention = closed('Retention', {
-  says: 'After `content_days` days the content of calls is erased; 0 for never. Figures stay.',
+  says:
+    'After `content_days` days the content of calls is erased; 0 for never. Figures stay. Calls in `except` keep their content: ' +
+    '`with_feedback`, `in_datasets` (a row of a dataset names the call), `in_annotation_queues`, `in_evaluations`. Without ' +
+    '`except` the exceptions stay as they are.',
   required: { content_days: contentDays },
+  optional: { except: withDefault(exceptions, null) },
 })
 
 const chosen = closed('ProjectSettings', {
@@ -43,7 +48,7 @@ const settings = open('ProjectSettingsResponse', {
     record: recordLevel,
     cache_seconds: cacheSeconds,
     end_user_attribute: endUserAttribute,
-    retention,
+    retention: open('RetentionResponse', { required: { content_days: contentDays, except: exceptions } }),
   },
 })
 
@@ -53,12 +58,13 @@ const settingsOf = ({
   cacheSeconds,
   endUserAttribute,
   contentDays: content_days,
+  except,
 }: ProjectState) => ({
   usage_reporting: usageReporting,
   record,
   cache_seconds: cacheSeconds,
   end_user_attribute: endUserAttribute,
-  retention: { content_days },
+  retention: { content_days, except },
 })
 
 const readSettings = (services: Pick<Services, 'eventStore' | 'access' | 'reading'>): AnyRoute =>

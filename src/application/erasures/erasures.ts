@@ -31,7 +31,7 @@ export const previewErasure = async (
 ): Promise<ErasurePreview> => {
   let [calls, bytes, oldest] = [0, 0, '']
   const selected = selectionAt(project, selection, position)
-  for await (const page of selectedCalls(reader, selected, selection.with_descendants))
+  for await (const page of selectedCalls(reader, selected, selection))
     for (const call of page) {
       calls += 1
       bytes += call.bytes

@@ -124,8 +124,8 @@ const selectCalls = async (
   note: Note,
 ): Promise<void> => {
   if (isSelected || request === null) return
-  const { filter, query, with_descendants } = request
-  const decoded = decode(erasureSelection)({ filter, query, with_descendants })
+  const { filter, query, with_descendants, except } = request
+  const decoded = decode(erasureSelection)({ filter, query, with_descendants, except })
   if (E.isLeft(decoded)) throw new Error('the selection of the erasure cannot be decoded')
   const known = new Set(selected.flat())
   let part: string[] = []
@@ -143,7 +143,7 @@ const selectCalls = async (
     const position = await eventStore.head()
     await waitUntilProjected(position)
     const selection = selectionAt(project_id, decoded.right, position)
-    for await (const page of selectedCalls(reader, selection, with_descendants))
+    for await (const page of selectedCalls(reader, selection, decoded.right))
       await add(page.map((call) => call.id))
   } else await add(named)
   await note({ type: 'SelectCalls', project_id, id, call_ids: part, is_last: true })

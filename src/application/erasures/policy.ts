@@ -1,63 +1,58 @@
 import { instantOf } from '../../kernel/codec/instant.js'
+import type { RetentionChosen } from '../../domain/projects/project.js'
 import type { Query } from '../../domain/query/query.js'
 import type { Cause } from '../../kernel/event.js'
 import { selectedCalls } from '../../projections/erasures/selected-calls.js'
 import { latestErasures } from './erasures.js'
 import { writeErasure, type ErasingPorts } from './job.js'
-import { selectionAt } from './selection.js'
+import { selectionAt, type ErasureSelection } from './selection.js'
 
 type PolicyPorts = Pick<ErasingPorts, 'eventStore' | 'ids' | 'clock' | 'reader' | 'waitUntilProjected'>
 
-interface RetentionChosen {
-  readonly project_id: string
-  readonly content_days: number
-}
+type Policy = Pick<RetentionChosen, 'content_days' | 'except'>
 
 const DAY_MS = 86_400_000
 
-/** The days after which the content of each project with a policy is erased. */
+/** What is erased of each project with a policy. */
 const policies = async ({
   eventStore,
-}: Pick<PolicyPorts, 'eventStore'>): Promise<ReadonlyMap<string, number>> => {
-  const chosen = new Map<string, number>()
+}: Pick<PolicyPorts, 'eventStore'>): Promise<ReadonlyMap<string, Policy>> => {
+  const chosen = new Map<string, Policy>()
   for await (const { data } of eventStore.readBackwards(new Set(['RetentionChosen']))) {
-    const { project_id, content_days } = data as unknown as RetentionChosen
-    if (!chosen.has(project_id)) chosen.set(project_id, content_days)
+    const { project_id, ...policy } = data as unknown as RetentionChosen
+    if (!chosen.has(project_id)) chosen.set(project_id, policy)
   }
-  return new Map([...chosen].filter(([, days]) => days > 0))
+  return new Map([...chosen].filter(([, { content_days }]) => content_days > 0))
 }
 
 /** Requests an erasure for each project that has content older than its policy, and none under way. */
 export const requestByPolicy = async (ports: PolicyPorts): Promise<void> => {
   const { eventStore, ids, clock, reader, waitUntilProjected } = ports
-  for (const [project_id, days] of await policies(ports)) {
+  for (const [project_id, policy] of await policies(ports)) {
     const [last] = await latestErasures(ports, project_id, 1)
     if (last !== undefined && last.state !== 'finished') continue
     const now = clock.now()
-    const query = contentBefore(new Date(now.getTime() - days * DAY_MS))
+    const days = policy.content_days
+    const selected: ErasureSelection = {
+      ...{ filter: null, query: startedBefore(new Date(now.getTime() - days * DAY_MS)) },
+      ...{ with_descendants: false, except: ['erased', ...policy.except] },
+    }
     const position = await eventStore.head()
     await waitUntilProjected(position)
-    const selection = selectionAt(project_id, { filter: null, query, with_descendants: false }, position)
-    if ((await selectedCalls(reader, selection, false).next()).done === true) continue
+    const selection = selectionAt(project_id, selected, position)
+    if ((await selectedCalls(reader, selection, selected).next()).done === true) continue
     const correlationId = ids.next()
     const cause: Cause = { correlationId, causationId: correlationId, actor: 'policy' }
     await writeErasure(ports, {
       type: 'RequestErasure',
       request: {
         ...{ project_id, id: ids.next(), requested_at: instantOf(now), requested_by: 'policy' },
-        ...{ reason: `content is kept for ${days} days`, filter: null, with_descendants: false },
-        ...{ query, erased: false },
+        ...{ reason: `content is kept for ${days} days`, erased: false, ...selected },
       },
     })(cause)
   }
 }
 
-/** Calls that started before and have content. */
-const contentBefore = (time: Date): Query => ({
-  $expr: {
-    $and: [
-      { $lt: [{ $getField: 'started_at' }, { $literal: time.toISOString() }] },
-      { $not: [{ $convert: { input: { $getField: 'attributes.tallytree.erased' }, to: 'exists' } }] },
-    ],
-  },
+const startedBefore = (time: Date): Query => ({
+  $expr: { $lt: [{ $getField: 'started_at' }, { $literal: time.toISOString() }] },
 })

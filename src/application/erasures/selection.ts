@@ -1,7 +1,8 @@
 import type * as t from 'io-ts'
-import { nullable, withDefault } from '../../kernel/codec/containers.js'
-import { boolean } from '../../kernel/codec/leaves.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { boolean, oneOf } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
+import { EXCEPTIONS } from '../../domain/projects/project.js'
 import { query } from '../../domain/query/query.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { soleValues } from '../../projections/calls/filter.js'
@@ -9,11 +10,14 @@ import type { CallSelection } from '../../projections/calls/select.js'
 import { callsFilter } from '../calls/filter.js'
 
 export const erasureSelection = closed('ErasureSelection', {
-  says: 'Calls, by what `/calls/query` selects them by. At least one of `filter` and `query` is required; an empty filter selects all.',
+  says:
+    'Calls, by what `/calls/query` selects them by. At least one of `filter` and `query` is required; an empty filter selects all. ' +
+    '`except` leaves out calls as the retention of a project does, and with `erased` those that are erased already.',
   optional: {
     filter: nullable(callsFilter),
     query: nullable(query),
     with_descendants: withDefault(boolean, false),
+    except: withDefault(arrayOf(oneOf('erased', ...EXCEPTIONS)), []),
   },
 })
 export type ErasureSelection = t.TypeOf<typeof erasureSelection>
@@ -29,5 +33,6 @@ export const namedCalls = ({
   filter,
   query,
   with_descendants,
+  except,
 }: ErasureSelection): readonly string[] | undefined =>
-  query === null && !with_descendants ? soleValues(filter, 'call_ids') : undefined
+  query === null && !with_descendants && except.length === 0 ? soleValues(filter, 'call_ids') : undefined

@@ -1,6 +1,7 @@
 import {
   projectDecider,
   projectStream,
+  type Exception,
   type ProjectCommand,
   type ProjectState,
   type RecordLevel,
@@ -20,7 +21,7 @@ interface ProjectSettings {
   readonly record: RecordLevel | null
   readonly cache_seconds: number | null
   readonly end_user_attribute: string | null
-  readonly retention: { readonly content_days: number } | null
+  readonly retention: { readonly content_days: number; readonly except: readonly Exception[] | null } | null
 }
 
 /** Null keeps a setting. */
@@ -37,8 +38,7 @@ export const changeSettings =
     if (cache_seconds !== null) commands.push({ type: 'ChooseCaching', project_id, cache_seconds })
     if (end_user_attribute !== null)
       commands.push({ type: 'ChooseEndUserAttribute', project_id, end_user_attribute })
-    if (retention !== null)
-      commands.push({ type: 'ChooseRetention', project_id, content_days: retention.content_days })
+    if (retention !== null) commands.push({ type: 'ChooseRetention', project_id, ...retention })
     return execute(ports)(projectDecider, projectStream(project_id), commands, cause)
   }
 

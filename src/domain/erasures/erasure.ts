@@ -17,6 +17,7 @@ const erasureRequested = open('ErasureRequested', {
     filter: nullable(jsonObject),
     query: nullable(json),
     with_descendants: withDefault(boolean, false),
+    except: withDefault(arrayOf(string), []),
     erased: withDefault(boolean, false),
   },
 })

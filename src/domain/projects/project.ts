@@ -1,5 +1,5 @@
 import type * as t from 'io-ts'
-import { nullableText } from '../../kernel/codec/containers.js'
+import { arrayOf, nullableText, withDefault } from '../../kernel/codec/containers.js'
 import { instant, type Instant } from '../../kernel/codec/instant.js'
 import { integerBetween, oneOf } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -24,6 +24,15 @@ export const cacheSeconds = integerBetween(0, 30 * 86_400)
 
 /** After how many days the content of calls is erased; 0 for never. */
 export const contentDays = integerBetween(0, 36_500)
+
+/** Calls that an erasure may leave as they are. */
+export const EXCEPTIONS = ['with_feedback', 'in_datasets', 'in_annotation_queues', 'in_evaluations'] as const
+const exception = oneOf(...EXCEPTIONS)
+export type Exception = t.TypeOf<typeof exception>
+export const exceptions = arrayOf(exception)
+
+const inOrder = (chosen: readonly Exception[]): readonly Exception[] =>
+  EXCEPTIONS.filter((one) => chosen.includes(one))
 
 /** The path within the attributes of calls that has the end user; empty for none. */
 export const endUserAttribute = pathIn(textUpToCharacters(200), true)
@@ -71,8 +80,9 @@ const endUserAttributeChosen = open('EndUserAttributeChosen', {
 const retentionChosen = open('RetentionChosen', {
   says:
     'After how many days the content of the calls of a project is erased was set; 0 for never. It also applies to calls that ' +
-    'are recorded already.',
+    'are recorded already. Calls named by `except` keep it.',
   required: { project_id: projectId, content_days: contentDays },
+  optional: { except: withDefault(exceptions, []) },
 })
 
 export const projectEvents = {
@@ -84,6 +94,8 @@ export const projectEvents = {
   EndUserAttributeChosen: endUserAttributeChosen,
   RetentionChosen: retentionChosen,
 }
+
+export type RetentionChosen = t.TypeOf<typeof retentionChosen>
 
 export type ProjectEvent = EventOf<typeof projectEvents>
 
@@ -117,6 +129,8 @@ export interface ChooseRetention {
   readonly type: 'ChooseRetention'
   readonly project_id: string
   readonly content_days: number
+  /** Null leaves them unchanged. */
+  readonly except: readonly Exception[] | null
 }
 
 export interface CreateProject {
@@ -148,6 +162,7 @@ export interface ProjectState {
   readonly cacheSeconds: number
   readonly endUserAttribute: string
   readonly contentDays: number
+  readonly except: readonly Exception[]
   /** Null for a project that was never created explicitly. */
   readonly createdAt: string | null
   readonly description: string | null
@@ -161,6 +176,7 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
     cacheSeconds: 0,
     endUserAttribute: '',
     contentDays: 0,
+    except: [],
     createdAt: null,
     description: null,
     repo: null,
@@ -177,7 +193,7 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
       case 'EndUserAttributeChosen':
         return { ...state, endUserAttribute: event.data.end_user_attribute }
       case 'RetentionChosen':
-        return { ...state, contentDays: event.data.content_days }
+        return { ...state, contentDays: event.data.content_days, except: event.data.except }
       case 'ProjectCreated':
         return { ...state, createdAt: event.data.created_at }
       case 'ProjectDescribed':
@@ -217,9 +233,10 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
       }
       case 'ChooseRetention': {
         const { content_days } = command
-        return state.contentDays === content_days
+        const except = inOrder(command.except ?? state.except)
+        return state.contentDays === content_days && state.except.join() === except.join()
           ? nothing
-          : { events: [{ type: 'RetentionChosen', data: { project_id, content_days } }] }
+          : { events: [{ type: 'RetentionChosen', data: { project_id, content_days, except } }] }
       }
       case 'CreateProject':
         return state.createdAt !== null

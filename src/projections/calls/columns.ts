@@ -52,6 +52,8 @@ export const CALL_COLUMNS = {
   wb_run_id: { type: 'Nullable(String)', from: 'start', kind: 'text' },
   wb_run_step: { type: 'Nullable(Int64)', from: 'start', kind: 'number' },
   wb_run_step_end: { type: 'Nullable(Int64)', from: 'end', kind: 'number' },
+  /** Whether the content was erased: clients may write the mark that readers see. */
+  is_erased: { type: 'Nullable(UInt8)', from: 'start' },
   started_position: { type: 'Nullable(UInt64) CODEC(Delta, LZ4)', from: 'any' },
   ended_position: { type: 'Nullable(UInt64) CODEC(Delta, LZ4)', from: 'any' },
   deleted_position: { type: 'SimpleAggregateFunction(min, Nullable(UInt64)) CODEC(Delta, LZ4)', from: 'any' },

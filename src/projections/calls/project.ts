@@ -81,6 +81,7 @@ const startOf = (data: CallStarted, position: Position, texts: FieldTexts): Call
   wb_user_id: data.wb_user_id,
   wb_run_id: data.wb_run_id,
   wb_run_step: data.wb_run_step === null ? null : int64(data.wb_run_step),
+  is_erased: data.erased === true ? 1 : null,
   started_position: String(position),
 })
 

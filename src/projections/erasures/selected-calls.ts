@@ -5,6 +5,7 @@ import { compileSelection, KEY_FIRST, type CallSelection } from '../calls/select
 import { NO_FILTER } from '../calls/filter.js'
 import { raw, select, sql, typed } from '../sql.js'
 import { withDescendants } from '../usage/queries.js'
+import { keptCalls, type KeptCalls } from './kept-calls.js'
 
 /** Few enough that their ids fit in a statement. */
 const PAGE = 1000
@@ -19,9 +20,10 @@ const COLUMNS = sql`call_id AS id, call_started_at AS started_at, call_bytes AS 
 async function* matchingCalls(
   reader: ClickHouseReader,
   selection: CallSelection,
+  except: readonly KeptCalls[],
 ): AsyncGenerator<readonly CallId[]> {
   const compiled = compileSelection(selection, [])
-  const visible = [sql`started_position <= {position:UInt64}`]
+  const visible = [sql`started_position <= {position:UInt64}`, ...except.map(keptCalls(selection.projectId))]
   let last: CallId | undefined
   do {
     const range =
@@ -44,25 +46,30 @@ async function* matchingCalls(
 export async function* selectedCalls(
   reader: ClickHouseReader,
   selection: CallSelection,
-  isWithDescendants: boolean,
+  options: { readonly with_descendants: boolean; readonly except: readonly KeptCalls[] },
 ): AsyncGenerator<readonly CallId[]> {
-  if (!isWithDescendants) {
-    yield* matchingCalls(reader, selection)
+  const { except } = options
+  if (!options.with_descendants) {
+    yield* matchingCalls(reader, selection, except)
     return
   }
   const { projectId, position } = selection
   const seen = new Set<string>()
-  for await (const page of matchingCalls(reader, selection)) {
+  for await (const page of matchingCalls(reader, selection, except)) {
     const named = page.map(({ id }) => id)
     const below = await withDescendants(reader)(projectId, named, position)
     const call_ids = below.filter((id) => !seen.has(id))
     for (const id of call_ids) seen.add(id)
     for (let from = 0; from < call_ids.length; from += PAGE)
-      yield* matchingCalls(reader, {
-        projectId,
-        position,
-        operation: null,
-        filter: { ...NO_FILTER, call_ids: call_ids.slice(from, from + PAGE) },
-      })
+      yield* matchingCalls(
+        reader,
+        {
+          projectId,
+          position,
+          operation: null,
+          filter: { ...NO_FILTER, call_ids: call_ids.slice(from, from + PAGE) },
+        },
+        except,
+      )
   }
 }

@@ -19,7 +19,7 @@ const COMMANDS: readonly ErasureCommand[] = [
     type: 'RequestErasure',
     request: {
       ...{ ...OF_ERASURE, requested_at: now, requested_by: 'admin', reason: 'asked for' },
-      ...{ filter: {}, query: null, with_descendants: false, erased: false },
+      ...{ filter: {}, query: null, with_descendants: false, except: [], erased: false },
     },
   },
   { type: 'SelectCalls', ...OF_ERASURE, call_ids: ['a', 'b'], is_last: false },

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import { type ProjectCommand, projectDecider } from '../../../../src/domain/projects/project.js'
+import {
+  type Exception,
+  type ProjectCommand,
+  projectDecider,
+} from '../../../../src/domain/projects/project.js'
 
 const project_id = 'team/project'
 const created_at = '2026-01-01T00:00:00.000000Z' as Instant
@@ -13,6 +17,12 @@ const nameUsers: ProjectCommand = {
   project_id,
   end_user_attribute: 'customer.id',
 }
+const retain = (content_days: number, except: readonly Exception[] | null = null): ProjectCommand => ({
+  type: 'ChooseRetention',
+  project_id,
+  content_days,
+  except,
+})
 const describeIt = (description: string | null, repo: string | null = null): ProjectCommand => ({
   type: 'DescribeProject',
   project_id,
@@ -46,6 +56,14 @@ describe('a project', () => {
   for (const command of [create, choose, record, nameUsers, describeIt('text', 'there'), describeIt(null)])
     it(`writes nothing when asked again: ${JSON.stringify(command).slice(0, 60)}`, () =>
       assert.deepEqual(given(command, command).events, []))
+
+  it('keeps the exceptions of its retention where none are given, in one order', () => {
+    const chosen = retain(30, ['in_datasets', 'with_feedback'])
+    const { events } = given(chosen, retain(20))
+    const except = ['with_feedback', 'in_datasets']
+    assert.deepEqual(events, [{ type: 'RetentionChosen', data: { project_id, content_days: 20, except } }])
+    assert.deepEqual(given(chosen, retain(30, ['with_feedback', 'in_datasets', 'in_datasets'])).events, [])
+  })
 
   it('keeps the time of its creation', () => {
     const later = { ...create, created_at: '2027-01-01T00:00:00.000000Z' } as ProjectCommand

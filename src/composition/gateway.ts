@@ -7,6 +7,8 @@ import type { Gateway } from '../gateway/gateway.js'
 import type { Engine } from '../engine/engine.js'
 import { withEngine } from '../gateway/training/engine-upstream.js'
 import { engineModelOf } from '../gateway/training/trained-targets.js'
+import type { CallsErased } from '../domain/erasures/erasure.js'
+import { followLog, type LogFollower } from '../kernel/follow-log.js'
 import { AnswerCache } from '../gateway/completions/answer-cache.js'
 import { CallEndWriter } from '../gateway/completions/call-end-writer.js'
 import { InFlightCompletions } from '../gateway/completions/in-flight.js'
@@ -69,6 +71,9 @@ export const openGateway = async (
   directory.onChange(() => targets.directoryChanged())
   metrics.beforeRead(() => metrics.gateway.targetsOut.set({}, targets.open))
   const [inFlight, callEnds] = [new InFlightCompletions(), new CallEndWriter(services.log)]
+  const answers = new AnswerCache()
+  const stopping = new AbortController()
+  const erasures = await dropErased(services, answers, stopping.signal)
   return {
     gateway: {
       upstreamClient,
@@ -84,7 +89,7 @@ export const openGateway = async (
       metrics: metrics.gateway,
       inFlight,
       callEnds,
-      answers: new AnswerCache(),
+      answers,
       memory,
       instance,
       ledgerFollower: limits.follower,
@@ -98,8 +103,27 @@ export const openGateway = async (
       inFlight.stop()
       await callEnds.drain(SETTLE_WITHIN_MS, inFlight.idle())
       directory.close()
+      stopping.abort()
+      await erasures?.stopped
       await limits.stop()
       await upstreamClient.close()
     },
   }
 }
+
+/** Drops the kept answers of each project whose calls are erased. */
+const dropErased = async (
+  { eventStore }: Pick<Services, 'eventStore'>,
+  answers: AnswerCache,
+  signal: AbortSignal,
+): Promise<LogFollower | undefined> =>
+  eventStore.erase === undefined
+    ? undefined
+    : followLog({
+        eventStore,
+        types: new Set(['CallsErased']),
+        after: await eventStore.head(),
+        onEvent: ({ data }) => answers.drop((data as unknown as CallsErased).project_id),
+        onError: () => undefined,
+        signal,
+      })

@@ -10,6 +10,7 @@ import type { EndpointRequest } from '../endpoints/endpoint.js'
 
 /** A complete answer. */
 export interface CachedAnswer {
+  readonly project: string
   /** As recorded. */
   readonly body: JsonObject
   /** Undefined where it is the JSON of the body. */
@@ -38,6 +39,8 @@ const CACHED: ReadonlySet<Api> = new Set(['chat', 'responses', 'messages', 'comp
 
 /** Answers for equal requests of a project, in the memory of this process. The least recently used ones are dropped. */
 export class AnswerCache {
+  /** When content of each project was last erased. */
+  private readonly erased = new Map<string, number>()
   private readonly answers = new LRUCache<string, CachedAnswer>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ body, text }) => jsonBytesAtMost(body) + (text?.length ?? 0) + 1,
@@ -49,9 +52,18 @@ export class AnswerCache {
     return answer !== undefined && performance.now() - answer.at <= maxSeconds * 1000 ? answer : undefined
   }
 
-  add(key: string, answer: CachedAnswer): void {
+  /** Ignores an answer whose call started before content of the project was last erased, since that may have included it. */
+  add(key: string, answer: CachedAnswer, startedAt: number): void {
+    if (startedAt <= (this.erased.get(answer.project) ?? -1)) return
     const isLarge = jsonBytesAtMost(answer.body, MAX_ANSWER_BYTES) > MAX_ANSWER_BYTES
     if (!isLarge && (answer.text?.length ?? 0) <= MAX_ANSWER_BYTES) this.answers.set(key, answer)
+  }
+
+  /** Drops all answers of a project, because content of some of its calls was erased. */
+  drop(project: string): void {
+    this.erased.set(project, performance.now())
+    for (const [key, answer] of [...this.answers.entries()])
+      if (answer.project === project) this.answers.delete(key)
   }
 }
 

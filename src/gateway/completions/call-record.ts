@@ -50,6 +50,7 @@ export interface CallEnding {
 /** The call of a completion whose start is in the event log. */
 export interface CallRecord {
   readonly id: string
+  readonly project: string
   readonly position: Position | undefined
   readonly recordsContent: boolean
   /** By the clock of `performance`, in milliseconds. */
@@ -99,6 +100,7 @@ export const recordStart = async (services: RecordServices, start: CallStart): P
   let hasEnded = false
   return {
     id,
+    project,
     position: reading.ackPosition(project, position),
     recordsContent: level === 'all',
     startedAt,

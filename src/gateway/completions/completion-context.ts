@@ -73,10 +73,11 @@ export const forwardOrFinish = async <Opened>(
 export const keepAnswer = (
   { answers }: Pick<Gateway, 'answers'>,
   { cacheKey, call }: Pick<CompletionContext, 'cacheKey' | 'call'>,
-  answer: Omit<CachedAnswer, 'callId' | 'at'>,
+  answer: Omit<CachedAnswer, 'project' | 'callId' | 'at'>,
 ): void => {
   if (cacheKey === undefined || answer.body['tallytree_truncated'] === true) return
-  answers.add(cacheKey, { ...answer, callId: call.id, at: performance.now() })
+  const { id: callId, project, startedAt } = call
+  answers.add(cacheKey, { ...answer, project, callId, at: performance.now() }, startedAt)
 }
 
 /** What is recorded of a completion that an upstream has answered. */

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import type { Answered } from '../../../support/client.js'
 import { startTestService, type TestService } from '../../../support/service.js'
+import { until } from '../../../support/until.js'
 import { saying } from '../../../support/upstreams/behaviours.js'
 import { MESSAGES, startGateway, type Gateway } from '../../../support/upstreams/gateway.js'
 import { JSON_TYPE, messageOf, sendingPieces } from '../../../support/upstreams/samples.js'
-import { accepted } from '../../calls/given.js'
+import { accepted, textIn } from '../../calls/given.js'
 import { recordCalls, startedAt } from '../../prices/given.js'
 
 describe('answers that are given again', () => {
@@ -165,6 +166,39 @@ describe('answers that are given again', () => {
     const servers = { mcp_servers: [{ type: 'url', url: 'https://tools.example', name: 'tools' }] }
     assert.deepEqual([await ask(servers), await ask(servers)], [false, false])
     gateway.upstream.behave(saying(['Hello', ', ', 'world']))
+  })
+
+  it('are dropped when content of the project is erased, also of calls in flight', async () => {
+    const [project, other] = [someProject(), someProject()]
+    const ask = (body: JsonObject, where = project) => send(where, body, { cache: '60' })
+    await ask({})
+    await ask({}, other)
+    assert.ok(isHit(await ask({})))
+    let answer: () => void = () => undefined
+    const arrived = new Promise<void>((resolve) =>
+      gateway.upstream.behave((...arrival) => {
+        answer = () => void saying(['Hello', ', ', 'world'])(...arrival)
+        resolve()
+      }),
+    )
+    const inFlight = ask({ seed: 1 })
+    await arrived
+    const { erasure } = accepted(
+      await service.post(`/api/projects/${project}/erasures`, {
+        selection: { filter: {} },
+        reason: 'a test',
+      }),
+    )
+    const id = textIn(erasure as JsonObject, 'id')
+    await until(async () => {
+      const { state } = accepted(await service.send('GET', `/api/projects/${project}/erasures/${id}`))
+      return state === 'finished'
+    })
+    answer()
+    await inFlight
+    gateway.upstream.behave(saying(['Hello', ', ', 'world']))
+    assert.deepEqual([isHit(await ask({})), isHit(await ask({ seed: 1 }))], [false, false])
+    assert.ok(isHit(await ask({}, other)))
   })
 
   it('are refused by name where their age is no number of seconds', async () => {

@@ -3,11 +3,13 @@ import { runErasure } from '../application/erasures/job.js'
 import { requestByPolicy } from '../application/erasures/policy.js'
 import { systemClock, systemIds } from '../adapters/system/system.js'
 import type { ErasureRequested } from '../domain/erasures/erasure.js'
+import { eventsAt } from '../kernel/events-at.js'
 import { followLog } from '../kernel/follow-log.js'
 import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
-import { projections } from '../projections/all.js'
+import { callsProjection } from '../projections/calls/project.js'
 import { clearContent } from '../projections/erasures/clear-content.js'
+import { feedbackProjection } from '../projections/feedback/project.js'
 import { rebuildsIn } from '../projections/rebuilds/queries.js'
 import { errorName } from '../projections/runtime/error-name.js'
 import { insertBatch } from '../projections/runtime/insert-batch.js'
@@ -28,6 +30,8 @@ export interface Erasing {
 }
 
 const WAIT_MS = 1000
+/** Rows of other projections have figures alone, and stay as they are. */
+const WITH_CONTENT = [callsProjection, feedbackProjection]
 const POLICY_EVERY_MS = 3_600_000
 
 /** Carries out requested erasures one after another, an interrupted one first. */
@@ -38,17 +42,25 @@ export const startErasing = async (options: ErasingOptions): Promise<Erasing> =>
   const { signal } = stopping
   let cleared = 0
 
+  /** Slowly, because other readers and the projector use the same engine. */
+  const insertAgain = (positions: readonly Position[]) => async () => {
+    const options = { clickHouse: clickHouse.writer, blobs, eventStore, projections: WITH_CONTENT }
+    for await (const batch of eventsAt(eventStore, positions)) {
+      signal.throwIfAborted()
+      const begin = performance.now()
+      await insertBatch(options, batch)
+      await sleep(performance.now() - begin, undefined, { ref: false })
+    }
+  }
   const clearReadModels: Parameters<typeof runErasure>[0]['clearReadModels'] = async (
     projectId,
     ids,
-    events,
+    positions,
   ) => {
     const clear = async () => {
       // A rebuild that was interrupted has rows with content, and is continued first.
       if ((await rebuildsIn(clickHouse.writer, ['running', 'swapping'], 1)).length > 0) return
-      await clearContent(clickHouse, projectId, ids, signal)
-      for await (const batch of events)
-        await insertBatch({ clickHouse: clickHouse.writer, blobs, eventStore, projections }, batch)
+      await clearContent(clickHouse, projectId, ids, insertAgain(positions), signal)
       cleared += 1
     }
     for (;;) {

@@ -12,10 +12,14 @@ type Receipt = Omit<CallsErased, 'project_id' | 'id' | 'part' | 'calls'>
 
 type ReadingPorts = Pick<Ports, 'eventStore' | 'blobs'>
 
-/** What is left of the events of some streams, and the receipt for it. Events that are erased already are given again, but not counted. */
+/**
+ * What is left of the events of some streams, and the receipt for it. Events that are erased already, or in an earlier receipt,
+ * are given again, but not counted.
+ */
 export const erasuresOf = async (
   { eventStore, blobs }: ReadingPorts,
   streams: readonly string[],
+  counted: ReadonlySet<Position>,
 ): Promise<{ readonly erasures: readonly Erasure[]; readonly receipt: Receipt }> => {
   const erasures: Erasure[] = []
   const changed: Position[] = []
@@ -30,7 +34,7 @@ export const erasuresOf = async (
       const data = erasedData(event.type, await withSummary(blobs, event))
       if (data === undefined) continue
       erasures.push({ position: event.position, data })
-      if (event.data['erased'] === true) continue
+      if (event.data['erased'] === true || counted.has(event.position)) continue
       changed.push(event.position)
       bytes += jsonText(event.data).length - jsonText(data).length
       for (const { digest, size } of spilledIn(event)) {
@@ -84,4 +88,13 @@ export const rangesOf = (positions: readonly Position[]): string => {
     else ranges.push([position, position])
   }
   return ranges.map(([first, last]) => (first === last ? String(first) : `${first}-${last}`)).join(',')
+}
+
+/** The positions in ranges such as `17-19,23`. */
+export const positionsIn = (ranges: string): readonly Position[] =>
+  ranges === '' ? [] : ranges.split(',').flatMap(positionsOf)
+
+const positionsOf = (range: string): readonly Position[] => {
+  const [first, last = first] = range.split('-').map(BigInt) as [Position, Position?]
+  return Array.from({ length: Number(last - first) + 1 }, (_, at) => first + BigInt(at))
 }

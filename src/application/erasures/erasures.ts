@@ -81,10 +81,10 @@ export const ERASURE_STAGES = ['selecting', 'erasing', 'clearing', 'finished'] a
 const stageOf = ({
   finished,
   isSelected,
-  receipts,
+  parts,
   selected,
 }: ErasureState): (typeof ERASURE_STAGES)[number] => {
   if (finished !== null) return 'finished'
   if (!isSelected) return 'selecting'
-  return receipts.length < selected.length ? 'erasing' : 'clearing'
+  return parts < selected.length ? 'erasing' : 'clearing'
 }

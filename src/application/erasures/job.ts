@@ -16,7 +16,7 @@ import type { Erasure, EventStore, Position, RecordedEvent } from '../../kernel/
 import type { Ports } from '../../kernel/ports/ports.js'
 import { feedbackIdsOn } from '../../projections/erasures/feedback-ids.js'
 import { selectedCalls } from '../../projections/erasures/selected-calls.js'
-import { erasuresOf, hasContent } from './erase-events.js'
+import { erasuresOf, hasContent, positionsIn } from './erase-events.js'
 import { erasureSelection, namedCalls, selectionAt } from './selection.js'
 import { deleteUnnamed } from './unnamed-blobs.js'
 
@@ -30,11 +30,11 @@ export interface ErasingPorts extends Pick<Ports, 'blobs' | 'ids' | 'clock'> {
   readonly signal: AbortSignal
   /** Waits until the rows of all events up to the position are inserted. */
   readonly waitUntilProjected: (position: Position) => Promise<void>
-  /** Removes the content of calls from the read models, and inserts the rows of their events again. */
+  /** Removes the content of calls from the read models, and inserts the rows of their events again, which are in the order of the log. */
   readonly clearReadModels: (
     projectId: string,
     ids: readonly string[],
-    events: AsyncIterable<readonly RecordedEvent[]>,
+    positions: readonly Position[],
   ) => Promise<void>
 }
 
@@ -81,30 +81,33 @@ export const runErasure = async (
 
   if (erase === undefined || (await stateNow()).finished !== null) return
   await selectCalls(ports, { project_id, id }, await stateNow(), note)
-  const { selected } = await stateNow()
+  const { selected, receipts: before } = await stateNow()
+  const counted = new Set(before.flatMap(({ positions }) => positionsIn(positions)))
 
   const streamsOf = streamsOfCalls(ports, project_id)
   // Feedback is found by the read model.
-  await waitUntilProjected(await eventStore.head())
+  const since = await eventStore.head()
+  await waitUntilProjected(since)
+  const streams = new Set<string>()
+  const positions: Position[] = []
   const erasures = async function* (): AsyncGenerator<Erasure> {
     for (const [part, callIds] of selected.entries()) {
       ports.signal.throwIfAborted()
-      const { erasures, receipt } = await erasuresOf(ports, await streamsOf(callIds))
+      const ofCalls = await streamsOf(callIds)
+      const { erasures, receipt } = await erasuresOf(ports, ofCalls, counted)
       await note({ type: 'NoteErased', erased: { project_id, id, part, calls: callIds.length, ...receipt } })
+      for (const stream of ofCalls) streams.add(stream)
+      for (const { position } of erasures) positions.push(position)
       yield* erasures
     }
     const { position, data } = requested
     yield { position, data: { ...data, query: null, erased: true } }
   }
   await erase.call(eventStore, erasures())
+  await requireNoContent(eventStore, since, streams)
   await waitUntilProjected(await eventStore.head())
-  const events = async function* () {
-    for (const part of selected) {
-      ports.signal.throwIfAborted()
-      yield await eventsOf(ports, await streamsOf(part))
-    }
-  }
-  await ports.clearReadModels(project_id, selected.flat(), events())
+  const inOrder = positions.sort((one, other) => (one < other ? -1 : 1))
+  await ports.clearReadModels(project_id, selected.flat(), inOrder)
   const { receipts } = await stateNow()
   const blobs_deleted = await deleteUnnamed(
     ports,
@@ -156,17 +159,15 @@ const streamsOfCalls =
     ...(await feedbackIdsOn(reader, projectId, callIds)).map((id) => feedbackStream(projectId, id)),
   ]
 
-const eventsOf = async (
-  { eventStore }: Pick<ErasingPorts, 'eventStore'>,
-  streams: readonly string[],
-): Promise<readonly RecordedEvent[]> => {
-  const events: RecordedEvent[] = []
-  for (const stream of streams)
-    for await (const event of eventStore.readStream(stream, { withUnreadable: true }))
-      if (hasContent(event))
-        throw new ContentRecorded(`${stream} got content while it was erased; it is erased again`)
-      else if (event.unreadable === undefined) events.push(event)
-  return events
+/** @throws ContentRecorded if a write that was under way when its call was erased brought content */
+const requireNoContent = async (
+  eventStore: EventStore,
+  since: Position,
+  streams: ReadonlySet<string>,
+): Promise<void> => {
+  for await (const event of eventStore.readAll({ after: since }))
+    if (streams.has(event.stream) && hasContent(event))
+      throw new ContentRecorded(`${event.stream} got content while it was erased; it is erased again`)
 }
 
 class ContentRecorded extends Error {

@@ -87,6 +87,8 @@ export interface ErasureState {
   readonly selected: readonly string[][]
   readonly isSelected: boolean
   readonly receipts: CallsErased[]
+  /** Parts of the selection that have a receipt. A part has another one where its calls got content while it was erased. */
+  readonly parts: number
   readonly finished: ErasureFinished | null
 }
 
@@ -102,7 +104,7 @@ const evolve = (state: ErasureState, event: ErasureEvent): ErasureState => {
       }
     case 'CallsErased':
       state.receipts.push(event.data)
-      return state
+      return { ...state, parts: Math.max(state.parts, event.data.part + 1) }
     case 'ErasureFinished':
       return { ...state, finished: event.data }
     default:
@@ -120,10 +122,14 @@ const decide = (state: ErasureState, command: ErasureCommand): Decision<ErasureE
       const { type: _, ...data } = command
       return state.isSelected ? nothing : { events: [{ type: 'CallsSelectedForErasure', data }] }
     }
-    case 'NoteErased':
-      return command.erased.part < state.receipts.length
+    case 'NoteErased': {
+      const { erased } = command
+      const ofPart = state.receipts.filter(({ part }) => part === erased.part)
+      if (ofPart.length === 0) return { events: [{ type: 'CallsErased', data: erased }] }
+      return erased.events === 0 || ofPart.some(({ positions }) => positions === erased.positions)
         ? nothing
-        : { events: [{ type: 'CallsErased', data: command.erased }] }
+        : { events: [{ type: 'CallsErased', data: { ...erased, calls: 0 } }] }
+    }
     case 'FinishErasure':
       return state.finished === null
         ? { events: [{ type: 'ErasureFinished', data: { ...command.finished, ...totalsOf(state) } }] }
@@ -143,7 +149,14 @@ export const totalsOf = ({
 
 /** A request is carried out by a job, which notes each step here, so that another process can continue it. */
 export const erasureDecider: Decider<ErasureState, ErasureCommand, ErasureEvent> = {
-  initialState: () => ({ request: null, selected: [], isSelected: false, receipts: [], finished: null }),
+  initialState: () => ({
+    request: null,
+    selected: [],
+    isSelected: false,
+    receipts: [],
+    parts: 0,
+    finished: null,
+  }),
   evolve,
   decide,
 }

@@ -40,12 +40,13 @@ const TABLES = Object.keys(MUTATIONS)
 
 /**
  * Removes the content of calls from all rows of the read models, and from the files of parts that are no longer used. Resolves once
- * it is gone. Rows of erased events, inserted afterwards, bring the figures of attributes and summaries back.
+ * it is gone. `insertAgain` inserts the rows of the erased events, which bring the figures of attributes and summaries back.
  */
 export const clearContent = async (
   { writer }: Pick<ClickHouse, 'writer'>,
   projectId: string,
   ids: readonly string[],
+  insertAgain: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
   const drop = () => writer.command(`DROP TABLE IF EXISTS ${ERASED_CALLS} SYNC`)
@@ -64,6 +65,7 @@ export const clearContent = async (
       `ALTER TABLE ${table} ${mutation} SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`,
     )
   await until(async () => (await unfinishedMutations(writer)) === 0, signal)
+  await insertAgain()
   await removeInactiveParts(writer, signal)
   await drop()
 }

@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { rangesOf } from '../../../../src/application/erasures/erase-events.js'
-
-const positionsIn = (ranges: string): readonly bigint[] =>
-  ranges
-    .split(',')
-    .filter((range) => range !== '')
-    .flatMap((range) => {
-      const [first, last = first] = range.split('-').map(BigInt)
-      return Array.from({ length: Number(last! - first!) + 1 }, (_, at) => first! + BigInt(at))
-    })
+import { positionsIn, rangesOf } from '../../../../src/application/erasures/erase-events.js'
 
 describe('ranges of positions', () => {
   it('are of exactly the positions, and as few as possible', () => {

@@ -41,6 +41,18 @@ describe('an erasure', () => {
     for (const command of COMMANDS) assert.deepEqual(erasureDecider.decide(state, command).events, [])
   })
 
+  it('has another receipt for a part whose calls got content meanwhile, and counts these calls once', () => {
+    const more = { ...receipt(0), events: 1, positions: '7' }
+    const { receipts, parts } = after([
+      ...COMMANDS.slice(0, 5),
+      ...[more, more, { ...more, events: 0, positions: '' }].map(
+        (erased) => ({ type: 'NoteErased', erased }) as const,
+      ),
+    ])
+    assert.deepEqual(receipts.slice(2), [{ ...more, calls: 0 }])
+    assert.equal(parts, 2)
+  })
+
   it('finishes with the totals of its receipts', () => {
     const { finished, selected } = after(COMMANDS)
     assert.deepEqual(selected, [

@@ -3,6 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { PACKING } from '../src/adapters/event-store/sqlite/packer.js'
+import { openSqliteEventStore } from '../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { writeCallEvents } from './support/call-events.js'
 import { startService } from './support/child.js'
 import { p99, ratio } from './support/report.js'
@@ -16,12 +19,26 @@ const READS_MS = 10_000
 const OPS = ['op-0', 'op-1', 'op-2', 'op-3', 'op-4']
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
-const jsonBytes = await writeCallEvents(join(directory, 'events.db'), 2 * CALLS)
+const log = join(directory, 'events.db')
+const jsonBytes = await writeCallEvents(log, 2 * CALLS)
+await packed(log, 2 * CALLS)
 const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: directory,
   TALLYTREE_BOOTSTRAP_API_KEY: KEY,
 })
+
+/** As a log is that was written over days: the packer rests no more than needed. */
+async function packed(path: string, events: number) {
+  for (let upTo = 0; upTo < events - PACKING.newest - PACKING.events;) {
+    const store = openSqliteEventStore(path, undefined, { ...PACKING, quietRest: 0 })
+    await sleep(2000)
+    await store.close()
+    const db = new Database(path, { readonly: true })
+    upTo = db.prepare<[], number>('SELECT coalesce(max(last), 0) FROM packs').pluck().get()!
+    db.close()
+  }
+}
 
 const ask = async (path: string, body?: object): Promise<unknown> => {
   const answer = await fetch(service.address + path, {

@@ -11,6 +11,7 @@ import { Failed, Loading } from '../kit/states.js'
 import { Time } from '../kit/time.js'
 import { objectIn, wordsOf } from './event-types.js'
 import { useEvent, useSealing, type HistoryEvent } from './history-data.js'
+import { signedBy } from './signed-by.js'
 
 /** The event at a position: where it is in the log, what it says, and the proof that it is there. */
 export const EventPanel = ({
@@ -109,7 +110,7 @@ const Details = ({ line, event }: { readonly line: string; readonly event: Histo
 /** The commands that check the proof without the service. */
 const Proof = ({ event: { id, stream } }: { readonly event: HistoryEvent }) => {
   const { data } = useSealing()
-  const [key = 'KEY'] = data?.verifier_keys ?? []
+  const key = (data && signedBy(data)) ?? 'KEY'
   const file = `${id}.tlog-proof`
   return (
     <>

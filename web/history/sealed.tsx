@@ -4,6 +4,7 @@ import { CodeBlock } from '../kit/long-text.js'
 import { messageOf } from '../kit/states.js'
 import { Time } from '../kit/time.js'
 import { useSealing } from './history-data.js'
+import { signedBy } from './signed-by.js'
 
 /** Since when the log is sealed, and how to check that without trusting the service. */
 export const Sealed = () => {
@@ -37,12 +38,12 @@ export const Sealed = () => {
           <CodeBlock
             text={[
               `node bin/verify-log.mjs --url ${location.origin} --checkpoint checkpoint.txt \\`,
-              `  --verifier '${data.verifier_keys[0] ?? 'KEY'}'`,
+              `  --verifier '${signedBy(data) ?? 'KEY'}'`,
               '',
               '# one event',
               'npm run -s tallytree -- log prove EVENT > event.tlog-proof',
               `npm run -s tallytree -- log check event.tlog-proof \\`,
-              `  --verifier '${data.verifier_keys[0] ?? 'KEY'}'`,
+              `  --verifier '${signedBy(data) ?? 'KEY'}'`,
             ].join('\n')}
             language="sh"
           />

@@ -45,7 +45,8 @@ const USAGE = `usage: tallytree <command>
                  issues an API key for a user who lost theirs (default: the administrator) and prints it; requires a
                  stopped service or an EventStoreDB
   log key        prints the keys that verify the signed checkpoints of the log
-  log rotate-key makes a new key, which signs from the next start of the service on; the former one signs for 30 more days
+  log rotate-key makes a new key, which signs from the next start of the service on, or at once in a bucket; the former one
+                 signs for 30 more days
   log new-origin begins a new signed log, which names the last checkpoint, where the event log does not match what was
                  signed; requires a stopped service
   log prove EVENT [--stream STREAM] [--url URL]

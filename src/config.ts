@@ -155,10 +155,6 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     throw new OperatorError(
       'CLICKHOUSE_URL: several hosts need CLICKHOUSE_CLUSTER, because all must have the same rows',
     )
-  if (env.TALLYTREE_WITNESSES.length > 0 && env.TALLYTREE_OBJECTS_URL !== null)
-    throw new OperatorError(
-      'TALLYTREE_WITNESSES: there is no checkpoint to cosign, because a log with TALLYTREE_OBJECTS_URL is not sealed',
-    )
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,

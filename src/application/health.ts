@@ -1,4 +1,5 @@
 import { BlobDamaged, BlobsUnavailable } from '../kernel/ports/blobs.js'
+import { BucketUnavailable } from '../kernel/ports/bucket.js'
 import { ClickHouseUnavailable } from '../kernel/ports/clickhouse.js'
 import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../kernel/ports/event-store-errors.js'
@@ -54,7 +55,7 @@ const PARTS: Readonly<Record<HealthPart, Part>> = {
     resumed: 'log.tree_resumed',
     reasonOf: (error) =>
       error instanceof Error
-        ? `new events are not sealed (${codeOf(error.cause) ?? codeOf(error) ?? error.name})`
+        ? `new events are not sealed (${bucketReason(error) ?? codeOf(error.cause) ?? codeOf(error) ?? error.name})`
         : undefined,
   },
   'log-witnesses': {
@@ -163,6 +164,9 @@ export const openHealth = (
 }
 
 /** The error code of the system or of a database. gRPC's numeric codes would not help an operator. */
+const bucketReason = (error: Error): string | undefined =>
+  error instanceof BucketUnavailable ? `the bucket failed: ${error.reason}` : undefined
+
 const codeOf = (cause: unknown): string | undefined =>
   cause instanceof Error && 'code' in cause && /^[A-Z][A-Z0-9_]{0,63}$/.test(String(cause.code))
     ? String(cause.code)

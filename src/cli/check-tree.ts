@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
-import { openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
+import { openSqliteLogTree, type SqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
 import { readLogKeys } from '../adapters/secrets/log-keys.js'
 import { logKeysFile, logTreeFile } from '../composition/sealing.js'
-import type { LogTree } from '../kernel/ports/log-tree.js'
 import { DIGEST_BYTES, SALT_BYTES } from '../kernel/event-seal.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { entryHash } from '../kernel/tlog/entries.js'
@@ -16,6 +15,7 @@ import {
   parseVerifierKey,
   type VerifierKey,
 } from '../kernel/tlog/note.js'
+import type { CopiedLog } from './copy-tree.js'
 import { checkErasures } from './check-erasures.js'
 import { readCheckpoints } from './checkpoints-file.js'
 
@@ -27,6 +27,8 @@ export interface TreeSources {
   readonly checkpoint: string | undefined
   /** As "tallytree log key" prints them; those of the directory, if there are none. */
   readonly verifiers: readonly string[]
+  /** The tree of the log in a bucket, if it is there. */
+  readonly bucketLog?: CopiedLog | undefined
 }
 
 export interface TreeCheck {
@@ -52,7 +54,7 @@ interface Noted {
 export const checkTree = async (sources: TreeSources): Promise<TreeCheck> => {
   const { directory } = sources
   const path = logTreeFile(directory)
-  const stored = existsSync(path) ? openSqliteLogTree(path) : undefined
+  const stored = sources.bucketLog?.tree ?? (existsSync(path) ? openSqliteLogTree(path) : undefined)
   const { expected, errors } = await expectedRoots(sources, stored)
   const tree = growingTree(0, () => new Uint8Array())
   let next = 0
@@ -124,7 +126,7 @@ const digestIn = (seal: string): Buffer =>
   Buffer.from(seal.slice(SALT_DIGITS, SALT_DIGITS + DIGEST_DIGITS), 'hex')
 
 /** How many hashes of a tile the stored tree has, and these hashes. Undefined for none, and an error if they are missing. */
-const storedHashes = ({ level, index, hashes }: Tile, stored: LogTree) => {
+const storedHashes = ({ level, index, hashes }: Tile, stored: SqliteLogTree) => {
   const width = Math.min(hashes.length / HASH_BYTES, widthOf(level, index, stored.size()))
   if (width <= 0) return undefined
   try {
@@ -135,26 +137,26 @@ const storedHashes = ({ level, index, hashes }: Tile, stored: LogTree) => {
   }
 }
 
-const tileErrors = (tile: Tile, stored: LogTree): readonly string[] => {
+const tileErrors = (tile: Tile, stored: SqliteLogTree): readonly string[] => {
   const found = storedHashes(tile, stored)
   if (found === undefined) return []
   const { width, known } = found
   return known !== undefined && tile.hashes.subarray(0, width * HASH_BYTES).equals(known)
     ? []
-    : [`tile ${tile.level}/${tile.index} of log-tree.db does not match the events`]
+    : [`tile ${tile.level}/${tile.index} of the tree does not match the events`]
 }
 
-const leafErrors = (tile: Tile, stored: LogTree, positions: readonly number[]): readonly string[] => {
+const leafErrors = (tile: Tile, stored: SqliteLogTree, positions: readonly number[]): readonly string[] => {
   const { index, hashes } = tile
   const found = storedHashes(tile, stored)
   if (found === undefined) return []
   const { width, known } = found
-  if (known?.length !== width * HASH_BYTES) return [`tile 0/${index} of log-tree.db is incomplete`]
+  if (known?.length !== width * HASH_BYTES) return [`tile 0/${index} of the tree is incomplete`]
   const first = index * TILE_HASHES
   const errors: string[] = []
   const last = positions[width - 1]
   if (last !== undefined && stored.positionBefore(index + 1) !== BigInt(last))
-    errors.push(`tile 0/${index} of log-tree.db has the position of another event`)
+    errors.push(`tile 0/${index} of the tree has the position of another event`)
   for (let at = 0; at < width; at += 1) {
     const [from, to] = [at * HASH_BYTES, (at + 1) * HASH_BYTES]
     if (!hashes.subarray(from, to).equals(known.subarray(from, to)))
@@ -165,11 +167,11 @@ const leafErrors = (tile: Tile, stored: LogTree, positions: readonly number[]): 
 
 /** The checkpoints, by size, and what is wrong with them. */
 const expectedRoots = async (
-  { directory, checkpoint, verifiers }: TreeSources,
-  stored: LogTree | undefined,
+  { directory, checkpoint, verifiers, bucketLog }: TreeSources,
+  stored: SqliteLogTree | undefined,
 ): Promise<{ readonly expected: readonly Expected[]; readonly errors: string[] }> => {
   const copied = await readCheckpoints(directory)
-  const own = readLogKeys(logKeysFile(directory))?.all ?? []
+  const own = (bucketLog?.keys ?? readLogKeys(logKeysFile(directory)))?.all ?? []
   const texts = verifiers.length > 0 ? verifiers : (copied?.verifier_keys ?? [])
   const keys = verifiers.length > 0 ? texts.map(keyIn) : [...own, ...texts.map(keyIn)]
   const notes: readonly Noted[] = [
@@ -181,7 +183,7 @@ const expectedRoots = async (
   const latest = stored?.latest()?.size ?? 0
   if (stored !== undefined && stored.size() < latest)
     errors.push(
-      `log-tree.db has ${stored.size()} leaves, but there is the checkpoint of ${latest} events: tiles are missing`,
+      `${stored.named} has ${stored.size()} leaves, but there is the checkpoint of ${latest} events: tiles are missing`,
     )
   const expected = notes.flatMap((noted): readonly Expected[] => {
     const { note, of } = noted

@@ -1,11 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type * as t from 'io-ts'
 import { openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
 import { readLogKeys } from '../adapters/secrets/log-keys.js'
+import { withBucketLog } from '../composition/bucket-log.js'
 import { logKeysFile, logTreeFile } from '../composition/sealing.js'
+import type { Config } from '../config.js'
 import { writeFileAtomic } from '../kernel/atomic-file.js'
 import { decode } from '../kernel/codec/codec.js'
 import { arrayOf } from '../kernel/codec/containers.js'
@@ -25,8 +27,21 @@ type Checkpoints = t.TypeOf<typeof checkpointsFile>
 
 const pathIn = (directory: string): string => join(directory, 'log-checkpoints.json')
 
-/** Those of the data directory of a stopped service, in the form of `GET /api/log/checkpoints`. */
-export const checkpointsIn = (dataDirectory: string): unknown => {
+/**
+ * Those of a stopped service, in the form of `GET /api/log/checkpoints`: of the bucket, if the log is the one of the
+ * configuration, or of the data directory.
+ */
+export const checkpointsIn = async (named: string, config: Config): Promise<unknown> => {
+  const { eventStoreUrl, dataDirectory } = config
+  const isOwn = named === eventStoreUrl || resolve(named) === dataDirectory
+  if (config.objects === null || !isOwn) return checkpointsInDirectory(named)
+  return withBucketLog(config, async ({ tree, keys }) => {
+    const data = (await tree.checkpoints()).map(({ size, note }) => ({ size, note }))
+    return { verifier_keys: keys.all.map(({ text }) => text), data }
+  })
+}
+
+const checkpointsInDirectory = (dataDirectory: string): unknown => {
   const path = logTreeFile(dataDirectory)
   const keys = readLogKeys(logKeysFile(dataDirectory))
   if (keys === undefined || !existsSync(path)) return undefined

@@ -3,6 +3,12 @@ import { readFile, rename } from 'node:fs/promises'
 import { makeLogTree, openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
 import { askPatiently, asking, requireApiKey, textOf } from '../adapters/remote-service/request.js'
 import { readLogKeys, rotateLogKeys } from '../adapters/secrets/log-keys.js'
+import {
+  beginBucketLog,
+  currentLogKeys,
+  rotateBucketLogKeys,
+  type BucketLogConfig,
+} from '../composition/bucket-log.js'
 import { logKeysFile, logTreeFile } from '../composition/sealing.js'
 import type { Config } from '../config.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
@@ -10,34 +16,61 @@ import { parseProof } from '../kernel/tlog/entries.js'
 import { leafHash, rootOfPath } from '../kernel/tlog/merkle.js'
 import { InvalidNote, openNote, parseCheckpoint, parseVerifierKey } from '../kernel/tlog/note.js'
 
-type DataDirectory = Pick<Config, 'dataDirectory'>
-
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 /** `tallytree log key`: prints the verifier keys of the log. Returns the exit code. */
-export const printLogKeys = ({ dataDirectory }: DataDirectory): number => {
-  const path = logKeysFile(dataDirectory)
-  const keys = readLogKeys(path)
-  if (keys === undefined)
-    throw new OperatorError(`${path} does not exist: the first start of the service makes it`)
+export const printLogKeys = async (config: BucketLogConfig): Promise<number> => {
+  const keys = await currentLogKeys(config)
+  if (keys === undefined) throw noKeys(config)
   for (const { text } of keys.all) print(text)
   return 0
 }
 
-/** `tallytree log rotate-key`: makes a new key, which signs from the next start on. Returns the exit code. */
-export const rotateLogKey = async ({ dataDirectory }: DataDirectory): Promise<number> => {
-  const end = await rotateLogKeys(logKeysFile(dataDirectory), new Date())
-  print(
-    `the next start of the service signs with a new key, and until ${end.toISOString()} with the former one too`,
+const noKeys = ({ dataDirectory, objects }: BucketLogConfig): OperatorError =>
+  new OperatorError(
+    `${objects === null ? logKeysFile(dataDirectory) : 'the tree in the bucket'} does not exist: the first start of the service makes it`,
   )
-  return printLogKeys({ dataDirectory })
+
+/** `tallytree log rotate-key`: makes a new key. Returns the exit code. */
+export const rotateLogKey = async (config: BucketLogConfig): Promise<number> => {
+  const { dataDirectory, objects } = config
+  if (objects === null) {
+    const end = await rotateLogKeys(logKeysFile(dataDirectory), new Date())
+    print(
+      `the next start of the service signs with a new key, and until ${end.toISOString()} with the former one too`,
+    )
+    return printLogKeys(config)
+  }
+  const rotated = await rotateBucketLogKeys(config, objects, new Date())
+  if (rotated === undefined) throw noKeys(config)
+  const { end, keys } = rotated
+  print(
+    `the service signs with a new key from now on, and until ${end.toISOString()} with the former one too`,
+  )
+  for (const { text } of keys.all) print(text)
+  return 0
 }
 
 /**
  * `tallytree log new-origin`: puts the tree and the keys away, so that the next start begins a log with a new origin, which
  * names the last checkpoint. Returns the exit code.
  */
-export const newOrigin = async ({ dataDirectory }: DataDirectory): Promise<number> => {
+export const newOrigin = async (config: BucketLogConfig & Pick<Config, 'publicUrl'>): Promise<number> => {
+  const { kept, last } =
+    config.objects === null
+      ? await beginLogInDirectory(config)
+      : await beginBucketLog(config, config.objects).then((begun) => ({
+          ...begun,
+          kept: begun.kept === undefined ? '' : `the former tree and its keys are kept at ${begun.kept}. `,
+        }))
+  print(
+    `${kept}The next start of the service begins a new log${last === undefined ? '' : ' that names this checkpoint:'}`,
+  )
+  if (last !== undefined) print(last)
+  return 0
+}
+
+const beginLogInDirectory = async ({ dataDirectory }: BucketLogConfig) => {
   const [treeFile, keysFile] = [logTreeFile(dataDirectory), logKeysFile(dataDirectory)]
   const keys = readLogKeys(keysFile)
   const away = `.before-${Date.now()}`
@@ -47,12 +80,7 @@ export const newOrigin = async ({ dataDirectory }: DataDirectory): Promise<numbe
   if (keys !== undefined) await rename(keysFile, keysFile + away)
   if (existsSync(treeFile)) await rename(treeFile, treeFile + away)
   if (last !== undefined) await rename(`${treeFile}.new`, treeFile)
-  print(
-    `the former tree and its keys are kept with the ending ${away}. The next start of the service begins a new log` +
-      (last === undefined ? '' : ' that names this checkpoint:'),
-  )
-  if (last !== undefined) print(last)
-  return 0
+  return { kept: `the former tree and its keys are kept with the ending ${away}. `, last }
 }
 
 /** Locks the tree, so it fails while a service runs. */

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openLogCopy, type LogCopy, type RepeatedEvent } from '../adapters/event-store/sqlite/log-copy.js'
+import { currentLogKeys } from '../composition/bucket-log.js'
 import { openEventStoreServer } from '../composition/event-store-server.js'
 import { blobsOf } from '../composition/objects.js'
 import { openLogSource } from '../composition/log-sources.js'
@@ -32,7 +33,11 @@ interface Replay {
 export const replay = async ({ to, from, objects, upTo }: Replay, config: Config): Promise<number> => {
   const named = from ?? config.eventStoreUrl ?? config.dataDirectory
   if (resolve(named) === resolve(to)) throw new OperatorError('--to and --from are the same directory')
-  const { log, service } = await openLogSource(named, config)
+  const { log, service } = await openLogSource(
+    named,
+    config,
+    async () => (await currentLogKeys(config))?.salt,
+  )
   const { source, reportUnsealed } = countUnsealed(log)
   try {
     const end = await endOf(source.head(), upTo)
@@ -55,7 +60,8 @@ export const replay = async ({ to, from, objects, upTo }: Replay, config: Config
       const { position, events } = digests
       const models = service === undefined ? null : digestsIn(await service.digestsAt(BigInt(position)))
       await writeDigests(to, { ...digests, models })
-      const checkpoints = service === undefined ? checkpointsIn(named) : await service.checkpoints()
+      const checkpoints =
+        service === undefined ? await checkpointsIn(named, config) : await service.checkpoints()
       if (checkpoints !== undefined && repeated.length === 0) await writeCheckpoints(to, checkpoints, events)
       process.stdout.write(
         `copied ${copied} events to ${to}: ${events} in total, up to position ${position}\n`,

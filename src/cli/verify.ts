@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { openLogCopy, type LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
+import { withBucketLog } from '../composition/bucket-log.js'
 import { blobsOf, objectsOf } from '../composition/objects.js'
 import { openService } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
@@ -8,6 +9,7 @@ import type { BucketAddress } from '../kernel/ports/objects-url.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import type { ModelDigest } from '../projections/audit/queries.js'
 import { checkTree } from './check-tree.js'
+import { copyTree } from './copy-tree.js'
 import { digestsIn, readDigests, type RecordedDigests } from './digests-file.js'
 import { progressOn } from './progress.js'
 import { reproject, type Reprojection } from './reproject.js'
@@ -44,7 +46,9 @@ export const verify = async (
     const upTo = { log, models: against === undefined ? log : last }
     const progress = progressOn(process.stderr, 'verifying')
     const blobs = await blobsOf(objects ?? objectsOf(directory, config), directory)
-    const tree = await checkTree({ directory, checkpoint, verifiers })
+    const isOwn = resolve(directory) === config.dataDirectory
+    const bucketLog = isOwn ? await withBucketLog(config, copyTree) : undefined
+    const tree = await checkTree({ directory, checkpoint, verifiers, bucketLog })
     const found = await reproject(copy, blobs, upTo, tree.add, progress.note)
     progress.end()
     const { errors, summary } = tree.end()

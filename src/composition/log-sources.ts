@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { requireApiKey } from '../adapters/remote-service/request.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
-import { readLogKeys } from '../adapters/secrets/log-keys.js'
 import { sealsIn } from '../application/audit/seals.js'
 import type { Config } from '../config.js'
 import { StoreInUse } from '../kernel/ports/event-store-errors.js'
@@ -12,7 +11,6 @@ import type { LogSource } from '../kernel/ports/log-source.js'
 import type { BucketAddress } from '../kernel/ports/objects-url.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { openEventStoreServer } from './event-store-server.js'
-import { logKeysFile } from './sealing.js'
 import { blobsOf, objectsOf } from './objects.js'
 import type { BlobStore } from '../kernel/ports/blobs.js'
 import type { EventStore } from '../kernel/ports/event-store.js'
@@ -25,13 +23,15 @@ export interface OpenedSource {
 
 /**
  * Opens the log to copy from: the address of a running service, an EventStoreDB, whose blobs are in the bucket or the data
- * directory of the configuration, or the data directory of a stopped service.
+ * directory of the configuration, or the data directory of a stopped service. With `saltKey`, events of an EventStoreDB that
+ * have no seal get the one that follows from the key.
  *
  * @throws OperatorError that says what to do
  */
 export const openLogSource = async (
   named: string,
   config: Pick<Config, 'apiKey' | 'dataDirectory' | 'objects'>,
+  saltKey?: () => Promise<KeyObject | undefined>,
 ): Promise<OpenedSource> => {
   if (/^https?:\/\//.test(named)) {
     const service = await openService(named, config.apiKey)
@@ -42,7 +42,7 @@ export const openLogSource = async (
       log: storedLog(
         await openEventStoreServer(named),
         await blobsOf(config.objects, config.dataDirectory),
-        readLogKeys(logKeysFile(config.dataDirectory))?.salt,
+        await saltKey?.(),
       ),
     }
   if (/^[a-z]+:\/\//.test(named))

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
+import { openBucketLog } from '../adapters/log-tree/bucket-log-tree.js'
 import { openSqliteLogTree } from '../adapters/log-tree/sqlite-log-tree.js'
 import { isReadableByOthers } from '../adapters/secrets/key-file.js'
 import { makeLogKeys, readLogKeys } from '../adapters/secrets/log-keys.js'
@@ -9,17 +10,22 @@ import { systemClock } from '../adapters/system/system.js'
 import { startSealing, type Sealing } from '../application/audit/sealing.js'
 import type { Config } from '../config.js'
 import { isNoSpace } from '../kernel/no-space.js'
+import { BucketUnavailable } from '../kernel/ports/bucket.js'
 import type { Log } from '../kernel/ports/log.js'
 import type { LogKeys } from '../kernel/ports/log-keys.js'
 import { LogTreeInUse, type LogTree } from '../kernel/ports/log-tree.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
+import { keyRingOf } from './secrets.js'
 import type { Stores } from './stores.js'
 
 export const logTreeFile = (dataDirectory: string): string => join(dataDirectory, 'log-tree.db')
 export const logKeysFile = (dataDirectory: string): string => join(dataDirectory, 'log-keys')
 
-type SealedConfig = Pick<Config, 'dataDirectory' | 'objects' | 'publicUrl' | 'roles' | 'witnesses'>
-type SealedStores = Pick<Stores, 'eventStore' | 'health'>
+type SealedConfig = Pick<
+  Config,
+  'dataDirectory' | 'masterKeys' | 'masterKeysFile' | 'objects' | 'publicUrl' | 'roles' | 'witnesses'
+>
+type SealedStores = Pick<Stores, 'bucket' | 'eventStore' | 'health'>
 
 interface OpenedSealing {
   /** Undefined in a process that does not seal the log, or does not yet. */
@@ -32,8 +38,9 @@ interface OpenedSealing {
 const TAKE_OVER_EVERY_MS = 2000
 
 /**
- * Starts to seal the log. The tree and the keys are in the data directory, and one process keeps them: one that has the
- * roles `api` and `projector`. Another one that shares the directory, as during an upgrade, takes over when that ends.
+ * Starts to seal the log. In the data directory, one process keeps the tree and the keys: one that has the roles `api` and
+ * `projector`. Another one that shares the directory, as during an upgrade, takes over when that ends. In a bucket, all
+ * processes with the role `api` read them, and one after the other signs.
  *
  * @throws OperatorError
  */
@@ -48,7 +55,7 @@ export const openSealing = async (
   let takingOver: Promise<void> | undefined
 
   const announce = () => {
-    if (current !== undefined) log.info('log.signed_by', { verifier_keys: [...current.verifierKeys] })
+    if (current !== undefined) log.info('log.signed_by', { verifier_keys: [...current.verifierKeys()] })
   }
 
   const takeOver = async () => {
@@ -65,8 +72,7 @@ export const openSealing = async (
     }
   }
 
-  // With a bucket, nothing in the data directory lasts.
-  if (config.objects === null && config.roles.has('api') && config.roles.has('projector'))
+  if (config.roles.has('api') && (config.roles.has('projector') || config.objects !== null))
     try {
       current = await start(config, stores, log)
     } catch (error) {
@@ -87,21 +93,22 @@ export const openSealing = async (
 
 /** Also on a full disk a service starts, for reads. */
 const mayPass = (error: unknown): error is Error =>
-  error instanceof LogTreeInUse || isNoSpace(error) || (error instanceof Error && isNoSpace(error.cause))
+  error instanceof LogTreeInUse ||
+  error instanceof BucketUnavailable ||
+  isNoSpace(error) ||
+  (error instanceof Error && isNoSpace(error.cause))
 
 const start = async (
-  { dataDirectory, publicUrl, witnesses }: SealedConfig,
-  { eventStore, health }: SealedStores,
+  config: SealedConfig,
+  { bucket, eventStore, health }: SealedStores,
   log: Log,
 ): Promise<Sealing> => {
-  const [treePath, keysPath] = [logTreeFile(dataDirectory), logKeysFile(dataDirectory)]
-  // A tree that is made again would not know what was signed.
-  if (existsSync(keysPath) && !existsSync(treePath)) throw lost(treePath, keysPath)
-  const tree = openSqliteLogTree(treePath)
+  const { witnesses } = config
+  const { tree, keys } =
+    bucket === undefined
+      ? logInDirectory(config, log)
+      : await openBucketLog(bucket, keyRingOf(config), hostOf(config))
   try {
-    const keys = keysOf(tree, { treePath, keysPath, publicUrl })
-    if (isReadableByOthers(keysPath))
-      log.warn('log.keys_open_to_others', { path: keysPath, should: 'mode 0600' })
     const ports = { eventStore, tree, keys, clock: systemClock, log, health }
     return await startSealing(
       witnesses.length === 0
@@ -114,14 +121,37 @@ const start = async (
   }
 }
 
+const logInDirectory = (
+  config: Pick<Config, 'dataDirectory' | 'publicUrl'>,
+  log: Pick<Log, 'warn'>,
+): { readonly tree: LogTree; readonly keys: LogKeys } => {
+  const [treePath, keysPath] = [logTreeFile(config.dataDirectory), logKeysFile(config.dataDirectory)]
+  // A tree that is made again would not know what was signed.
+  if (existsSync(keysPath) && !existsSync(treePath)) throw lost(treePath, keysPath)
+  const tree = openSqliteLogTree(treePath)
+  try {
+    const keys = keysOf(tree, { treePath, keysPath, host: hostOf(config) })
+    if (isReadableByOthers(keysPath))
+      log.warn('log.keys_open_to_others', { path: keysPath, should: 'mode 0600' })
+    return { tree, keys }
+  } catch (error) {
+    tree.close()
+    throw error
+  }
+}
+
+/** Part of the name of a log. */
+export const hostOf = ({ publicUrl }: Pick<Config, 'publicUrl'>): string =>
+  publicUrl === null ? 'localhost' : new URL(publicUrl).host
+
 const keysOf = (
   tree: LogTree,
-  { treePath, keysPath, publicUrl }: { treePath: string; keysPath: string; publicUrl: string | null },
+  { treePath, keysPath, host }: { treePath: string; keysPath: string; host: string },
 ): LogKeys => {
   const known = readLogKeys(keysPath)
   if (known !== undefined) return known
   if (tree.latest() !== undefined) throw lost(keysPath, treePath)
-  makeLogKeys(keysPath, publicUrl === null ? 'localhost' : new URL(publicUrl).host)
+  makeLogKeys(keysPath, host)
   return readLogKeys(keysPath)!
 }
 

@@ -38,6 +38,7 @@ describe('the service over a bucket', () => {
     assert.match(secrets.text, /TOKEN/)
     assert.deepEqual([...double.objects.keys()].map((key) => key.split('/').slice(0, 2).join('/')).sort(), [
       'data/blobs',
+      'data/log',
       'data/secrets',
       'data/secrets',
     ])

@@ -229,10 +229,6 @@ describe('the configuration', () => {
         { TALLYTREE_WITNESSES: text! },
         /^TALLYTREE_WITNESSES: must be a comma-separated list of at most 12 witnesses/,
       )
-    refused(
-      { TALLYTREE_WITNESSES: `${one}@https://a.example`, TALLYTREE_OBJECTS_URL: 's3://bucket' },
-      /^TALLYTREE_WITNESSES: there is no checkpoint to cosign/,
-    )
   })
 
   it('takes an empty variable for one that is not there', () => {

@@ -130,7 +130,7 @@ export const openS3Bucket = (address: BucketAddress): Bucket => {
   const replace: Bucket['replace'] = (key, change) =>
     asked('s3:PutObject with If-Match', async ({ send }) => {
       const found = await send(new GetObjectCommand(named(key))).catch(undefinedWhenMissing)
-      const content = found && change(await buffer(idling(found.Body as AsyncIterable<Uint8Array>)))
+      const content = found && (await change(await buffer(idling(found.Body as AsyncIterable<Uint8Array>))))
       if (content === undefined) return false
       const IfMatch = found?.ETag
       try {

@@ -77,13 +77,21 @@ export const makeLogTree = async (path: string, previous: string): Promise<void>
   await syncDirectory(dirname(path))
 }
 
+/** Answers at once. */
+export interface SqliteLogTree extends LogTree {
+  readonly tile: (level: number, index: number) => Uint8Array
+  readonly tileAt: (position: Position) => number | undefined
+  readonly positionBefore: (index: number) => Position
+  readonly checkpoints: () => readonly SignedCheckpoint[]
+}
+
 /**
  * The tree in one SQLite file, which this process alone may open: a log has one signer. Like those of the log, commits are
  * synced in the background.
  *
  * @throws LogTreeInUse, OperatorError
  */
-export const openSqliteLogTree = (path: string): LogTree => {
+export const openSqliteLogTree = (path: string): SqliteLogTree => {
   let db: Database.Database | undefined
   try {
     makePrivateDatabase(path)
@@ -119,7 +127,7 @@ const ensureSchema = (db: Database.Database): void => {
   db.pragma(`user_version = ${VERSION}`)
 }
 
-const treeIn = (db: Database.Database, writeAheadLog: number): LogTree => {
+const treeIn = (db: Database.Database, writeAheadLog: number): SqliteLogTree => {
   const last = db
     .prepare<[], [number, number, number]>(
       'SELECT number, length(hashes), position FROM tiles WHERE level = 0 ORDER BY number DESC LIMIT 1',
@@ -159,6 +167,7 @@ const treeIn = (db: Database.Database, writeAheadLog: number): LogTree => {
   })
 
   return {
+    named: 'log-tree.db',
     size: () => {
       const [number, bytes] = last.get() ?? [0, 0]
       return number * TILE_HASHES + bytes / HASH_BYTES

@@ -26,22 +26,23 @@ const SALT_KEY_BYTES = 32
 
 /** Undefined if there is no file. @throws OperatorError */
 export const readLogKeys = (path: string): LogKeys | undefined => {
-  const file = keyFile(path)
-  return (
-    file && {
-      origin: file.origin,
-      all: file.signers.map(({ key }) => key),
-      active: (now) => file.signers.filter(({ until }) => until > now.getTime()).map(({ key }) => key),
-      salt: createSecretKey(Buffer.from(file.salt, 'base64')),
-    }
-  )
+  const text = textIn(path)
+  return text === undefined ? undefined : logKeysIn(text, path)
 }
 
-const keyFile = (path: string): KeyFile | undefined => {
-  const lines = textIn(path)
-    ?.split('\n')
-    .filter((line) => line !== '')
-  if (lines === undefined) return undefined
+/** `named`: where the text is from. @throws OperatorError */
+export const logKeysIn = (text: string, named: string): LogKeys => {
+  const { origin, signers, salt } = parsedKeys(text, named)
+  return {
+    origin,
+    all: signers.map(({ key }) => key),
+    active: (now) => signers.filter(({ until }) => until > now.getTime()).map(({ key }) => key),
+    salt: createSecretKey(Buffer.from(salt, 'base64')),
+  }
+}
+
+const parsedKeys = (text: string, named: string): KeyFile => {
+  const lines = text.split('\n').filter((line) => line !== '')
   try {
     const signers = lines.filter((line) => !line.startsWith(SALT)).map(signerLine)
     const salt = lines.find((line) => line.startsWith(SALT))?.slice(SALT.length) ?? ''
@@ -51,7 +52,7 @@ const keyFile = (path: string): KeyFile | undefined => {
     throw new InvalidNote('a key is missing')
   } catch (cause) {
     if (!(cause instanceof InvalidNote)) throw cause
-    throw new OperatorError(`${path} is not a file of log keys; restore it from a backup`, { cause })
+    throw new OperatorError(`${named} is not a file of log keys; restore it from a backup`, { cause })
   }
 }
 
@@ -70,26 +71,38 @@ const textOf = ({ signers, salt }: Omit<KeyFile, 'origin'>): string =>
   ].join('\n')
 
 /** Makes the keys of a new log. No other log has its origin. */
-export const makeLogKeys = (path: string, host: string): void => {
+export const makeLogKeys = (path: string, host: string): void => makeKeyFile(path, newLogKeys(host))
+
+export const newLogKeys = (host: string): string => {
   const origin = `${host}/log/${randomBytes(4).toString('hex')}`
   const keys = [newSignerKey(origin, 'signature'), newSignerKey(`${origin}/time`, 'cosignature')]
   const signers = keys.map((key) => ({ key, until: Infinity }))
-  makeKeyFile(path, textOf({ signers, salt: randomBytes(SALT_KEY_BYTES).toString('base64') }))
+  return textOf({ signers, salt: randomBytes(SALT_KEY_BYTES).toString('base64') })
 }
 
 const BOTH_SIGN_MS = 30 * 86_400_000
 
 /** Adds a new key; those before it sign for 30 more days at most. Returns the end of that time. */
 export const rotateLogKeys = async (path: string, now: Date): Promise<Date> => {
-  const file = keyFile(path)
-  if (file === undefined)
+  const text = textIn(path)
+  if (text === undefined)
     throw new OperatorError(`${path} does not exist: the first start of the service makes it`)
+  const rotated = rotatedLogKeys(text, path, now)
+  await writeFileAtomic(path, rotated.text, PRIVATE_FILE)
+  return rotated.end
+}
+
+export const rotatedLogKeys = (
+  text: string,
+  named: string,
+  now: Date,
+): { readonly text: string; readonly end: Date } => {
+  const { origin, signers, salt } = parsedKeys(text, named)
   const end = now.getTime() + BOTH_SIGN_MS
-  const kept = file.signers.map(({ key, until }) => ({
+  const kept = signers.map(({ key, until }) => ({
     key,
     until: key.type === 'cosignature' ? until : Math.min(until, end),
   }))
-  const added = { key: newSignerKey(file.origin, 'signature'), until: Infinity }
-  await writeFileAtomic(path, textOf({ signers: [added, ...kept], salt: file.salt }), PRIVATE_FILE)
-  return new Date(end)
+  const added = { key: newSignerKey(origin, 'signature'), until: Infinity }
+  return { text: textOf({ signers: [added, ...kept], salt }), end: new Date(end) }
 }

@@ -32,7 +32,7 @@ export const logRoutes = (services: Pick<Services, 'eventStore' | 'sealing'>): r
     if (current !== undefined) return current
     throw new Failure(
       'not-found',
-      'This process does not seal the log: one with the roles api and projector does, without a bucket.',
+      'This process does not seal the log: one with the roles api and projector does.',
     )
   }
   const checkpoint = () => {
@@ -68,14 +68,14 @@ export const logRoutes = (services: Pick<Services, 'eventStore' | 'sealing'>): r
       authorization: anyKey,
       handle: async ({ query: { limit } }) => {
         const { verifierKeys, previous, checkpoints } = sealed()
-        const all = checkpoints().map(({ size, signedAt, note }) => ({
+        const all = (await checkpoints()).map(({ size, signedAt, note }) => ({
           size,
           signed_at: signedAt.toISOString(),
           note,
         }))
         const sealed_since = all[0]?.signed_at ?? null
         const data = limit === undefined ? all : all.slice(-limit)
-        return { body: { verifier_keys: verifierKeys, previous: previous() ?? null, sealed_since, data } }
+        return { body: { verifier_keys: verifierKeys(), previous: previous() ?? null, sealed_since, data } }
       },
     }),
     readDirectory({
@@ -104,7 +104,7 @@ export const logRoutes = (services: Pick<Services, 'eventStore' | 'sealing'>): r
       handle: async ({ params }) => {
         const { index, width } = pathIn(params)
         const level = params['level'] ?? ''
-        const hashes = /^(0|[1-9]\d?)$/.test(level) ? sealed().tile(Number(level), index, width) : undefined
+        const hashes = /^(0|[1-9]\d?)$/.test(level) ? await sealed().tile(Number(level), index, width) : undefined
         if (hashes === undefined) throw noTile()
         return { body: hashes, type: BYTES }
       },

@@ -6,13 +6,14 @@ import { StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
 import type { HealthReports } from '../../kernel/ports/health.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { LogKeys } from '../../kernel/ports/log-keys.js'
-import type { LogTree, SignedCheckpoint } from '../../kernel/ports/log-tree.js'
+import { LogTreeChanged, type LogTree, type SignedCheckpoint } from '../../kernel/ports/log-tree.js'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
-import { entryBundle, entryBytes, entryHash, proofText, type LogEntry } from '../../kernel/tlog/entries.js'
-import { growingTree, HASH_BYTES, inclusionPath, TILE_HASHES, widthOf } from '../../kernel/tlog/merkle.js'
+import { entryHash } from '../../kernel/tlog/entries.js'
+import { growingTree, HASH_BYTES, TILE_HASHES, withTiles } from '../../kernel/tlog/merkle.js'
 import { checkpointText, signNote } from '../../kernel/tlog/note.js'
 import { within } from '../../kernel/within.js'
 import { askWitnesses, type WitnessingPorts } from './witnessing.js'
+import { hasDigest, sealedLog, type SealedLog } from './sealed-log.js'
 import { placesIn, sealsIn, type EventSeal, type ReadPlaces } from './seals.js'
 
 interface SealingPorts {
@@ -30,26 +31,9 @@ export interface Sealing extends SealedLog {
   /** The salt and the digest of an event that was read with its seal. */
   readonly sealOf: (event: RecordedEvent) => EventSeal | undefined
   /** As they are published. Former ones are included. */
-  readonly verifierKeys: readonly string[]
+  readonly verifierKeys: () => readonly string[]
   /** Seals what the log has, and closes the tree. */
   readonly stop: () => Promise<void>
-}
-
-/** What a published checkpoint covers. */
-interface SealedLog {
-  /** Undefined before the first one. */
-  readonly checkpoint: () => SignedCheckpoint | undefined
-  readonly checkpoints: () => readonly SignedCheckpoint[]
-  /** The last checkpoint of the log that this one replaced. */
-  readonly previous: () => string | undefined
-  /** Returns a function that finds the indices of events by their positions, cheaply in log order. */
-  readonly indices: () => (position: Position) => Promise<number | undefined>
-  /** The first `width` hashes of a tile; undefined where the tree has less. */
-  readonly tile: (level: number, index: number, width: number) => Uint8Array | undefined
-  /** The entries of a tile of level 0. */
-  readonly entries: (index: number, width: number) => Promise<Buffer | undefined>
-  /** A proof that the checkpoint covers the event at a position; undefined if none does yet. */
-  readonly proof: (position: Position) => Promise<string | undefined>
 }
 
 /** A checkpoint follows an event after this time. */
@@ -62,6 +46,8 @@ const PLACES_AT_ONCE = 1024
 /** Steps are synced to the disk. */
 const LEAVES_IN_STEP = 16 * PLACES_AT_ONCE
 const TELL_EVERY_MS = 5000
+/** Of several processes with one tree, the others leave it to the one that saved last for this time. */
+const LEFT_TO_OTHERS_MS = 5000
 
 /**
  * Continues the tree. Signs a checkpoint only after the last one is durable and part of the tree, so that no two
@@ -83,10 +69,11 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
     health.report('log-tree', error)
   })
   let published = tree.latest()
-  const grow = growing(ports, readPlaces)
+  const growth = growing(ports, readPlaces)
   const addCosignature = async (checkpoint: SignedCheckpoint, line: string) => {
     await tree.cosign(checkpoint, line)
-    if (published?.size === checkpoint.size) published = { ...published, note: published.note + line }
+    if (published?.size !== checkpoint.size || published.note.includes(line)) return
+    published = { ...published, note: published.note + line }
   }
   const witnesses =
     witnessing && askWitnesses({ ...witnessing, tile: tree.tile, health, onCosigned: addCosignature })
@@ -96,20 +83,49 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
   const sealIn = (ms: number) => {
     if (!isStopped) timer ??= setTimeout(continually, ms).unref()
   }
+  let leftToOthersUntil = -Infinity
+  let savedLast = false
+  /** Reads what other processes saved. */
+  const continueAfterOthers = () => {
+    savedLast = false
+    isSealedLog = false
+    leftToOthersUntil = performance.now() + LEFT_TO_OTHERS_MS
+    growth.restart()
+    published = tree.latest()
+    if (tree.position() < heard) sealIn(EVERY_MS)
+  }
+  const sealNow = async () => {
+    if (!savedLast && (await tree.refresh?.()) === true) continueAfterOthers()
+    published = tree.latest() ?? published
+    if (performance.now() < leftToOthersUntil) {
+      if (tree.position() < heard) sealIn(EVERY_MS)
+      return
+    }
+    await requireSealed()
+    const { checkpoint, isWhole } = await growth.grow()
+    savedLast ||= checkpoint !== undefined
+    published = checkpoint ?? published
+    if (published !== undefined) witnesses?.ask(published)
+    if (!isWhole) sealIn(EVERY_MS)
+  }
   /** Also continues where events have no seal yet, or it failed. */
   const seal = async () => {
     try {
-      await requireSealed()
-      const { checkpoint, isWhole } = await grow()
-      published = checkpoint ?? published
-      if (published !== undefined) witnesses?.ask(published)
-      if (!isWhole) sealIn(EVERY_MS)
+      await sealNow()
       health.report('log-tree', null)
     } catch (error) {
+      if (error instanceof LogTreeChanged) {
+        continueAfterOthers()
+        return
+      }
+      savedLast = false
       health.report('log-tree', error)
       sealIn(EVERY_MS)
     }
   }
+  const start = await eventStore.head().catch(() => tree.position())
+  /** The last event that the log is known to have. */
+  let heard = start
   let sealing = Promise.resolve()
   const continually = () => {
     timer = undefined
@@ -118,9 +134,12 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
   const stopping = new AbortController()
   const { stopped } = followLog({
     eventStore,
-    after: await eventStore.head().catch(() => tree.position()),
+    after: start,
     withUnreadable: true,
-    onEvent: () => sealIn(published === undefined ? FIRST_WITHIN_MS : EVERY_MS),
+    onEvent: ({ position }) => {
+      heard = position
+      sealIn(published === undefined ? FIRST_WITHIN_MS : EVERY_MS)
+    },
     onError: () => sealIn(EVERY_MS),
     signal: stopping.signal,
   })
@@ -129,7 +148,7 @@ export const startSealing = async (ports: SealingPorts): Promise<Sealing> => {
   return {
     ...sealedLog(tree, readPlaces, () => published),
     sealOf: sealsIn(eventStore, keys.salt),
-    verifierKeys: keys.all.map(({ text }) => text),
+    verifierKeys: () => keys.all.map(({ text }) => text),
     stop: async () => {
       isStopped = true
       clearTimeout(timer)
@@ -147,14 +166,26 @@ interface Step {
   readonly isWhole: boolean
 }
 
-/** Returns a function that adds the events up to the head, and signs a checkpoint if there are any. */
-const growing = (
-  { eventStore, tree, keys, clock, log }: SealingPorts,
-  readPlaces: ReadPlaces,
-): (() => Promise<Step>) => {
-  let grown = growingTree(tree.size(), tree.tile)
+interface Growth {
+  /** Adds the events up to the head, and signs a checkpoint if there are any. */
+  readonly grow: () => Promise<Step>
+  /** Continues the stored tree next, which another process has changed. */
+  readonly restart: () => void
+}
+
+const growing = ({ eventStore, tree, keys, clock, log }: SealingPorts, readPlaces: ReadPlaces): Growth => {
+  let grown = growingTree(0, () => new Uint8Array())
+  let isContinued = false
   let [position, toldAt] = [tree.position(), performance.now()]
   let positions = new Map<number, Position>()
+
+  const continueTree = async () => {
+    const size = tree.size()
+    grown = await withTiles(tree.tile, (read) => growingTree(size, read))
+    position = tree.position()
+    positions = new Map()
+    isContinued = true
+  }
 
   const sign = (): SignedCheckpoint => {
     const signedAt = clock.now()
@@ -202,71 +233,23 @@ const growing = (
     }
   }
 
-  return async () => {
+  const grow = async () => {
     try {
+      const head = await eventStore.head()
+      if (!isContinued) await continueTree()
       toldAt = performance.now()
       const startedAt = toldAt
-      const isWhole = await addAll(await eventStore.head())
+      const isWhole = await addAll(head)
       if (toldAt > startedAt) tell('log.tree_grown')
       const isNew = grown.size() > (tree.latest()?.size ?? 0)
       return { checkpoint: isNew ? await save(sign()) : undefined, isWhole }
     } catch (error) {
       // What was added may not be saved.
-      grown = growingTree(tree.size(), tree.tile)
-      position = tree.position()
-      positions = new Map()
+      isContinued = false
       throw error
     }
   }
-}
-
-const hasDigest = (place: EventPlace): place is EventPlace & LogEntry => place.digest !== undefined
-
-const sealedLog = (
-  tree: LogTree,
-  readPlaces: ReadPlaces,
-  checkpoint: () => SignedCheckpoint | undefined,
-): SealedLog => {
-  const size = () => checkpoint()?.size ?? 0
-  const placesOf = (tile: number, count: number) => readPlaces(tree.positionBefore(tile), count)
-
-  const indices: SealedLog['indices'] = () => {
-    let known: ReadonlyMap<Position, number> = new Map()
-    return async (position) => {
-      const tile = known.has(position) ? undefined : tree.tileAt(position)
-      if (tile !== undefined) {
-        const places = await placesOf(tile, TILE_HASHES)
-        known = new Map(places.map((place, at) => [place.position, tile * TILE_HASHES + at]))
-      }
-      const index = known.get(position)
-      return index !== undefined && index < size() ? index : undefined
-    }
-  }
-
-  return {
-    checkpoint,
-    checkpoints: () => tree.checkpoints().filter((one) => one.size <= size()),
-    previous: () => tree.previous(),
-    indices,
-    tile: (level, index, width) =>
-      width <= widthOf(level, index, size())
-        ? tree.tile(level, index).subarray(0, width * HASH_BYTES)
-        : undefined,
-    entries: async (index, width) => {
-      if (width > widthOf(0, index, size())) return undefined
-      const places = (await placesOf(index, width)).filter(hasDigest)
-      return places.length === width ? entryBundle(places.map(entryBytes)) : undefined
-    },
-    proof: async (position) => {
-      const index = await indices()(position)
-      const signed = checkpoint()
-      if (index === undefined || signed === undefined) return undefined
-      const places = await placesOf(Math.floor(index / TILE_HASHES), (index % TILE_HASHES) + 1)
-      const entry = places.filter(hasDigest).at(-1)
-      const path = inclusionPath(index, signed.size, tree.tile)
-      return entry?.position === position ? proofText(entryBytes(entry), index, path, signed.note) : undefined
-    },
-  }
+  return { grow, restart: () => void (isContinued = false) }
 }
 
 /** Compares the end of the tree with the log. `tallytree verify` compares the whole. */
@@ -275,15 +258,19 @@ const requireSealedLog = async (tree: LogTree, readPlaces: ReadPlaces, head: Pos
   if (size === 0) return
   const tile = Math.floor((size - 1) / TILE_HASHES)
   const at = (size - 1) % TILE_HASHES
-  const place = (await readPlaces(tree.positionBefore(tile), at + 1))[at]
+  const place = (await readPlaces(await tree.positionBefore(tile), at + 1))[at]
   if (place === undefined) {
-    const last = tree.tileAt(head) ?? 0
-    const events = last * TILE_HASHES + (await readPlaces(tree.positionBefore(last), TILE_HASHES)).length
-    throw notSealed(tree, `the event log has ${events} events, but log-tree.db has ${size} leaves`)
+    const last = (await tree.tileAt(head)) ?? 0
+    const events =
+      last * TILE_HASHES + (await readPlaces(await tree.positionBefore(last), TILE_HASHES)).length
+    throw notSealed(tree, `the event log has ${events} events, but ${tree.named} has ${size} leaves`)
   }
-  const leaf = tree.tile(0, tile).subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)
+  const leaf = (await tree.tile(0, tile)).subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)
   if (!hasDigest(place) || !entryHash(place).equals(leaf))
-    throw notSealed(tree, `event ${size - 1} of the event log is not the one that was sealed in log-tree.db`)
+    throw notSealed(
+      tree,
+      `event ${size - 1} of the event log is not the one that was sealed in ${tree.named}`,
+    )
 }
 
 const notSealed = (tree: LogTree, reason: string): OperatorError => {

@@ -1,14 +1,14 @@
 import { USER_AGENT, type UpstreamClient } from '../../domain/gateway/upstreams/upstream-client.js'
 import { backoff } from '../../kernel/backoff.js'
 import type { HealthReports } from '../../kernel/ports/health.js'
-import type { SignedCheckpoint } from '../../kernel/ports/log-tree.js'
-import { consistencyPath, type ReadTile } from '../../kernel/tlog/merkle.js'
+import type { LogTree, SignedCheckpoint } from '../../kernel/ports/log-tree.js'
+import { consistencyPath, withTiles } from '../../kernel/tlog/merkle.js'
 import { openNote, type Witness } from '../../kernel/tlog/note.js'
 
 export interface WitnessingPorts {
   readonly witnesses: readonly Witness[]
   readonly client: UpstreamClient
-  readonly tile: ReadTile
+  readonly tile: LogTree['tile']
   readonly health: HealthReports
   /** Gets each verified signature line. */
   readonly onCosigned: (checkpoint: SignedCheckpoint, line: string) => Promise<void>
@@ -104,7 +104,8 @@ const cosigning = ({ client, tile }: Pick<WitnessingPorts, 'client' | 'tile'>, {
   let known = 0
 
   const send = async ({ size, note }: SignedCheckpoint, signal: AbortSignal) => {
-    const path = consistencyPath(known, size, tile).map((hashed) => hashed.toString('base64'))
+    const hashes = await withTiles(tile, (read) => consistencyPath(known, size, read))
+    const path = hashes.map((hashed) => hashed.toString('base64'))
     const { status, body } = await client.ask(
       {
         url: `${address}/add-checkpoint`,

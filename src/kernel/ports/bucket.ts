@@ -17,7 +17,10 @@ export interface Bucket {
   /** False, without a change, if there is an object with this key. */
   create(key: string, content: Uint8Array): Promise<boolean>
   /** False, without a change, if the object is missing or changed meanwhile, or if `change` has nothing for it. */
-  replace(key: string, change: (content: Uint8Array) => Uint8Array | undefined): Promise<boolean>
+  replace(
+    key: string,
+    change: (content: Uint8Array) => Uint8Array | undefined | Promise<Uint8Array | undefined>,
+  ): Promise<boolean>
   /** Of parts of the same size, except the last one. Rejects with the error of the source; then nothing is stored. */
   upload(key: string, parts: AsyncIterable<Uint8Array>, team?: string): Promise<void>
   /** In the store. `size` in bytes. */

@@ -19,27 +19,39 @@ export interface TreeStep {
 /** Another process has the tree open. */
 export class LogTreeInUse extends OperatorError {}
 
+/** Another process has changed the tree since this one read it. Nothing was saved, and the change is read. */
+export class LogTreeChanged extends Error {
+  override readonly name = 'LogTreeChanged'
+}
+
+/** A store in this process answers at once. */
+export type Awaitable<A> = A | Promise<A>
+
 /** The Merkle tree of the log and its signed checkpoints. */
 export interface LogTree {
+  /** For messages. */
+  readonly named: string
   /** Number of leaves. */
   readonly size: () => number
   /** Of the event of the last leaf, 0 for none. */
   readonly position: () => Position
   /** The hashes of a tile. @throws if there is none */
-  readonly tile: (level: number, index: number) => Uint8Array
+  readonly tile: (level: number, index: number) => Awaitable<Uint8Array>
   /** The tile of level 0 with the event at a position, if that has a leaf. */
-  readonly tileAt: (position: Position) => number | undefined
+  readonly tileAt: (position: Position) => Awaitable<number | undefined>
   /** The position of the last event before a tile of level 0. */
-  readonly positionBefore: (index: number) => Position
+  readonly positionBefore: (index: number) => Awaitable<Position>
   readonly latest: () => SignedCheckpoint | undefined
   /**
    * By size: the last one of each minute, after a day of each hour, and after 30 days of each day, for each number of
    * signatures.
    */
-  readonly checkpoints: () => readonly SignedCheckpoint[]
+  readonly checkpoints: () => Awaitable<readonly SignedCheckpoint[]>
   /** The last checkpoint of the log that this one replaced. */
   readonly previous: () => string | undefined
-  /** All or nothing, durable when it resolves. */
+  /** Reads what other processes have saved; whether there was something. Absent where one process alone has the tree. */
+  readonly refresh?: () => Promise<boolean>
+  /** All or nothing, durable when it resolves. @throws LogTreeChanged */
   readonly save: (step: TreeStep) => Promise<void>
   /** Adds a signature line to a checkpoint, also to one that is no longer kept. Durable when it resolves. */
   readonly cosign: (checkpoint: SignedCheckpoint, line: string) => Promise<void>

@@ -48,6 +48,13 @@ export const parseTilePath = (path: string): TilePath | undefined => {
   return isShortest ? { index, width: Number(width ?? TILE_HASHES) } : undefined
 }
 
+/** As {@link parseTilePath} reads it, of a full tile. */
+export const tilePath = (index: number): string => {
+  const digits = String(index)
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g)!
+  return groups.map((group, at) => (at === groups.length - 1 ? group : `x${group}`)).join('/')
+}
+
 /** A proof that an entry is in a log, which needs nothing but the verifier key: https://c2sp.org/tlog-proof. */
 export const proofText = (
   entry: Uint8Array,

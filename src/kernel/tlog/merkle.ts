@@ -14,6 +14,25 @@ export interface Tile {
 /** The hashes of a tile: as many as the tree of the asked size needs, or more. */
 export type ReadTile = (level: number, index: number) => Uint8Array
 
+const UNREAD_TILE = new Uint8Array(TILE_HASHES * HASH_BYTES)
+
+/** Runs `work` over tiles of a store that does not answer at once. Which tiles it reads must not depend on their hashes. */
+export const withTiles = async <A>(
+  tile: (level: number, index: number) => Uint8Array | Promise<Uint8Array>,
+  work: (read: ReadTile) => A,
+): Promise<A> => {
+  const wanted = new Map<string, readonly [number, number]>()
+  work((level, index) => {
+    wanted.set(`${level}/${index}`, [level, index])
+    return UNREAD_TILE
+  })
+  const read = await Promise.all(
+    Array.from(wanted, async ([key, [level, index]]) => [key, await tile(level, index)] as const),
+  )
+  const tiles = new Map(read)
+  return work((level, index) => tiles.get(`${level}/${index}`)!)
+}
+
 const LEAF = Buffer.from([0])
 const scratch = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 

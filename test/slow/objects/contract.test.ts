@@ -7,10 +7,12 @@ import {
 } from '@aws-sdk/client-s3'
 import { openBucketAttemptRecords } from '../../../src/adapters/attempt-records/bucket-attempt-records.js'
 import { openBucketBlobStore } from '../../../src/adapters/blobs/bucket-blob-store.js'
+import { openBucketLog } from '../../../src/adapters/log-tree/bucket-log-tree.js'
 import { openBucketSecretStore } from '../../../src/adapters/secrets/bucket-secret-store.js'
 import { attemptRecordsContract } from '../../contract/attempt-records/attempt-records-contract.js'
 import { blobStoreContract, inChunks } from '../../contract/blobs/blob-store-contract.js'
 import { directBlobsContract } from '../../contract/blobs/direct-blobs-contract.js'
+import { logTreeContract } from '../../contract/log-tree/log-tree-contract.js'
 import { secretStoreContract } from '../../contract/secrets/secret-store-contract.js'
 import { openedBucket } from '../../support/buckets.js'
 import { describeWithS3Server, startS3Server, type S3Server } from '../../support/s3-server.js'
@@ -43,6 +45,15 @@ describeWithS3Server('a bucket of SeaweedFS', () => {
   attemptRecordsContract(async () => {
     const bucket = await opened()
     return { records: openBucketAttemptRecords(bucket), dispose: async () => bucket.close() }
+  })
+
+  logTreeContract(async () => {
+    const bucket = await opened()
+    const ring = ringOf(someKey('one'))
+    return {
+      open: async () => (await openBucketLog(bucket, ring, 'traces.example')).tree,
+      dispose: async () => bucket.close(),
+    }
   })
 
   it('has no unfinished upload after a stream that failed', async () => {

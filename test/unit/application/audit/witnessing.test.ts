@@ -165,7 +165,7 @@ describe('witnesses of the log', () => {
     await write(5)
     await start([])
     await until(() => sealing.checkpoint()?.size === 5)
-    const [first] = sealing.checkpoints()
+    const [first] = await sealing.checkpoints()
     await write(5)
     await until(() => sealing.checkpoint()?.size === 10)
     await stop()

@@ -130,6 +130,77 @@ describe('a read as of an earlier point', () => {
     assert.equal(accepted(await service.send('GET', `${path}/r`))['state'], 'finished')
   })
 
+  it('lists runs, and reads their history and console, as they were', async () => {
+    const project = someProject()
+    const path = `/api/runs/${project}`
+    const before = await service.stores.eventStore.head()
+    const stream = (offset: number, more: object = {}) =>
+      service.post(`/files/${project}/r/file_stream`, {
+        files: {
+          'wandb-history.jsonl': { offset, content: [`{"_step":${offset},"loss":${offset}}`] },
+          'wandb-events.jsonl': { offset, content: [`{"cpu":${offset}}`] },
+          'output.log': { offset, content: [`line ${offset}`] },
+          'wandb-summary.json': { offset: 0, content: [`{"loss":${offset}}`] },
+        },
+        ...more,
+      })
+    accepted(await service.post(path, { name: 'a run', id: 'r' }))
+    accepted(await stream(0))
+    const first = await service.stores.eventStore.head()
+    accepted(await service.post(path, { name: 'another', id: 's' }))
+    accepted(await stream(1, { complete: true, exitcode: 0 }))
+    accepted(await service.post(`${path}/s/finish`, { state: 'failed' }))
+    const last = await service.stores.eventStore.head()
+
+    const read = async (point: bigint, of = '') => {
+      const answer = await service.send('GET', `${path}${of}`, undefined, asOf(point))
+      const body = accepted(answer)
+      assert.equal(positionOf(answer), point)
+      return body
+    }
+    const listed = async (point: bigint, query = '') => {
+      const { data } = (await read(point, query)) as { data: Record<string, unknown>[] }
+      return data.map(({ id, state, history_lines: lines }) => [id, state, lines])
+    }
+    const running = encodeURIComponent('{"state":"running"}')
+    assert.deepEqual(await listed(before), [])
+    assert.deepEqual(await listed(first), [['r', 'running', 1]])
+    assert.deepEqual(await listed(first, `?filters=${running}`), [['r', 'running', 1]])
+    assert.deepEqual(await listed(last, `?filters=${running}`), [])
+    assert.deepEqual(await listed(last, '?order=%2Bcreated_at&limit=1'), [['r', 'finished', 2]])
+
+    const past = await Promise.all(
+      ['/r/history', '/r/history?keys=loss', '/r/history?stream=system'].map((of) => read(first, of)),
+    )
+    assert.deepEqual(
+      past.map(({ rows }) => rows),
+      [[{ _step: 0, loss: 0 }], [{ _step: 0, loss: 0 }], [{ cpu: 0 }]],
+    )
+    const { rows } = await read(last, '/r/history')
+    assert.equal((rows as unknown[]).length, 2)
+    const { data: lines } = (await read(first, '/r/console')) as { data: { line: string }[] }
+    assert.deepEqual(
+      lines.map(({ line }) => line),
+      ['line 0'],
+    )
+    for (const of of ['/s/history', '/s/console'])
+      assert.equal((await service.send('GET', `${path}${of}`, undefined, asOf(first))).status, 404)
+  })
+
+  it('refuses to list past runs by their summaries, of which the last ones are kept', async () => {
+    const path = `/api/runs/${someProject()}`
+    const position = positionOf(await service.post(path, { name: 'a run' }))
+    for (const query of [
+      `filters=${encodeURIComponent('{"summaryMetrics.loss":1}')}`,
+      'order=summary_metrics.loss',
+    ]) {
+      const answer = await service.send('GET', `${path}?${query}`, undefined, asOf(position))
+      assert.equal(answer.status, 422)
+      assert.match(answer.text, /as of a position cannot have the field summary/)
+      accepted(await service.send('GET', `${path}?${query}`))
+    }
+  })
+
   it('sees the versions of an artifact as they were, with their aliases and tags', async () => {
     const project = someProject()
     const before = await service.stores.eventStore.head()
@@ -154,8 +225,7 @@ describe('a read as of an earlier point', () => {
     })
     const head = await service.stores.eventStore.head()
     assert.equal((await read(head + 1000n)).status, 400)
-    for (const of of [`/api/runs/${project}`, `/api/artifacts/${project}`])
-      assertRefused(await service.send('GET', of, undefined, asOf(first)))
+    assertRefused(await service.send('GET', `/api/artifacts/${project}`, undefined, asOf(first)))
   })
 
   it('is refused where only the present is known', async () => {

@@ -1,7 +1,7 @@
 import { ReadBudget } from '../../application/read-budget.js'
 import type { RunHistory, RunPlace } from '../../application/runs/history.js'
 import { consoleOf } from '../../application/runs/console.js'
-import type { Runs } from '../../application/runs/runs.js'
+import type { RunReads, Runs } from '../../application/runs/runs.js'
 import type { Services } from '../../application/services.js'
 import { invalid } from '../../application/failure.js'
 import { runDetails } from '../../domain/runs/events.js'
@@ -11,15 +11,17 @@ import { instant } from '../../kernel/codec/instant.js'
 import { int64, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
+import { inChunks } from '../../kernel/in-chunks.js'
 import type { Json } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { runIds } from '../../projections/runs/queries.js'
-import { accessToProject, inPath } from '../server/authorization.js'
+import { inPath } from '../server/authorization.js'
 import { integerInQuery } from '../server/integer-in-query.js'
 import { pageFields, pageOf, pageQuery } from '../server/page.js'
 import type { AnyRoute } from '../server/route.js'
-import { readPresent, readProjectLog } from '../server/route-kinds.js'
-import { noSuchRun, runInPath } from './runs.js'
+import { isAsOf } from '../server/read-conditions.js'
+import { alsoAsOf, readProject, readProjectLog } from '../server/route-kinds.js'
+import { noSuchRun, runInPath, runsAt, type ReadableRuns } from './runs.js'
 
 const listedRun = open('ListedRun', {
   required: {
@@ -47,27 +49,31 @@ type ListServices = Pick<Services, 'access' | 'reading' | 'compilePattern' | 'ev
 
 const problem = (field: string, msg: string) => invalid([{ loc: ['query', field], type: 'value_error', msg }])
 
-const listRuns = (services: ListServices, runs: Runs, history: RunHistory): AnyRoute =>
-  readPresent(services, {
+const listRuns = (services: ListServices, present: ReadableRuns): AnyRoute =>
+  readProject(services, {
     method: 'get',
     path: '/api/runs/:entity/:project',
     summary:
       'Lists the runs of a project, the newest first. `filters` are JSON in the form of MongoDB and `order` is such as ' +
-      '-created_at or summary_metrics.loss, as for the package `wandb`.',
+      '-created_at or summary_metrics.loss, as for the package `wandb`. Former summaries are not kept, so with Tallytree-As-Of neither ' +
+      'can have summary_metrics.',
     query: runsQuery,
     response: pageOf(listedRun),
-    authorization: accessToProject(services.access, inPath),
-    scope: ({ project }) => project,
-    handle: ({ project, reader, query: { filters, order, limit, after } }) => {
+    project: inPath,
+    handle: (request) => {
+      const { project, reader, query } = request
+      const { filters, order, limit, after } = query
       const filter = filterIn(filters)
       const offset = after === undefined ? 0 : Number(after)
       if (!Number.isSafeInteger(offset) || offset < 0)
         throw problem('after', 'Input should be the `next` of another page')
-      return async () => {
-        const page = { project, filter, order, limit: limit + 1, offset }
+      return async (position) => {
+        const asOf = isAsOf(request.headers) ? position : undefined
+        const page = { project, filter, order, limit: limit + 1, offset, asOf }
         const found = await runIds(reader, services.compilePattern)(page)
-        const data = await Promise.all(
-          found.slice(0, limit).map((run) => shownRun(runs, history, { project, run })),
+        const { runs, history } = runsAt(present, request, position)
+        const data = await inChunks(found.slice(0, limit), RUNS_AT_ONCE, (run) =>
+          shownRun(runs, history, { project, run }),
         )
         const next = found.length > limit ? String(offset + limit) : null
         return { body: { data: data.filter((one) => one !== undefined), next } }
@@ -83,7 +89,10 @@ const filterIn = (text: string): Json => {
   }
 }
 
-const shownRun = async (runs: Runs, history: RunHistory, place: RunPlace) => {
+/** Runs as of a position are folded from their events. */
+const RUNS_AT_ONCE = 16
+
+const shownRun = async (runs: RunReads, history: RunHistory, place: RunPlace) => {
   const inherited = await history.inherited(place)
   return runs.read(place.project, place.run, ({ state, endedAt }) => ({
     id: place.run,
@@ -112,7 +121,7 @@ const historyQuery = open('RunHistoryQuery', {
 
 const runHistory = open('RunHistory', { required: { rows: arrayOf(jsonObject) } })
 
-const readHistory = (services: ListServices, runs: Runs, history: RunHistory): AnyRoute =>
+const readHistory = (services: ListServices, present: ReadableRuns): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: '/api/runs/:entity/:project/:run/history',
@@ -120,6 +129,7 @@ const readHistory = (services: ListServices, runs: Runs, history: RunHistory): A
       'Samples the metric history of a run: at most `samples`, evenly spread. With `keys`, separated by commas, only ' +
       'rows that have all of them, with the least and the greatest values. Steps are from `min_step` to before `max_step`. `NaN` and infinities are texts.',
     query: historyQuery,
+    ...alsoAsOf,
     response: runHistory,
     project: inPath,
     handle: (request) => {
@@ -127,7 +137,8 @@ const readHistory = (services: ListServices, runs: Runs, history: RunHistory): A
       const place = { project: request.project, run: runInPath(request) }
       const range = { minStep: min_step ?? null, maxStep: max_step ?? null }
       const names = keys.split(',').filter((name) => name !== '')
-      return async () => {
+      return async (position) => {
+        const { runs, history } = runsAt(present, request, position)
         if ((await runs.read(place.project, place.run, () => true)) === undefined) throw noSuchRun()
         const budget = new ReadBudget()
         if (names.length > 0 && request.query.stream === 'metrics') {
@@ -148,12 +159,13 @@ const consoleLine = open('ConsoleLine', {
   required: { number: int64, timestamp: nullable(string), level: string, label: string, line: string },
 })
 
-const readConsole = (services: ListServices, runs: Runs): AnyRoute =>
+const readConsole = (services: ListServices, present: ReadableRuns): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: '/api/runs/:entity/:project/:run/console',
     summary: 'The lines that the program of a run printed, in order.',
     query: pageQuery,
+    ...alsoAsOf,
     response: pageOf(consoleLine),
     project: inPath,
     handle: (request) => {
@@ -162,7 +174,8 @@ const readConsole = (services: ListServices, runs: Runs): AnyRoute =>
       const from = after === undefined ? 0 : Number(after)
       if (!Number.isSafeInteger(from) || from < 0)
         throw problem('after', 'Input should be the `next` of another page')
-      return async () => {
+      return async (position) => {
+        const { runs } = runsAt(present, request, position)
         if ((await runs.read(place.project, place.run, () => true)) === undefined) throw noSuchRun()
         const lines = await consoleOf(runs, place)
         const next = lines.length > from + limit ? String(from + limit) : null
@@ -176,7 +189,7 @@ export const runReadRoutes = (
   runs: Runs,
   history: RunHistory,
 ): readonly AnyRoute[] => [
-  listRuns(services, runs, history),
-  readHistory(services, runs, history),
-  readConsole(services, runs),
+  listRuns(services, { runs, history }),
+  readHistory(services, { runs, history }),
+  readConsole(services, { runs, history }),
 ]

@@ -1,3 +1,4 @@
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { Services } from '../../application/services.js'
 import { instantOf, instant } from '../../kernel/codec/instant.js'
@@ -5,8 +6,8 @@ import { addressable, id } from '../../kernel/ids.js'
 import type { RunCommand } from '../../domain/runs/commands.js'
 import { endState, forkPoint, runDetails, runName } from '../../domain/runs/events.js'
 import { givenMetrics, numbersIn } from '../../domain/runs/given-metrics.js'
-import type { RunHistory } from '../../application/runs/history.js'
-import type { Runs } from '../../application/runs/runs.js'
+import { openHistory, type RunHistory } from '../../application/runs/history.js'
+import type { RunReads, Runs } from '../../application/runs/runs.js'
 import { storedText } from '../../application/runs/run-texts.js'
 import { repeatableId } from '../server/idempotency.js'
 import { inPath } from '../server/authorization.js'
@@ -83,7 +84,7 @@ export const runRoutes = (services: RunServices, runs: Runs, history: RunHistory
     )
   return [
     startRun(services, write),
-    showRun(services, runs, history),
+    showRun(services, { runs, history }),
     logMetrics(services, write),
     endRun(services, write),
   ]
@@ -109,7 +110,7 @@ const startRun = (services: RunServices, write: WriteRun): AnyRoute =>
     },
   })
 
-const showRun = (services: RunServices, runs: Runs, history: RunHistory): AnyRoute =>
+const showRun = (services: RunServices, present: ReadableRuns): AnyRoute =>
   readProjectLog(services, {
     method: 'get',
     path: `${RUNS}/:run`,
@@ -119,9 +120,8 @@ const showRun = (services: RunServices, runs: Runs, history: RunHistory): AnyRou
     project: inPath,
     handle: (request) => async (position) => {
       const [project, id] = [request.project, runInPath(request)]
-      const found = isAsOf(request.headers)
-        ? await runs.readAt(project, id, position, (kept) => kept)
-        : await runs.read(project, id, (kept) => ({ ...kept }))
+      const { runs, history } = runsAt(present, request, position)
+      const found = await runs.read(project, id, (kept) => ({ ...kept }))
       if (found?.state.started == null) throw noSuchRun()
       const { started, ended, details, config, summary, fork, lines } = found.state
       const inherited = await history.inherited({ project: request.project, run: started.run_id })
@@ -183,6 +183,22 @@ const endRun = (services: RunServices, write: WriteRun): AnyRoute =>
       return write({ type: 'EndRun', ...of, state: request.body.state, now }, {})
     },
   })
+
+export interface ReadableRuns {
+  readonly runs: Runs
+  readonly history: RunHistory
+}
+
+/** The runs as of now, or of the position that a request with `Tallytree-As-Of` reads at. */
+export const runsAt = (
+  present: ReadableRuns,
+  { headers }: Pick<RouteRequest, 'headers'>,
+  position: Position,
+): { readonly runs: RunReads; readonly history: RunHistory } => {
+  if (!isAsOf(headers)) return present
+  const runs = present.runs.asOf(position)
+  return { runs, history: openHistory(runs) }
+}
 
 const objectIn = (text: string | null): JsonObject => {
   try {

@@ -1,6 +1,6 @@
 import { runStream } from '../../domain/runs/events.js'
 import type { RunPlace } from './history.js'
-import type { Runs } from './runs.js'
+import type { RunReads } from './runs.js'
 
 /** A line that a program printed. */
 export interface ConsoleLine {
@@ -17,7 +17,10 @@ export interface ConsoleLine {
 const BEGINNING = /^(ERROR )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?)Z? ?/
 
 /** The console of a run, in which the last text of each line counts, one program after the other. */
-export const consoleOf = async (runs: Runs, { project, run }: RunPlace): Promise<readonly ConsoleLine[]> => {
+export const consoleOf = async (
+  runs: RunReads,
+  { project, run }: RunPlace,
+): Promise<readonly ConsoleLine[]> => {
   const chunks = (await runs.read(project, run, ({ output }) => [...output.console.chunks])) ?? []
   const writers = new Map<string | null, Map<number, string>>()
   for (const chunk of chunks) {

@@ -10,7 +10,7 @@ import { spread } from './history-sampling.js'
 import { isWhole, isWithin, mayHave, type StepRange } from './step-range.js'
 import { sampleColumns, type HistorySpec, type SampledRow, type Stretch } from './sampled-history.js'
 import type { HistoryChunk, HistoryParts, PlacedLine } from './history-parts.js'
-import type { Runs } from './runs.js'
+import type { RunReads } from './runs.js'
 
 /** A run by its project and id. */
 export interface RunPlace {
@@ -53,7 +53,7 @@ export interface RunHistory {
 const KEPT_KEYS = 1000
 
 /** Reads the history of runs from their events. */
-export const openHistory = (runs: Runs): RunHistory => {
+export const openHistory = (runs: RunReads): RunHistory => {
   const { rowsOf: linesOf } = runs
   const known = new LRUCache<string, KnownKeys>({ max: KEPT_KEYS })
   const columnsOf = openHistoryColumns(linesOf)
@@ -118,7 +118,7 @@ export const openHistory = (runs: Runs): RunHistory => {
 }
 /** The stretches of a history in order: those of the runs that it is a fork of, and its own. */
 const stretchesOf = async (
-  runs: Runs,
+  runs: RunReads,
   { project, run }: RunPlace,
   range: StepRange,
 ): Promise<readonly Stretch[]> => {

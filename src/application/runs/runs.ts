@@ -42,20 +42,18 @@ export interface KeptRun {
   readonly updatedAt: Instant | null
 }
 
-export interface Runs {
+export interface RunReads {
   /** Undefined if there is no such run. `read` must not keep the run, which later events change in place. */
   readonly read: <A>(project: string, run: string, read: (run: KeptRun) => A) => Promise<A | undefined>
-  /** As `read`, as of a position. */
-  readonly readAt: <A>(
-    project: string,
-    run: string,
-    at: Position,
-    read: (run: KeptRun) => A,
-  ) => Promise<A | undefined>
   /** As `read`, also of a run that was deleted: a fork keeps the rows that it began with. */
-  readonly readOrigin: Runs['read']
+  readonly readOrigin: RunReads['read']
   /** The rows of a chunk of a run. */
   readonly rowsOf: HistoryParts
+}
+
+export interface Runs extends RunReads {
+  /** Runs as of a position. They are folded from the start of their streams for each read. */
+  readonly asOf: (position: Position) => RunReads
   readonly write: (command: RunCommand, cause: Cause) => Promise<ExecuteResult<RunState, RunEvent>>
 }
 
@@ -143,22 +141,25 @@ export const openRuns = (ports: Pick<Ports, 'eventStore' | 'ids' | 'blobs' | 'sh
     }
   }
 
-  const readOrigin: Runs['readOrigin'] = (project, run, read) =>
-    folds(runStream(project, run), ({ state: kept }) =>
-      kept.state.started === null ? undefined : read(kept),
-    )
-
-  return {
+  const reads = (readOrigin: RunReads['readOrigin']): RunReads => ({
     read: (project, run, read) =>
       readOrigin(project, run, (kept) => (kept.state.deleted ? undefined : read(kept))),
-    readAt: async (project, run, at, read) => {
-      const fold = newFold(noRun())
-      await catchUp(ports.eventStore, runStream(project, run), fold, withEvent, at)
-      const { started, deleted } = fold.state.state
-      return started === null || deleted ? undefined : read(fold.state)
-    },
     readOrigin,
     rowsOf,
+  })
+
+  return {
+    ...reads((project, run, read) =>
+      folds(runStream(project, run), ({ state: kept }) =>
+        kept.state.started === null ? undefined : read(kept),
+      ),
+    ),
+    asOf: (position) =>
+      reads(async (project, run, read) => {
+        const fold = newFold(noRun())
+        await catchUp(ports.eventStore, runStream(project, run), fold, withEvent, position)
+        return fold.state.state.started === null ? undefined : read(fold.state)
+      }),
     write: (command, cause) => {
       const stream = runStream(command.project_id, command.run_id)
       return appendDecided(ports, stream, cause, async () => {

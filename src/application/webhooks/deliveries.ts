@@ -9,6 +9,7 @@ import { webhookStatus, type WebhookStatus } from '../../domain/webhooks/status.
 import { webhookStream, type WebhookContent } from '../../domain/webhooks/webhook.js'
 import { id as idCodec } from '../../kernel/ids.js'
 import { inChunks } from '../../kernel/in-chunks.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import {
   webhooksOf,
@@ -95,13 +96,24 @@ export const describeDeliveries = async (
   })
 }
 
-/** A delivery, folded from its events; null if it does not exist. */
+/** A delivery, folded from its events up to a position; null if it does not exist by then. */
 export const readDelivery = async (
   { eventStore }: Pick<Services, 'eventStore'>,
   id: string,
   attempts: AttemptRange,
-): Promise<DeliveryHistory | null> =>
-  idCodec.is(id) ? deliveryHistory(eventStore.readStream(deliveryStream(id)), attempts) : null
+  until?: Position,
+): Promise<DeliveryHistory | null> => {
+  if (!idCodec.is(id)) return null
+  const events = eventStore.readStream(deliveryStream(id))
+  return deliveryHistory(until === undefined ? events : upTo(events, until), attempts)
+}
+
+async function* upTo(events: AsyncIterable<RecordedEvent>, until: Position): AsyncGenerator<RecordedEvent> {
+  for await (const event of events) {
+    if (event.position > until) return
+    yield event
+  }
+}
 
 /** The URLs that a webhook had at revisions of its stream, from the oldest one on. */
 export const webhookUrls = async (

@@ -1,6 +1,7 @@
 import { InvalidQuery } from '../../domain/query/errors.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import { compileCondition } from '../expression/compile.js'
 import { fieldValue, type Fields } from '../expression/fields.js'
@@ -39,28 +40,32 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const MAX_DEPTH = 32
 const MAX_CONDITIONS = 200
 
+/** The fields of runs as of a position, where one is given. */
+export const fieldsOf = ({ asOf }: { readonly asOf?: Position | undefined }): Fields => {
+  const { summary_metrics, ...fields } = FIELDS
+  return asOf === undefined ? FIELDS : fields
+}
+
 /** The name of a field, for one that clients may call otherwise. */
-const fieldOf = (name: string): string => {
+const fieldOf = (name: string, fields: Fields): string => {
   const [root = '', ...path] = name.split('.')
   const known = Object.hasOwn(OTHER_NAMES, root) ? OTHER_NAMES[root]! : root
-  if (!Object.hasOwn(FIELDS, known))
+  if (!Object.hasOwn(fields, known))
     throw new InvalidQuery(
-      `a filter of runs cannot have the field ${name}; it can have ${[...Object.keys(FIELDS), 'tags'].join(', ')}`,
+      `a filter of runs${fields === FIELDS ? '' : ' as of a position'} cannot have the field ${name}; it can have ${[...Object.keys(fields), 'tags'].join(', ')}`,
     )
   return [known, ...path].join('.')
 }
 
 /** The order of a client, such as `-created_at` or `+summary_metrics.loss`. */
-export const orderOf = (text: string) =>
+export const orderOf = (text: string, fields: Fields) =>
   text
     .split(',')
     .filter((one) => one !== '')
     .map((one) => ({
-      field: fieldOf(one.replace(/^[+-]/, '')),
+      field: fieldOf(one.replace(/^[+-]/, ''), fields),
       direction: one.startsWith('-') ? ('desc' as const) : ('asc' as const),
     }))
-
-export { FIELDS as RUN_FIELDS }
 
 const COMPARISONS = ['$gt', '$gte', '$lt', '$lte'] as const
 
@@ -69,21 +74,22 @@ const COMPARISONS = ['$gt', '$gte', '$lt', '$lte'] as const
  *
  * @throws InvalidQuery that names what it cannot have
  */
-export const compileRunFilter = (filter: Json, compilePattern: CompilePattern): Sql => {
+export const compileRunFilter = (filter: Json, compilePattern: CompilePattern, fields: Fields): Sql => {
   let conditions = 0
+  const nameOf = (name: string) => fieldOf(name, fields)
 
   const add = (condition: Sql): Sql => {
     conditions += 1
     return sql`ifNull(${condition}, false)`
   }
-  const operation = (one: Operation) => add(compileCondition(one, FIELDS))
-  const textOf = (field: string) => asText(fieldValue(FIELDS, field))
+  const operation = (one: Operation) => add(compileCondition(one, fields))
+  const textOf = (field: string) => asText(fieldValue(fields, field))
   const tags = (wanted: readonly Json[]) =>
     add(sql`hasAny(JSONExtract(ifNull(tags, '[]'), 'Array(String)'), ${wanted.map(String)})`)
 
   const equal = (name: string, value: Json): Sql => {
     if (name === 'tags') return tags(Array.isArray(value) ? (value as readonly Json[]) : [value])
-    const field: Operand = { $getField: fieldOf(name) }
+    const field: Operand = { $getField: nameOf(name) }
     if (value === null) return sql`NOT ${exists(field)}`
     return operation({ $eq: [field, { $literal: value }] })
   }
@@ -94,7 +100,7 @@ export const compileRunFilter = (filter: Json, compilePattern: CompilePattern): 
     if (!Array.isArray(values)) throw new InvalidQuery(`$in of ${name} should be a list`)
     const list = values as readonly Json[]
     if (name === 'tags') return tags(list)
-    return operation({ $in: [{ $getField: fieldOf(name) }, list.map(($literal) => ({ $literal }))] })
+    return operation({ $in: [{ $getField: nameOf(name) }, list.map(($literal) => ({ $literal }))] })
   }
 
   const tested = (name: string, operator: string, value: Json): Sql => {
@@ -108,24 +114,24 @@ export const compileRunFilter = (filter: Json, compilePattern: CompilePattern): 
       case '$nin':
         return sql`NOT ${among(name, value)}`
       case '$exists':
-        return sql`${value === false ? sql`NOT ` : sql``}${exists({ $getField: fieldOf(name) })}`
+        return sql`${value === false ? sql`NOT ` : sql``}${exists({ $getField: nameOf(name) })}`
       case '$regex': {
         if (typeof value !== 'string' || name === 'tags')
           throw new InvalidQuery(`$regex of ${name} should be a text`)
         requirePattern(compilePattern, value)
-        return add(sql`match(${textOf(fieldOf(name))}, ${value})`)
+        return add(sql`match(${textOf(nameOf(name))}, ${value})`)
       }
       case '$contains':
         if (name === 'tags') return tags([value])
         if (typeof value !== 'string') throw new InvalidQuery(`$contains of ${name} should be a text`)
-        return add(sql`position(${textOf(fieldOf(name))}, ${value}) > 0`)
+        return add(sql`position(${textOf(nameOf(name))}, ${value}) > 0`)
       case '$not':
         return sql`NOT ${field(name, value)}`
       default: {
         const comparison = COMPARISONS.find((one) => one === operator)
         if (comparison === undefined)
           throw new InvalidQuery(`a filter of runs cannot have the operator ${operator}`)
-        const pair = [{ $getField: fieldOf(name) }, { $literal: value }] as const
+        const pair = [{ $getField: nameOf(name) }, { $literal: value }] as const
         return operation({ [comparison]: pair } as Operation)
       }
     }

@@ -1,16 +1,19 @@
 import type { Json } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import { pageSql } from '../expression/page.js'
 import { raw, select, sql, type Sql } from '../sql.js'
 import { JSON_SETTINGS, readableJson } from '../expression/readable-json.js'
 import { DELETED, LAST } from './project.js'
-import { compileRunFilter, orderOf, RUN_FIELDS } from './filter.js'
+import { compileRunFilter, fieldsOf, orderOf } from './filter.js'
 
 export interface RunSelection {
   readonly project: string
   /** In the form of MongoDB; `{}` selects all. */
   readonly filter: Json
+  /** The runs as of this position; undefined for the present. */
+  readonly asOf?: Position | undefined
 }
 
 export interface RunPage extends RunSelection {
@@ -31,28 +34,30 @@ const valuesOf = (config: string): string => {
   return `concat('{', arrayStringConcat(arrayMap(m -> ${members}, JSONExtractKeysAndValuesRaw(ifNull(${config}, ''))), ','), '}')`
 }
 
-/** Runs with the last value of each column. */
-const runsOf = (
-  project: string,
-): Sql => sql`SELECT changed.*, ${raw(valuesOf(readableJson('config')))} AS readable_config, ${raw(readableJson('summary'))} AS readable_summary
+/** Runs with the last value of each column. In the past they have no summary, since only the last one is kept. */
+const runsOf = ({
+  project,
+  asOf,
+}: RunSelection): Sql => sql`SELECT changed.*, ${raw(valuesOf(readableJson('config')))} AS readable_config, ${raw(readableJson('summary'))} AS readable_summary
   FROM (
     SELECT run_id, ${raw(LAST.map((column) => `argMax(${column}, position) AS ${column}`).join(', '))}
-    FROM run_changes WHERE project_id = ${project} GROUP BY run_id
+    FROM run_changes WHERE project_id = ${project} AND ${asOf === undefined ? sql`true` : sql`position <= ${asOf}`} GROUP BY run_id
     HAVING state != '${raw(DELETED)}'
   ) AS changed
   LEFT JOIN (
     SELECT run_id, argMax(toNullable(summary), position) AS summary
-    FROM run_summaries WHERE project_id = ${project} GROUP BY run_id
+    FROM run_summaries WHERE project_id = ${project} AND ${asOf === undefined ? sql`true` : sql`false`} GROUP BY run_id
   ) AS summed USING run_id`
 
 /** The ids of the runs that a filter selects, in order. */
 export const runIds =
   (reader: Pick<ClickHouseReader, 'query'>, compilePattern: CompilePattern) =>
-  async ({ project, filter, order, limit, offset }: RunPage): Promise<readonly string[]> => {
-    const page = pageSql({ order: orderOf(order), limit, offset }, RUN_FIELDS, 'run_id ASC')
+  async ({ order, limit, offset, ...selection }: RunPage): Promise<readonly string[]> => {
+    const fields = fieldsOf(selection)
+    const page = pageSql({ order: orderOf(order, fields), limit, offset }, fields, 'run_id ASC')
     const rows = await select<{ run_id: string }>(
       reader,
-      sql`SELECT run_id FROM (${runsOf(project)}) WHERE ${compileRunFilter(filter, compilePattern)} ${page}
+      sql`SELECT run_id FROM (${runsOf(selection)}) WHERE ${compileRunFilter(selection.filter, compilePattern, fields)} ${page}
       SETTINGS ${raw(JSON_SETTINGS)}`,
     )
     return rows.map(({ run_id }) => run_id)
@@ -60,10 +65,10 @@ export const runIds =
 
 export const countRuns =
   (reader: Pick<ClickHouseReader, 'query'>, compilePattern: CompilePattern) =>
-  async ({ project, filter }: RunSelection): Promise<number> => {
+  async (selection: RunSelection): Promise<number> => {
     const [row] = await select<{ total: number }>(
       reader,
-      sql`SELECT count() AS total FROM (${runsOf(project)}) WHERE ${compileRunFilter(filter, compilePattern)}
+      sql`SELECT count() AS total FROM (${runsOf(selection)}) WHERE ${compileRunFilter(selection.filter, compilePattern, fieldsOf(selection))}
       SETTINGS ${raw(JSON_SETTINGS)}`,
     )
     return row?.total ?? 0

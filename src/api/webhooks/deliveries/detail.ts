@@ -6,18 +6,19 @@ import { withoutSentCredentials } from '../../../domain/secrets/credentials.js'
 import type { AttemptRecord } from '../../../kernel/ports/attempt-records.js'
 import { hasRole } from '../../../application/access/rights.js'
 import type { AnyRoute, RouteRequest } from '../../server/route.js'
-import { readDirectory } from '../../server/route-kinds.js'
+import { isAsOf } from '../../server/read-conditions.js'
+import { alsoAsOf, readLog } from '../../server/route-kinds.js'
 import { deliveryDetail, detailQuery } from './codecs.js'
 import { bodyOf } from '../../../application/webhooks/rendered.js'
-import { ofDelivery } from './rights.js'
-import { describeDeliveries, webhookUrls } from '../../../application/webhooks/deliveries.js'
+import { noSuchDelivery, ofDelivery } from './rights.js'
+import { describeDeliveries, readDelivery, webhookUrls } from '../../../application/webhooks/deliveries.js'
 
 const MOST_ATTEMPTS = 50
 
 export const deliveryDetailRoute = (
-  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access' | 'attempts' | 'vendor'>,
+  services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'access' | 'attempts' | 'vendor' | 'reading'>,
 ): AnyRoute =>
-  readDirectory({
+  readLog(services, {
     method: 'get',
     path: '/api/deliveries/:id',
     summary:
@@ -25,21 +26,27 @@ export const deliveryDetailRoute = (
       '`attempts_before`. Addresses, bodies and cookies of receivers and signatures are shown to team administrators. Messages are ' +
       'kept for 90 days in the process that sent them.',
     query: detailQuery,
+    ...alsoAsOf,
     response: deliveryDetail,
-    authorization: ofDelivery(
-      services,
-      ({
-        query: { attempts_before: before = Infinity },
-      }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({ most: MOST_ATTEMPTS, before }),
-    ),
-    handle: async ({ delivery, principal }) => {
-      const detail = await detailJson(services, delivery)
+    authorization: ofDelivery(services, attemptsIn),
+    handle: (request) => async (position) => {
+      const { principal, headers, params } = request
+      const isPast = isAsOf(headers)
+      const delivery = isPast
+        ? await readDelivery(services, params['id']!, attemptsIn(request), position)
+        : request.delivery
+      if (delivery === null) throw noSuchDelivery()
+      const detail = await detailJson(services, delivery, isPast)
       const attempts = hasRole(services.access, principal, detail.team, 'team_administrator')
         ? await withUrls(services, detail)
         : detail.attempts.map(forMembers(services.vendor))
       return { body: { ...detail, attempts } }
     },
   })
+
+const attemptsIn = ({
+  query: { attempts_before: before = Infinity },
+}: Pick<RouteRequest<unknown, t.TypeOf<typeof detailQuery>>, 'query'>) => ({ most: MOST_ATTEMPTS, before })
 
 /** Whether a header of a message neither describes its receiver nor proves anything to it. */
 const isOpenHeader = (name: string, vendor: string): boolean =>
@@ -86,6 +93,7 @@ type Detail = t.TypeOf<typeof deliveryDetail>
 const detailJson = async (
   services: Pick<Services, 'eventStore' | 'ids' | 'clock' | 'attempts'>,
   { scheduled, suppressed, state, at, attempts, hasEarlier }: DeliveryHistory,
+  isPast: boolean,
 ): Promise<Detail> => {
   const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
   const first = attempts[0]?.started.attempt ?? 0
@@ -97,15 +105,14 @@ const detailJson = async (
   const body =
     scheduled === null ? { body: null, unresolved: [] } : await bodyOf(services.eventStore, scheduled)
   const webhook = scheduled?.webhook_id ?? null
-  const [described] = await describeDeliveries(services, [
-    {
-      webhook,
-      automation: automation_id,
-      state: state.phase === 'absent' ? 'pending' : state.phase,
-      next_at: 'dueAt' in state ? state.dueAt : null,
-      changed_at: at,
-    },
-  ])
+  const stored = {
+    webhook,
+    automation: automation_id,
+    state: state.phase === 'absent' ? ('pending' as const) : state.phase,
+    next_at: 'dueAt' in state ? state.dueAt : null,
+    changed_at: at,
+  }
+  const [described] = await describeDeliveries(services, [stored], isPast)
   const isOver = state.phase === 'succeeded' || state.phase === 'dead' || state.phase === 'canceled'
   return {
     id: delivery_id,

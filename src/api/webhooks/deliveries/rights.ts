@@ -40,7 +40,10 @@ export const ofDelivery = (
       team === undefined ||
       !hasRole(services.access, request.principal, team, 'member')
     )
-      throw new Failure('not-found', 'Delivery not found, or the API key has no access to its team.')
+      throw noSuchDelivery()
     return { delivery }
   },
 })
+
+export const noSuchDelivery = (): Failure =>
+  new Failure('not-found', 'Delivery not found, or the API key has no access to its team.')

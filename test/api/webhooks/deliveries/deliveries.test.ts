@@ -98,6 +98,19 @@ describe('the delivery log', () => {
       }
       const { by_state } = await read(`/api/deliveries/counts?team=${given.team}`)
       assert.deepEqual(Object.keys(by_state as object), states)
+      const one = `/api/deliveries/${delivery!.id}`
+      if (states.length === 0) {
+        const headers = { 'Tallytree-As-Of': String(position) }
+        assert.equal((await service.send('GET', one, undefined, { headers })).status, 404)
+        continue
+      }
+      const detail = await read(one)
+      assert.equal(detail['state'], states[0])
+      assert.deepEqual(
+        (detail['attempts'] as { outcome: string }[]).map(({ outcome }) => outcome),
+        { pending: [], in_flight: ['under_way'], succeeded: ['succeeded'] }[states[0]],
+      )
+      assert.equal(detail['finished_at'] === null, states[0] !== 'succeeded')
     }
   })
 

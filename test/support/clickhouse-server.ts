@@ -13,6 +13,8 @@ import { goneWithThisProcess } from './scratch.js'
 export interface ClickHouseServer {
   /** Without a database. */
   readonly url: string
+  /** Has all of its files. */
+  readonly directory: string
   /** Runs a statement over HTTP; the answer as text. */
   readonly ask: (sql: string) => Promise<string>
   /** SIGSTOP: connections stay, nothing moves. */
@@ -95,6 +97,7 @@ export const startClickHouseServer = async (given: ServerConfiguration = {}): Pr
   }
   return {
     url,
+    directory,
     ask: async (sql) => {
       const answer = await fetch(url, { method: 'POST', body: sql })
       const text = await answer.text()
@@ -139,6 +142,7 @@ const LIMITED =
 
 const GRANTS = [
   'SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, CHECK ON `t_`*.*',
+  'SYSTEM CLEANUP ON `t_`*.*',
   'TABLE ENGINE ON *',
   'SELECT ON system.*',
 ].map((grant) => `<query>GRANT ${grant}</query>`)

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { engineDirectory } from '../../support/engine.js'
 import { isOnServer } from '../../support/clickhouse-server.js'
+import { foundIn, planted } from '../../support/planted-texts.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
 import { accepted, reasonOf, textIn } from '../calls/given.js'
@@ -12,9 +10,6 @@ import { accepted, reasonOf, textIn } from '../calls/given.js'
 const PROJECT = 'default/erased'
 const ERASURES = `/api/projects/${PROJECT}/erasures`
 const LARGE = 300_000
-
-/** Texts that no other file of this machine has. */
-const planted = (name: string): string => `${name}-${randomUUID()}`
 
 const TEXTS = {
   inputs: planted('inputs'),
@@ -29,32 +24,6 @@ const TEXTS = {
 const KEPT = planted('kept')
 
 const usage = (tokens: number) => ({ 'gpt-4o': { requests: 1, prompt_tokens: tokens, completion_tokens: 7 } })
-
-const filesBelow = (directory: string): readonly string[] =>
-  readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name, parentPath }) => join(parentPath, name))
-
-/** Empty for a file that the engine has removed meanwhile. */
-const contentOf = (file: string): Buffer => {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return Buffer.alloc(0)
-  }
-}
-
-/** The texts of which a file has one. Compressed files of the engine have the first occurrence of a text as it is. */
-const foundIn = (directories: readonly string[], texts: readonly string[]): readonly string[] => {
-  const found = new Set<string>()
-  for (const directory of directories)
-    for (const file of filesBelow(directory)) {
-      const content = contentOf(file)
-      for (const text of texts) if (content.includes(text)) found.add(text)
-    }
-  return [...found].sort()
-}
 
 describe('an erasure of the content of calls', () => {
   let service: TestService
